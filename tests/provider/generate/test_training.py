@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
+from aegis_provider.fidelity.distances import pair_total_variation
 from aegis_provider.generate import training as training_module
 from aegis_provider.generate.checkpoint import Checkpoint
 from aegis_provider.generate.methods.cart import Cart
 from aegis_provider.generate.methods.method import DivergedError
 from aegis_provider.generate.methods.wgan_gp import WganGp
 from aegis_provider.generate.methods.wgan_gp.training import Settings
-from aegis_provider.generate.quality import pair_total_variation, predictive_auc
+from aegis_provider.generate.quality import predictive_auc
 from aegis_provider.generate.training import PATIENCE, Trainer
 from tests.provider.generate.methods.tasks import random_columns, task_of
 

@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_limits
 from aegis_provider.check.features import Feature
 from aegis_provider.check.folds import Fold, Labels
 from aegis_provider.check.masked_records import MaskedRecords, Refitted
-from aegis_provider.check.models import MODELS, Matrix, predicted
+from aegis_provider.check.models import USUAL, Matrix, predicted
 from aegis_provider.progress import Progress
 
 
@@ -47,7 +47,7 @@ class Training:
     refitted: Refitted | None
     end: float
     progress: Progress
-    models: Sequence[str] = tuple(MODELS)
+    models: Sequence[str] = USUAL
 
     def predictions(self) -> Iterator[tuple[str, str, Matrix | None]]:
         """Yield each model with each table and the (records, classes) probabilities, or `None` if time was up."""

@@ -5,13 +5,12 @@ from pathlib import Path
 
 from aegis_provider.attacks import judge, open_case
 from aegis_provider.attacks.opening import Roles
-from aegis_provider.cli.options import names_of, page_writer
+from aegis_provider.cli.options import names_of, page_writer, refuse_contradictions
 from aegis_provider.extras import needs_extra
 from aegis_provider.plan.reading import load_plan
 from aegis_provider.report.attacks import attacks_document, attacks_report
 from aegis_provider.report.text import text_lines
 from aegis_provider.table import table_name
-from aegis_sdk.cli.failures import InputError
 from aegis_sdk.cli.terminal import print_result, progress_bar, say
 
 
@@ -56,10 +55,7 @@ class Attacked:
             InputError: The plan says so already, or a configuration is named without a plan.
         """
         named = any(each is not None for each in (self.label, self.quasi_identifiers, self.sensitive))
-        if self.plan is not None and named:
-            raise InputError("the plan says which columns are what: name them there, or omit --plan")
-        if self.plan is None and self.configuration is not None:
-            raise InputError("--configuration names a configuration of a plan; give --plan too")
+        refuse_contradictions(self.plan, self.configuration, named=named)
         return Roles(
             self.label,
             names_of("quasi-identifiers", self.quasi_identifiers),

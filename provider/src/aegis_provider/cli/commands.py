@@ -63,6 +63,11 @@ SECTION = CommandSection(
             "aegis generate health.csv --plan plan.yaml --output synthetic.parquet",
         ),
         Command(
+            "aegis_provider.cli.fidelity:fidelity",
+            "Measure what a release is worth and how faithful it is.",
+            "aegis fidelity synthetic.parquet --against health.csv --plan plan.yaml --html fidelity.html",
+        ),
+        Command(
             "aegis_provider.cli.apply:apply",
             "Write the table as a configuration masks it.",
             "aegis apply health.csv --plan plan.yaml --configuration c17 --output masked.csv",

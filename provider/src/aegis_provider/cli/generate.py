@@ -122,7 +122,11 @@ def _shares(text: str | None) -> dict[str, float] | None:
 def _described(look: Look) -> str:
     auc = "" if look.quality.auc is None else f", AUC {look.quality.auc:.3f}"
     losses = ", ".join(f"{name} {value:.2f}" for name, value in look.losses.items())
-    return f"pair total variation {look.quality.pair_total_variation:.3f}{auc}{losses and f'; losses: {losses}'}"
+    quality = look.quality
+    distances = (
+        f"pair total variation {quality.pair_total_variation:.3f}, Fréchet distance {quality.frechet_distance:.3f}"
+    )
+    return f"{distances}{auc}{losses and f'; losses: {losses}'}"
 
 
 def _report(generated: Generated, judged: Sequence[str]) -> Iterator[str]:
@@ -135,7 +139,7 @@ def _report(generated: Generated, judged: Sequence[str]) -> Iterator[str]:
     auc = "" if training.quality.auc is None else f", AUC {training.quality.auc:.3f} of models trained on them"
     yield (
         f"beside real records that it did not learn from: pair total variation "
-        f"{Share(training.quality.pair_total_variation)}{auc}"
+        f"{Share(training.quality.pair_total_variation)}, Fréchet distance {training.quality.frechet_distance:.3f}{auc}"
     )
     if training.ended:
         among = f"the best of {len(training.looks)} models" if len(training.looks) > 1 else "the only model"

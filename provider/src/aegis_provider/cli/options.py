@@ -47,6 +47,35 @@ FoundDelimiterOption = Annotated[
 MemoryOption = Annotated[str, typer.Option(help="Memory that reading may use; the rest goes to disk.")]
 
 
+ConfigurationOption = Annotated[str | None, typer.Option(help="The configuration of the plan that masked the release.")]
+HoldoutOption = Annotated[
+    float | None,
+    typer.Option(
+        min=0,
+        max=0.9,
+        metavar="SHARE",
+        help="The share of records that the release never saw.  [0 if masked, else 0.2]",
+    ),
+]
+
+
+def refuse_contradictions(plan: Path | None, configuration: str | None, *, named: bool) -> None:
+    """Refuse options about a release that contradict each other.
+
+    Args:
+        plan: The plan that the release was made by.
+        configuration: The configuration that masked it.
+        named: Whether columns are named in options.
+
+    Raises:
+        InputError: The plan says already what columns are, or a configuration is named without a plan.
+    """
+    if plan is not None and named:
+        raise InputError("the plan says which columns are what: name them there, or omit --plan")
+    if plan is None and configuration is not None:
+        raise InputError("--configuration names a configuration of a plan; give --plan too")
+
+
 def names_of(option: str, text: str | None) -> list[str]:
     """Return the names between commas. A name that contains a comma stands in quotes.
 

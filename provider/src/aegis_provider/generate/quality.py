@@ -2,17 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
-from typing import Final
+from typing import Final, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from aegis_provider.check.estimates import weighted_auc
 from aegis_provider.check.features import Feature
 from aegis_provider.check.folds import Fold
 from aegis_provider.check.result import CHANCE
-from aegis_provider.generate.levels import Codes
+from aegis_provider.fidelity.distances import Gaussian, pair_total_variation
+from aegis_provider.fidelity.encoding import MOST_CATEGORIES, Vectors, one_hot
+from aegis_provider.generate.levels import Codes, Levels
 
 _TWO: Final = 2
 
@@ -27,10 +27,13 @@ class Quality:
         auc: The AUC, on real records, of boosted trees that were trained on generated ones to predict the label; with
             more than two values the mean of each against the rest, weighted by records. `None` if the real records
             have one label value.
+        frechet_distance: The Fréchet distance: of the means and covariances of the levels, where those of numbers are
+            their standardised positions.
     """
 
     pair_total_variation: float
     auc: float | None
+    frechet_distance: float
 
     @property
     def score(self) -> float:
@@ -38,24 +41,62 @@ class Quality:
         return (CHANCE if self.auc is None else self.auc) - self.pair_total_variation
 
 
-def quality_of(generated: Codes, real: Codes, sizes: Sequence[int]) -> Quality:
-    """Compare generated records with real ones, both as (records, columns) levels, the label in the last column."""
-    return Quality(pair_total_variation(generated, real, sizes), predictive_auc(generated, real))
+@dataclass(frozen=True, eq=False)
+class Yardstick:
+    """Real records that generated ones are compared with, again and again.
+
+    Attributes:
+        real: (records, columns) Their levels, the label in the last column.
+        sizes: (columns,) The number of levels of each.
+    """
+
+    real: Codes
+    sizes: Sequence[int]
+    _encoder: "_Encoder"
+    _gaussian: Gaussian
+
+    @classmethod
+    def of(cls, real: Codes, levels: Sequence[Levels]) -> Self:
+        """Return the yardstick of some real records."""
+        encoder = _Encoder.of(real, levels)
+        return cls(real, [each.size for each in levels], encoder, Gaussian.of(encoder.vectors(real)))
+
+    def quality(self, generated: Codes) -> Quality:
+        """Compare generated records with the real ones, both as (records, columns) levels."""
+        return Quality(
+            pair_total_variation(generated, self.real, self.sizes),
+            predictive_auc(generated, self.real),
+            Gaussian.of(self._encoder.vectors(generated)).frechet_distance(self._gaussian),
+        )
 
 
-def pair_total_variation(one: Codes, other: Codes, sizes: Sequence[int]) -> float:
-    """Return the mean total variation distance of the joint shares of all pairs of columns."""
-    distances = [
-        float(np.abs(_shares(one, pair, sizes) - _shares(other, pair, sizes)).sum()) / 2
-        for pair in combinations(range(len(sizes)), 2)
-    ]
-    return float(np.mean(distances))
+@dataclass(frozen=True, eq=False)
+class _Encoder:
+    """Turns levels into vectors.
+
+    Attributes:
+        values: By column, the vector of each level (levels, width).
+    """
+
+    values: tuple[Vectors, ...]
+
+    @classmethod
+    def of(cls, real: Codes, levels: Sequence[Levels]) -> Self:
+        return cls(tuple(_vectors(one, codes) for one, codes in zip(levels, real.T, strict=True)))
+
+    def vectors(self, codes: Codes) -> Vectors:
+        """(records, width) Return the vector of each record."""
+        return np.concatenate([each[column] for each, column in zip(self.values, codes.T, strict=True)], axis=1)
 
 
-def _shares(codes: Codes, pair: tuple[int, int], sizes: Sequence[int]) -> NDArray[np.float64]:
-    first, second = pair
-    cells = codes[:, first] * sizes[second] + codes[:, second]
-    return np.bincount(cells, minlength=sizes[first] * sizes[second]) / max(1, len(codes))
+def _vectors(levels: Levels, codes: Codes) -> Vectors:
+    """(levels, width) Return standardised positions with an indicator for missing, or indicators of the frequent."""
+    if levels.positions is not None:
+        real = levels.positions[codes]
+        missing = np.arange(levels.size) == (-1 if levels.missing is None else levels.missing)
+        return np.stack([(levels.positions - real.mean()) / (real.std() or 1.0), missing], axis=1)
+    ranks = np.argsort(np.argsort(-np.bincount(codes, minlength=levels.size), kind="stable"))
+    return one_hot(ranks.clip(max=MOST_CATEGORIES)[:, None], [min(levels.size, MOST_CATEGORIES + 1)])
 
 
 def predictive_auc(training: Codes, test: Codes) -> float | None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from time import monotonic
 from typing import Final
 
@@ -12,7 +13,7 @@ from threadpoolctl import threadpool_limits
 from aegis_provider.generate.checkpoint import Checkpoint, Saved
 from aegis_provider.generate.levels import Codes
 from aegis_provider.generate.methods.method import DivergedError, Method, Model, Resumable, Task
-from aegis_provider.generate.quality import Quality, quality_of
+from aegis_provider.generate.quality import Quality, Yardstick
 from aegis_sdk.cli.signals import held_back
 
 PATIENCE: Final = 8
@@ -132,8 +133,12 @@ class Trainer:
             generated = model.sample(records, self._rng(_FOR_LOOKS, number))
         # With more threads than idle cores, those of the trees would mostly wait for each other.
         with threadpool_limits(1):
-            quality = quality_of(generated, self.validation, self.task.sizes)
+            quality = self._yardstick.quality(generated)
         return Look(monotonic() - began, number, dict(model.losses), quality)
+
+    @cached_property
+    def _yardstick(self) -> Yardstick:
+        return Yardstick.of(self.validation, self.task.levels)
 
     def _end(self, looks: list[Look], best: int) -> str:
         """Return why the training ends now; nothing if it goes on."""

@@ -34,6 +34,7 @@ class ReleasedColumn:
         positions: (values,) Where each original value lies: numbers in [0, 1], missing ones NaN; categories at their
             places.
         texts: The distinct released texts.
+        meanings: (texts,) What each of them stands for.
         codes: (released,) The text of each released record.
         first: (spans,) The place of the first value of each span; after `last` if the span has none.
         last: (spans,) The place of its last value.
@@ -46,6 +47,7 @@ class ReleasedColumn:
     original: Column
     positions: NDArray[np.float64]
     texts: tuple[str, ...]
+    meanings: tuple[Meaning, ...]
     codes: NDArray[np.intp]
     first: NDArray[np.intp]
     last: NDArray[np.intp]
@@ -245,6 +247,7 @@ def _column(
         column,
         positions,
         tuple(texts),
+        tuple(meanings),
         codes,
         first.astype(np.intp),
         last.astype(np.intp),

@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter, StrMethodFormatter
 
-from aegis_provider.report.model import Bars, Curves, Levels, Measured, Series
+from aegis_provider.report.model import Bars, Curves, Levels, Measured, Points, Series
 from aegis_sdk.printable import Share
 from aegis_sdk.reading import shown
 
@@ -22,12 +22,16 @@ _LOWEST: Final = -0.3
 _HIGHEST: Final = 1.4
 _LEVEL: Final = "#555555"
 _SHADE: Final = "#f1f1f1"
+_POINT: Final = 12
+_SEE_THROUGH: Final = 0.5
 
 
-def drawn(chart: Bars | Curves | Levels) -> Figure:
+def drawn(chart: Bars | Curves | Levels | Points) -> Figure:
     """Draw the chart; call this within `page.drawing`."""
     if isinstance(chart, Levels):
         return _levels(chart)
+    if isinstance(chart, Points):
+        return _points(chart)
     return _bars(chart) if isinstance(chart, Bars) else _curves(chart)
 
 
@@ -92,6 +96,19 @@ def _curves(chart: Curves) -> Figure:
         axes.set_xlim(chart.numbers[0], chart.numbers[-1])
     axes.set_ylim(bottom=0)
     axes.yaxis.set_major_formatter(PercentFormatter(1, symbol=" %"))
+    legend_above(figure)
+    return figure
+
+
+def _points(chart: Points) -> Figure:
+    figure = Figure(figsize=(_WIDTH, 5.2))
+    axes = figure.subplots()
+    for (name, colour), points in chart.series.items():
+        across, up = zip(*points, strict=True) if points else ((), ())
+        axes.scatter(across, up, s=_POINT, alpha=_SEE_THROUGH, lw=0, color=colour, label=shown(name, _LONGEST_NAME))
+    # Only which points are near each other means something.
+    axes.set_xticks([])
+    axes.set_yticks([])
     legend_above(figure)
     return figure
 

@@ -147,7 +147,20 @@ class Levels:
     marked: tuple[int, str] | None = None
 
 
-Figure: TypeAlias = Plot | Bars | Curves | Levels
+@dataclass(frozen=True)
+class Points:
+    """Points in two dimensions that have no unit, only near and far.
+
+    Attributes:
+        series: (points, 2) The points of each kind, by its name and colour; later ones are drawn over earlier ones.
+        caption: The sentence below it.
+    """
+
+    series: Mapping[tuple[str, str], Sequence[tuple[float, float]]]
+    caption: str
+
+
+Figure: TypeAlias = Plot | Bars | Curves | Levels | Points
 """A picture, which only a page has room for."""
 
 Part: TypeAlias = str | TextTable | Terms | Figure

@@ -1,7 +1,7 @@
 """The release card of a generated table: its sections, and their words."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Any, Final
@@ -87,7 +87,12 @@ def made_document(generated: Generated) -> dict[str, Any]:
         "held_out": generated.held_out,
         "pair_total_variation": training.quality.pair_total_variation,
         "auc": training.quality.auc,
-        "looks": len(training.looks),
+        "frechet_distance": training.quality.frechet_distance,
+        "best": training.best,
+        "looks": [
+            {"seconds": each.seconds, "number": each.number, "losses": dict(each.losses), **asdict(each.quality)}
+            for each in training.looks
+        ],
         "ended": training.ended,
         "left_out": list(generated.left_out),
         "weights": {name: {"privacy": one, "importance": two} for name, (one, two) in generated.weights.items()},

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from aegis_provider.fidelity.distances import pair_total_variation
 from aegis_provider.generate.methods.method import DivergedError
 from aegis_provider.generate.methods.wgan_gp import WganGp
 from aegis_provider.generate.methods.wgan_gp.training import Settings
-from aegis_provider.generate.quality import pair_total_variation
 from aegis_provider.generate.saliency import importance_of
 from tests.provider.generate.methods.tasks import random_columns, task_of
 

@@ -1,0 +1,68 @@
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from aegis_provider.cli.options import (
+    ConfigurationOption,
+    DelimiterOption,
+    HoldoutOption,
+    HtmlOption,
+    MemoryOption,
+    OptionalPlanOption,
+    TableArgument,
+    page_writer,
+    refuse_contradictions,
+)
+from aegis_provider.fidelity import fidelity as measure
+from aegis_provider.plan.reading import load_plan
+from aegis_provider.report.fidelity import fidelity_document, fidelity_report
+from aegis_provider.report.text import text_lines
+from aegis_provider.table import table_name
+from aegis_sdk.cli.failures import InputError
+from aegis_sdk.cli.options import JsonOption
+from aegis_sdk.cli.terminal import print_result, progress_bar, say
+
+
+def fidelity(
+    release: TableArgument,
+    against: Annotated[str, typer.Option(metavar="TABLE", help="The table that the release was made of.")],
+    plan: OptionalPlanOption = None,
+    configuration: ConfigurationOption = None,
+    label: Annotated[str | None, typer.Option(help="The label, if there is no plan.")] = None,
+    holdout: HoldoutOption = None,
+    html: HtmlOption = None,
+    delimiter: DelimiterOption = ",",
+    memory_limit: MemoryOption = "1GB",
+    as_json: JsonOption = False,  # noqa: FBT002 - a flag
+) -> None:
+    """Measure what a release is worth and how faithful it is.
+
+    Models are trained on the release, generated or masked, and on as many real records. Both are tested on real records
+    that the release never saw. Clusters, associations and distances follow. Each number stands beside what is possible,
+    which is the same between real records, and what chance gives.
+
+    What attacks achieve, `aegis risk RELEASE --against TABLE` tells.
+    """
+    refuse_contradictions(plan, configuration, named=label is not None)
+    if plan is None and label is None:
+        raise InputError("which column should models predict? give --plan, or name it with --label")
+    intended = None if plan is None else load_plan(plan, configurations_needed=configuration is not None)
+    write_page = page_writer(html, release, against, *(intended.files if intended else ()))
+    say(f"reading {table_name(release)} ...")
+    with progress_bar("measuring") as progress:
+        result = measure(
+            release,
+            against,
+            plan=intended,
+            configuration=configuration,
+            label=label,
+            holdout=holdout,
+            embed=html is not None,
+            delimiter=delimiter,
+            memory_limit=memory_limit,
+            progress=progress,
+        )
+    report = fidelity_report(result, Path(table_name(release)).name)
+    write_page(report)
+    print_result(fidelity_document(result), text_lines(report), as_json=as_json)

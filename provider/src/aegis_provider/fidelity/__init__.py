@@ -1,0 +1,6 @@
+"""What a release is worth to who trains models on it, and how faithful it is to the table that it was made of."""
+
+from aegis_provider.fidelity.measuring import fidelity
+from aegis_provider.fidelity.result import Association, Compared, Embedding, Fidelity, ModelValue, Tested
+
+__all__ = ["Association", "Compared", "Embedding", "Fidelity", "ModelValue", "Tested", "fidelity"]

@@ -1,0 +1,122 @@
+"""All measures of a release beside the table that it was made of."""
+
+from typing import Final
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from aegis_provider.errors import TableError, shortened
+from aegis_provider.extras import needs_extra
+from aegis_provider.fidelity.comparison import Comparison
+from aegis_provider.fidelity.parts import parts_of
+from aegis_provider.fidelity.result import Fidelity
+from aegis_provider.plan.model import Plan
+from aegis_provider.progress import Progress
+from aegis_provider.released import Opened, open_release
+from aegis_provider.table import Source, table_name
+
+_FOR_TRAINING, _FOR_COMPARING = 2, 3
+_STEPS: Final = 5
+"""Three trainings, the comparison, and the embedding."""
+
+
+def fidelity(
+    release: Source,
+    table: Source,
+    *,
+    plan: Plan | None = None,
+    configuration: str | None = None,
+    label: str | None = None,
+    holdout: float | None = None,
+    embed: bool = False,
+    delimiter: str = ",",
+    memory_limit: str = "1GB",
+    seed: int = 0,
+    progress: Progress = lambda _done, _total: None,
+) -> Fidelity:
+    """Measure what a release is worth to who trains models on it, and how faithful it is to the table.
+
+    Everything is compared with real records that were held out. If none were, as of masked tables, a fifth of the real
+    records is taken for that, and their rows are taken out of the release if its rows are in the table's order. Where a
+    masked value stands for several, each of these is drawn equally often. Equal arguments give equal results.
+
+    Args:
+        release: The release: anything that `open_table` accepts.
+        table: The table that it was made of.
+        plan: The plan that it was made by.
+        configuration: The configuration of the plan that masked it.
+        label: The label, without a plan.
+        holdout: The share of the records that the release never saw; see `open_release`.
+        embed: Whether to return points in two dimensions, too; takes some seconds.
+        delimiter: The delimiter of CSV files.
+        memory_limit: The memory limit of DuckDB.
+        seed: The seed of all random choices.
+        progress: Called with the number of steps that are done, and of all.
+
+    Raises:
+        AegisError: scikit-learn is not installed.
+        PlanError: The plan has no such configuration.
+        TableError: A table cannot be read or is too small, they have no column in common with the label, or the label
+            cannot be predicted.
+    """
+    with needs_extra("check"):
+        from aegis_provider.fidelity.models import Trials  # noqa: PLC0415 - an extra
+    if plan is None and label is None:
+        raise TableError("no label is named; name the label that models should predict")
+    opened = open_release(
+        release,
+        table,
+        plan=plan,
+        configuration=configuration,
+        label=label,
+        holdout=holdout,
+        delimiter=delimiter,
+        memory_limit=memory_limit,
+        seed=seed,
+    )
+    _refuse_unlike(opened, table_name(release), table_name(table))
+    parts = parts_of(opened, table_name(release), seed)
+    trials = Trials.of(parts, opened.label, np.random.default_rng([seed, _FOR_TRAINING]))
+    models = tuple(trials.values(lambda done, _: progress(done, _STEPS)))
+    compared = Comparison.of(parts, np.random.default_rng([seed, _FOR_COMPARING]))
+    with threadpool_limits(1):  # more threads would wait for each other on a busy machine
+        clusters, agreement = compared.agreement()
+        progress(_STEPS - 1, _STEPS)
+        embedding = compared.embedding() if embed else None
+        progress(_STEPS, _STEPS)
+    return Fidelity(
+        label=opened.label,
+        models=models,
+        guessed=trials.real.guessed,
+        tested=len(parts.tested),
+        tested_on=parts.tested_on,
+        found=parts.found,
+        trained=trials.released.trained,
+        trained_on_real=trials.real.trained,
+        compared=len(compared.real),
+        clusters=clusters,
+        agreement=agreement,
+        associations=compared.associations(),
+        mean_difference=compared.differences(np.mean),
+        largest_difference=compared.differences(np.max),
+        pair_total_variation=compared.pair_total_variation(),
+        frechet_distance=compared.frechet_distance(),
+        embedding=embedding,
+        released=opened.size,
+        of_records=opened.of_records,
+        drawn=len(opened.records),
+        lacking=opened.lacking,
+        not_understood=opened.released.not_understood,
+        is_masked=opened.released.is_masked,
+    )
+
+
+def _refuse_unlike(opened: Opened, release: str, table: str) -> None:
+    """Refuse a release without the label, or without anything else."""
+    names = opened.released.names
+    if opened.label not in names:
+        raise TableError(
+            f"{release}: no column {shortened(opened.label)}, which is the label; without it no model can be trained"
+        )
+    if len(names) == 1:
+        raise TableError(f"{release}: no column of {table} but the label is in it; give a release with attributes")
