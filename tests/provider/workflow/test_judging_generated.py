@@ -109,3 +109,10 @@ def test_each_attack_has_a_row_and_the_held_out_records_are_known(card):
 def table_of(card, first):
     tables = [part for section in generated_report(card).sections for part in section.parts]
     return next(each for each in tables if getattr(each, "header", ("",))[0] == first)
+
+
+def test_it_says_what_the_records_are_worth_or_why_that_is_not_known(card):
+    assert "trained on the release keeps" in summary_of(card) or "nothing certain about y" in summary_of(card)
+    assert {row[0] for row in table_of(card, "model").rows} >= {"logistic regression", "random forest"}
+    unknown = generated_report(replace(card, fidelity="3 real records to test on are too few"))
+    assert "Not measured: 3 real records to test on are too few." in "\n".join(markdown_lines(unknown))

@@ -53,7 +53,10 @@ def generate(
         float, typer.Option(min=1, help="wgan-gp: how long it may take; it ends with the first model after that.")
     ] = 240.0,
     judged: Annotated[  # noqa: FBT002 - a flag
-        bool, typer.Option("--card/--no-card", help="Try attacks, and write a card that says what they achieve.")
+        bool,
+        typer.Option(
+            "--card/--no-card", help="Try attacks and train models, and write a card that says what they achieve."
+        ),
     ] = True,
     delimiter: DelimiterOption = ",",
     memory_limit: MemoryOption = "1GB",
@@ -62,8 +65,9 @@ def generate(
     """Generate a table that is like this one, of records that a model drew.
 
     The attributes and the label of the plan are learnt, except those with `identity: false`. A fifth of the records is
-    held out. Attacks show what the generated records give away of the others; they take at most a minute. A card that
-    says so stands beside the output: with `--output made.parquet`, `made.card.md`, `.html` and `.json`.
+    held out. Attacks show what the generated records give away of the others; they take at most a minute. Models show
+    what the records are worth. A card that says both stands beside the output: with `--output made.parquet`,
+    `made.card.md`, `.html` and `.json`.
 
     Ctrl-C ends the training within seconds with the best model until then; before the first, nothing is written.
     """
@@ -91,7 +95,7 @@ def generate(
     with progress_bar("attacking") as progress:
         how: Mapping[str, Any] = {"delimiter": delimiter, "memory_limit": memory_limit, "progress": progress}
         card = judge_generated(generated, table, plan, holdout=holdout, **how)
-    said = [*card.findings, f"{output.with_suffix(ENDING)}.md, .html, .json: what attacks achieve, in full"]
+    said = [*card.findings, f"{output.with_suffix(ENDING)}.md, .html, .json: all of this, in full"]
     print_result(card.as_json(), _report(generated, said), as_json=as_json)
 
 

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from aegis_provider.attacks import Judgement, Opened
 from aegis_provider.attacks.exact_copies import NAME as EXACT_COPIES
+from aegis_provider.fidelity import Fidelity
 from aegis_provider.generate import Generated
 from aegis_provider.report.attacks import (
     ATTACK_TERMS,
@@ -16,6 +17,8 @@ from aegis_provider.report.attacks import (
     attacks_document,
     attacks_headline,
 )
+from aegis_provider.report.fidelity import fidelity_document, fidelity_headline, likeness, model_parts
+from aegis_provider.report.fidelity_terms import TERMS
 from aegis_provider.report.model import Part, Report, Section, TextTable
 from aegis_sdk.printable import Share
 from aegis_sdk.reading import shown
@@ -36,6 +39,7 @@ class GeneratedCard:
         opened: The records that attacks were tried on.
         judgement: What the attacks achieved.
         seconds: The time limit of the attacks.
+        fidelity: What the records are worth; or why that could not be measured.
     """
 
     table: str
@@ -45,6 +49,7 @@ class GeneratedCard:
     opened: Opened
     judgement: Judgement
     seconds: float
+    fidelity: Fidelity | str
 
     @property
     def copies(self) -> str:
@@ -53,8 +58,9 @@ class GeneratedCard:
 
     @property
     def findings(self) -> tuple[str, ...]:
-        """What attacks achieved, in a few sentences."""
-        return tuple(filter(None, [attacks_headline(self.judgement), self.copies]))
+        """What attacks achieved, and what the records are good for, in a few sentences."""
+        worth = "" if isinstance(self.fidelity, str) else fidelity_headline(self.fidelity)
+        return tuple(filter(None, [attacks_headline(self.judgement), self.copies, worth]))
 
     def as_json(self) -> dict[str, Any]:
         """Return the card as JSON values."""
@@ -67,6 +73,7 @@ class GeneratedCard:
             "guaranteed": generated.promise,
             "copies": self.copies,
             "attacked": attacks_document(self.opened, self.judgement),
+            "worth": self.fidelity if isinstance(self.fidelity, str) else fidelity_document(self.fidelity),
             "versions": _versions(),
             "made": _today(),
         }
@@ -104,6 +111,7 @@ def generated_report(card: GeneratedCard) -> Report:
     sections = [
         Section("What is shared", list(_shared(card))),
         Section("What attacks achieved", [*attack_parts(card.judgement), ATTACK_TERMS]),
+        Section("What it is good for", list(_worth(card))),
         Section("What this does not say", list(_limits(card))),
         Section("How it was made", list(_origin(card))),
     ]
@@ -157,6 +165,15 @@ def _weights_caption(generated: Generated) -> str:
     if not terms:
         return f"no weights were used: the method {generated.method} was given no term for privacy or value"
     return f"weights from 0 to 1, within the terms for {' and '.join(terms)}; -: not used"
+
+
+def _worth(card: GeneratedCard) -> Iterator[Part]:
+    if isinstance(card.fidelity, str):
+        yield f"Not measured: {card.fidelity}."
+        return
+    yield from model_parts(card.fidelity)
+    yield likeness(card.fidelity)
+    yield TERMS
 
 
 def _limits(card: GeneratedCard) -> Iterator[Part]:

@@ -1,10 +1,13 @@
-"""Attacks on a generated table, and the card beside it that says what they achieve."""
+"""Attacks on a generated table, its worth, and the card beside it that says both."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from aegis_provider.attacks import judge, open_case
+from aegis_provider.errors import TableError
+from aegis_provider.fidelity import Fidelity, fidelity
 from aegis_provider.generate import Generated
 from aegis_provider.plan.reading import load_plan
 from aegis_provider.progress import Progress
@@ -28,7 +31,7 @@ def judge_generated(
     memory_limit: str = "1GB",
     progress: Progress = lambda _done, _all: None,
 ) -> GeneratedCard:
-    """Try attacks on generated records, and write a card beside their file, if they are in one.
+    """Try attacks on generated records, see what they are worth, and write a card beside their file, if they are in one.
 
     Beside `made.csv` stand `made.card.md`, `made.card.html` and `made.card.json`.
 
@@ -52,7 +55,14 @@ def judge_generated(
         generated.table, table, plan=plan, holdout=holdout, delimiter=delimiter, memory_limit=memory_limit
     )
     judgement = judge(opened.case, seconds, progress)
-    card = GeneratedCard(table_name(table), plan.label, digest_of(plan_file), generated, opened, judgement, seconds)
+    how: Mapping[str, Any] = {"holdout": holdout, "delimiter": delimiter, "memory_limit": memory_limit}
+    worth: Fidelity | str
+    try:
+        worth = fidelity(generated.table, table, plan=plan, **how)
+    except TableError as error:  # too few records, or label values, to train and test on
+        worth = str(error)
+    digest, name = digest_of(plan_file), table_name(table)
+    card = GeneratedCard(name, plan.label, digest, generated, opened, judgement, seconds, worth)
     if generated.output is not None:
         stem = generated.output.with_suffix(ENDING)
         write_card(stem, generated_report(card), json.dumps(card.as_json(), indent=1))
