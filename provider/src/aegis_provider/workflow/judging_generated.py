@@ -31,7 +31,7 @@ def judge_generated(
     memory_limit: str = "1GB",
     progress: Progress = lambda _done, _all: None,
 ) -> GeneratedCard:
-    """Try attacks on generated records, see what they are worth, and write a card beside their file, if they are in one.
+    """Try attacks on generated records, and see what they are worth; if they are in a file, write a card beside it.
 
     Beside `made.csv` stand `made.card.md`, `made.card.html` and `made.card.json`.
 
