@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from aegis_provider.fidelity.distances import pair_total_variation
 from aegis_provider.generate import training as training_module
 from aegis_provider.generate.checkpoint import Checkpoint
 from aegis_provider.generate.methods.cart import Cart
@@ -180,12 +179,6 @@ def test_a_run_that_was_stopped_ends_like_one_that_was_not(task, validation, tmp
     assert other.read(None) is None
     checkpoint.path.write_bytes(b"no archive")
     assert checkpoint.read(None) is None
-
-
-def test_pair_total_variation_is_that_of_counts_by_hand():
-    one, other = np.array([[0, 0], [0, 1], [1, 1], [1, 1]]), np.array([[0, 0], [0, 0], [1, 0], [1, 1]])
-    assert pair_total_variation(one, other, (2, 2)) == pytest.approx((0.25 + 0.25 + 0.25 + 0.25) / 2)
-    assert pair_total_variation(one, one, (2, 2)) == 0
 
 
 def test_the_auc_needs_two_label_values_among_the_tested_records_only(validation):

@@ -1,6 +1,6 @@
 """What a release is worth to who trains models on it, and how faithful it is to the table that it was made of."""
 
 from aegis_provider.fidelity.measuring import fidelity
-from aegis_provider.fidelity.result import Association, Compared, Embedding, Fidelity, ModelValue, Tested
+from aegis_provider.fidelity.result import Association, Compared, Embedding, Fidelity, ModelValue, Relation
 
-__all__ = ["Association", "Compared", "Embedding", "Fidelity", "ModelValue", "Tested", "fidelity"]
+__all__ = ["Association", "Compared", "Embedding", "Fidelity", "ModelValue", "Relation", "fidelity"]

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score, silhouette_score
+from threadpoolctl import threadpool_limits
 
 from aegis_provider.fidelity.encoding import Vectors
 
@@ -39,7 +40,8 @@ def assigned_to(vectors: Vectors, assigned: Vectors, number: int) -> NDArray[np.
 
     Source: Arthur and Vassilvitskii, k-means++ (2007), the best of 4 starts.
     """
-    return np.asarray(_fitted(vectors, number).predict(assigned))
+    with threadpool_limits(1):
+        return np.asarray(_fitted(vectors, number).predict(assigned))
 
 
 def agreement(one: NDArray[np.int32], other: NDArray[np.int32]) -> float:
@@ -52,6 +54,7 @@ def agreement(one: NDArray[np.int32], other: NDArray[np.int32]) -> float:
 
 
 def _fitted(vectors: Vectors, number: int) -> KMeans:
-    with warnings.catch_warnings():
+    # More threads would wait for each other on a busy machine.
+    with warnings.catch_warnings(), threadpool_limits(1):
         warnings.simplefilter("ignore", ConvergenceWarning)  # fewer distinct vectors than clusters
         return KMeans(number, n_init=_STARTS, random_state=_SEED).fit(vectors)

@@ -4,6 +4,7 @@ from typing import Final
 
 import numpy as np
 from sklearn.manifold import TSNE
+from threadpoolctl import threadpool_limits
 
 from aegis_provider.fidelity.encoding import Vectors
 from aegis_provider.fidelity.result import Embedding
@@ -29,5 +30,7 @@ def embedded(real: Vectors, released: Vectors) -> Embedding | None:
     if not np.ptp(vectors, axis=0).any():
         return None
     perplexity = min(_PERPLEXITY, (len(vectors) - 1) / 3)
-    points = TSNE(perplexity=perplexity, init="random", random_state=_SEED).fit_transform(vectors).astype(np.float64)
+    made = TSNE(perplexity=perplexity, init="random", random_state=_SEED)
+    with threadpool_limits(1):  # more threads would wait for each other on a busy machine
+        points = made.fit_transform(vectors).astype(np.float64)
     return Embedding(points[: len(real)], points[len(real) :])

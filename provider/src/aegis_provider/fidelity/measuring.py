@@ -3,7 +3,6 @@
 from typing import Final
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from aegis_provider.errors import TableError, shortened
 from aegis_provider.extras import needs_extra
@@ -37,7 +36,7 @@ def fidelity(
     """Measure what a release is worth to who trains models on it, and how faithful it is to the table.
 
     Everything is compared with real records that were held out. If none were, as of masked tables, a fifth of the real
-    records is taken for that, and their rows are taken out of the release if its rows are in the table's order. Where a
+    records is taken for that, and their rows are taken out of the release if each row of it masks a record. Where a
     masked value stands for several, each of these is drawn equally often. Equal arguments give equal results.
 
     Args:
@@ -79,11 +78,10 @@ def fidelity(
     trials = Trials.of(parts, opened.label, np.random.default_rng([seed, _FOR_TRAINING]))
     models = tuple(trials.values(lambda done, _: progress(done, _STEPS)))
     compared = Comparison.of(parts, np.random.default_rng([seed, _FOR_COMPARING]))
-    with threadpool_limits(1):  # more threads would wait for each other on a busy machine
-        clusters, agreement = compared.agreement()
-        progress(_STEPS - 1, _STEPS)
-        embedding = compared.embedding() if embed else None
-        progress(_STEPS, _STEPS)
+    clusters, agreement = compared.agreement()
+    progress(_STEPS - 1, _STEPS)
+    embedding = compared.embedding() if embed else None
+    progress(_STEPS, _STEPS)
     return Fidelity(
         label=opened.label,
         models=models,

@@ -77,6 +77,7 @@ class Trials:
         released = parts.released.take(_has_class(parts.released, label, values))
         if not len(released):
             raise TableError(f"no released value of the label {shortened(label)} is one of the table's")
+        released = released.only(parts.telling)
         rows = np.sort(rng.permutation(len(parts.real))[: len(released)])
         trained = (released, parts.real.take(rows))
         return cls(*(_trial(each, parts.tested.only(each.names), label, values) for each in trained))

@@ -1,18 +1,22 @@
 """Which released and real records are compared, so that no model is tested on what it was trained on."""
 
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aegis_provider.errors import TableError
+from aegis_provider.fidelity.matching import records_of_rows
 from aegis_provider.fidelity.plain import PlainRecords, stacked
-from aegis_provider.fidelity.result import Tested
+from aegis_provider.fidelity.result import Relation
 from aegis_provider.records import SHARE, Records
-from aegis_provider.released import Opened, Released
+from aegis_provider.released import Opened
 from aegis_provider.released.opening import FEWEST
 
 _FOR_DRAWING, _FOR_TESTING = 1, 2
+_MASKED: Final = 0.95
+"""If fewer of its rows may mask a record, the release was made in another way."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,12 +28,14 @@ class Parts:
         real: The real records that it was made of, without the tested ones.
         tested: Real records that models are tested on.
         tested_on: What these are to the release.
+        telling: The released columns that models are trained on: not those with one text, such as `*`, in all records.
     """
 
     released: PlainRecords
     real: PlainRecords
     tested: PlainRecords
-    tested_on: Tested
+    tested_on: Relation
+    telling: tuple[str, ...]
 
     @property
     def found(self) -> float:
@@ -49,7 +55,7 @@ def parts_of(opened: Opened, name: str, seed: int) -> Parts:
     learn, and only those, so that models which learn well would do badly.
 
     If there are no such records, a fifth of the real ones is drawn for the test, and their rows are taken out of the
-    release, if its rows are in the table's order.
+    release, if each row of it masks a record.
 
     Args:
         opened: The release and its table.
@@ -62,27 +68,28 @@ def parts_of(opened: Opened, name: str, seed: int) -> Parts:
     released = PlainRecords.released(opened.released, np.random.default_rng([seed, _FOR_DRAWING]))
     new = _new(opened.held_out, opened.seen, opened.label)
     if new.sum() >= FEWEST:
-        parts = Parts(
-            released,
-            PlainRecords.real(opened.seen),
-            PlainRecords.real(opened.held_out.take(new)),
-            Tested.UNSEEN,
-        )
+        real, tested = PlainRecords.real(opened.seen), PlainRecords.real(opened.held_out.take(new))
+        parts = Parts(released, real, tested, Relation.UNSEEN, _telling(opened))
     else:
         parts = _drawn(opened, released, np.random.default_rng([seed, _FOR_TESTING]))
-    for what, records in ((f"{name}: {{}} records", parts.released), ("{} real records to test on", parts.tested)):
+    for what, records in (("{} real records to test on", parts.tested), (f"{name}: {{}} records", parts.released)):
         if len(records) < FEWEST:
             raise TableError(f"{what.format(len(records))}; a comparison needs at least {FEWEST}")
     return parts
 
 
 def _drawn(opened: Opened, released: PlainRecords, rng: np.random.Generator) -> Parts:
+    """Return the parts if none is held out. Rows that may be nobody's are not trained on, either."""
     tested = rng.random(len(opened.seen)) < SHARE
-    rows = rows_in_order(opened.released, opened.seen)
+    rows, relation = records_of_rows(opened.released, opened.seen, rng), Relation.RELEASED
+    if (rows >= 0).mean() >= _MASKED:
+        released, relation = released.take((rows >= 0) & ~tested[rows]), Relation.TAKEN_OUT
     real, tests = (PlainRecords.real(opened.seen.take(each)) for each in (~tested, tested))
-    if rows is None:
-        return Parts(released, real, tests, Tested.RELEASED)
-    return Parts(released.take(~tested[rows]), real, tests, Tested.TAKEN_OUT)
+    return Parts(released, real, tests, relation, _telling(opened))
+
+
+def _telling(opened: Opened) -> tuple[str, ...]:
+    return tuple(each.name for each in opened.released.columns if len(each.texts) > 1 or each.name == opened.label)
 
 
 def _new(records: Records, others: Records, label: str) -> NDArray[np.bool_]:
@@ -94,28 +101,3 @@ def _new(records: Records, others: Records, label: str) -> NDArray[np.bool_]:
     _, of_record = np.unique(np.concatenate(places), axis=0, return_inverse=True)
     mine, theirs = np.split(of_record.reshape(-1), [len(records)])
     return ~np.isin(mine, theirs)
-
-
-def rows_in_order(released: Released, records: Records) -> NDArray[np.intp] | None:
-    """(released,) Return the place of the real record that each released one masks, if both are in the same order.
-
-    Real records may be left out. Of records that are masked alike, the first is taken.
-
-    Returns:
-        The places; `None` if they are not in the same order, or not masked but made up.
-    """
-    meanings = [
-        [frozenset() if isinstance(each, float) else frozenset(each.tolist()) for each in column.meanings]
-        for column in released.columns
-    ]
-    originals = list(zip(*(records.column(name).places.tolist() for name in released.names), strict=True))
-    places, at = [], 0
-    for codes in zip(*(each.codes.tolist() for each in released.columns), strict=True):
-        allowed = [each[code] for each, code in zip(meanings, codes, strict=True)]
-        while at < len(originals) and not all(map(frozenset.__contains__, allowed, originals[at])):
-            at += 1
-        if at == len(originals):
-            return None
-        places.append(at)
-        at += 1
-    return np.array(places, dtype=np.intp)

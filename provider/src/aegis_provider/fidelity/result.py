@@ -10,15 +10,15 @@ from numpy.typing import NDArray
 from aegis_provider.check import Interval
 
 
-class Tested(StrEnum):
+class Relation(StrEnum):
     """What the tested records are to the release."""
 
     UNSEEN = "unseen"
     """They were held out."""
     TAKEN_OUT = "taken out"
-    """Their rows were taken out of the release, whose rows are in the table's order."""
+    """Their rows were taken out of the release, each row of which masks a record."""
     RELEASED = "released"
-    """The release was made of them, and nobody knows which rows are theirs."""
+    """The release was made of them, and it is not known which rows are theirs."""
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ class Fidelity:
     models: tuple[ModelValue, ...]
     guessed: float
     tested: int
-    tested_on: Tested
+    tested_on: Relation
     found: float
     trained: int
     trained_on_real: int

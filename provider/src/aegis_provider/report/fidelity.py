@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from aegis_provider.check import Interval
 from aegis_provider.check.result import CHANCE
-from aegis_provider.fidelity import Compared, Embedding, Fidelity, ModelValue, Tested
+from aegis_provider.fidelity import Compared, Embedding, Fidelity, ModelValue, Relation
 from aegis_provider.report.fidelity_terms import TERMS
 from aegis_provider.report.model import (
     BAD,
@@ -26,10 +26,10 @@ from aegis_sdk.reading import shown
 _SHOWN: Final = 5
 _NEARLY_ALL: Final = 0.9
 
-_TESTED: Final = {
-    Tested.UNSEEN: "that the release never saw",
-    Tested.TAKEN_OUT: "whose rows were taken out of the release first",
-    Tested.RELEASED: "that the release was made of",
+_RELATIONS: Final = {
+    Relation.UNSEEN: "that the release never saw",
+    Relation.TAKEN_OUT: "whose rows were taken out of the release first",
+    Relation.RELEASED: "that the release was made of",
 }
 
 
@@ -53,17 +53,17 @@ def fidelity_report(result: Fidelity, release: str) -> Report:
 
 def fidelity_headline(result: Fidelity) -> str:
     """Say what the release keeps of what the table tells about the label, in one line."""
-    if result.tested_on is Tested.UNSEEN and result.found > _NEARLY_ALL:
+    if result.tested_on is Relation.UNSEEN and result.found > _NEARLY_ALL:
         return (
             f"The release has {Share(result.found)} of the held-out records, so it was probably made of them, too, and "
             "models cannot be tested on them: say --holdout 0."
         )
     best, label = result.best, shown(result.label)
-    tested = f"on {result.tested:,} records {_TESTED[result.tested_on]}"
+    tested = f"on {result.tested:,} records {_RELATIONS[result.tested_on]}"
     if best.kept is None:
-        auc = f"AUC {best.real_auc.value:.3f}, {best.real_auc.low:.3f} to {best.real_auc.high:.3f}"
-        told = f"{best.model}: {auc}, {tested}"
-        return f"The table itself tells nothing certain about {label} ({told}), so there is nothing to keep."
+        low, high = best.real_auc.low, best.real_auc.high
+        limits = f"{best.model}: AUC {best.real_auc.value:.3f}, {low:.3f} to {high:.3f}, {tested}"
+        return f"The table itself tells nothing certain about {label} ({limits}), so there is nothing to keep."
     numbers = f"{best.model}: AUC {best.auc.value:.3f} of {best.real_auc.value:.3f}, {tested}"
     kept = str(Share(best.kept.value)) if best.kept.value > 0 else "nothing"
     return f"A model trained on the release keeps {kept} of what the table tells about {label} ({numbers})."
@@ -94,8 +94,8 @@ def model_parts(result: Fidelity) -> Iterator[Part]:
     yield TextTable(header, [_row(each) for each in result.models], guessed)
     places = [each.model for each in result.models]
     series = [
-        Series("trained on the release", BAD, [_measured(each.auc) for each in result.models]),
         Series("trained on real records", GOOD, [_measured(each.real_auc) for each in result.models]),
+        Series("trained on the release", BAD, [_measured(each.auc) for each in result.models]),
     ]
     caption = "How well each model tells the label values of real records apart, with 95 % intervals."
     yield Levels(places, series, {"chance": CHANCE}, ("model", "AUC"), caption)
@@ -166,11 +166,11 @@ def _notes(result: Fidelity) -> Iterator[str]:
     drawn = f", drawn from {result.of_records:,}," if result.of_records > result.drawn else ""
     yield (
         f"Models are trained on {result.trained:,} released and on {result.trained_on_real:,} real records{drawn} and "
-        f"tested on {result.tested:,} other real records {_TESTED[result.tested_on]}."
+        f"tested on {result.tested:,} other real records {_RELATIONS[result.tested_on]}."
     )
-    if result.tested_on is Tested.UNSEEN:
+    if result.tested_on is Relation.UNSEEN:
         yield "No record that the release was made of has their attributes."
-    if result.tested_on is Tested.RELEASED:
+    if result.tested_on is Relation.RELEASED:
         yield "Since the release shows these too, models trained on it may seem better than they are."
     if result.is_masked:
         yield "Where a masked value stands for several, each of them was drawn equally often."

@@ -13,7 +13,8 @@ TERMS: Final = Terms(
         ),
         Term(
             "Real records",
-            "the same measure between real records and other real ones. No release can be expected to do better.",
+            "the same measure between real records and other real ones, which is what can be hoped for. A release that "
+            "is much nearer to real records probably repeats them.",
         ),
         Term(
             "Shuffled",
