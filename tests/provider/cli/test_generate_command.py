@@ -74,6 +74,12 @@ def test_a_bar_is_shown_to_people_and_nothing_to_others(generate, monkeypatch):
     assert "pair total variation" in said
 
 
+def test_no_card_of_another_table_stays_beside_the_output(generate, tmp_path):
+    generate("--card", output="made.csv")
+    generate("--seed", 2, output="made.csv")
+    assert {each.name for each in tmp_path.glob("made.*")} == {"made.csv"}
+
+
 def test_it_says_what_is_not_guaranteed_and_what_was_left_out(generate):
     _, printed, _ = generate("--holdout", 0.3)
     assert "nothing is guaranteed" in printed

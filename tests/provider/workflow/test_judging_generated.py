@@ -2,6 +2,7 @@
 
 import csv
 import json
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -84,6 +85,18 @@ def test_nothing_is_guaranteed_unless_it_is(card, folder):
     assert "No formal guarantee" not in summary_of(private)
     assert "Differential privacy with epsilon 1 and delta" in summary_of(private)
     assert json.loads((folder / "private.card.json").read_text())["guarantee"]["epsilon"] == 1.0
+
+
+@pytest.mark.usefixtures("card")
+def test_with_a_guarantee_the_label_has_no_exact_counts(folder):
+    """Two draws that differ in nothing but their noise hardly ever both have the exact numbers of each label value."""
+    for name in ("private.csv", "one.csv"):
+        made(folder, name, "mbi", Knobs(epsilon=1.0))
+    one, other, exact = (
+        Counter(label for *_, label in rows_of(folder / name)) for name in ("private.csv", "one.csv", "out.csv")
+    )
+    assert one.total() == other.total() == exact.total()
+    assert not one == other == exact
 
 
 def test_the_weights_that_were_used_are_shown_and_no_others(card):

@@ -10,6 +10,7 @@ from aegis_provider.generate import generate as generate_records
 from aegis_provider.plan.reading import load_plan
 from aegis_provider.records import SHARE
 from aegis_provider.table import table_name
+from aegis_provider.workflow.card_files import remove_card
 from aegis_provider.workflow.generated_card import made_document
 from aegis_provider.workflow.judging_generated import ENDING, judge_generated
 from aegis_sdk.cli.failures import InputError
@@ -73,6 +74,7 @@ def generate(
     """
     intended, knobs = load_plan(plan, configurations_needed=False), Knobs(privacy, value, epsilon)
     wish = Wish(records, _shares(label_shares), holdout, seed, seconds)
+    remove_card(output.with_suffix(ENDING))
     say(f"learning from {table_name(table)} ...")
     with time_bar("training", seconds) as bar:
         bar(0, "preparing; Ctrl-C keeps the best model as soon as there is one")

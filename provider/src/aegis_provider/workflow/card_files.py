@@ -3,11 +3,26 @@
 from contextlib import suppress
 from pathlib import Path
 
+from aegis_provider.errors import OutputError
 from aegis_provider.extras import needs_extra
 from aegis_provider.output import written_whole
 from aegis_provider.report.markdown import markdown_lines
 from aegis_provider.report.model import Report
 from aegis_sdk import AegisError
+
+
+def remove_card(stem: Path) -> None:
+    """Remove a card that was written before, so that it never stands beside another table.
+
+    Raises:
+        OutputError: It cannot be removed.
+    """
+    for ending in (".json", ".md", ".html"):
+        file = stem.with_name(f"{stem.name}{ending}")
+        try:
+            file.unlink(missing_ok=True)
+        except OSError as error:
+            raise OutputError(f"{file}: cannot be removed: {error.strerror}") from error
 
 
 def write_card(stem: Path, report: Report, as_json: str) -> tuple[Path, ...]:

@@ -127,7 +127,10 @@ def _guarantee(generated: Generated) -> str:
             "anonymous: what attacks achieve is below."
         )
     promise = generated.promise
-    return f"{promise[0].upper()}{promise[1:]}, is guaranteed for each record: it bounds what any attack can achieve."
+    return (
+        f"{promise[0].upper()}{promise[1:]}, is guaranteed for each record: it bounds what any attack on the generated "
+        "records can achieve. This card is counted from the real records without noise, so it is for the provider only."
+    )
 
 
 def _shared(card: GeneratedCard) -> Iterator[Part]:
