@@ -12,10 +12,10 @@ SPARK_STAMP := .venv-spark/.installed
 SYNTH_STAMP := .venv-synth/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test test-long test-spark test-synth check format openapi migration figures docs bench evaluate clean
+.PHONY: help demo serve test test-long test-spark test-synth check format openapi migration figures docs bench evaluate evaluate-synth clean
 
 help: ## list the commands
-	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
 
 $(STAMP): pyproject.toml advisor/pyproject.toml sdk/pyproject.toml provider/pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Aegis needs Python 3.11 or newer, but this is %s. Choose another: make PYTHON=python3.12 ..." % sys.version.split()[0])'
@@ -94,6 +94,10 @@ bench: $(STAMP) ## run the benchmarks and print ratios and medians
 evaluate: $(STAMP) ## run the evaluation and write docs/evaluation.md with its plots (20 minutes)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[embedded,dev,bench]'
 	@$(BIN)/python -m bench.quality --output docs/evaluation.md
+
+evaluate-synth: $(STAMP) ## draw the figures of generated tables (40 minutes); of Adult, too, with adult=FOLDER
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[embedded,dev,bench]'
+	@$(BIN)/python -m bench.quality.generation --output docs/generation_figures.md $(if $(adult),--adult "$(adult)")
 
 clean: ## remove all files that these commands made
 	rm -rf .venv .venv-spark .venv-synth .aegis .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

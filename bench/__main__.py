@@ -9,6 +9,7 @@ from bench.speed import (
     disclosure,
     entries,
     exhaustive_training,
+    generation,
     growth,
     independence,
     joint,
@@ -35,4 +36,5 @@ if __name__ == "__main__":
         configurations.main,
         apply.main,
         independence.main,
+        generation.main,
     )

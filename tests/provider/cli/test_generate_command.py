@@ -1,6 +1,7 @@
 """`aegis generate` on a small table: what it writes and says, and what it refuses."""
 
 import json
+import sys
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -25,10 +26,19 @@ def table(write):
 
 @pytest.fixture
 def generate(table, write, aegis, tmp_path):
-    """Generate by CART from the table, unless told otherwise; return the exit code, stdout and stderr."""
+    """Generate by CART and without a card, unless told otherwise; return the exit code, stdout and stderr."""
 
     def run(*arguments, plan=PLAN, source=table, output="out.parquet"):
-        options = ["--plan", write("plan.yaml", plan), "--output", tmp_path / output, "--method", "cart", *arguments]
+        options = [
+            "--plan",
+            write("plan.yaml", plan),
+            "--output",
+            tmp_path / output,
+            "--method",
+            "cart",
+            "--no-card",
+            *arguments,
+        ]
         return aegis("generate", source, *options)
 
     return run
@@ -48,11 +58,36 @@ def test_it_writes_records_of_the_plan_s_columns_and_types(generate, tmp_path):
 def test_json_has_every_look_for_a_curve(generate):
     told = json.loads(generate("--seed", 1, "--json")[1])
     [look] = told["looks"]
-    assert set(look) == {"seconds", "losses", "pair_total_variation", "auc", "frechet_distance"}
+    assert set(look) == {"seconds", "number", "losses", "pair_total_variation", "auc", "frechet_distance"}
     assert told["best"] == 0
     for name in ("pair_total_variation", "auc", "frechet_distance"):
         assert told[name] == look[name]
     assert 0 < look["frechet_distance"] < 1
+
+
+def test_a_card_beside_the_output_says_what_attacks_achieve(generate, tmp_path):
+    code, printed, _ = generate("--card", "--json", output="made.csv")
+    told, card = json.loads(printed), json.loads((tmp_path / "made.card.json").read_text())
+    assert (code, told, told["records"]) == (0, card, len((tmp_path / "made.csv").read_text().splitlines()) - 1)
+    assert told["attacked"]["headline"] in (tmp_path / "made.card.md").read_text()
+    assert {each.name for each in tmp_path.glob("made.*")} == {
+        "made.csv", "made.card.md", "made.card.html", "made.card.json"
+    }  # fmt: skip
+
+
+def test_a_bar_is_shown_to_people_and_nothing_to_others(generate, monkeypatch):
+    assert generate()[2] == ""
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    _, _, said = generate("--seconds", 50)
+    assert "learning from " in said
+    assert "training, 50 s left" in said
+    assert "pair total variation" in said
+
+
+def test_no_card_of_another_table_stays_beside_the_output(generate, tmp_path):
+    generate("--card", output="made.csv")
+    generate("--seed", 2, output="made.csv")
+    assert {each.name for each in tmp_path.glob("made.*")} == {"made.csv"}
 
 
 def test_it_says_what_is_not_guaranteed_and_what_was_left_out(generate):
@@ -89,7 +124,20 @@ def test_label_shares_are_kept_or_as_asked(generate, tmp_path, table):
         (["--method", "wgan-gp", "--epsilon", "1"], "the method wgan-gp does not heed epsilon"),
         (["--label-shares", "yes"], "'yes' is no VALUE=SHARE"),
         (["--label-shares", "yes=0"], "they add up to 0; they must add up to 1"),
-        (["--label-shares", "maybe=1"], "the label has no value 'maybe' with 5 records"),
+        (["--label-shares", "maybe=1"], "the label has no value 'maybe' with 5 records; available: no, yes"),
+        (["--label-shares", "yes=0.5,yes=0.5"], "'yes' is there twice; state each value once"),
+        (["--label-shares", "yes=nan"], "'yes=nan' is no VALUE=SHARE"),
+        (["--label-shares", "yes=-1,no=2"], "'yes=-1' is no VALUE=SHARE"),
+        *((["--holdout", each], "'--holdout': Input should be") for each in ("1", "-1", "nan")),
+        *((["--records", each], "'--records': Input should be") for each in ("0", "-5", "1000000000")),
+        *((["--seconds", each], "'--seconds': Input should be") for each in ("0", "nan")),
+        *((["--method", "mbi", "--epsilon", each], "epsilon") for each in ("0", "-1", "nan", "inf", "1e-9")),
+        *((["--method", "wgan-gp", "--privacy", each], "privacy") for each in ("-1", "nan")),
+        *(
+            (["--method", "wgan-gp", "--value", each], f"value is {each}; choose a number from 0 to 1e+06")
+            for each in ("inf", "1e+300")
+        ),
+        (["--seed", "-1"], "'--seed': Input should be"),
         (["--label-shares", "yes=0.5,no=0.6"], "they add up to 1.1; they must add up to 1"),
         (["--holdout", "0.9"], "are too few; 100 are needed"),
     ],
@@ -99,7 +147,8 @@ def test_a_wrong_option_is_one_line_and_nothing_is_written(generate, tmp_path, a
     assert code
     assert words in said
     assert printed == ""
-    assert not list(tmp_path.glob("*out*"))
+    assert len(said.splitlines()) == 1
+    assert not [each for each in tmp_path.iterdir() if "out" in each.name]
 
 
 @pytest.mark.parametrize(
@@ -126,7 +175,10 @@ def test_a_plan_that_cannot_be_used_is_one_line(generate, plan, words):
     ("content", "words"),
     [
         ("age,town,name,y\n1,a,n,yes\n2,b,m,no\n3,c,o,no\n", "are too few; 100 are needed"),
-        ("age,town,name,y\n" + "".join(f"{n % 40},a,n,yes\n" for n in range(900)), "nothing to predict"),
+        (
+            "age,town,name,y\n" + "".join(f"{n % 40},a,n,yes\n" for n in range(900)),
+            "nothing to predict; choose another label, or --holdout 0",
+        ),
         ("age,town,name,y\n", "no records"),
     ],
 )
@@ -143,3 +195,24 @@ def test_a_column_that_is_constant_or_missing_comes_back_as_it_is(generate, writ
     assert code == 0, said
     body = (tmp_path / "out.csv").read_text().splitlines()[1:]
     assert {line.partition(",")[0] for line in body} == {age}
+
+
+@pytest.mark.parametrize("output", ["table.csv", "plan.yaml", "none/out.csv"])
+def test_an_output_that_is_an_input_or_in_no_folder_is_one_line(generate, table, tmp_path, output):
+    before = table.read_bytes()
+    code, _, said = generate("--seed", 1, output=output)
+    assert code
+    assert len(said.splitlines()) == 1
+    assert output in said
+    assert table.read_bytes() == before
+    assert {each.name for each in tmp_path.iterdir()} == {"table.csv", "plan.yaml"}
+
+
+def test_numbers_of_which_each_is_different_are_learnt_and_drawn_between_their_limits(generate, write, tmp_path):
+    rows = "".join(f"{10 * n},t{n % 3},n,{'yes' if n % 3 else 'no'}\n" for n in range(20_000))
+    code, _, said = generate("--records", 500, source=write("other.csv", "age,town,name,y\n" + rows), output="out.csv")
+    assert code == 0, said
+    ages = [int(line.partition(",")[0]) for line in (tmp_path / "out.csv").read_text().splitlines()[1:]]
+    assert len(set(ages)) > 400
+    assert min(ages) >= 40
+    assert max(ages) <= 199_950

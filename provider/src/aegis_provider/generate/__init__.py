@@ -1,9 +1,9 @@
 """Generated tables: records that a model drew, which are like those of a table."""
 
 from aegis_provider.generate.generated import Generated
-from aegis_provider.generate.generating import DEFAULT_METHOD, Wish, generate
+from aegis_provider.generate.generating import DEFAULT_METHOD, MOST, Wish, generate
 from aegis_provider.generate.methods.method import Knobs
 from aegis_provider.generate.methods.registry import METHODS
 from aegis_provider.generate.training import Look
 
-__all__ = ["DEFAULT_METHOD", "METHODS", "Generated", "Knobs", "Look", "Wish", "generate"]
+__all__ = ["DEFAULT_METHOD", "METHODS", "MOST", "Generated", "Knobs", "Look", "Wish", "generate"]

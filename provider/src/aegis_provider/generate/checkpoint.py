@@ -14,7 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from aegis_provider.output import written_whole
 
-_FORMAT: Final = 2
+_FORMAT: Final = 3
 """Raised with every change of what is kept: a training of another format starts anew."""
 
 

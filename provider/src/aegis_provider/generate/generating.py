@@ -6,12 +6,13 @@ import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
+from time import monotonic
 from typing import Final
 
 import numpy as np
 import pyarrow as pa
 
-from aegis_provider.errors import OutputError, PlanError, TableError, shortened
+from aegis_provider.errors import OutputError, PlanError, TableError, nearest, shortened
 from aegis_provider.extras import needs_extra
 from aegis_provider.generate.checkpoint import Checkpoint
 from aegis_provider.generate.generated import Generated
@@ -27,12 +28,14 @@ from aegis_provider.records import SHARE, Records, read_records, sides_of
 from aegis_provider.table import Source, open_table, table_name
 
 DEFAULT_METHOD: Final = next(iter(METHODS))
-KEPT: Final = "keep"
+MOST: Final = 10_000_000
+"""So many records can be asked for; all are in memory."""
 
 _FEWEST_RECORDS: Final = 100
 _VALIDATED: Final = 0.1
 _FOR_VALIDATION, _FOR_RECORDS, _FOR_VALUES = 4, 5, 6
 _ROUNDS: Final = 50
+_MOST_LAMBDA: Final = 1e6
 
 
 @dataclass(frozen=True)
@@ -44,7 +47,8 @@ class Wish:
         label_shares: The share of each label value; by default those of the records that were learnt from.
         holdout: The share of the table's records that is not learnt from.
         seed: Without it, one is drawn, and two runs differ.
-        seconds: How long the training may take.
+        seconds: How long it may take, from reading the table to the last model. A method that learns in one step takes
+            as long as it takes, and there is always one model.
     """
 
     records: int | None = None
@@ -82,13 +86,15 @@ def generate(
         watch: Called with each model that is looked at during the training.
 
     Raises:
-        PlanError: The method is unknown or has no use for a knob, or no attribute can be generated.
+        PlanError: The method is unknown or has no use for a knob, a number is out of range, or no attribute can be
+            generated.
         TableError: The table cannot be read or learnt from.
         OutputError: The output cannot be written.
         AegisError: The extra `synth` is not installed.
     """
-    chosen = method_of(method)
+    began, chosen = monotonic(), method_of(method)
     _refuse_unheeded(method, chosen, knobs)
+    _refuse_unlikely(wish)
     attributes = _generable(plan)
     if output is not None:
         refuse_overwriting(output, table, *plan.files)
@@ -99,8 +105,11 @@ def generate(
     prepared = _Prepared.of(records, plan, attributes, knobs, wish, seed, table_name(table))
     checkpoint = None if output is None or wish.seed is None else _checkpoint(output, prepared, method, wish)
     with needs_extra("synth"):
-        training = Trainer(chosen, prepared.task, prepared.validation, seed, wish.seconds, checkpoint, watch).train()
-    codes = prepared.sampled(training.model, wish, seed)
+        training = Trainer(
+            chosen, prepared.task, prepared.validation, seed, wish.seconds, checkpoint, watch, monotonic() - began
+        ).train()
+    guarantee = chosen.guarantee(prepared.task)
+    codes = prepared.sampled(training.model, wish, seed, guaranteed=guarantee is not None)
     rng = np.random.default_rng([seed, _FOR_VALUES])
     columns = [each.decoder.drawn(codes[:, place], rng) for place, each in enumerate(prepared.task.levels)]
     texts = pa.table(
@@ -115,7 +124,7 @@ def generate(
         output=output,
         method=method,
         knobs=knobs,
-        guarantee=chosen.guarantee(prepared.task),
+        guarantee=guarantee,
         training=training,
         learnt_from=len(prepared.task.codes),
         validated=len(prepared.validation),
@@ -131,6 +140,15 @@ def _refuse_unheeded(name: str, method: Method, knobs: Knobs) -> None:
     for each in fields(knobs):
         if getattr(knobs, each.name) != each.default and each.name not in method.heeds:
             raise PlanError(f"the method {name} does not heed {each.name}; leave it out, or choose another method")
+    for lambda_of in ("privacy", "value"):
+        if not 0 <= getattr(knobs, lambda_of) <= _MOST_LAMBDA:
+            asked = getattr(knobs, lambda_of)
+            raise PlanError(f"{lambda_of} is {asked:g}; choose a number from 0 to {_MOST_LAMBDA:g}")
+
+
+def _refuse_unlikely(wish: Wish) -> None:
+    if wish.records is not None and not 0 < wish.records <= MOST:
+        raise PlanError(f"{wish.records:,} records are asked for; choose a number from 1 to {MOST:,}")
 
 
 def _generable(plan: Plan) -> tuple[Attribute, ...]:
@@ -182,8 +200,9 @@ class _Prepared:
         frequent = [place for place in range(len(label.domain)) if label.counts[place] >= FEWEST]
         if len(frequent) < 2:  # noqa: PLR2004 - one class
             raise TableError(
-                f"{name}: the label {shortened(plan.label)} has fewer than two values with {FEWEST} records, so there "
-                "is nothing to predict"
+                f"{name}: the label {shortened(plan.label)} has fewer than two values with {FEWEST} records among "
+                f"the {len(sides.training):,} to learn from, so there is nothing to predict; choose another label, or "
+                "--holdout 0"
             )
         codes = _codes(levels, sides.training)
         validated = np.random.default_rng([seed, _FOR_VALIDATION]).random(len(codes)) < _VALIDATED
@@ -205,13 +224,19 @@ class _Prepared:
         both = zip(self.task.levels[:-1], privacy, self.task.importance, strict=False)
         return {each.name: (float(one), float(two)) for each, one, two in both}
 
-    def sampled(self, model: Model, wish: Wish, seed: int) -> Codes:
+    def sampled(self, model: Model, wish: Wish, seed: int, *, guaranteed: bool) -> Codes:
         """Return (records, columns) generated levels with the label values that are asked for.
+
+        By default they have the label shares of the records that were learnt from. If differential privacy is
+        guaranteed, which those shares would break, they have what the model draws.
 
         Raises:
             TableError: The model hardly ever generates a label value that is asked for.
         """
-        quotas, rng = self._quotas(wish), np.random.default_rng([seed, _FOR_RECORDS])
+        rng = np.random.default_rng([seed, _FOR_RECORDS])
+        if guaranteed and wish.label_shares is None:
+            return model.sample(self._records(wish), rng)
+        quotas = self._quotas(wish)
         parts, missing = [], quotas.copy()
         for _ in range(_ROUNDS):
             drawn = model.sample(int(max(2 * missing.sum(), 1_000)), rng)
@@ -227,14 +252,18 @@ class _Prepared:
             "seconds or a larger epsilon"
         )
 
+    def _records(self, wish: Wish) -> int:
+        return len(self.task.codes) if wish.records is None else wish.records
+
     def _quotas(self, wish: Wish) -> Codes:
         """(levels of the label,) How many records of each to generate."""
-        records = len(self.task.codes) if wish.records is None else wish.records
+        records = self._records(wish)
         shares = np.bincount(self.task.codes[:, -1], minlength=len(self.labels)).astype(np.float64)
         if wish.label_shares is not None:
             unknown = [each for each in wish.label_shares if each not in self.labels]
             if unknown:
-                raise TableError(f"the label has no value {shortened(unknown[0])} with {FEWEST} records")
+                instead = nearest(unknown[0], [text for text in self.labels if text])
+                raise TableError(f"the label has no value {shortened(unknown[0])} with {FEWEST} records; {instead}")
             shares = np.array([wish.label_shares.get(text, 0.0) for text in self.labels])
         exact = records * shares / shares.sum()
         quotas = np.floor(exact).astype(np.intp)

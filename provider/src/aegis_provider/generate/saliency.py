@@ -33,28 +33,27 @@ def importance_of(codes: Codes, sizes: Sequence[int], rng: np.random.Generator) 
     """
     blocks = Blocks(tuple(sizes[:-1]))
     features, labels = jnp.asarray(codes[:, :-1], jnp.int32), jnp.asarray(codes[:, -1], jnp.int32)
-    weights = _classifier(features, labels, blocks, sizes[-1], int(rng.integers(1 << 32)))
+    weights = _classifier(features, labels, blocks, sizes[-1], rng)
     slopes = np.abs(np.asarray(_slopes(weights, blocks.one_hot(features), labels))).mean(axis=0)
     saliency = np.array([each.mean() for each in np.split(slopes, np.cumsum(blocks.sizes)[:-1])])
     ranks = saliency.argsort(kind="stable").argsort(kind="stable") + 1
     return np.append(ranks / len(ranks), 0.0)
 
 
-def _classifier(features: Array, labels: Array, blocks: Blocks, classes: int, seed: int) -> Weights:
-    key = jax.random.key(seed)
-    weights = initial_weights((blocks.width, _HIDDEN, classes), key)
+def _classifier(features: Array, labels: Array, blocks: Blocks, classes: int, rng: np.random.Generator) -> Weights:
+    weights = initial_weights((blocks.width, _HIDDEN, classes), rng)
+    batches = jnp.asarray(rng.integers(len(labels), size=(_STEPS, _BATCH)))
     adam = optax.adam(_RATE)
 
     def loss(current: Weights, rows: Array) -> Array:
         return -_likelihood(current, blocks.one_hot(features[rows]), labels[rows]).mean()
 
-    def step(carried: tuple[Weights, optax.OptState], place: Array) -> tuple[tuple[Weights, optax.OptState], None]:
+    def step(carried: tuple[Weights, optax.OptState], rows: Array) -> tuple[tuple[Weights, optax.OptState], None]:
         current, state = carried
-        rows = jax.random.randint(jax.random.fold_in(key, place), (_BATCH,), 0, len(labels))
         updates, state = adam.update(jax.grad(loss)(current, rows), state)
         return (optax.apply_updates(current, updates), state), None
 
-    (trained, _), _ = jax.lax.scan(step, (weights, adam.init(weights)), jnp.arange(_STEPS))
+    (trained, _), _ = jax.lax.scan(step, (weights, adam.init(weights)), batches)
     return trained
 
 

@@ -1,6 +1,6 @@
 """Training of a method until it no longer improves on records that it never saw."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from time import monotonic
@@ -8,11 +8,13 @@ from typing import Final
 
 import numpy as np
 from pydantic import TypeAdapter
+from threadpoolctl import threadpool_limits
 
 from aegis_provider.generate.checkpoint import Checkpoint, Saved
 from aegis_provider.generate.levels import Codes
 from aegis_provider.generate.methods.method import DivergedError, Method, Model, Resumable, Task
 from aegis_provider.generate.quality import Quality, Yardstick
+from aegis_sdk.cli.signals import held_back
 
 PATIENCE: Final = 8
 """The training stops after this many looks without a better model."""
@@ -26,12 +28,14 @@ class Look:
     """A model, looked at during the training.
 
     Attributes:
-        seconds: How long it has been trained.
+        seconds: How long the training has taken until then.
+        number: The number of the model, from 1; not all are looked at.
         losses: The losses of the training by their names.
         quality: What its records are like, beside real ones that it never saw.
     """
 
     seconds: float
+    number: int
     losses: Mapping[str, float]
     quality: Quality
 
@@ -70,9 +74,10 @@ class Trainer:
         task: What to learn.
         validation: (records, columns) The levels of records that the method does not learn from.
         seed: The source of all randomness but that of differential privacy.
-        seconds: The time limit.
+        seconds: The time limit. The training ends with the first model after it.
         checkpoint: Where the training is kept until it ends; `None` if it is not.
         watch: Called with each look.
+        spent: The seconds that were spent before; they count.
     """
 
     method: Method
@@ -82,11 +87,13 @@ class Trainer:
     seconds: float
     checkpoint: Checkpoint | None = None
     watch: Watch = field(default=lambda _: None)
+    spent: float = 0.0
 
     def train(self) -> Training:
         """Train until the models no longer improve, the method ends, or time is up; return the best model.
 
-        Ctrl-C ends the training as the time limit does, once there is a model.
+        Ctrl-C ends the training as the time limit does, once there is a model. It waits for the model that is on its
+        way.
 
         Raises:
             DivergedError: The first model is already useless.
@@ -95,12 +102,13 @@ class Trainer:
         saved = self._saved()
         looks, best = list(saved.looks) if saved else [], saved.best if saved else 0
         model = self._restored(saved)
-        before = looks[-1].seconds if looks else 0.0
-        began, ended = monotonic(), ""
+        began, ended = monotonic() - self.spent - (looks[-1].seconds if looks else 0.0), ""
         models = self.method.train(self.task, self._rng(_FOR_TRAINING), saved.latest if saved else None)
         try:
-            for each in models:
-                looks.append(self._look(each, before + monotonic() - began, len(looks)))
+            for number, each in enumerate(_unbroken(models), looks[-1].number + 1 if looks else 1):
+                if not self._is_due(number, monotonic() - began):
+                    continue
+                looks.append(self._look(each, number, began))
                 if model is None or looks[-1].quality.score > looks[best].quality.score:
                     model, best = each, len(looks) - 1
                 self._save(each, model, looks, best)
@@ -115,10 +123,18 @@ class Trainer:
             raise AssertionError("a method yields a model or raises")
         return Training(model, tuple(looks), best, ended)
 
-    def _look(self, model: Model, seconds: float, number: int) -> Look:
+    def _is_due(self, number: int, seconds: float) -> bool:
+        stride = self.method.stride if isinstance(self.method, Resumable) else 1
+        return number == 1 or number % stride == 0 or seconds >= self.seconds
+
+    def _look(self, model: Model, number: int, began: float) -> Look:
         records = min(len(self.task.codes), _SAMPLED)
-        generated = model.sample(records, self._rng(_FOR_LOOKS, number))
-        return Look(seconds, dict(model.losses), self._yardstick.quality(generated))
+        with held_back():
+            generated = model.sample(records, self._rng(_FOR_LOOKS, number))
+        # With more threads than idle cores, those of the trees would mostly wait for each other.
+        with threadpool_limits(1):
+            quality = self._yardstick.quality(generated)
+        return Look(monotonic() - began, number, dict(model.losses), quality)
 
     @cached_property
     def _yardstick(self) -> Yardstick:
@@ -127,7 +143,8 @@ class Trainer:
     def _end(self, looks: list[Look], best: int) -> str:
         """Return why the training ends now; nothing if it goes on."""
         if looks[-1].seconds >= self.seconds:
-            return f"time was up after {looks[-1].seconds:.0f} seconds"
+            early = "" if len(looks) > 1 else ", before a second model; more seconds make better ones"
+            return f"time was up after {looks[-1].seconds:.0f} seconds{early}"
         return f"the last {PATIENCE} looks were no better" if len(looks) - 1 - best >= PATIENCE else ""
 
     def _rng(self, *purpose: int) -> np.random.Generator:
@@ -144,3 +161,13 @@ class Trainer:
     def _save(self, latest: Model, best_model: Model, looks: list[Look], best: int) -> None:
         if self.checkpoint is not None and isinstance(self.method, Resumable):
             self.checkpoint.write(Saved(tuple(looks), best, latest.state(), best_model.state()))
+
+
+def _unbroken(models: Iterator[Model]) -> Iterator[Model]:
+    """Yield the models; a signal waits until the next is there, since JAX loses it or crashes if it comes inside."""
+    while True:
+        with held_back():
+            model = next(models, None)
+        if model is None:
+            return
+        yield model

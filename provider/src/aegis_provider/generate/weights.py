@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from aegis_provider.generate.levels import Codes
 from aegis_provider.plan.model import Attribute, Plan
+from aegis_sdk.cli.signals import held_back
 
 _SALIENCY: Final = 3
 
@@ -29,4 +30,6 @@ def importance_weights(
         return np.where(unstated, 1.0, stated)
     from aegis_provider.generate.saliency import importance_of  # noqa: PLC0415 - an extra, and slow to load
 
-    return np.where(unstated, importance_of(codes, sizes, np.random.default_rng([seed, _SALIENCY])), stated)
+    with held_back():
+        importance = importance_of(codes, sizes, np.random.default_rng([seed, _SALIENCY]))
+    return np.where(unstated, importance, stated)

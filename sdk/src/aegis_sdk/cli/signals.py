@@ -42,6 +42,18 @@ def ended_by_signals() -> Iterator[None]:
 
 
 @contextmanager
+def held_back() -> Iterator[None]:
+    """Let signals wait until the block ends: some libraries lose what is raised inside them, or crash later."""
+    waiting: list[int] = []
+    try:
+        with _handled(lambda number, _: waiting.append(number)):
+            yield
+    finally:
+        if waiting:
+            signal.raise_signal(waiting[0])
+
+
+@contextmanager
 def _handled(handler: Callable[[int, object], None]) -> Iterator[None]:
     """Send the signals to the handler, in the main thread only: Python allows no other."""
     in_main = threading.current_thread() is threading.main_thread()

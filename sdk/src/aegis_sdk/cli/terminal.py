@@ -3,12 +3,16 @@
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from typing import Any, TypeAlias
+from contextlib import contextmanager, nullcontext
+from time import monotonic
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import typer
 
 from aegis_sdk.printable import Share, one_line
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
 
 Progress: TypeAlias = Callable[[int, int], None]
 """Called with (done, total)."""
@@ -41,25 +45,57 @@ def print_result(result: dict[str, Any], lines: Iterable[str], *, as_json: bool)
 @contextmanager
 def progress_bar(task: str) -> Iterator[Progress]:
     """Show a progress bar on stderr, if that is a terminal; it disappears when the work is done."""
-    from rich.console import Console  # noqa: PLC0415 - takes a tenth of a second to load, too long for --help
-    from rich.progress import Progress as Bars  # noqa: PLC0415 - see above
+    from rich.progress import Progress as Bars  # noqa: PLC0415 - takes a tenth of a second to load, too long for --help
 
-    with Bars(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bars:
-        bar = bars.add_task(task, total=None)
+    bars = Bars()
+    bar = bars.add_task(task, total=None)
+    with _shown(lambda: bars):
         yield lambda done, total: bars.update(bar, completed=done, total=total)
 
 
 @contextmanager
-def described_bar(task: str) -> Iterator[Callable[[float, float, str], None]]:
-    """Show a progress bar like `progress_bar`, with a text on what is reached until now."""
-    from rich.console import Console  # noqa: PLC0415 - see above
-    from rich.progress import Progress as Bars  # noqa: PLC0415 - see above
+def time_bar(task: str, seconds: float) -> Iterator[Callable[[float, str], None]]:
+    """Show a bar of the seconds that a task may take, and below it what is reached until now; see `progress_bar`.
 
-    with Bars(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bars:
-        bar = bars.add_task(task, total=None)
-        yield lambda done, total, text: bars.update(
-            bar, completed=done, total=total, description=f"{task}: {text}", refresh=True
-        )
+    What it yields is called with the seconds that the task has taken, and a text that is cut where the line ends.
+    """
+    from rich.console import Group  # noqa: PLC0415 - see above
+    from rich.progress import BarColumn, TextColumn  # noqa: PLC0415 - see above
+    from rich.progress import Progress as Bars  # noqa: PLC0415 - see above
+    from rich.text import Text  # noqa: PLC0415 - see above
+
+    bars, below = Bars(TextColumn("{task.description}"), BarColumn()), Text(no_wrap=True, overflow="ellipsis")
+    bar, began = bars.add_task(task, total=seconds), monotonic()
+
+    def reached(done: float, text: str) -> None:
+        nonlocal began
+        began, below.plain = monotonic() - done, one_line(text)
+
+    def drawn() -> Group:
+        done = monotonic() - began
+        bars.update(bar, completed=done, description=f"{task}, {max(0, seconds - done):.0f} s left")
+        return Group(bars, below)
+
+    with _shown(drawn):
+        yield reached
+
+
+@contextmanager
+def _shown(drawn: Callable[[], "RenderableType"]) -> Iterator[None]:
+    """Show what a function returns on stderr, again and again until the work is done, if that is a terminal."""
+    from rich.console import Console  # noqa: PLC0415 - see above
+    from rich.constrain import Constrain  # noqa: PLC0415 - see above
+    from rich.live import Live  # noqa: PLC0415 - see above
+
+    console = Console(stderr=True)
+
+    def fitting() -> Constrain:
+        # Ctrl-C appears as ^C behind the last line. If it began a new one, a line would be left over at the end.
+        return Constrain(drawn(), console.width - len("^C"))
+
+    live = Live(get_renderable=fitting, console=console, transient=True, refresh_per_second=10)
+    with live if sys.stderr.isatty() else nullcontext():
+        yield
 
 
 def aligned(header: Sequence[str], rows: Sequence[Sequence[str | float]]) -> Iterator[str]:

@@ -59,7 +59,10 @@ class DivergedError(TableError):
 
     def __init__(self, iterations: int, losses: Mapping[str, float]) -> None:
         last = ", ".join(f"{name} {value:g}" for name, value in losses.items())
-        super().__init__(f"the training diverged within {iterations:,} iterations (losses: {last})")
+        super().__init__(
+            f"the training diverged within {iterations:,} iterations (losses: {last}); ask for less privacy or value, "
+            "or choose another method"
+        )
         self.iterations = iterations
 
 
@@ -109,7 +112,13 @@ class Method(Protocol):
 
 @runtime_checkable
 class Resumable(Protocol):
-    """A method whose models can be made again from their states."""
+    """A method of many models, which can be made again from their states.
+
+    Attributes:
+        stride: One in so many models is looked at, and the first.
+    """
+
+    stride: int
 
     def restored(self, task: Task, state: Mapping[str, Any]) -> Model:
         """Return the model of the same task that had this state."""

@@ -8,7 +8,7 @@ import pytest
 from aegis_provider.generate.methods.wgan_gp.blocks import Blocks, distance_map
 from aegis_provider.generate.methods.wgan_gp.losses import Nearness, critic_loss, generator_loss, nearest_sum
 from aegis_provider.generate.methods.wgan_gp.networks import initial_weights, outputs_of
-from tests.provider.generate.methods.tasks import random_columns, task_of
+from tests.provider.generate.methods.tasks import assert_drawn_from, random_columns, task_of
 
 
 @pytest.fixture(scope="module")
@@ -44,6 +44,20 @@ def test_features_have_the_distances_of_the_records(task):
             assert np.linalg.norm(features[one] - features[other]) == pytest.approx(expected, abs=1e-5)
 
 
+def test_the_vectors_of_records_are_multiplied_without_being_made(task):
+    blocks, entries = Blocks(task.sizes), distance_map(task.levels, np.ones(4))
+    expected = np.asarray(blocks.one_hot(jnp.asarray(task.codes))) @ entries
+    np.testing.assert_allclose(blocks.vectors(task.codes, entries), expected, rtol=1e-5, atol=1e-6)
+
+
+def test_levels_are_drawn_by_the_probabilities_of_their_logits():
+    probabilities = np.array([0.2, 0.8, 0.1, 0.3, 0.6])
+    logits = np.tile(np.log(probabilities), (20_000, 1)).astype(np.float32)
+    codes = Blocks((2, 3)).hard(logits, np.random.default_rng(0))
+    for column, expected in zip(codes.T, (probabilities[:2], probabilities[2:]), strict=True):
+        assert_drawn_from(np.bincount(column, minlength=len(expected)), expected, 20_000)
+
+
 def test_s_is_the_sum_of_the_distances_to_the_nearest():
     rng = np.random.default_rng(0)
     records, reference = rng.normal(size=(12, 3)), rng.normal(size=(30, 3))
@@ -65,7 +79,7 @@ def nearness(scale, weight):
 def test_the_loss_of_the_generator_is_that_of_the_decision():
     rng = np.random.default_rng(1)
     generated, reference = rng.normal(size=(6, 2)), rng.normal(size=(20, 2))
-    critic = initial_weights((2, 8, 1), jax.random.key(0))
+    critic = initial_weights((2, 8, 1), np.random.default_rng(0))
     sums = np.sort(np.linalg.norm(generated[:, None] - reference, axis=2), axis=1)[:, :5].sum(axis=1)
     expected = (
         -np.asarray(outputs_of(critic, jnp.asarray(generated))).mean()
@@ -76,6 +90,17 @@ def test_the_loss_of_the_generator_is_that_of_the_decision():
         jnp.asarray(generated), critic, jnp.asarray(reference), nearness(2.0, 3.0), nearness(4.0, 0.5), 5
     )
     assert float(loss) == pytest.approx(expected, rel=1e-4)
+
+
+def test_a_term_without_weight_is_left_out():
+    rng = np.random.default_rng(3)
+    generated, reference = (jnp.asarray(rng.normal(size=(size, 2))) for size in (6, 20))
+    critic = initial_weights((2, 8, 1), rng)
+    for privacy, value in ((0.0, 2.0), (2.0, 0.0), (0.0, 0.0)):
+        weighed = [nearness(2.0, privacy), nearness(4.0, value)]
+        used = [each if each.weight else None for each in weighed]
+        expected = generator_loss(generated, critic, reference, *weighed, 5)
+        assert float(generator_loss(generated, critic, reference, *used, 5)) == pytest.approx(float(expected))
 
 
 def test_privacy_pushes_away_from_real_records_and_value_pulls_near():

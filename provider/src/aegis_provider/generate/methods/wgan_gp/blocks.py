@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 import jax
 import jax.numpy as jnp
@@ -9,7 +10,7 @@ import numpy as np
 from jax import Array
 from numpy.typing import NDArray
 
-from aegis_provider.generate.levels import Levels
+from aegis_provider.generate.levels import Codes, Levels
 
 
 @dataclass(frozen=True)
@@ -32,13 +33,24 @@ class Blocks:
         noisy = logits + jax.random.gumbel(key, logits.shape)
         return jnp.concatenate([jax.nn.softmax(each / temperature) for each in self._split(noisy)], axis=1)
 
-    def hard(self, logits: Array, key: Array) -> Array:
-        """(records, columns) Return levels drawn from (records, width) logits."""
-        noisy = logits + jax.random.gumbel(key, logits.shape)
-        return jnp.stack([each.argmax(axis=1) for each in self._split(noisy)], axis=1)
+    def hard(self, logits: NDArray[np.float32], rng: np.random.Generator) -> Codes:
+        """(records, columns) Return levels drawn from (records, width) logits, by the Gumbel-max trick."""
+        noisy = logits + rng.gumbel(size=logits.shape)
+        return np.stack([each.argmax(axis=1) for each in np.split(noisy, self._ends, axis=1)], axis=1)
+
+    def vectors(self, codes: Codes, entries: NDArray[np.float32]) -> NDArray[np.float32]:
+        """(records, features) Return the vectors of records, times a matrix (width, features), without making them."""
+        starts = np.append(0, self._ends)
+        parts = [entries[start + column] for start, column in zip(starts, codes.T, strict=True)]
+        return np.asarray(np.sum(parts, axis=0))
+
+    @property
+    def _ends(self) -> list[int]:
+        """Where each block but the last ends."""
+        return list(accumulate(self.sizes[:-1]))
 
     def _split(self, vectors: Array) -> list[Array]:
-        return jnp.split(vectors, np.cumsum(self.sizes)[:-1].tolist(), axis=1)
+        return jnp.split(vectors, self._ends, axis=1)
 
 
 def distance_map(levels: Sequence[Levels], weights: NDArray[np.float64]) -> NDArray[np.float32]:

@@ -40,14 +40,20 @@ def critic_loss(critic: Weights, real: Array, generated: Array, key: Array, pena
     """
     share = jax.random.uniform(key, (len(real), 1))
     between = share * real + (1 - share) * generated
-    slopes = jax.vmap(jax.grad(lambda one: outputs_of(critic, one[None])[0, 0]))(between)
+    # Each output depends on one record, so the gradient of their sum has that of each in its row.
+    slopes = jax.grad(lambda records: outputs_of(critic, records).sum())(between)
     steepness = jnp.sqrt((slopes**2).sum(axis=1) + _LEAST_SQUARE)
     gap = outputs_of(critic, generated).mean() - outputs_of(critic, real).mean()
     return gap + penalty * ((steepness - 1) ** 2).mean()
 
 
 def generator_loss(
-    generated: Array, critic: Weights, reference: Array, privacy: Nearness, value: Nearness, neighbours: int
+    generated: Array,
+    critic: Weights,
+    reference: Array,
+    privacy: Nearness | None,
+    value: Nearness | None,
+    neighbours: int,
 ) -> Array:
     """Return -E[D(G(z))] + lambda_p E[exp(-S_p / tau_p)] + lambda_u E[1 - exp(-S_u / tau_u)].
 
@@ -58,12 +64,17 @@ def generator_loss(
         generated: (records, width) G(z).
         critic: D.
         reference: (reference records, width) The real records among which the nearest are sought.
-        privacy: lambda_p and tau_p, and the distance over the quasi-identifiers.
-        value: lambda_u and tau_u, and the distance over all attributes.
+        privacy: lambda_p and tau_p, and the distance over the quasi-identifiers; `None` if lambda_p is 0.
+        value: lambda_u and tau_u, and the distance over all attributes; `None` if lambda_u is 0.
         neighbours: How many of the nearest records count.
     """
-    near, far = _nearness(generated, reference, privacy, neighbours), _nearness(generated, reference, value, neighbours)
-    return -outputs_of(critic, generated).mean() + privacy.weight * near.mean() + value.weight * (1 - far.mean())
+    loss = -outputs_of(critic, generated).mean()
+    # A term without weight is left out, since looking for the nearest records takes as long as all else.
+    if privacy is not None:
+        loss += privacy.weight * _nearness(generated, reference, privacy, neighbours).mean()
+    if value is not None:
+        loss += value.weight * (1 - _nearness(generated, reference, value, neighbours).mean())
+    return loss
 
 
 def _nearness(generated: Array, reference: Array, how: Nearness, neighbours: int) -> Array:

@@ -8,17 +8,17 @@ from typing import Any, ClassVar, Final
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import Array
 from numpy.typing import NDArray
 
 from aegis_provider.generate.levels import Codes
 from aegis_provider.generate.methods.method import DivergedError, Task
 from aegis_provider.generate.methods.wgan_gp.blocks import Blocks, distance_map
 from aegis_provider.generate.methods.wgan_gp.losses import Nearness, nearest_sum
-from aegis_provider.generate.methods.wgan_gp.networks import Weights, outputs_of
+from aegis_provider.generate.methods.wgan_gp.networks import outputs_of
 from aegis_provider.generate.methods.wgan_gp.training import Networks, Problem, Settings, initial_networks, trained
 
-_SAMPLED_AT_ONCE: Final = 10_000
+_SAMPLED_AT_ONCE: Final = 5_000
+"""Always so many, since JAX compiles anew for each number of records."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,8 @@ class WganGp:
 
     Attributes:
         settings: Those of the networks and of their training.
-        every: After how many iterations a model is returned.
+        every: After how many iterations a model is returned: so few that they never take long.
+        stride: One in so many of these models is looked at.
         scaled: Whether distances are relative to those between real records; otherwise they are absolute, as printed in
             the paper.
     """
@@ -35,7 +36,8 @@ class WganGp:
     heeds: ClassVar[frozenset[str]] = frozenset({"privacy", "value"})
 
     settings: Settings = Settings()  # noqa: RUF009 - immutable
-    every: int = 250
+    every: int = 25
+    stride: int = 10
     scaled: bool = True
 
     def guarantee(self, _task: Task) -> tuple[float, float] | None:
@@ -50,15 +52,14 @@ class WganGp:
         Raises:
             DivergedError: The weights are no numbers any more.
         """
-        key = jax.random.key(int(rng.integers(1 << 32)))
-        blocks = Blocks(task.sizes)
-        networks = initial_networks(blocks, self.settings, jax.random.fold_in(key, 0))
+        key, blocks = jax.random.key(int(rng.integers(1 << 32))), Blocks(task.sizes)
+        networks = initial_networks(blocks, self.settings, rng)
         if state:
             networks = _restored(networks, state)
-        problem = self._problem(task, jax.random.fold_in(key, 1))
+        problem = self._problem(task, rng)
         step = partial(trained, blocks=blocks, settings=self.settings, iterations=self.every)
         while True:
-            networks, critic, generator = step(networks, problem, jax.random.fold_in(key, 2))
+            networks, critic, generator = step(networks, problem, key)
             losses = {"critic": float(critic), "generator": float(generator)}
             if not all(np.isfinite(each).all() for each in jax.tree.leaves(networks.generator)):
                 raise DivergedError(int(networks.iterations), losses)
@@ -67,32 +68,35 @@ class WganGp:
     def restored(self, task: Task, state: Mapping[str, Any]) -> "Trained":
         """Return the model of the same task that had this state."""
         blocks = Blocks(task.sizes)
-        networks = _restored(initial_networks(blocks, self.settings, jax.random.key(0)), state)
-        return Trained(blocks, self.settings, networks, {})
+        networks = initial_networks(blocks, self.settings, np.random.default_rng(0))
+        return Trained(blocks, self.settings, _restored(networks, state), {})
 
-    def _problem(self, task: Task, key: Array) -> Problem:
-        codes = jnp.asarray(task.codes, jnp.int32)
-        weights = np.where(task.quasi_identifiers, task.privacy_weights, 0)
-        privacy = self._nearness(task, weights, task.knobs.privacy, key)
-        return Problem(codes, privacy, self._nearness(task, task.importance, task.knobs.value, key))
+    def _problem(self, task: Task, rng: np.random.Generator) -> Problem:
+        known = np.where(task.quasi_identifiers, task.privacy_weights, 0)
+        privacy = self._nearness(task, known, task.knobs.privacy, rng)
+        value = self._nearness(task, task.importance, task.knobs.value, rng)
+        return Problem(jnp.asarray(task.codes.astype(np.int32)), privacy, value)
 
-    def _nearness(self, task: Task, weights: NDArray[np.float64], weight: float, key: Array) -> Nearness:
-        features = jnp.asarray(distance_map(task.levels, weights))
-        scale = jnp.ones(()) if not self.scaled else self._usual_distance(task, features, key)
-        return Nearness(features, scale, jnp.asarray(weight, jnp.float32))
+    def _nearness(
+        self, task: Task, weights: NDArray[np.float64], weight: float, rng: np.random.Generator
+    ) -> Nearness | None:
+        if not weight:
+            return None
+        features = distance_map(task.levels, weights)
+        scale = self._usual_distance(task, features, rng) if self.scaled else 1.0
+        return Nearness(jnp.asarray(features), jnp.float32(scale), jnp.float32(weight))
 
-    def _usual_distance(self, task: Task, features: Array, key: Array) -> Array:
+    def _usual_distance(self, task: Task, features: NDArray[np.float32], rng: np.random.Generator) -> float:
         """Return the median S of real records; 1 if most of them have as many equal ones."""
-        most = self.settings.reference
-        rows = jax.random.permutation(key, len(task.codes))[: 2 * most]
-        real = Blocks(task.sizes).one_hot(jnp.asarray(task.codes, jnp.int32)[rows]) @ features
-        half = max(1, len(rows) // 2)
-        sums = nearest_sum(real[:half], real[-half:], min(self.settings.neighbours, half))
-        median = jnp.median(sums)
-        return jnp.where(median > _NOTHING, median, 1.0)
+        rows = rng.permutation(len(task.codes))[: 2 * self.settings.reference]
+        real, half = Blocks(task.sizes).vectors(task.codes[rows], features), max(1, len(rows) // 2)
+        sums = _nearest_sum(real[:half], real[-half:], min(self.settings.neighbours, half))
+        median = float(np.median(sums))
+        return median if median > _NOTHING else 1.0
 
 
 _NOTHING: Final = 1e-3
+_nearest_sum = jax.jit(nearest_sum, static_argnums=2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,24 +117,19 @@ class Trained:
 
     def sample(self, records: int, rng: np.random.Generator) -> Codes:
         """(records, columns) Return the levels of new records."""
-        key = jax.random.key(int(rng.integers(1 << 32)))
         parts = []
         for start in range(0, records, _SAMPLED_AT_ONCE):
-            part = jax.random.fold_in(key, start)
-            drawn = _drawn(self.networks.generator, part, blocks=self.blocks, noise=self.settings.noise)
-            parts.append(np.asarray(drawn)[: records - start])
-        return np.concatenate(parts).astype(np.intp)
+            noise = rng.standard_normal((_SAMPLED_AT_ONCE, self.settings.noise), dtype=np.float32)
+            logits = np.asarray(_outputs_of(self.networks.generator, noise))
+            parts.append(self.blocks.hard(logits[: records - start], rng))
+        return np.concatenate(parts)
 
     def state(self) -> Mapping[str, Any]:
         """Return the weights and the states of the optimisers."""
         return {f"{place:03}": np.asarray(each) for place, each in enumerate(jax.tree.leaves(self.networks))}
 
 
-@partial(jax.jit, static_argnames=("blocks", "noise"))
-def _drawn(generator: Weights, key: Array, *, blocks: Blocks, noise: int) -> Array:
-    for_noise, for_levels = jax.random.split(key)
-    logits = outputs_of(generator, jax.random.normal(for_noise, (_SAMPLED_AT_ONCE, noise)))
-    return blocks.hard(logits, for_levels)
+_outputs_of = jax.jit(outputs_of)
 
 
 def _restored(networks: Networks, state: Mapping[str, Any]) -> Networks:

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import optax
 from jax import Array
 
@@ -55,20 +56,25 @@ class Networks(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """What does not change in the training: (records, columns) levels, and what nearness costs and is worth."""
+    """What does not change in the training.
+
+    Attributes:
+        codes: (records, columns) The levels of the real records.
+        privacy: What nearness to them costs; `None` for nothing.
+        value: What it is worth; `None` for nothing.
+    """
 
     codes: Array
-    privacy: Nearness
-    value: Nearness
+    privacy: Nearness | None
+    value: Nearness | None
 
 
-def initial_networks(blocks: Blocks, settings: Settings, key: Array) -> Networks:
+def initial_networks(blocks: Blocks, settings: Settings, rng: np.random.Generator) -> Networks:
     """Return untrained networks."""
-    first, second = jax.random.split(key)
-    generator = initial_weights((settings.noise, *settings.hidden, blocks.width), first)
-    critic = initial_weights((blocks.width, *settings.hidden, 1), second)
-    adam = settings.adam
-    return Networks(generator, critic, adam.init(generator), adam.init(critic), jnp.zeros((), jnp.int32))
+    generator = initial_weights((settings.noise, *settings.hidden, blocks.width), rng)
+    critic = initial_weights((blocks.width, *settings.hidden, 1), rng)
+    for_generator, for_critic = jax.jit(lambda *both: tuple(map(settings.adam.init, both)))(generator, critic)
+    return Networks(generator, critic, for_generator, for_critic, jnp.asarray(np.int32(0)))
 
 
 @partial(jax.jit, static_argnames=("blocks", "settings", "iterations"))
