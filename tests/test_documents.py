@@ -111,7 +111,7 @@ def test_our_commands_and_their_options_exist(document):
         while words and hasattr(command, "list_commands"):
             assert words[0] in command.list_commands(None), f"{program} {arguments}"
             command = command.get_command(None, words.pop(0))
-        known = {"--help", *(option for parameter in command.params for option in parameter.opts)}
+        known = {"--help", *(each for one in command.params for each in (*one.opts, *one.secondary_opts))}
         assert {word for word in words if word.startswith("--")} <= known, f"{program} {arguments}"
 
 

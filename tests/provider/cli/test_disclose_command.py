@@ -45,7 +45,7 @@ def test_an_attribute_has_a_line_and_what_differences_give_away_is_named(aegis):
     lines = words(out)
     assert lines[:2] == [
         (
-            "FAIL: ages gives counts of 1 to 4 records away: 1 certain from several tables together. "
+            "FAIL: the entry ages gives counts of 1 to 4 records away: 1 certain from several tables together. "
             "To mend it: aegis summarize TABLE --plan PLAN --name ages --output entry.json"
         ),
         "ages: 33 records, label ill",

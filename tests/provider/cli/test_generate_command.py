@@ -26,10 +26,19 @@ def table(write):
 
 @pytest.fixture
 def generate(table, write, aegis, tmp_path):
-    """Generate by CART from the table, unless told otherwise; return the exit code, stdout and stderr."""
+    """Generate by CART and without a card, unless told otherwise; return the exit code, stdout and stderr."""
 
     def run(*arguments, plan=PLAN, source=table, output="out.parquet"):
-        options = ["--plan", write("plan.yaml", plan), "--output", tmp_path / output, "--method", "cart", *arguments]
+        options = [
+            "--plan",
+            write("plan.yaml", plan),
+            "--output",
+            tmp_path / output,
+            "--method",
+            "cart",
+            "--no-card",
+            *arguments,
+        ]
         return aegis("generate", source, *options)
 
     return run
@@ -46,6 +55,26 @@ def test_it_writes_records_of_the_plan_s_columns_and_types(generate, tmp_path):
     assert told["validated"] > 0
 
 
+def test_json_has_every_look_for_a_curve(generate):
+    told = json.loads(generate("--seed", 1, "--json")[1])
+    [look] = told["looks"]
+    assert set(look) == {"seconds", "number", "losses", "pair_total_variation", "auc", "frechet_distance"}
+    assert told["best"] == 0
+    for name in ("pair_total_variation", "auc", "frechet_distance"):
+        assert told[name] == look[name]
+    assert 0 < look["frechet_distance"] < 1
+
+
+def test_a_card_beside_the_output_says_what_attacks_achieve(generate, tmp_path):
+    code, printed, _ = generate("--card", "--json", output="made.csv")
+    told, card = json.loads(printed), json.loads((tmp_path / "made.card.json").read_text())
+    assert (code, told, told["records"]) == (0, card, len((tmp_path / "made.csv").read_text().splitlines()) - 1)
+    assert told["attacked"]["headline"] in (tmp_path / "made.card.md").read_text()
+    assert {each.name for each in tmp_path.glob("made.*")} == {
+        "made.csv", "made.card.md", "made.card.html", "made.card.json"
+    }  # fmt: skip
+
+
 def test_a_bar_is_shown_to_people_and_nothing_to_others(generate, monkeypatch):
     assert generate()[2] == ""
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
@@ -55,14 +84,10 @@ def test_a_bar_is_shown_to_people_and_nothing_to_others(generate, monkeypatch):
     assert "pair total variation" in said
 
 
-def test_json_has_every_look_for_a_curve(generate):
-    told = json.loads(generate("--seed", 1, "--json")[1])
-    [look] = told["looks"]
-    assert set(look) == {"seconds", "losses", "pair_total_variation", "auc", "frechet_distance"}
-    assert told["best"] == 0
-    for name in ("pair_total_variation", "auc", "frechet_distance"):
-        assert told[name] == look[name]
-    assert 0 < look["frechet_distance"] < 1
+def test_no_card_of_another_table_stays_beside_the_output(generate, tmp_path):
+    generate("--card", output="made.csv")
+    generate("--seed", 2, output="made.csv")
+    assert {each.name for each in tmp_path.glob("made.*")} == {"made.csv"}
 
 
 def test_it_says_what_is_not_guaranteed_and_what_was_left_out(generate):

@@ -79,7 +79,7 @@ def test_every_configuration_has_a_line_in_the_order_of_the_plan(aegis, people, 
     assert rows["fine"][8] == "BROKEN: k is 1, not 2"
     # Age 2 is left out: its class has 3 records.
     assert rows["coarse"][1:8] == ["4", "2", "0.107143", "0 %", "100 %", "100 %", "3"]
-    assert rows["coarse"][8] == "holds k 4, alpha 0.75, suppressed 3"
+    assert rows["coarse"][8] == "holds k = 4, alpha = 0.75; 3 records left out"
     assert rows["one"][1:] == ["7", "2", "0.000000", "0 %", "0 %", "0 %", "0", "promises nothing"]
 
 
@@ -88,7 +88,10 @@ def test_one_configuration_is_told_in_full(aegis, people, plan):
     assert code == 0
     lines = [" ".join(line.split()) for line in out.splitlines()]
     risk = "The highest risk of re-identification is 25 %."
-    assert lines[:2] == ["PASS: coarse holds k 4, alpha 0.75, suppressed 3", f"{risk} 3 records are left out."]
+    assert lines[:2] == [
+        "PASS: coarse holds k = 4, alpha = 0.75; 3 records left out",
+        f"{risk} 3 records are left out.",
+    ]
     assert "k: k-anonymity 4 4, held every record is one of at least 4 alike" in lines
     assert any(line.startswith("alpha: (alpha, k)-anonymity 0.75 0.75, held") for line in lines)
     assert {"prosecutor, highest 100 % 25 %", "prosecutor, average; marketer 57.1 % 25 %", "3-4 1 4"} <= set(lines)

@@ -51,7 +51,7 @@ def first_line(aegis, folder):
     ("promised", "options", "line"),
     [
         ("privacy: {coarse: {k: 3}, none: {k: 7}}", [], "PASS: 2 of 3 configurations keep their promise; 1 promises"),
-        ("privacy: {coarse: {k: 3}}", ["--configuration", "coarse"], "PASS: coarse holds k 3"),
+        ("privacy: {coarse: {k: 3}}", ["--configuration", "coarse"], "PASS: coarse holds k = 3"),
         ("privacy: {fine: {k: 2}, none: {k: 7}}", [], "FAIL: 1 of 3 configurations keeps its promise; 1 breaks it: f"),
         ("privacy: {fine: {k: 1, l: 1}}", [], "NOT JUDGED: 0 of 3 configurations keep their promise; 3 promise not"),
         ("", ["--configuration", "coarse"], "NOT JUDGED: coarse promises nothing. For a verdict: aegis risk t.csv --p"),
@@ -63,7 +63,7 @@ def test_it_says_what_became_of_all_promises(first_line, promised, options, line
 
 
 def test_a_label_that_is_certain_is_a_warning_and_never_a_promise(aegis, first_line):
-    assert first_line("privacy: {coarse: {k: 3, l: 1}}", "--configuration", "coarse") == "PASS: coarse holds k 3"
+    assert first_line("privacy: {coarse: {k: 3, l: 1}}", "--configuration", "coarse") == "PASS: coarse holds k = 3"
     lines = aegis("risk", "t.csv", "--plan", "plan.yaml", "--configuration", "coarse")[1].splitlines()
     [warning] = [line for line in lines if line.startswith("Warning: ")]
     assert warning.startswith("Warning: the label of some people is certain: ")
@@ -93,7 +93,7 @@ def test_a_wrong_number_in_the_plan_is_mended_there(first_line):
     broken = "FAIL: fine breaks its promise: suppressed is 1, not 2. To mend it: "
     assert line == f"{broken}write suppressed: {{fine: 1}} into plan.yaml"
     right = promised.replace("suppressed: {fine: 2}", line.partition("write ")[2].partition(" into")[0])
-    assert first_line(right, "--configuration", "fine") == "PASS: fine holds k 2, suppressed 1"
+    assert first_line(right, "--configuration", "fine") == "PASS: fine holds k = 2; 1 records left out"
 
 
 def test_a_table_without_plan_is_mended_by_a_release(aegis):

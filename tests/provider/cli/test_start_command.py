@@ -93,7 +93,7 @@ WIDE = ",".join(f"c{place}" for place in range(100_000))
         ("a,helth\n1,\n2,\n", "the label 'helth' has no value, so there is nothing to tell about it; name another"),
         ("", "the file is empty"),
         ("a,helth\n", "the table has no records"),
-        ("a,a,helth\n1,2,x\n", "line 1: two columns are called 'a'"),
+        ("a,a,helth\n1,2,x\n", "line 1: two columns are called 'a'; rename one"),
         (
             f"{WIDE},helth\n",
             "has 100,001 columns, more than 2,000; keep those that you want to share in a table of their own",

@@ -4,6 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from sklearn.cluster import KMeans
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import accuracy_score, adjusted_rand_score, roc_auc_score
 
 from aegis_provider.errors import TableError
@@ -96,6 +97,16 @@ def test_auc_and_accuracy_are_those_of_scikit_learn(people, as_records):
         assert value.auc_difference.value == pytest.approx(value.auc.value - value.real_auc.value)
         assert value.kept.value == pytest.approx((value.auc.value - 0.5) / (value.real_auc.value - 0.5))
     assert trials.real.guessed == pytest.approx(max(np.bincount(trials.real.tested)) / len(trials.real.tested))
+
+
+def test_the_forest_is_that_of_scikit_learn_on_the_order_of_the_values(people, as_records):
+    table = people(400, 3)
+    opened = open_release(seen(table, as_records), table, label="sick")
+    trial = Trials.of(parts_of(opened, "r", 0), "sick", np.random.default_rng(0)).released
+    matrix = np.stack([each.places for each in trial.features], axis=1)
+    forest = RandomForestClassifier(100, min_samples_leaf=5, random_state=0)
+    forest.fit(matrix[: trial.trained], trial.labels[: trial.trained])
+    np.testing.assert_allclose(trial.probabilities("random forest"), forest.predict_proba(matrix[trial.trained :]))
 
 
 def test_clusters_are_those_of_scikit_learn():

@@ -143,8 +143,8 @@ def test_records_of_classes_that_break_the_promise_are_left_out(table, plan):
     ("promise", "holds", "words"),
     [
         ({}, True, "promises nothing"),
-        ({"k": 2}, True, "holds k 2"),
-        ({"k": 2, "epsilon": 0.5}, None, "holds k 2; epsilon not measured"),
+        ({"k": 2}, True, "holds k = 2"),
+        ({"k": 2, "epsilon": 0.5}, None, "holds k = 2; epsilon not measured"),
         ({"epsilon": 0.5}, None, "epsilon not measured"),
         ({"k": 3, "t": 0.1}, False, "BROKEN: k is 2, not 3; t is 0.428571, not 0.1"),
     ],

@@ -24,11 +24,18 @@ def assessed(write):
 
 
 def test_a_class_with_one_label_value_is_a_warning(assessed):
-    said = "the label of some people is certain: in some classes all records have the same sick (l = 1)"
-    assert assessed(CERTAIN, "raw").certain_values == said
-    assert assessed(CERTAIN).certain_values == f"{said}, as raw masks it"
+    said = "the label of some people is certain: in {} all records have the same sick (l = 1)"
+    assert assessed(CERTAIN, "raw").certain_values == said.format("classes with 2 records")
+    assert assessed(CERTAIN).certain_values == f"{said.format('some classes')}, as raw masks it"
     assert assessed(CERTAIN, "gone").certain_values is None
     assert assessed(OPEN).certain_values is None
+
+
+def test_the_records_are_counted_of_which_any_sensitive_value_is_certain(write):
+    rows = ["1,a,x", "1,a,y", "2,a,x", "2,b,x", "3,a,x", "3,b,y", "3,b,y", "4,c,z"]
+    table = write("two.csv", "place,age,sick\n" + "\n".join(rows) + "\n")
+    found = assess(table, plan_of_roles(["place"], ["age", "sick"])).as_it_is
+    assert (found.privacy["l"], found.certain) == (1, 5)
 
 
 def test_another_sensitive_attribute_is_not_called_the_label():
@@ -41,7 +48,7 @@ def test_another_sensitive_attribute_is_not_called_the_label():
 
 def test_a_number_that_every_table_reaches_is_never_held(assessed):
     [release] = assessed(CERTAIN, "raw", "privacy: {raw: {k: 2, l: 1, alpha: 1}}\n").releases
-    assert release.in_words() == "holds k 2"
+    assert release.in_words() == "holds k = 2"
     [release] = assessed(CERTAIN, "raw", "privacy: {raw: {l: 1}}\n").releases
     assert release.in_words() == "promises nothing"
 

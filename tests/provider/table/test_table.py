@@ -113,7 +113,7 @@ def test_columns_of_parquet_that_differ_in_case_keep_their_names(plan_of, tmp_pa
 
 def test_two_columns_of_parquet_with_one_name_are_refused(plan_of, tmp_path):
     path = parquet_of(tmp_path / "t.parquet", ["a", "a", "y"])
-    with pytest.raises(TableError, match=r"t\.parquet: two columns are called 'a'$"):
+    with pytest.raises(TableError, match=r"t\.parquet: two columns are called 'a'; rename one$"):
         summarize(path, plan_of("{a: {}}"), name="t")
 
 

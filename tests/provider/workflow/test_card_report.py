@@ -49,6 +49,7 @@ CARD = Card(
     service=None,
     basis="exact",
     considered=3,
+    predicted=Interval(0.83, 0.8, 0.86),
     runner_up=None,
     frontier=(
         CardChoice({"k": 2.0}, "", 4, 0.9, proven=True, at_most=0.9, predicted=Interval(0.85, 0.8, 0.9)),
@@ -154,3 +155,11 @@ def test_the_page_has_both_pictures():
     assert page.count("<svg") == 2
     assert "this release" in page
     assert "3 others, together" in page
+
+
+def test_what_models_keep_stands_below_the_headline():
+    said = "gradient boosting, trained on it, keeps 83 % (80 to 86 %) of its AUC above chance"
+    assert CARD.by_models == said
+    assert f"{said[0].upper()}{said[1:]}." in card_report(CARD).summary
+    assert replace(CARD, predicted=None).by_models == ""
+    assert replace(CARD, measured=()).by_models == ""

@@ -7,13 +7,18 @@ import subprocess
 import sys
 from collections import Counter
 from contextlib import contextmanager
+from dataclasses import replace
 
 import duckdb
 import pytest
 
 from aegis_provider import load_plan
+from aegis_provider.check import Interval
 from aegis_provider.errors import NothingHoldsError, OutputError, PlanError, TableError
 from aegis_provider.workflow import release
+from aegis_provider.workflow.aim import Aim
+from aegis_provider.workflow.card_making import card_of
+from aegis_provider.workflow.card_report import card_report
 
 HOURS = 3600.0 * 24
 FILES = {"plan.yaml", "configurations.yaml", "entry.json", "masked.csv", "card.md", "card.html", "card.json"}
@@ -96,9 +101,30 @@ def test_the_card_says_it_in_one_line(released):
     assert card.headline in page
     assert card.verdict in page
     assert card.privacy_verdict in page
-    held = ", ".join(f"{name} {number:g}" for name, number in card.promised.items())
+    held = ", ".join(f"{name} = {number:g}" for name, number in card.promised.items())
     assert card.privacy_verdict.startswith(f"PASS: {card.configuration} holds {held}")
     assert released._repr_html_().count("<section>") == page.count("<section>")
+
+
+def with_a_better_rival(check, low):
+    """The check as if the second configuration had a higher AUC than the first."""
+    rival = check.configurations[1]
+    better = Interval(0.02, low, 0.03)
+    return replace(
+        check,
+        performances=[replace(each, to_winner=better) if each.table == rival else each for each in check.performances],
+    )
+
+
+@pytest.mark.parametrize(("low", "warnings"), [(0.01, 1), (-0.01, 0)])
+def test_advice_that_did_not_hold_is_a_warning(released, low, warnings):
+    findings = replace(released.findings, check=with_a_better_rival(released.findings.check, low))
+    plan = load_plan(released.folder / "configurations.yaml")
+    card = card_of(Aim("ill", {"k": 5, "l": 2}), "people.csv", plan, "0", findings, "aegis summarize", None)
+    assert len(card.warnings) == warnings
+    for warning in card.warnings:
+        assert warning.startswith("the advice did not hold: ")
+        assert f"{warning[0].upper()}{warning[1:]}." in card_report(card).summary
 
 
 def test_the_frontier_on_the_card_is_measured_by_the_model_that_is_best_on_the_table(released):

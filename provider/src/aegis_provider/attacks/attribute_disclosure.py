@@ -15,6 +15,7 @@ from aegis_provider.attacks.outcome import CONFIDENCE, Outcome, exactly
 from aegis_provider.check import Interval
 from aegis_provider.records import Records
 from aegis_provider.released.released import Distances, Released
+from aegis_sdk.printable import Share
 
 NAME: Final = "attribute disclosure"
 NEIGHBOURS: Final = tuple(range(1, 11))
@@ -80,8 +81,8 @@ def _outcome(
         success,
         exactly(1 / len(classes)),
         held_out[0] if held_out else None,
-        f"From the quasi-identifiers, {accuracy:.1%} of the guesses of {secret} are right; always guessing the most "
-        f"frequent value is right in {majority:.1%}.",
+        f"From the quasi-identifiers, {Share(accuracy)} of the guesses of {secret} are right; always guessing the most "
+        f"frequent value is right in {Share(majority)}.",
         {
             "precision": macro_precision(guess, truth),
             "recall": success.value,

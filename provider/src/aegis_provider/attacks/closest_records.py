@@ -10,6 +10,7 @@ from aegis_provider.attacks.case import Case
 from aegis_provider.attacks.outcome import Outcome, exactly, mean_of
 from aegis_provider.records import Records, drawn
 from aegis_provider.released import Released
+from aegis_sdk.printable import Share
 
 NAME: Final = "closer to the seen records"
 CAVEAT: Final = (
@@ -55,8 +56,8 @@ def closest_records(case: Case) -> Iterator[Outcome]:
         success,
         exactly(0.5),
         None,
-        f"{success.value:.1%} of the released records are closer to a record that the release saw than to one that it "
-        f"never saw; 50 % is chance. {CAVEAT}",
+        f"{Share(success.value)} of the released records are closer to a record that the release saw than to one that "
+        f"it never saw; 50 % is chance. {CAVEAT}",
         medians,
         is_attack=False,
     )

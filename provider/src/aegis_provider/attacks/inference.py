@@ -11,6 +11,7 @@ from aegis_provider.attacks.linkability import nearest
 from aegis_provider.attacks.outcome import Outcome, share_of
 from aegis_provider.records import Column, Records
 from aegis_provider.released import ReleasedColumn
+from aegis_sdk.printable import Share
 
 NAME: Final = "inference"
 TOLERANCE: Final = 0.05
@@ -48,8 +49,8 @@ def _inferred(case: Case, secret: str) -> Outcome:
         success,
         baseline,
         share_of(right(held_out, nearest(rest, held_out, 1, rng)[:, 0])) if len(held_out) else None,
-        f"From all other attributes, {success.value:.1%} of the guesses of {secret} are right; with random released "
-        f"values, {baseline.value:.1%} are.",
+        f"From all other attributes, {Share(success.value)} of the guesses of {secret} are right; with random released "
+        f"values, {Share(baseline.value)} are.",
     )
 
 

@@ -16,6 +16,7 @@ from aegis_provider.attacks.outcome import Outcome, exactly, share_of
 from aegis_provider.check import Interval
 from aegis_provider.records import Records
 from aegis_provider.released.released import Distances, Released
+from aegis_sdk.printable import Share
 
 NAME: Final = "linkability"
 NEIGHBOURS: Final = (1, 5, 10)
@@ -51,8 +52,8 @@ def _linked(k: int, released: int, shares: list[Interval], persons: int) -> Outc
         success,
         exactly(1 - comb(released - k, k) / comb(released, k)),
         held_out[0] if held_out else None,
-        f"For {success.value:.1%} of the persons, one released record is among the {k} nearest in both parts of their "
-        "attributes, which links the parts.",
+        f"For {Share(success.value)} of the persons, one released record is among the {k} nearest in both parts of "
+        "their attributes, which links the parts.",
     )
 
 

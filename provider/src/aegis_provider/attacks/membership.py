@@ -15,6 +15,7 @@ from aegis_provider.attacks.outcome import Outcome, exactly
 from aegis_provider.check.estimates import one_against_rest
 from aegis_provider.records import Records, drawn
 from aegis_provider.released import Released
+from aegis_sdk.printable import Share
 
 NEAREST: Final = "membership by nearest record"
 DENSITY: Final = "membership by density"
@@ -80,8 +81,8 @@ def _outcome(name: str, variant: str, members: NDArray[np.float64], others: NDAr
         auc,
         exactly(0.5),
         None,
-        f"Of a record that the release saw and one that it never saw, the attack picks the right one {auc.value:.1%} "
-        f"of the time; 50 % is chance. At 1 % false alarms it finds {caught:.1%} of the records.",
+        f"Of a record that the release saw and one that it never saw, the attack picks the right one "
+        f"{Share(auc.value)} of the time; 50 % is chance. At 1 % false alarms it finds {Share(caught)} of the records.",
         {"true_positives_at_1_percent": caught},
     )
 

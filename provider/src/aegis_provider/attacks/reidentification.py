@@ -7,6 +7,7 @@ of its distance; here it is by default such that 5 % of random pairs of real rec
 that many.
 """
 
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -19,6 +20,7 @@ from aegis_provider.attacks.outcome import Outcome, share_of
 from aegis_provider.extras import needs_extra
 from aegis_provider.records import Records, drawn
 from aegis_provider.released import Released, ReleasedColumn
+from aegis_sdk.printable import Share
 
 NAME: Final = "re-identification"
 
@@ -81,7 +83,7 @@ def _with_known(
         baseline,
         share_of(hits(networks[0], held_out)) if len(held_out) else None,
         f"Who knows {known} of {len(parts)} quasi-identifiers predicts the others within {within:.3g} for "
-        f"{success.value:.1%} of the persons; {chance:.1%} of random pairs of real persons are as close.",
+        f"{Share(success.value)} of the persons; {Share(chance)} of random pairs of real persons are as close.",
         {"epsilon": within, "random_pairs_as_close": chance, "known": known},
     )
 
@@ -144,17 +146,20 @@ def _inputs(parts: Sequence[_Part], records: Records) -> Matrix:
 
 def _fitted(release: Released, given: Sequence[_Part], asked: Sequence[_Part], rng: np.random.Generator) -> Any:  # noqa: ANN401 - scikit-learn has no types
     with needs_extra("synth"):
+        from sklearn.exceptions import ConvergenceWarning  # noqa: PLC0415 - an extra
         from sklearn.neural_network import MLPRegressor  # noqa: PLC0415 - an extra
     inputs, outputs = (np.concatenate([each.of_release(release) for each in side], axis=1) for side in (given, asked))
     network = MLPRegressor(
-        hidden_layer_sizes=_HIDDEN, learning_rate_init=0.005, random_state=int(rng.integers(1 << 31))
+        hidden_layer_sizes=_HIDDEN,
+        learning_rate_init=0.005,
+        batch_size=min(_BATCH, len(inputs)),
+        max_iter=_EPOCHS,
+        n_iter_no_change=_EPOCHS,
+        random_state=int(rng.integers(1 << 31)),
     )
-    for _ in range(_EPOCHS):
-        order = rng.permutation(len(inputs))
-        for start in range(0, len(order), _BATCH):
-            rows = order[start : start + _BATCH]
-            network.partial_fit(inputs[rows], outputs[rows] if outputs.shape[1] > 1 else outputs[rows, 0])
-    return network
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # that many epochs suffice
+        return network.fit(inputs, outputs if outputs.shape[1] > 1 else outputs[:, 0])
 
 
 def _apart(parts: Sequence[_Part], predicted: Matrix, targets: Records) -> Matrix:

@@ -13,6 +13,7 @@ from aegis_provider.attacks.case import Case
 from aegis_provider.attacks.outcome import Outcome, share_of
 from aegis_provider.records import Records
 from aegis_provider.released import Released, ReleasedColumn
+from aegis_sdk.printable import Share
 
 NAME: Final = "singling out"
 COLUMNS: Final = 4
@@ -57,8 +58,8 @@ def _outcome(variant: str, predicates: list[Predicate], blind: list[Predicate], 
         success,
         baseline,
         held_out[0] if held_out else None,
-        f"{success.value:.1%} of the predicates that single out a released record single out a real one; "
-        f"{baseline.value:.1%} of random predicates do.",
+        f"{Share(success.value)} of the predicates that single out a released record single out a real one; "
+        f"{Share(baseline.value)} of random predicates do.",
     )
 
 

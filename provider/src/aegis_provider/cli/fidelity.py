@@ -42,7 +42,7 @@ def fidelity(
     that the release never saw. Clusters, associations and distances follow. Each number stands beside what is possible,
     which is the same between real records, and what chance gives.
 
-    What attacks achieve, `aegis risk RELEASE --against TABLE` tells.
+    `aegis risk RELEASE --against TABLE` tells what attacks achieve.
     """
     refuse_contradictions(plan, configuration, named=label is not None)
     if plan is None and label is None:

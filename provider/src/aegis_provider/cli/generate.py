@@ -1,5 +1,4 @@
-from collections.abc import Iterator
-from dataclasses import asdict
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,9 +10,12 @@ from aegis_provider.generate import generate as generate_records
 from aegis_provider.plan.reading import load_plan
 from aegis_provider.records import SHARE
 from aegis_provider.table import table_name
+from aegis_provider.workflow.card_files import remove_card
+from aegis_provider.workflow.generated_card import made_document
+from aegis_provider.workflow.judging_generated import ENDING, judge_generated
 from aegis_sdk.cli.failures import InputError
 from aegis_sdk.cli.options import JsonOption
-from aegis_sdk.cli.terminal import print_result, say, time_bar
+from aegis_sdk.cli.terminal import print_result, progress_bar, say, time_bar
 from aegis_sdk.printable import Share
 
 _ROUNDING = 1e-6
@@ -51,6 +53,12 @@ def generate(
     seconds: Annotated[
         float, typer.Option(min=1, help="wgan-gp: how long it may take; it ends with the first model after that.")
     ] = 240.0,
+    judged: Annotated[  # noqa: FBT002 - a flag
+        bool,
+        typer.Option(
+            "--card/--no-card", help="Try attacks and train models, and write a card that says what they achieve."
+        ),
+    ] = True,
     delimiter: DelimiterOption = ",",
     memory_limit: MemoryOption = "1GB",
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
@@ -58,13 +66,15 @@ def generate(
     """Generate a table that is like this one, of records that a model drew.
 
     The attributes and the label of the plan are learnt, except those with `identity: false`. A fifth of the records is
-    held out: `aegis risk OUTPUT --against TABLE --plan PLAN` finds them again, and shows what attacks achieve. `aegis
-    fidelity` with the same options shows what the output is worth.
+    held out. Attacks show what the generated records give away of the others; they take at most a minute. Models show
+    what the records are worth. A card that says both stands beside the output: with `--output made.parquet`,
+    `made.card.md`, `.html` and `.json`.
 
     Ctrl-C ends the training within seconds with the best model until then; before the first, nothing is written.
     """
     intended, knobs = load_plan(plan, configurations_needed=False), Knobs(privacy, value, epsilon)
     wish = Wish(records, _shares(label_shares), holdout, seed, seconds)
+    remove_card(output.with_suffix(ENDING))
     say(f"learning from {table_name(table)} ...")
     with time_bar("training", seconds) as bar:
         bar(0, "preparing; Ctrl-C keeps the best model as soon as there is one")
@@ -79,8 +89,19 @@ def generate(
             memory_limit=memory_limit,
             watch=lambda look: bar(look.seconds, _described(look)),
         )
-    options = f"{output} --against {table_name(table)} --plan {plan} --holdout {holdout:g}"
-    print_result(_document(generated), _report(generated, options), as_json=as_json)
+    if not judged:
+        options = f"{output} --against {table_name(table)} --plan {plan} --holdout {holdout:g}"
+        unknown = [
+            f"some records may equal real ones. What attacks achieve: aegis risk {options}",
+            f"what the records are worth: aegis fidelity {options}",
+        ]
+        print_result(made_document(generated), _report(generated, unknown), as_json=as_json)
+        return
+    with progress_bar("attacking") as progress:
+        how: Mapping[str, Any] = {"delimiter": delimiter, "memory_limit": memory_limit, "progress": progress}
+        card = judge_generated(generated, table, plan, holdout=holdout, **how)
+    said = [*card.findings, f"{output.with_suffix(ENDING)}.md, .html, .json: all of this, in full"]
+    print_result(card.as_json(), _report(generated, said), as_json=as_json)
 
 
 def _shares(text: str | None) -> dict[str, float] | None:
@@ -117,41 +138,13 @@ def _described(look: Look) -> str:
     return f"{distances}{auc}{losses and f'; losses: {losses}'}"
 
 
-def _document(generated: Generated) -> dict[str, Any]:
-    training, guarantee = generated.training, generated.guarantee
-    return {
-        "output": str(generated.output),
-        "records": generated.table.num_rows,
-        "method": generated.method,
-        "privacy": generated.knobs.privacy,
-        "value": generated.knobs.value,
-        "guarantee": None if guarantee is None else {"epsilon": guarantee[0], "delta": guarantee[1]},
-        "learnt_from": generated.learnt_from,
-        "validated": generated.validated,
-        "held_out": generated.held_out,
-        "pair_total_variation": training.quality.pair_total_variation,
-        "auc": training.quality.auc,
-        "frechet_distance": training.quality.frechet_distance,
-        "best": training.best,
-        "looks": [
-            {"seconds": each.seconds, "losses": dict(each.losses), **asdict(each.quality)} for each in training.looks
-        ],
-        "ended": training.ended,
-        "left_out": list(generated.left_out),
-        "weights": {name: {"privacy": one, "importance": two} for name, (one, two) in generated.weights.items()},
-    }
-
-
-def _report(generated: Generated, options: str) -> Iterator[str]:
+def _report(generated: Generated, judged: Sequence[str]) -> Iterator[str]:
     training = generated.training
     yield (
         f"{generated.output}: {generated.table.num_rows:,} records by {generated.method}. Of {generated.of_records:,} "
         f"real ones, it learnt from {generated.learnt_from:,}, {generated.validated:,} chose the best model, and "
         f"{generated.held_out:,} were held out"
     )
-    yield generated.promise
-    yield f"some records may equal real ones. What attacks achieve: aegis risk {options}"
-    yield f"what it is worth, and how faithful it is: aegis fidelity {options}"
     auc = "" if training.quality.auc is None else f", AUC {training.quality.auc:.3f} of models trained on them"
     yield (
         f"beside real records that it did not learn from: pair total variation "
@@ -160,5 +153,7 @@ def _report(generated: Generated, options: str) -> Iterator[str]:
     if training.ended:
         among = f"the best of {len(training.looks)} models" if len(training.looks) > 1 else "the only model"
         yield f"{among}; the training ended because {training.ended}"
+    yield generated.promise
+    yield from judged
     if generated.left_out:
         yield f"left out, as the plan asks (identity: false): {', '.join(generated.left_out)}"

@@ -45,6 +45,8 @@ FoundDelimiterOption = Annotated[
     ),
 ]
 MemoryOption = Annotated[str, typer.Option(help="Memory that reading may use; the rest goes to disk.")]
+
+
 ConfigurationOption = Annotated[str | None, typer.Option(help="The configuration of the plan that masked the release.")]
 HoldoutOption = Annotated[
     float | None,

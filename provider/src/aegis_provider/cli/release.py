@@ -89,6 +89,8 @@ def _document(card: Card) -> Any:  # noqa: ANN401 - any JSON value
 def _report(released: Released) -> Iterator[str]:
     card = released.card
     yield card.headline
+    if card.by_models:
+        yield card.by_models
     yield card.verdict
     reached = ", ".join(f"{name} = {card.reached[name]:g}" for name in card.required)
     cells = f", {card.suppressed_cells:,} cells suppressed (*)" if card.suppressed_cells else ""

@@ -70,11 +70,8 @@ class Comparison:
 
     def differences(self, total: Callable[[NDArray[np.float64]], Any]) -> Compared:
         """Return the differences of the associations from those of real records, in total."""
-        real = self._matrix(self.real)
-        pairs = list(self._pairs())
-        return self._compared(
-            lambda records: float(total(np.array([abs(self._matrix(records) - real)[each] for each in pairs])))
-        )
+        real, pairs = self._matrix(self.real), np.triu_indices(len(self.real.columns), 1)
+        return self._compared(lambda records: float(total(np.abs(self._matrix(records) - real)[pairs])))
 
     def pair_total_variation(self) -> Compared:
         """Return how far the shares of pairs of values are from those of real records."""

@@ -108,7 +108,8 @@ def generate(
         training = Trainer(
             chosen, prepared.task, prepared.validation, seed, wish.seconds, checkpoint, watch, monotonic() - began
         ).train()
-    codes = prepared.sampled(training.model, wish, seed)
+    guarantee = chosen.guarantee(prepared.task)
+    codes = prepared.sampled(training.model, wish, seed, guaranteed=guarantee is not None)
     rng = np.random.default_rng([seed, _FOR_VALUES])
     columns = [each.decoder.drawn(codes[:, place], rng) for place, each in enumerate(prepared.task.levels)]
     texts = pa.table(
@@ -123,7 +124,7 @@ def generate(
         output=output,
         method=method,
         knobs=knobs,
-        guarantee=chosen.guarantee(prepared.task),
+        guarantee=guarantee,
         training=training,
         learnt_from=len(prepared.task.codes),
         validated=len(prepared.validation),
@@ -223,13 +224,19 @@ class _Prepared:
         both = zip(self.task.levels[:-1], privacy, self.task.importance, strict=False)
         return {each.name: (float(one), float(two)) for each, one, two in both}
 
-    def sampled(self, model: Model, wish: Wish, seed: int) -> Codes:
+    def sampled(self, model: Model, wish: Wish, seed: int, *, guaranteed: bool) -> Codes:
         """Return (records, columns) generated levels with the label values that are asked for.
+
+        By default they have the label shares of the records that were learnt from. If differential privacy is
+        guaranteed, which those shares would break, they have what the model draws.
 
         Raises:
             TableError: The model hardly ever generates a label value that is asked for.
         """
-        quotas, rng = self._quotas(wish), np.random.default_rng([seed, _FOR_RECORDS])
+        rng = np.random.default_rng([seed, _FOR_RECORDS])
+        if guaranteed and wish.label_shares is None:
+            return model.sample(self._records(wish), rng)
+        quotas = self._quotas(wish)
         parts, missing = [], quotas.copy()
         for _ in range(_ROUNDS):
             drawn = model.sample(int(max(2 * missing.sum(), 1_000)), rng)
@@ -245,9 +252,12 @@ class _Prepared:
             "seconds or a larger epsilon"
         )
 
+    def _records(self, wish: Wish) -> int:
+        return len(self.task.codes) if wish.records is None else wish.records
+
     def _quotas(self, wish: Wish) -> Codes:
         """(levels of the label,) How many records of each to generate."""
-        records = len(self.task.codes) if wish.records is None else wish.records
+        records = self._records(wish)
         shares = np.bincount(self.task.codes[:, -1], minlength=len(self.labels)).astype(np.float64)
         if wish.label_shares is not None:
             unknown = [each for each in wish.label_shares if each not in self.labels]

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Final, Self
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from aegis_provider.check.estimates import weighted_auc
 from aegis_provider.check.features import Feature
@@ -64,8 +63,7 @@ class Yardstick:
 
     def quality(self, generated: Codes) -> Quality:
         """Compare generated records with the real ones, both as (records, columns) levels."""
-        with threadpool_limits(1):  # more threads would wait for each other on a busy machine
-            frechet = Gaussian.of(self._encoder.vectors(generated)).frechet_distance(self._gaussian)
+        frechet = Gaussian.of(self._encoder.vectors(generated)).frechet_distance(self._gaussian)
         variation = pair_total_variation(generated, self.real, self.sizes)
         return Quality(variation, predictive_auc(generated, self.real), frechet)
 

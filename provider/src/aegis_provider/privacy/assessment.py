@@ -7,7 +7,12 @@ from typing import Final
 from aegis_provider.counting.counted_table import CountedTable
 from aegis_provider.errors import PlanError
 from aegis_provider.plan.model import Configuration, Plan
-from aegis_provider.privacy.certain_values import certain_values_warning, promises_nothing, values_are_certain
+from aegis_provider.privacy.certain_values import (
+    certain_values_warning,
+    promises_nothing,
+    records_with_certain_values,
+    values_are_certain,
+)
 from aegis_provider.privacy.classes import Classes
 from aegis_provider.privacy.columns import Column, columns_of
 from aegis_provider.privacy.criteria import CRITERIA
@@ -20,6 +25,8 @@ from aegis_sdk.reading import some
 from aegis_sdk.wire import SUPPRESSED
 
 _MOST_NAMES = 5
+
+_LEFT_OUT: Final = {"suppressed": "records left out", "suppressed_cells": "cells suppressed"}
 
 IN_BINS: Final = ", numbers in the plan's bins"
 """Added to the name of an unmasked table whose numbers the plan discretises."""
@@ -55,6 +62,7 @@ class ReleasePrivacy:
         suppressed: How many records are left out.
         suppressed_cells: How many single cells are suppressed.
         declared: The numbers of suppressed records and cells according to the plan, by name.
+        certain: How many records are in classes that all have the same value of some sensitive attribute.
         left_to_chance, masked_elsewhere: The attributes because of which nothing could be measured.
     """
 
@@ -67,6 +75,7 @@ class ReleasePrivacy:
     declared: Mapping[str, int] = field(default_factory=dict)
     left_to_chance: tuple[str, ...] = ()
     masked_elsewhere: tuple[str, ...] = ()
+    certain: int = 0
 
     @property
     def risk(self) -> Risk | None:
@@ -125,12 +134,14 @@ class ReleasePrivacy:
             return f"BROKEN: {self.breaches}"
         if self.risk is None:
             return "no record is left"
+        kept = {each.name: each.promised for each in self.verdicts if each.reached is not None}
         held = [
-            f"{each.name} {each.promised:.6g}"
-            for each in self.verdicts
-            if each.reached is not None and not promises_nothing(each.name, each.promised)
+            f"{name} = {number:.6g}"
+            for name, number in kept.items()
+            if name not in SUPPRESSED and not promises_nothing(name, number)
         ]
         parts = [f"holds {', '.join(held)}"] if held else []
+        parts += [f"{int(kept[name]):,} {words}" for name, words in _LEFT_OUT.items() if name in kept]
         parts += [f"{', '.join(self.unmeasured)} not measured"] if self.unmeasured else []
         return "; ".join(parts) or "promises nothing"
 
@@ -160,9 +171,9 @@ class Assessment:
         certain = [each for each in self.releases or (self.as_it_is,) if values_are_certain(each.privacy)]
         if not certain:
             return None
-        warning = certain_values_warning(certain[0].privacy, self.plan)
         if len(self.releases) < 2:  # noqa: PLR2004 - of one, there is nothing to list
-            return warning
+            return certain_values_warning(certain[0].privacy, self.plan, certain[0].certain)
+        warning = certain_values_warning(certain[0].privacy, self.plan)
         return f"{warning}, as {some([each.id for each in certain], _MOST_NAMES)} mask{'s' * (len(certain) == 1)} it"
 
     @property
@@ -267,4 +278,5 @@ def _stricter(promise: Mapping[str, float], other: Mapping[str, float]) -> dict[
 
 
 def _measured(release: str, promise: Mapping[str, float], classes: Classes) -> ReleasePrivacy:
-    return ReleasePrivacy(release, promise, measure_privacy(classes), ClassSizes.of(classes))
+    certain = records_with_certain_values(classes)
+    return ReleasePrivacy(release, promise, measure_privacy(classes), ClassSizes.of(classes), certain=certain)

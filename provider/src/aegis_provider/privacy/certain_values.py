@@ -3,7 +3,10 @@
 from collections.abc import Mapping
 from typing import Final
 
+import numpy as np
+
 from aegis_provider.plan.model import Plan
+from aegis_provider.privacy.classes import Classes
 from aegis_sdk.reading import shown
 
 TRIVIAL: Final[Mapping[str, float]] = {"k": 1, "l": 1, "entropy_l": 1, "t": 1, "ordered_t": 1, "alpha": 1}
@@ -24,10 +27,25 @@ def values_are_certain(privacy: Mapping[str, float]) -> bool:
     return privacy.get("l") == 1
 
 
-def certain_values_warning(privacy: Mapping[str, float], plan: Plan) -> str | None:
-    """Return a sentence if all records of some class have the same sensitive value; `None` if not, or not measured."""
+def records_with_certain_values(classes: Classes) -> int:
+    """Count the records in classes that all have the same value of some sensitive attribute."""
+    certain = np.zeros(len(classes), dtype=np.bool_)
+    for each in classes.sensitive.values():
+        certain |= np.bincount(each.classes, minlength=len(classes)) == 1
+    return int(classes.sizes[certain].sum())
+
+
+def certain_values_warning(privacy: Mapping[str, float], plan: Plan, records: int | None = None) -> str | None:
+    """Return a sentence if all records of some class have the same sensitive value; `None` if not, or not measured.
+
+    Args:
+        privacy: The measured privacy by name.
+        plan: The plan.
+        records: How many records are in such classes, if that is known.
+    """
     if not values_are_certain(privacy):
         return None
     whose = "the label" if plan.sensitive == (plan.label,) else "a sensitive value"
     names = " or ".join(map(shown, plan.sensitive))
-    return f"{whose} of some people is certain: in some classes all records have the same {names} (l = 1)"
+    where = "some classes" if records is None else f"classes with {records:,} records"
+    return f"{whose} of some people is certain: in {where} all records have the same {names} (l = 1)"

@@ -28,7 +28,7 @@ _SHOWN: Final = 5
 _WORDS: Final = 60
 _NEARLY_ALL: Final = 0.9
 
-_TERMS: Final = Terms(
+ATTACK_TERMS: Final = Terms(
     [
         Term("Success", "how often the attack succeeds on records that the release was made of, with a 95 % interval."),
         Term(
@@ -55,14 +55,14 @@ def attacks_report(opened: Opened, judgement: Judgement, release: str, seconds: 
         seconds: The time limit.
     """
     sections = [
-        Section("The attacks", list(_attacks(judgement))),
-        Section("What to know about them", list(_notes(opened, judgement, seconds))),
-        Section("What the numbers mean", [_TERMS]),
+        Section("The attacks", list(attack_parts(judgement))),
+        Section("What to know about them", list(attack_notes(opened, judgement, seconds))),
+        Section("What the numbers mean", [ATTACK_TERMS]),
     ]
-    return Report(f"Attacks on {release}", [headline(judgement)], sections)
+    return Report(f"Attacks on {release}", [attacks_headline(judgement)], sections)
 
 
-def headline(judgement: Judgement) -> str:
+def attacks_headline(judgement: Judgement) -> str:
     """Say what the strongest attack achieved, in one line."""
     if saw := _saw_held_out(judgement):
         return saw
@@ -97,7 +97,7 @@ def attacks_document(opened: Opened, judgement: Judgement) -> dict[str, Any]:
     """Return what the attacks achieved as JSON values."""
     case, strongest = opened.case, judgement.strongest
     return {
-        "headline": headline(judgement),
+        "headline": attacks_headline(judgement),
         "strongest": None if strongest is None else {"attack": strongest.name, "variant": strongest.variant},
         "attacks": [_document(each) for each in judgement.outcomes],
         "unfinished": list(judgement.unfinished),
@@ -116,7 +116,8 @@ def _document(outcome: Outcome) -> dict[str, Any]:
     return {**asdict(outcome), **derived}
 
 
-def _attacks(judgement: Judgement) -> Iterator[Part]:
+def attack_parts(judgement: Judgement) -> Iterator[Part]:
+    """Yield what the attacks achieved, as a table and as a picture."""
     best = judgement.best()
     header = ("attack", "variant", "tried", "success", "interval", "without the release", "held out", "what happened")
     yield TextTable(header, [_row(each) for each in best], "Of each attack, the variant that gained most.", wide=1)
@@ -166,12 +167,13 @@ def _measured(interval: Interval) -> Measured:
     return Measured(interval.value, (interval.low, interval.high))
 
 
-def _notes(opened: Opened, judgement: Judgement, seconds: float) -> Iterator[str]:
+def attack_notes(opened: Opened, judgement: Judgement, seconds: float, *, sure: bool = False) -> Iterator[str]:
+    """Yield what readers should know about the attacks; `sure`: the release surely never saw the held-out records."""
     case = opened.case
     held_out = f"{len(case.held_out):,} were held out" if len(case.held_out) else "none is taken as held out"
     drawn = f", drawn from {opened.of_records:,}" if opened.of_records > len(case.seen) + len(case.held_out) else ""
     yield f"Of {len(case.seen) + len(case.held_out):,} real records{drawn}, {held_out}."
-    if len(case.held_out):
+    if len(case.held_out) and not sure:
         yield "If the release was made of them too, their numbers mean nothing: say --holdout 0."
     yield f"The attacker knows {some(list(case.quasi_identifiers), _SHOWN)}."
     if case.secrets:

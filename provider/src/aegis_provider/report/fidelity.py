@@ -41,17 +41,17 @@ def fidelity_report(result: Fidelity, release: str) -> Report:
         release: The name of the release.
     """
     sections = [
-        Section("Models trained on the release", list(_models(result))),
-        Section("Likeness to real records", [_likeness(result)]),
+        Section("Models trained on the release", list(model_parts(result))),
+        Section("Likeness to real records", [likeness(result)]),
         Section("Associations that differ most", [_associations(result)]),
         *([Section("Records in a picture", [_overlay(result.embedding)])] if result.embedding else []),
         Section("What to know about the numbers", list(_notes(result))),
         Section("What the numbers mean", [TERMS]),
     ]
-    return Report(f"Value and fidelity of {release}", [headline(result)], sections)
+    return Report(f"Value and fidelity of {release}", [fidelity_headline(result)], sections)
 
 
-def headline(result: Fidelity) -> str:
+def fidelity_headline(result: Fidelity) -> str:
     """Say what the release keeps of what the table tells about the label, in one line."""
     if result.tested_on is Relation.UNSEEN and result.found > _NEARLY_ALL:
         return (
@@ -73,7 +73,7 @@ def fidelity_document(result: Fidelity) -> dict[str, Any]:
     """Return what was measured as JSON values, without the points of the picture."""
     values = {name: value for name, value in vars(result).items() if name != "embedding"}
     return {
-        "headline": headline(result),
+        "headline": fidelity_headline(result),
         "best_model": result.best.model,
         **{name: _document(value) for name, value in values.items()},
     }
@@ -87,7 +87,8 @@ def _document(value: Any) -> Any:  # noqa: ANN401 - any JSON value
     return {name: list(texts) for name, texts in value.items()} if isinstance(value, dict) else value
 
 
-def _models(result: Fidelity) -> Iterator[Part]:
+def model_parts(result: Fidelity) -> Iterator[Part]:
+    """Yield what models are worth that are trained on the release, as a table and as a picture."""
     header = ("model", "AUC", "of real records", "difference", "kept", "accuracy", "of real records")
     guessed = f"By chance: AUC {CHANCE}, accuracy {Share(result.guessed)} (always the most frequent label value)."
     yield TextTable(header, [_row(each) for each in result.models], guessed)
@@ -122,7 +123,8 @@ def _measured(interval: Interval) -> Measured:
     return Measured(interval.value, (interval.low, interval.high))
 
 
-def _likeness(result: Fidelity) -> TextTable:
+def likeness(result: Fidelity) -> TextTable:
+    """Return how like real records the released ones are, in a table."""
     measures = {
         f"clustering agreement, k = {result.clusters}": (result.agreement, "more"),
         "mean difference of associations": (result.mean_difference, "less"),

@@ -208,7 +208,7 @@ def refuse_repeated(columns: Sequence[str], where: str) -> None:
     seen: set[str] = set()
     for name in columns:
         if name in seen:
-            raise TableError(f"{where}: two columns are called {shortened(name)}")
+            raise TableError(f"{where}: two columns are called {shortened(name)}; rename one")
         seen.add(name)
 
 

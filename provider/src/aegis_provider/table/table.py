@@ -199,6 +199,12 @@ class Table:
         ):
             found = f"one column found ({shortened(self.columns[0])}) with delimiter {self.delimiter!r}"
             return f"{self.name}: {found}; name the right one with --delimiter"
+        missing = set(names).difference(self.columns)
+        if len(missing) > 1 and 2 * len(missing) >= len(set(names)):
+            others = (
+                f"no column {shortened(name)}, nor {len(missing) - 1} more of the {len(set(names))} that are asked for"
+            )
+            return f"{self.name}: {others}; is the plan for another table?"
         return f"{self.name}: no column {shortened(name)}; {nearest(name, list(self.columns))}"
 
     def _likely_delimiter(self, name: str) -> str | None:

@@ -110,6 +110,7 @@ class Card:
         service: The service that ranked the configurations; `None` if the exact counts did, on the provider's machine.
         basis: Whether the order of the configurations is `exact` or `estimated`.
         considered: How many configurations were ranked.
+        predicted: The share that it keeps of what the best model predicts from the table; see `CardChoice`.
         runner_up: The id of the next best configuration, and the share that it keeps.
         frontier: The best configuration for each k, the least private first.
         measured: How well models predict the label from the table, the releases, and nothing.
@@ -143,6 +144,7 @@ class Card:
     service: CardService | None
     basis: str
     considered: int
+    predicted: Interval | None
     runner_up: tuple[str, float | None] | None
     frontier: tuple[CardChoice, ...]
     measured: tuple[CardAuc, ...]
@@ -156,6 +158,15 @@ class Card:
         raw, own = self.auc_of(RAW), self.auc_of(self.configuration)
         measured = "" if raw is None or own is None else f" (AUC {own.auc:.3f} of {raw.auc:.3f}, measured here)"
         return f"{self.configuration} keeps {kept} of what the table tells about {self.label}{measured}"
+
+    @property
+    def by_models(self) -> str:
+        """Say how much of what a model predicts it keeps; empty if that was not measured."""
+        raw, share = self.auc_of(RAW), self.predicted
+        if raw is None or share is None:
+            return ""
+        percents = f"{100 * share.value:.0f} % ({100 * share.low:.0f} to {100 * share.high:.0f} %)"
+        return f"{raw.model}, trained on it, keeps {percents} of its AUC above chance"
 
     def auc_of(self, table: str) -> CardAuc | None:
         """Return how well the model that is best for the table as it is does on a table; `None` if not known."""

@@ -11,7 +11,7 @@ from aegis_provider.advice import EntryAdvice
 from aegis_provider.check import CheckResult
 from aegis_provider.disclosure import Judged
 from aegis_provider.plan.model import Plan
-from aegis_provider.privacy import certain_values_warning
+from aegis_provider.privacy import CERTAIN_VALUES_REMEDY, certain_values_warning
 from aegis_provider.report.disclosure_verdict import judged_line
 from aegis_provider.search import SearchResult
 from aegis_provider.workflow.aim import Aim
@@ -62,7 +62,7 @@ def card_of(
     """
     applied, advice, entry = findings.masked.applied, findings.advice, findings.entry
     shares = dict(zip((each.id for each in findings.search.configurations), findings.search.shares, strict=True))
-    runner_up, certain = advice.runner_up, certain_values_warning(applied.reached, plan)
+    runner_up = advice.runner_up
     return Card(
         table=table,
         label=aim.label,
@@ -81,7 +81,7 @@ def card_of(
         promised=applied.promised,
         reached=applied.reached,
         highest_risk=(findings.assessed.highest, findings.assessed.highest_before),
-        warnings=() if certain is None else (certain,),
+        warnings=tuple(_warnings(findings, plan)),
         labels=findings.masked.labels,
         columns=tuple(_columns(findings)),
         never_shared=plan.left_out,
@@ -90,12 +90,21 @@ def card_of(
         service=service,
         basis=advice.basis,
         considered=len(advice.ranking),
+        predicted=None if isinstance(findings.check, str) else findings.check.shares.get(advice.best.id),
         runner_up=None if runner_up is None else (runner_up.id, shares.get(runner_up.id)),
         frontier=tuple(sorted(_frontier(findings, plan), key=lambda each: sorted(each.require.items()))),
         measured=() if isinstance(findings.check, str) else tuple(_measured(findings.check)),
         check="" if isinstance(findings.check, str) else findings.check.verdict,
         unfinished=tuple(_unfinished(findings)),
     )
+
+
+def _warnings(findings: Findings, plan: Plan) -> Iterator[str]:
+    certain = certain_values_warning(findings.masked.applied.reached, plan, findings.assessed.certain)
+    if certain is not None:
+        yield f"{certain}. {CERTAIN_VALUES_REMEDY}"
+    if not isinstance(findings.check, str) and findings.check.held is False:
+        yield f"{findings.check.verdict}. `aegis apply` makes the other release"
 
 
 def _columns(findings: Findings) -> Iterator[CardColumn]:
@@ -140,14 +149,13 @@ def _measured(check: CheckResult) -> Iterator[CardAuc]:
 
 
 def _unfinished(findings: Findings) -> Iterator[str]:
-    if findings.search.interrupted:
-        yield "the search of configurations was stopped"
-    elif not findings.search.frontier[0].complete:
-        more = findings.search.frontier[0].at_most_more
-        limit = "" if more is None else f": another one may keep up to {100 * more:.0f} % more"
-        yield f"it is not proven that no configuration keeps more{limit}"
+    best = findings.search.frontier[0]
+    if not best.complete:
+        ended = "was stopped" if findings.search.interrupted else "ran out of time"
+        most = "more" if best.at_most is None else f"up to {100 * best.at_most:.0f} %"
+        yield f"the search {ended}: another configuration may keep {most}. A run with more --seconds may tell"
     if isinstance(findings.check, str):
         yield f"no models were trained: {findings.check}"
         return
     for model, tables in findings.check.unfinished.items():
-        yield f"{model} was not trained on {', '.join(tables)}"
+        yield f"{model} was not trained on {', '.join(tables)}, for want of --seconds"

@@ -5,7 +5,7 @@ from typing import Final
 
 from aegis_advisor.measures import measure_named
 from aegis_provider.check import NOTHING, RAW
-from aegis_provider.privacy import CERTAIN_VALUES_REMEDY, CRITERIA
+from aegis_provider.privacy import CRITERIA
 from aegis_provider.report.model import BAD, Bars, Part, Report, Section, Term, Terms, TextTable
 from aegis_provider.report.negligible import negligible
 from aegis_provider.workflow.card import Card
@@ -28,13 +28,18 @@ def card_report(card: Card) -> Report:
         Section("What this does not say", list(_limits(card))),
         Section("How it was made", list(_origin(card))),
     ]
-    top = [card.verdict, card.privacy_verdict, f"{card.headline}.", *_warnings(card)]
+    top = [card.verdict, card.privacy_verdict, f"{card.headline}.", *_predicted(card), *_warnings(card)]
     return Report(f"Release card of {card.table}", top, sections)
+
+
+def _predicted(card: Card) -> Iterator[str]:
+    if card.by_models:
+        yield f"{card.by_models[0].upper()}{card.by_models[1:]}."
 
 
 def _warnings(card: Card) -> Iterator[str]:
     for each in card.warnings:
-        yield f"{each[0].upper()}{each[1:]}. {CERTAIN_VALUES_REMEDY}."
+        yield f"{each[0].upper()}{each[1:]}."
     for each in card.unfinished:
         yield f"Not finished: {each}."
 
@@ -54,7 +59,7 @@ def _shared(card: Card) -> Iterator[Part]:
     ]
     caption = (
         f"keeps: the share of what the column alone tells about {shown(card.label)}; loses: the rest, as a share of "
-        "what the whole table tells"
+        "what the whole table tells. Several columns can tell the same, so these do not add up"
     )
     yield TextTable(("column", "role", "its values become", "keeps", "loses"), rows, caption, most=_COLUMNS_SHOWN)
     yield from _costs(card)
@@ -81,7 +86,7 @@ def _costs(card: Card) -> Iterator[Part]:
         axis = f"share of what the whole table tells about {shown(card.label)}"
         caption = (
             "What the masking of each column loses of what the column tells by itself. What several columns tell "
-            "counts for each of them, so all of them together lose less than the sum."
+            "counts for each of them, so these do not add up: together they lose less."
         )
         yield Bars([name for name, _ in bars], {("lost", BAD): [share for _, share in bars]}, axis, caption)
 
@@ -144,7 +149,10 @@ def _utility_terms(card: Card) -> Iterator[Term]:
             f"how often a model tells two records with different {label} apart: of one record that has a value of it "
             "and one that has not, it ranks the right one first. 0.5 is chance, 1 is always",
         )
-        yield Term(RAW, "the table with its columns unmasked: the most that there is to keep")
+        yield Term(
+            RAW,
+            "the table with its columns unmasked. Masked ones are easier to learn, so a model can do slightly better",
+        )
         yield Term(NOTHING, f"a model that knows only how many records have each {label}: the least")
 
 

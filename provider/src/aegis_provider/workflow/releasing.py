@@ -11,32 +11,24 @@ from pydantic import TypeAdapter
 
 from aegis_provider.check import CheckResult
 from aegis_provider.errors import SmallCountsError
-from aegis_provider.extras import needs_extra
-from aegis_provider.output import written_whole
-from aegis_provider.progress import Progress
 from aegis_provider.report.disclosure_verdict import judged_line
-from aegis_provider.report.markdown import markdown_lines
 from aegis_provider.search import SearchResult
 from aegis_provider.summary import refuse_name
 from aegis_provider.table import Source, delimiter_in, table_name
 from aegis_provider.workflow.aim import USUAL, Aim
 from aegis_provider.workflow.card import Card, CardService
+from aegis_provider.workflow.card_files import write_card
 from aegis_provider.workflow.card_making import Findings, card_of
 from aegis_provider.workflow.card_report import card_report
 from aegis_provider.workflow.folder import Folder, digest_of
 from aegis_provider.workflow.publishing import asked, check_service, published
 from aegis_provider.workflow.released import Released
-from aegis_provider.workflow.steps import FOUND, PLAN, Stage, Steps
+from aegis_provider.workflow.steps import FOUND, PLAN, Stage, Steps, unseen
 from aegis_sdk import AegisError, Client
 
 CARD: Final = "card"
 _FRAMES: Final = ("pandas", "polars")
 _LONGEST_NAME: Final = 60
-
-
-@contextmanager
-def _unseen(_stage: str) -> Iterator[Progress]:
-    yield lambda _done, _all: None
 
 
 def release(
@@ -53,7 +45,7 @@ def release(
     publish: Client | None = None,
     delimiter: str | None = None,
     memory_limit: str = "1GB",
-    stage: Stage = _unseen,
+    stage: Stage = unseen,
 ) -> Released:
     """Mask a table so that it has the required privacy and keeps as much as possible of what it tells about the label.
 
@@ -95,7 +87,7 @@ def release(
         findings, entry_id = _worked_out(steps, publish)
     service = None if entry_id is None or publish is None else CardService(publish.url, entry_id)
     card = card_of(aim, table_name(table), steps.found, digest_of(folder.file(FOUND)), findings, steps.made_by, service)
-    _write_card(folder, card)
+    write_card(folder.file(CARD), card_report(card), TypeAdapter(Card).dump_json(card, indent=1).decode())
     kind = type(table).__module__.partition(".")[0]
     return Released(folder.path, card, findings, entry_id, kind if kind in _FRAMES else "pyarrow", temporary)
 
@@ -140,18 +132,6 @@ def _checked(steps: Steps, configurations: Sequence[str], search: SearchResult) 
         return steps.check(configurations, [each for name, each in frontier.items() if name not in configurations])
     except AegisError as error:  # an extra is missing, or too few records have a label value
         return str(error)
-
-
-def _write_card(folder: Folder, card: Card) -> None:
-    report = card_report(card)
-    texts = {".json": TypeAdapter(Card).dump_json(card, indent=1).decode(), ".md": "\n".join(markdown_lines(report))}
-    with suppress(AegisError), needs_extra("plots"):  # without the extra there is no page
-        from aegis_provider.report.page import render_page  # noqa: PLC0415 - an extra
-
-        texts[".html"] = render_page(report)
-    for ending, text in texts.items():
-        with written_whole(folder.file(f"{CARD}{ending}")) as part:
-            part.write_text(f"{text}\n", encoding="utf-8")
 
 
 def _name_of(table: Source) -> str:

@@ -1,7 +1,7 @@
 """The steps of a release, each made from the files of those before it."""
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -40,6 +40,12 @@ Stage: TypeAlias = Callable[[str], AbstractContextManager[Progress]]
 """Shows that a step has begun, and how far it is."""
 
 
+@contextmanager
+def unseen(_step: str) -> Iterator[Progress]:
+    """Show nothing."""
+    yield lambda _done, _all: None
+
+
 @dataclass(frozen=True)
 class Masked:
     """The masked table.
@@ -62,12 +68,14 @@ class Assessed:
         verdict: Whether it has the privacy that its configuration promises, in a line.
         highest: The highest risk of re-identification; `None` if it could not be measured.
         highest_before: That of the table as it is.
+        certain: How many records are in classes that all have the same value of some sensitive attribute.
     """
 
     columns: tuple[Column, ...]
     verdict: str
     highest: float | None
     highest_before: float | None
+    certain: int
 
 
 @dataclass(frozen=True)
@@ -212,9 +220,10 @@ class Steps:
         def work() -> Assessed:
             with self.stage("measuring privacy") as progress:
                 found = assess(self.table, self.found, configuration=configuration, progress=progress, **self.how)
-            risks = (found.releases[0].risk, found.as_it_is.risk)
+            [release] = found.releases
+            highest, before = (None if each is None else each.highest for each in (release.risk, found.as_it_is.risk))
             verdict = risk_verdict(found, table_name(self.table), self.folder.file(FOUND)).line
-            return Assessed(found.columns, verdict, *(None if each is None else each.highest for each in risks))
+            return Assessed(found.columns, verdict, highest, before, release.certain)
 
         return self.folder.step("privacy", self._of(FOUND, configuration=configuration), [], Assessed, work)
 

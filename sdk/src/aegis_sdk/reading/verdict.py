@@ -31,10 +31,10 @@ def verdict_in_words(name: str, verdict: Verdict, mend: str = "") -> str:
     """Say in a line whether an entry passes, and if it does not, why, and what mends it."""
     if verdict.passed:
         reason = "none is shown, follows from all tables together or has a probability above 0.9"
-        return verdict_line(True, f"{name} gives no count of 1 to 4 records away: {reason}")
+        return verdict_line(True, f"the entry {name} gives no count of 1 to 4 records away: {reason}")
     cells = Counter[str]()
     for each in verdict.findings:
         cells[each.reason] += each.cells
     why = ", ".join(_WORDS.get(reason, f"{{}} {reason}").format(f"{count:,}") for reason, count in cells.items())
     gives = "may give" if set(cells) == {"undecided"} else "gives"
-    return verdict_line(False, f"{name} {gives} counts of 1 to 4 records away: {why}", mend)
+    return verdict_line(False, f"the entry {name} {gives} counts of 1 to 4 records away: {why}", mend)

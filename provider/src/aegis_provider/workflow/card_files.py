@@ -1,0 +1,43 @@
+"""The files of a card: Markdown to read, HTML to print, JSON for programs."""
+
+from contextlib import suppress
+from pathlib import Path
+
+from aegis_provider.errors import OutputError
+from aegis_provider.extras import needs_extra
+from aegis_provider.output import written_whole
+from aegis_provider.report.markdown import markdown_lines
+from aegis_provider.report.model import Report
+from aegis_sdk import AegisError
+
+
+def remove_card(stem: Path) -> None:
+    """Remove a card that was written before, so that it never stands beside another table.
+
+    Raises:
+        OutputError: It cannot be removed.
+    """
+    for ending in (".json", ".md", ".html"):
+        file = stem.with_name(f"{stem.name}{ending}")
+        try:
+            file.unlink(missing_ok=True)
+        except OSError as error:
+            raise OutputError(f"{file}: cannot be removed: {error.strerror}") from error
+
+
+def write_card(stem: Path, report: Report, as_json: str) -> tuple[Path, ...]:
+    """Write a card to `stem` with the endings `.json`, `.md` and, if the extra `plots` is installed, `.html`.
+
+    Raises:
+        OutputError: A file cannot be written.
+    """
+    texts = {".json": as_json, ".md": "\n".join(markdown_lines(report))}
+    with suppress(AegisError), needs_extra("plots"):
+        from aegis_provider.report.page import render_page  # noqa: PLC0415 - an extra
+
+        texts[".html"] = render_page(report)
+    files = {stem.with_name(f"{stem.name}{ending}"): text for ending, text in texts.items()}
+    for file, text in files.items():
+        with written_whole(file) as part:
+            part.write_text(f"{text}\n", encoding="utf-8")
+    return tuple(files)

@@ -1,0 +1,131 @@
+"""A generated table with its card: what it says is counted again in plain Python, from the files."""
+
+import csv
+import json
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from aegis_provider import load_plan
+from aegis_provider.generate import Knobs, Wish, generate
+from aegis_provider.report.markdown import markdown_lines
+from aegis_provider.workflow.generated_card import generated_report
+from aegis_provider.workflow.judging_generated import judge_generated
+
+PLAN = """label: y
+attributes:
+  age: {type: integer}
+  town: {}
+  name: {identity: false}
+quasi_identifiers: [age, town]
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder with a table in which the town tells the label, and a plan."""
+    path, rng = tmp_path_factory.mktemp("generated"), np.random.default_rng(0)
+    age, town = rng.integers(20, 60, 900), rng.integers(0, 3, 900)
+    label = np.where(rng.random(900) < 0.2 + 0.3 * (town == 1), "yes", "no")
+    rows = [f"{a},{'abc'[t]},n{n},{y}" for n, (a, t, y) in enumerate(zip(age, town, label, strict=True))]
+    (path / "table.csv").write_text("\n".join(["age,town,name,y", *rows]) + "\n")
+    (path / "plan.yaml").write_text(PLAN)
+    return path
+
+
+@pytest.fixture(scope="module")
+def card(folder):
+    return made(folder, "out.csv", "cart")
+
+
+def made(folder, output, method, knobs=Knobs(), holdout=0.2):  # noqa: B008 - immutable
+    table, plan_file = folder / "table.csv", folder / "plan.yaml"
+    plan, wish = load_plan(plan_file, configurations_needed=False), Wish(holdout=holdout, seed=1)
+    generated = generate(table, plan, folder / output, method=method, knobs=knobs, wish=wish)
+    return judge_generated(generated, table, plan_file, holdout=holdout)
+
+
+def rows_of(path):
+    with path.open(newline="") as file:
+        return [(row["age"], row["town"], row["y"]) for row in csv.DictReader(file)]
+
+
+def summary_of(card):
+    return "\n".join(generated_report(card).summary)
+
+
+def test_the_card_stands_beside_the_table_in_three_forms(card, folder):
+    assert {each.name for each in folder.glob("out.*")} == {"out.csv", "out.card.md", "out.card.html", "out.card.json"}
+    lines = "\n".join(markdown_lines(generated_report(card)))
+    assert (folder / "out.card.md").read_text() == f"{lines}\n"
+
+
+def test_it_counts_the_records_that_equal_a_real_one(card, folder):
+    told = json.loads((folder / "out.card.json").read_text())
+    [copies] = [each for each in told["attacked"]["attacks"] if each["name"] == "exact copies"]
+    # Neither side of the table is known here, so the real records that the card counts are among all of them.
+    real = set(rows_of(folder / "table.csv"))
+    assert 0 < copies["details"]["copies"] <= sum(row in real for row in rows_of(folder / "out.csv"))
+    assert f"{copies['details']['copies']:,} of {told['records']:,} released records equal a real one" in told["copies"]
+    assert told["copies"] in summary_of(card)
+
+
+def test_without_a_holdout_all_copies_are_counted(folder):
+    card = made(folder, "all.csv", "cart", holdout=0.0)
+    real = set(rows_of(folder / "table.csv"))
+    copies = sum(row in real for row in rows_of(folder / "all.csv"))
+    assert card.copies.startswith(f"{copies:,} of {len(rows_of(folder / 'all.csv')):,} released records equal a real")
+
+
+def test_nothing_is_guaranteed_unless_it_is(card, folder):
+    assert "No formal guarantee follows" in summary_of(card)
+    private = made(folder, "private.csv", "mbi", Knobs(epsilon=1.0))
+    assert "No formal guarantee" not in summary_of(private)
+    assert "Differential privacy with epsilon 1 and delta" in summary_of(private)
+    assert json.loads((folder / "private.card.json").read_text())["guarantee"]["epsilon"] == 1.0
+
+
+@pytest.mark.usefixtures("card")
+def test_with_a_guarantee_the_label_has_no_exact_counts(folder):
+    """Two draws that differ in nothing but their noise hardly ever both have the exact numbers of each label value."""
+    for name in ("private.csv", "one.csv"):
+        made(folder, name, "mbi", Knobs(epsilon=1.0))
+    one, other, exact = (
+        Counter(label for *_, label in rows_of(folder / name)) for name in ("private.csv", "one.csv", "out.csv")
+    )
+    assert one.total() == other.total() == exact.total()
+    assert not one == other == exact
+
+
+def test_the_weights_that_were_used_are_shown_and_no_others(card):
+    unused = table_of(card, "column")
+    assert [row[2:] for row in unused.rows] == [("-", "-")] * 3
+    assert "no weights were used" in unused.caption
+    weighed = replace(
+        card.generated, knobs=Knobs(privacy=5.0, value=1.0), weights={"age": (1.0, 0.25), "town": (0.0, 1.0)}
+    )
+    used = table_of(replace(card, generated=weighed), "column")
+    assert [row[2:] for row in used.rows] == [("1", "0.25"), ("-", "1"), ("-", "-")]
+    assert "the terms for privacy 5 and value 1" in used.caption
+
+
+def test_each_attack_has_a_row_and_the_held_out_records_are_known(card):
+    names = {row[0] for row in table_of(card, "attack").rows}
+    assert {"exact copies", "membership by nearest record", "inference", "singling out"} <= names
+    text = "\n".join(markdown_lines(generated_report(card)))
+    assert "say --holdout 0" not in text
+    assert "Left out, as the plan asks (identity: false): name." in text
+
+
+def table_of(card, first):
+    tables = [part for section in generated_report(card).sections for part in section.parts]
+    return next(each for each in tables if getattr(each, "header", ("",))[0] == first)
+
+
+def test_it_says_what_the_records_are_worth_or_why_that_is_not_known(card):
+    assert "trained on the release keeps" in summary_of(card) or "nothing certain about y" in summary_of(card)
+    assert {row[0] for row in table_of(card, "model").rows} >= {"logistic regression", "random forest"}
+    unknown = generated_report(replace(card, fidelity="3 real records to test on are too few"))
+    assert "Not measured: 3 real records to test on are too few." in "\n".join(markdown_lines(unknown))
