@@ -17,7 +17,7 @@ from bench.quality.report import Section, image, table
 
 FIGURE: Final = "generation-embedding.svg"
 REAL, GENERATED = "#7b3294", "#d7191c"
-DOTS_PER_INCH: Final = 110
+DOTS_PER_INCH: Final = 80
 
 ABOUT: Final = """\
 t-SNE (van der Maaten and Hinton 2008) puts records into two dimensions such that near ones stay near. Real records
