@@ -5,12 +5,10 @@ exactly if the release masks equal values alike, and leaves out records or hides
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
+from aegis_provider.fidelity.learning import Places, hides, narrowest
 from aegis_provider.records import Records
-from aegis_provider.released import Released, ReleasedColumn
-
-Places = NDArray[np.intp]
+from aegis_provider.released import Released
 
 
 def records_of_rows(released: Released, records: Records, rng: np.random.Generator) -> Places:
@@ -20,9 +18,9 @@ def records_of_rows(released: Released, records: Records, rng: np.random.Generat
     """
     found = np.full(len(released), -1)
     order = rng.permutation(len(records))
-    masked = np.stack([_narrowest(each)[records.column(each.name).places[order]] for each in released.columns], axis=1)
+    masked = np.stack([narrowest(each)[records.column(each.name).places[order]] for each in released.columns], axis=1)
     texts = np.stack([each.codes for each in released.columns], axis=1)
-    hidden = np.stack([_hides(each)[each.codes] for each in released.columns], axis=1)
+    hidden = np.stack([hides(each)[each.codes] for each in released.columns], axis=1)
     patterns, of_row = np.unique(hidden, axis=0, return_inverse=True)
     left = np.arange(len(records))
     for number in np.argsort(patterns.sum(axis=1), kind="stable"):
@@ -31,26 +29,6 @@ def records_of_rows(released: Released, records: Records, rng: np.random.Generat
         found[rows[mine]] = order[left[theirs]]
         left = np.delete(left, theirs)
     return found
-
-
-def _hides(column: ReleasedColumn) -> NDArray[np.bool_]:
-    """(texts,) Whether a text may stand for every value."""
-    return np.array([_size(each) == len(column.original.domain) for each in column.meanings])
-
-
-def _narrowest(column: ReleasedColumn) -> Places:
-    """(values,) The text that stands for each value and the fewest others; -1 if none does but those that hide."""
-    texts = np.full(len(column.original.domain), -1)
-    hides = _hides(column)
-    for text in sorted(range(len(column.texts)), key=lambda text: -_size(column.meanings[text])):
-        meaning = column.meanings[text]
-        if isinstance(meaning, np.ndarray) and not hides[text]:
-            texts[meaning] = text
-    return texts
-
-
-def _size(meaning: NDArray[np.intp] | float) -> int:
-    return 0 if isinstance(meaning, float) else len(meaning)
 
 
 def _pairs(one: Places, other: Places) -> tuple[Places, Places]:

@@ -35,9 +35,12 @@ def fidelity(
 ) -> Fidelity:
     """Measure what a release is worth to who trains models on it, and how faithful it is to the table.
 
-    Everything is compared with real records that were held out. If none were, as of masked tables, a fifth of the real
-    records is taken for that, and their rows are taken out of the release if each row of it masks a record. Where a
-    masked value stands for several, each of these is drawn equally often. Equal arguments give equal results.
+    Models are tested on real records that were held out. If none were, as of masked tables, a fifth of the real records
+    is drawn for that, and their rows are taken out of the release if each row of it masks a record. Models take masked
+    values for values of their own. For all else, each value that a masked one stands for is drawn equally often, and
+    the release is compared with half of the real records that it was made of. Equal arguments give equal results.
+
+    Source: docs/fidelity.md lists the source of each measure.
 
     Args:
         release: The release: anything that `open_table` accepts.

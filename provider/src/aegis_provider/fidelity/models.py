@@ -74,13 +74,13 @@ class Trials:
             TableError: The label has too few or too many values, or the release has none of them.
         """
         values = _classes(parts, label)
-        released = parts.released.take(_has_class(parts.released, label, values))
+        released = parts.learnt.take(_has_class(parts.learnt, label, values))
         if not len(released):
             raise TableError(f"no released value of the label {shortened(label)} is one of the table's")
-        released = released.only(parts.telling)
         rows = np.sort(rng.permutation(len(parts.real))[: len(released)])
-        trained = (released, parts.real.take(rows))
-        return cls(*(_trial(each, parts.tested.only(each.names), label, values) for each in trained))
+        return cls(
+            _trial(released, parts.read, label, values), _trial(parts.real.take(rows), parts.tested, label, values)
+        )
 
     def values(self, done: Callable[[int, int], None]) -> Iterator[ModelValue]:
         """Train all models, and yield what each is worth.

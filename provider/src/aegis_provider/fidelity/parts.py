@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aegis_provider.errors import TableError
+from aegis_provider.fidelity.learning import Lesson
 from aegis_provider.fidelity.matching import records_of_rows
 from aegis_provider.fidelity.plain import PlainRecords, stacked
 from aegis_provider.fidelity.result import Relation
@@ -25,17 +26,19 @@ class Parts:
 
     Attributes:
         released: The release; without the tested records, if their rows can be known.
+        learnt: The same records as models learn from them.
         real: The real records that it was made of, without the tested ones.
         tested: Real records that models are tested on.
-        tested_on: What these are to the release.
-        telling: The released columns that models are trained on: not those with one text, such as `*`, in all records.
+        read: These as models read them that are trained on the release.
+        tested_on: What they are to the release.
     """
 
     released: PlainRecords
+    learnt: PlainRecords
     real: PlainRecords
     tested: PlainRecords
+    read: PlainRecords
     tested_on: Relation
-    telling: tuple[str, ...]
 
     @property
     def found(self) -> float:
@@ -68,28 +71,46 @@ def parts_of(opened: Opened, name: str, seed: int) -> Parts:
     released = PlainRecords.released(opened.released, np.random.default_rng([seed, _FOR_DRAWING]))
     new = _new(opened.held_out, opened.seen, opened.label)
     if new.sum() >= FEWEST:
-        real, tested = PlainRecords.real(opened.seen), PlainRecords.real(opened.held_out.take(new))
-        parts = Parts(released, real, tested, Relation.UNSEEN, _telling(opened))
+        everything = np.ones(len(released), dtype=bool)
+        split = _Split(everything, opened.seen, opened.held_out.take(new), Relation.UNSEEN)
     else:
-        parts = _drawn(opened, released, np.random.default_rng([seed, _FOR_TESTING]))
+        split = _drawn(opened, np.random.default_rng([seed, _FOR_TESTING]))
+    parts = split.parts(opened, released)
     for what, records in (("{} real records to test on", parts.tested), (f"{name}: {{}} records", parts.released)):
         if len(records) < FEWEST:
             raise TableError(f"{what.format(len(records))}; a comparison needs at least {FEWEST}")
     return parts
 
 
-def _drawn(opened: Opened, released: PlainRecords, rng: np.random.Generator) -> Parts:
-    """Return the parts if none is held out. Rows that may be nobody's are not trained on, either."""
+@dataclass(frozen=True, eq=False)
+class _Split:
+    """Which rows of the release models are trained on, which real records, and which they are tested on."""
+
+    rows: NDArray[np.bool_]
+    real: Records
+    tested: Records
+    tested_on: Relation
+
+    def parts(self, opened: Opened, released: PlainRecords) -> Parts:
+        lesson = Lesson.of(opened.released, released, opened.label)
+        return Parts(
+            released=released.take(self.rows),
+            learnt=lesson.released.take(self.rows),
+            real=PlainRecords.real(self.real),
+            tested=PlainRecords.real(self.tested),
+            read=lesson.read(self.tested),
+            tested_on=self.tested_on,
+        )
+
+
+def _drawn(opened: Opened, rng: np.random.Generator) -> _Split:
+    """Return the split if none is held out. Rows that may be nobody's are not trained on, either."""
     tested = rng.random(len(opened.seen)) < SHARE
-    rows, relation = records_of_rows(opened.released, opened.seen, rng), Relation.RELEASED
-    if (rows >= 0).mean() >= _MASKED:
-        released, relation = released.take((rows >= 0) & ~tested[rows]), Relation.TAKEN_OUT
-    real, tests = (PlainRecords.real(opened.seen.take(each)) for each in (~tested, tested))
-    return Parts(released, real, tests, relation, _telling(opened))
-
-
-def _telling(opened: Opened) -> tuple[str, ...]:
-    return tuple(each.name for each in opened.released.columns if len(each.texts) > 1 or each.name == opened.label)
+    records, relation = records_of_rows(opened.released, opened.seen, rng), Relation.RELEASED
+    rows = np.ones(len(records), dtype=bool)
+    if (records >= 0).mean() >= _MASKED:
+        rows, relation = (records >= 0) & ~tested[records], Relation.TAKEN_OUT
+    return _Split(rows, opened.seen.take(~tested), opened.seen.take(tested), relation)
 
 
 def _new(records: Records, others: Records, label: str) -> NDArray[np.bool_]:

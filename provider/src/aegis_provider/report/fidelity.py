@@ -173,7 +173,8 @@ def _notes(result: Fidelity) -> Iterator[str]:
     if result.tested_on is Relation.RELEASED:
         yield "Since the release shows these too, models trained on it may seem better than they are."
     if result.is_masked:
-        yield "Where a masked value stands for several, each of them was drawn equally often."
+        yield "Models read real records as the release masks them, and take a masked value for a value of its own."
+        yield "For all else, where a masked value stands for several, each of them was drawn equally often."
     if result.clusters is None:
         yield "Clusters are not compared, because real records have none."
     else:
@@ -183,4 +184,5 @@ def _notes(result: Fidelity) -> Iterator[str]:
     if result.lacking:
         yield f"Not in the release: {some(list(result.lacking), _SHOWN)}."
     yield "±: 95 % intervals, from the tested records; differences are paired."
-    yield "Other uses may need what these measures do not see, and they tell nothing about privacy: see aegis risk."
+    yield "Other uses may need what these measures do not see, and they tell nothing about privacy."
+    yield "What attacks achieve: aegis risk RELEASE --against TABLE"
