@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 
 from aegis_provider import load_plan
+from tests.provider.released_tables import made, records_of
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "health"
 
@@ -38,3 +39,15 @@ def health_table():
 @pytest.fixture(scope="session")
 def health_plan():
     return load_plan(EXAMPLE / "plan.yaml")
+
+
+@pytest.fixture
+def people():
+    """Return texts of people; see `released_tables.made`."""
+    return made
+
+
+@pytest.fixture
+def as_records():
+    """Return records of texts."""
+    return records_of

@@ -5,17 +5,7 @@ import pytest
 from aegis_provider.attacks import Case
 from aegis_provider.records import sides_of
 from aegis_provider.released import Released
-from tests.provider.released_tables import made, records_of
-
-
-@pytest.fixture
-def people():
-    return made
-
-
-@pytest.fixture
-def as_records():
-    return records_of
+from tests.provider.released_tables import records_of
 
 
 @pytest.fixture
