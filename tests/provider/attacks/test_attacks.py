@@ -5,9 +5,14 @@ import pyarrow as pa
 import pytest
 from sklearn.metrics import precision_score, recall_score
 
-from aegis_provider.attacks import ATTACKS, Case, judge
+from aegis_provider.attacks import ATTACKS, Case, Judgement, Opened, judge
 from aegis_provider.attacks.attribute_disclosure import NAME as DISCLOSURE
-from aegis_provider.attacks.attribute_disclosure import guessed, macro_precision, macro_recall
+from aegis_provider.attacks.attribute_disclosure import (
+    attribute_disclosure,
+    guessed,
+    macro_precision,
+    macro_recall,
+)
 from aegis_provider.attacks.closest_records import closest_records
 from aegis_provider.attacks.exact_copies import exact_copies
 from aegis_provider.attacks.inference import inference
@@ -16,6 +21,7 @@ from aegis_provider.attacks.membership import density_membership, nearest_member
 from aegis_provider.attacks.reidentification import reidentification
 from aegis_provider.attacks.singling_out import isolates, multivariate, singling_out
 from aegis_provider.released import Released
+from aegis_provider.report.attacks import attack_notes, attacks_headline
 
 RECORDS = 900
 
@@ -180,7 +186,9 @@ def test_votes_are_those_of_the_nearest_with_ties_shared(people, case_of):
 def test_recall_and_precision_are_those_of_scikit_learn():
     rng = np.random.default_rng(1)
     truth, guess = rng.integers(0, 4, 300), rng.integers(0, 4, 300)
-    assert macro_recall(guess, truth).value == pytest.approx(recall_score(truth, guess, average="macro"))
+    assert macro_recall(guess, truth, np.unique(truth)).value == pytest.approx(
+        recall_score(truth, guess, average="macro")
+    )
     assert macro_precision(guess, truth) == pytest.approx(precision_score(truth, guess, average="macro"))
 
 
@@ -198,3 +206,53 @@ def test_predicates_single_out_one_record(people, case_of):
         counts = sum(all(allowed[case.seen.column(name).places[row]] for name, allowed in predicate) for row in rows)
         expected.append(counts == 1)
     assert isolates(predicates, case.seen).tolist() == expected
+
+
+def sided_case(as_records, seen, held_out, release):
+    """A case of texts whose sides are given; they share their domains."""
+    records = as_records(pa.concat_tables([seen, held_out]))
+    rows = np.arange(len(records))
+    sides = records.take(rows < len(seen)), records.take(rows >= len(seen))
+    return Case(Released.of(records, release), *sides, ["age"], ["kind"])
+
+
+def test_recall_is_averaged_over_the_classes_that_both_sides_have(as_records):
+    """A release that always says the same tells both sides alike, though one of them lacks a class."""
+    seen = pa.table({"age": ["30"] * 80, "kind": list("abcd") * 20})
+    held_out = pa.table({"age": ["30"] * 60, "kind": list("abc") * 20})
+    case = sided_case(as_records, seen, held_out, pa.table({"age": ["30"] * 50, "kind": ["a"] * 50}))
+    for each in attribute_disclosure(case):
+        assert each.success.value == each.held_out.value == each.baseline.value == pytest.approx(1 / 3)
+
+
+def test_only_the_same_day_is_a_right_guess_of_a_date(as_records):
+    days = ["2020-12-31", "2021-01-01", "1930-01-01"] * 20
+    seen = pa.table({"age": ["30", "40", "50"] * 20, "kind": days})
+    case = sided_case(as_records, seen, seen.slice(0, 30), seen)
+    [known] = inference(case)
+    assert known.success.value == 1.0
+    assert known.baseline.value < 0.6
+
+
+def test_a_release_with_all_of_few_kinds_of_records_is_not_taken_for_made_of_the_held_out_ones(as_records):
+    rng = np.random.default_rng(0)
+    texts = [pa.table({name: rng.choice(["0", "1"], 200) for name in ("age", "kind")}) for _ in range(3)]
+    case = sided_case(as_records, *texts)
+    judgement = judge(case, seconds=3600)
+    assert "probably made of" not in attacks_headline(judgement)
+    copied = sided_case(as_records, *(made_numbers(seed) for seed in (1, 2)), made_numbers(2))
+    assert "probably made of" in attacks_headline(judge(copied, seconds=3600))
+
+
+def made_numbers(seed):
+    rng = np.random.default_rng(seed)
+    return pa.table({"age": rng.integers(0, 10_000, 200).astype(str), "kind": rng.choice(["0", "1"], 200)})
+
+
+def test_it_is_said_that_a_large_release_was_attacked_in_part(as_records):
+    texts = made_numbers(3)
+    case = sided_case(as_records, texts, texts.slice(0, 50), texts)
+    for released, said in ((200, False), (100_000, True)):
+        opened = Opened(case, released, 250, 0.2, ())
+        notes = " ".join(attack_notes(opened, Judgement(()), 60.0))
+        assert ("Of the 100,000 released records, 200 were drawn" in notes) == said

@@ -4,6 +4,7 @@ Source: Bagad et al., Data-Sharing Economy: Value-Addition from Data meets Priva
 """
 
 from collections.abc import Iterator
+from functools import reduce
 from typing import Final
 
 import numpy as np
@@ -27,8 +28,8 @@ def attribute_disclosure(case: Case) -> Iterator[Outcome]:
     """Guess each secret from the k released records that are nearest in the quasi-identifiers, for k from 1 to 10.
 
     A released value that may stand for several counts for each of them in part, and so do records that are as near as
-    the last of the k. The success is the recall, averaged over the true classes; a constant guess and a random one both
-    have one divided by the number of classes.
+    the last of the k. The success is the recall, averaged over the classes that both sides have; a constant guess and a
+    random one both have one divided by the number of classes.
     """
     for secret in case.secrets:
         known = case.release.only(set(case.quasi_identifiers) - {secret})
@@ -69,9 +70,9 @@ def _votes(block: Distances, k: int, votes: NDArray[np.float32]) -> NDArray[np.f
 def _outcome(
     secret: str, k: int, guesses: list[NDArray[np.intp]], truths: list[NDArray[np.intp]], frequent: int
 ) -> Outcome:
-    success, *held_out = (macro_recall(one, true) for one, true in zip(guesses, truths, strict=True))
+    classes = reduce(np.intersect1d, map(np.unique, truths))
+    success, *held_out = (macro_recall(one, true, classes) for one, true in zip(guesses, truths, strict=True))
     truth, guess = truths[0], guesses[0]
-    classes = np.unique(truth)
     accuracy, majority = float((guess == truth).mean()), float((truth == frequent).mean())
     return Outcome(
         NAME,
@@ -94,13 +95,17 @@ def _outcome(
     )
 
 
-def macro_recall(guess: NDArray[np.intp], truth: NDArray[np.intp]) -> Interval:
-    """Return the share of right guesses, averaged over the true classes, with its 95 % interval.
+def macro_recall(guess: NDArray[np.intp], truth: NDArray[np.intp], classes: NDArray[np.intp]) -> Interval:
+    """Return the share of right guesses, averaged over true classes, with its 95 % interval.
 
-    The classes are independent samples; the variance of each has one success and one failure added (Agresti and Coull
-    1998), so that a class with one record is not taken for certain.
+    The classes are independent samples; the variance of each has one success and one failure added (Agresti and Caffo
+    2000), so that a class with one record is not taken for certain.
+
+    Args:
+        guess: (targets,) The guesses.
+        truth: (targets,) The true classes.
+        classes: Those to average over; each is the truth of a target. Only the same classes can be compared.
     """
-    classes = np.unique(truth)
     right = np.array([(guess[truth == each] == each).sum() for each in classes])
     number = np.array([(truth == each).sum() for each in classes])
     smoothed = (right + 1) / (number + 2)

@@ -26,7 +26,8 @@ def exact_copies(case: Case) -> Iterator[Outcome]:
     names = case.release.names
     seen, held_out = _distinct(case.seen, names), _distinct(case.held_out, names)
     of_seen = _copies(case.release, seen)
-    copies, shuffled = sum(of_seen), sum(_copies(case.release.shuffled(case.rng(NAME)), seen))
+    shuffled = case.release.shuffled(case.rng(NAME))
+    copies, by_chance = sum(of_seen), sum(_copies(shuffled, seen))
     of_held_out = _copies(case.release, held_out)
     elsewhere = _share(of_held_out, len(seen), len(case.release)) if held_out else None
     yield Outcome(
@@ -35,15 +36,16 @@ def exact_copies(case: Case) -> Iterator[Outcome]:
         len(case.release),
         "released records",
         _share(of_seen, len(seen), len(case.release)),
-        wilson(shuffled, len(case.release)),
+        wilson(by_chance, len(case.release)),
         elsewhere,
-        f"{copies:,} of {len(case.release):,} released records equal a real one; with each column in a random order, "
-        f"{shuffled:,} would.",
+        f"{copies:,} of {len(case.release):,} released records equal a real one that the release was made of; with "
+        f"each column in a random order, {by_chance:,} would.",
         {
             "copies": copies,
-            "by_chance": shuffled,
+            "by_chance": by_chance,
             "held_out_records": len(held_out),
             "held_out_found": sum(map(bool, of_held_out)),
+            "held_out_by_chance": sum(map(bool, _copies(shuffled, held_out))),
         },
     )
 

@@ -10,6 +10,7 @@ from aegis_provider.attacks.case import Case
 from aegis_provider.attacks.linkability import nearest
 from aegis_provider.attacks.outcome import Outcome, share_of
 from aegis_provider.records import Column, Records
+from aegis_provider.records.column import NUMERIC
 from aegis_provider.released import ReleasedColumn
 from aegis_sdk.printable import Share
 
@@ -72,9 +73,12 @@ def drawn_values(column: ReleasedColumn, rows: NDArray[np.intp], rng: np.random.
 
 
 def is_right(column: Column, guesses: NDArray[np.intp], truths: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """(guesses,) Whether each guess is the true value, or a number within 5 % of the guessed one."""
+    """(guesses,) Whether each guess is the true value, or a number within 5 % of the guessed one.
+
+    A date has no zero that 5 % could be counted from, so only the same day is right.
+    """
     right = (guesses == truths) & (guesses >= 0)
-    if column.numbers is None:
+    if column.domain.value_type not in NUMERIC or column.numbers is None:
         return np.asarray(right)
     guess, truth = column.numbers[np.maximum(guesses, 0)], column.numbers[truths]
     with np.errstate(invalid="ignore"):

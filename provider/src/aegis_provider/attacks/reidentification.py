@@ -82,7 +82,7 @@ def _with_known(
         success,
         baseline,
         share_of(hits(networks[0], held_out)) if len(held_out) else None,
-        f"Who knows {known} of {len(parts)} quasi-identifiers predicts the others within {within:.3g} for "
+        f"From {known} of {len(parts)} quasi-identifiers, the others are predicted within {within:.3g} for "
         f"{Share(success.value)} of the persons; {Share(chance)} of random pairs of real persons are as close.",
         {"epsilon": within, "random_pairs_as_close": chance, "known": known},
     )

@@ -58,8 +58,8 @@ def _outcome(variant: str, predicates: list[Predicate], blind: list[Predicate], 
         success,
         baseline,
         held_out[0] if held_out else None,
-        f"{Share(success.value)} of the predicates that single out a released record single out a real one; "
-        f"{Share(baseline.value)} of random predicates do.",
+        f"{Share(success.value)} of the predicates that single out a released record single out one of "
+        f"{len(sides[0]):,} real ones; {Share(baseline.value)} of random predicates do.",
     )
 
 

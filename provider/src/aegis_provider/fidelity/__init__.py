@@ -1,4 +1,4 @@
-"""What a release is worth to who trains models on it, and how faithful it is to the table that it was made of."""
+"""What a release is worth to someone who trains models on it, and how faithful it is to its table."""
 
 from aegis_provider.fidelity.measuring import fidelity
 from aegis_provider.fidelity.result import Association, Compared, Embedding, Fidelity, ModelValue, Relation

@@ -7,14 +7,14 @@ import numpy as np
 from aegis_provider.errors import TableError, shortened
 from aegis_provider.extras import needs_extra
 from aegis_provider.fidelity.comparison import Comparison
-from aegis_provider.fidelity.parts import parts_of
+from aegis_provider.fidelity.parts import Parts, parts_of
 from aegis_provider.fidelity.result import Fidelity
 from aegis_provider.plan.model import Plan
 from aegis_provider.progress import Progress
 from aegis_provider.released import Opened, open_release
 from aegis_provider.table import Source, table_name
 
-_FOR_TRAINING, _FOR_COMPARING = 2, 3
+_FOR_TRAINING, _FOR_COMPARING, _FOR_CHANCE = 2, 3, 4
 _STEPS: Final = 5
 """Three trainings, the comparison, and the embedding."""
 
@@ -33,7 +33,7 @@ def fidelity(
     seed: int = 0,
     progress: Progress = lambda _done, _total: None,
 ) -> Fidelity:
-    """Measure what a release is worth to who trains models on it, and how faithful it is to the table.
+    """Measure what a release is worth to someone who trains models on it, and how faithful it is to the table.
 
     Models are tested on real records that were held out. If none were, as of masked tables, a fifth of the real records
     is drawn for that, and their rows are taken out of the release if each row of it masks a record. Models take masked
@@ -62,7 +62,7 @@ def fidelity(
             cannot be predicted.
     """
     with needs_extra("check"):
-        from aegis_provider.fidelity.models import Trials  # noqa: PLC0415 - an extra
+        import sklearn  # noqa: F401, PLC0415 - an extra, which is better missed before the work than in the middle
     if plan is None and label is None:
         raise TableError("no label is named; name the label that models should predict")
     opened = open_release(
@@ -77,7 +77,12 @@ def fidelity(
         seed=seed,
     )
     _refuse_unlike(opened, table_name(release), table_name(table))
-    parts = parts_of(opened, table_name(release), seed)
+    return _measured(opened, parts_of(opened, table_name(release), seed), seed, progress, embed=embed)
+
+
+def _measured(opened: Opened, parts: Parts, seed: int, progress: Progress, *, embed: bool) -> Fidelity:
+    from aegis_provider.fidelity.models import Trials  # noqa: PLC0415 - an extra
+
     trials = Trials.of(parts, opened.label, np.random.default_rng([seed, _FOR_TRAINING]))
     models = tuple(trials.values(lambda done, _: progress(done, _STEPS)))
     compared = Comparison.of(parts, np.random.default_rng([seed, _FOR_COMPARING]))
@@ -91,7 +96,8 @@ def fidelity(
         guessed=trials.real.guessed,
         tested=len(parts.tested),
         tested_on=parts.tested_on,
-        found=parts.found,
+        found=parts.shown_in(parts.released),
+        found_by_chance=parts.shown_in(parts.released.shuffled(np.random.default_rng([seed, _FOR_CHANCE]))),
         trained=trials.released.trained,
         trained_on_real=trials.real.trained,
         compared=len(compared.real),

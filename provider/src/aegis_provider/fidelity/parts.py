@@ -40,14 +40,13 @@ class Parts:
     read: PlainRecords
     tested_on: Relation
 
-    @property
-    def found(self) -> float:
-        """The share of the tested records that the release shows exactly, in the columns that it has."""
-        tested = self.tested.only(self.released.names)
-        rows = np.stack([each.of_record for each in stacked([self.released, tested]).columns], axis=1)
+    def shown_in(self, released: PlainRecords) -> float:
+        """Return the share of the tested records that stand exactly among released ones, in their columns."""
+        tested = self.tested.only(released.names)
+        rows = np.stack([each.of_record for each in stacked([released, tested]).columns], axis=1)
         _, of_record = np.unique(np.nan_to_num(rows, nan=np.inf), axis=0, return_inverse=True)
-        released, mine = np.split(of_record.reshape(-1), [len(self.released)])
-        return float(np.isin(mine, released).mean())
+        theirs, mine = np.split(of_record.reshape(-1), [len(released)])
+        return float(np.isin(mine, theirs).mean())
 
 
 def parts_of(opened: Opened, name: str, seed: int) -> Parts:

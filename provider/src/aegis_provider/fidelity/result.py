@@ -96,6 +96,7 @@ class Fidelity:
         tested: How many real records the models are tested on.
         tested_on: What these are to the release.
         found: The share of these that the release shows exactly.
+        found_by_chance: The same for the release with each column in an order of its own.
         trained: On how many released records the models are trained.
         trained_on_real: On how many real records they are trained in comparison.
         compared: How many records of each kind all other measures compare.
@@ -121,6 +122,7 @@ class Fidelity:
     tested: int
     tested_on: Relation
     found: float
+    found_by_chance: float
     trained: int
     trained_on_real: int
     compared: int

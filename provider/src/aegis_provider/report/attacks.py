@@ -77,15 +77,18 @@ def attacks_headline(judgement: Judgement) -> str:
     if judgement.gain(strongest) > 0:
         return f"The strongest attack works: {name} reaches {reached}, beside {beside}."
     if strongest.held_out is not None and strongest.beyond_chance.low > 0:
-        beside += ", so it tells of people in general, but of nobody for being in the table"
+        return (
+            f"The nearest to a success, {name}, beats guessing, but not clearly what it achieves on records that the "
+            f"release never saw: it reaches {reached}, beside {beside}."
+        )
     return f"No attack clearly gains more than by chance; the nearest to it: {name} reaches {reached}, beside {beside}."
 
 
 def _saw_held_out(judgement: Judgement) -> str:
-    """Say so if the release has nearly all records that it is taken never to have seen."""
+    """Say so if the release has nearly all records that it is taken never to have seen, which chance does not give."""
     for copies in (each.details for each in judgement.outcomes if each.name == EXACT_COPIES):
         found, records = int(copies["held_out_found"]), int(copies["held_out_records"])
-        if found > _NEARLY_ALL * records:
+        if found > _NEARLY_ALL * records > copies["held_out_by_chance"]:
             return (
                 f"The release has {found:,} of the {records:,} held-out records, so it was probably made of them, too, "
                 "and nothing can be compared with them: say --holdout 0."
@@ -175,6 +178,11 @@ def attack_notes(opened: Opened, judgement: Judgement, seconds: float, *, sure: 
     yield f"Of {len(case.seen) + len(case.held_out):,} real records{drawn}, {held_out}."
     if len(case.held_out) and not sure:
         yield "If the release was made of them too, their numbers mean nothing: say --holdout 0."
+    if opened.released > len(case.release):
+        yield (
+            f"Of the {opened.released:,} released records, {len(case.release):,} were drawn for the attacks. With all "
+            "of them, copies and near records would be found more often."
+        )
     yield f"The attacker knows {some(list(case.quasi_identifiers), _SHOWN)}."
     if case.secrets:
         yield f"Nobody should learn {some(list(case.secrets), _SHOWN)}."

@@ -53,7 +53,7 @@ def fidelity_report(result: Fidelity, release: str) -> Report:
 
 def fidelity_headline(result: Fidelity) -> str:
     """Say what the release keeps of what the table tells about the label, in one line."""
-    if result.tested_on is Relation.UNSEEN and result.found > _NEARLY_ALL:
+    if result.tested_on is Relation.UNSEEN and result.found > _NEARLY_ALL > result.found_by_chance:
         return (
             f"The release has {Share(result.found)} of the held-out records, so it was probably made of them, too, and "
             "models cannot be tested on them: say --holdout 0."

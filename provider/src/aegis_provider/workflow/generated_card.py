@@ -182,8 +182,9 @@ def _worth(card: GeneratedCard) -> Iterator[Part]:
 def _limits(card: GeneratedCard) -> Iterator[Part]:
     yield from attack_notes(card.opened, card.judgement, card.seconds, sure=True)
     yield (
-        "Values with fewer than 5 records, and numbers beyond the fifth lowest or highest, are never generated. "
-        "Combinations of values that are frequent one by one are."
+        "Categories with fewer than 5 records, and numbers beyond the fifth lowest or highest, are never generated. A "
+        "rarer number may be, as any number in its stretch, and so may combinations of values that are frequent one by "
+        "one."
     )
 
 
