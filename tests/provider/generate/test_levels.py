@@ -90,6 +90,14 @@ def test_frequent_numbers_have_levels_of_their_own_and_others_about_32():
     assert 30 <= levels.size <= 36
 
 
+@pytest.mark.parametrize(("rare", "decimals"), [(4, 0), (5, 4)])
+def test_a_rare_number_does_not_give_the_others_its_decimals(rare, decimals):
+    values = [str(n % 60) for n in range(600)] + ["33.1234"] * rare
+    levels = levels_of(Column.of("a", pa.array(values)))
+    told = drawn(levels, np.repeat(np.arange(levels.size), 20))
+    assert {-Decimal(each).as_tuple().exponent for each in told} == {decimals}
+
+
 def test_decimals_and_dates_are_written_like_those_of_the_table():
     numbers = [f"{n / 8:.3f}" for n in range(400)]
     levels = levels_of(Column.of("a", pa.array(numbers)))

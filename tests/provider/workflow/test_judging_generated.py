@@ -11,6 +11,7 @@ import pytest
 from aegis_provider import load_plan
 from aegis_provider.generate import Knobs, Wish, generate
 from aegis_provider.report.markdown import markdown_lines
+from aegis_provider.workflow.folder import digest_of
 from aegis_provider.workflow.generated_card import generated_report
 from aegis_provider.workflow.judging_generated import judge_generated
 
@@ -44,7 +45,7 @@ def made(folder, output, method, knobs=Knobs(), holdout=0.2):  # noqa: B008 - im
     table, plan_file = folder / "table.csv", folder / "plan.yaml"
     plan, wish = load_plan(plan_file, configurations_needed=False), Wish(holdout=holdout, seed=1)
     generated = generate(table, plan, folder / output, method=method, knobs=knobs, wish=wish)
-    return judge_generated(generated, table, plan_file, holdout=holdout)
+    return judge_generated(generated, table, plan, digest_of(plan_file), holdout=holdout)
 
 
 def rows_of(path):

@@ -71,6 +71,8 @@ def _outcome(
     secret: str, k: int, guesses: list[NDArray[np.intp]], truths: list[NDArray[np.intp]], frequent: int
 ) -> Outcome:
     classes = reduce(np.intersect1d, map(np.unique, truths))
+    if not len(classes):  # the sides cannot be compared
+        guesses, truths, classes = guesses[:1], truths[:1], np.unique(truths[0])
     success, *held_out = (macro_recall(one, true, classes) for one, true in zip(guesses, truths, strict=True))
     truth, guess = truths[0], guesses[0]
     accuracy, majority = float((guess == truth).mean()), float((truth == frequent).mean())

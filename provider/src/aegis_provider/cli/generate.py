@@ -1,3 +1,4 @@
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,6 +12,7 @@ from aegis_provider.plan.reading import load_plan
 from aegis_provider.records import SHARE
 from aegis_provider.table import table_name
 from aegis_provider.workflow.card_files import remove_card
+from aegis_provider.workflow.folder import digest_of
 from aegis_provider.workflow.generated_card import made_document
 from aegis_provider.workflow.judging_generated import ENDING, judge_generated
 from aegis_sdk.cli.failures import InputError
@@ -65,14 +67,15 @@ def generate(
 ) -> None:
     """Generate a table that is like this one, of records that a model drew.
 
-    The attributes and the label of the plan are learnt, except those with `identity: false`. A fifth of the records is
-    held out. Attacks show what the generated records give away of the others; they take at most a minute. Models show
-    what the records are worth. A card that says both stands beside the output: with `--output made.parquet`,
-    `made.card.md`, `.html` and `.json`.
+    The attributes and the label of the plan are learnt, except those with `identity: false`. Some records are held out
+    (--holdout). Attacks, which take at most a minute, show what the generated records give away of those that were
+    learnt. Models show what they are worth. A card that says both stands beside the output: with `--output
+    made.parquet`, `made.card.md`, `.html` and `.json`. An older card there is removed first.
 
     Ctrl-C ends the training within seconds with the best model until then; before the first, nothing is written.
     """
-    intended, knobs = load_plan(plan, configurations_needed=False), Knobs(privacy, value, epsilon)
+    intended, digest = load_plan(plan, configurations_needed=False), digest_of(plan)
+    knobs = Knobs(privacy, value, epsilon)
     wish = Wish(records, _shares(label_shares), holdout, seed, seconds)
     remove_card(output.with_suffix(ENDING))
     say(f"learning from {table_name(table)} ...")
@@ -90,7 +93,10 @@ def generate(
             watch=lambda look: bar(look.seconds, _described(look)),
         )
     if not judged:
-        options = f"{output} --against {table_name(table)} --plan {plan} --holdout {holdout:g}"
+        files = [str(output), "--against", table_name(table), "--plan", str(plan)]
+        options = shlex.join(
+            [*files, "--holdout", f"{holdout:g}", *(() if delimiter == "," else ("--delimiter", delimiter))]
+        )
         unknown = [
             f"some records may equal real ones. What attacks achieve: aegis risk {options}",
             f"what the records are worth: aegis fidelity {options}",
@@ -99,7 +105,7 @@ def generate(
         return
     with progress_bar("attacking") as progress:
         how: Mapping[str, Any] = {"delimiter": delimiter, "memory_limit": memory_limit, "progress": progress}
-        card = judge_generated(generated, table, plan, holdout=holdout, **how)
+        card = judge_generated(generated, table, intended, digest, holdout=holdout, **how)
     said = [*card.findings, f"{output.with_suffix(ENDING)}.md, .html, .json: all of this, in full"]
     print_result(card.as_json(), _report(generated, said), as_json=as_json)
 
@@ -142,7 +148,7 @@ def _report(generated: Generated, judged: Sequence[str]) -> Iterator[str]:
     training = generated.training
     yield (
         f"{generated.output}: {generated.table.num_rows:,} records by {generated.method}. Of {generated.of_records:,} "
-        f"real ones, it learnt from {generated.learnt_from:,}, {generated.validated:,} chose the best model, and "
+        f"real ones, it learnt from {generated.learnt_from:,}, its models were judged by {generated.validated:,}, and "
         f"{generated.held_out:,} were held out"
     )
     auc = "" if training.quality.auc is None else f", AUC {training.quality.auc:.3f} of models trained on them"

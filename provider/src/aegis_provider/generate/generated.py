@@ -22,7 +22,7 @@ class Generated:
         guarantee: The epsilon and delta of differential privacy; `None` if nothing is guaranteed.
         training: How the model was trained.
         learnt_from: How many records it learnt from.
-        validated: How many others chose the best model.
+        validated: How many others the models were judged by.
         held_out: How many records were held out.
         of_records: How many records the table has.
         left_out: The attributes that may not be shared as they are.

@@ -1,8 +1,9 @@
 """The levels that a generator works on: the values of an attribute, grouped so that every group has enough records.
 
 A generator learns only which levels a record has. A level of numbers is a stretch between two of them, and a generated
-number lies anywhere in it. A category that few records have shares a level with the other such categories, and a
-generated record of that level gets one of the frequent ones. So no generated value tells that some rare value is there.
+number lies anywhere in it, with as many decimals as several records have. A category that few records have shares a
+level with the other such categories, and a generated record of that level gets one of the frequent ones. So no
+generated value tells that some rare value is there.
 """
 
 from dataclasses import dataclass
@@ -79,7 +80,7 @@ def levels_of(column: Column, fewest: int = FEWEST, most: int = MOST) -> Levels:
     Raises:
         TableError: The column has categories, each with fewer records.
     """
-    units = Units.of(column.domain)
+    units = Units.of(column, fewest)
     return _of_categories(column, fewest) if units is None else _of_numbers(column, units, fewest, most)
 
 

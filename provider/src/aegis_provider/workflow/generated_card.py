@@ -137,8 +137,8 @@ def _shared(card: GeneratedCard) -> Iterator[Part]:
     generated = card.generated
     yield (
         f"{generated.table.num_rows:,} records that a model drew. Of {generated.of_records:,} real ones, it learnt "
-        f"from {generated.learnt_from:,}, {generated.validated:,} chose the best model, and {generated.held_out:,} "
-        "were held out to judge it."
+        f"from {generated.learnt_from:,}, its models were judged by {generated.validated:,} during the training, and "
+        f"{generated.held_out:,} were held out for this card."
     )
     rows = [
         (shown(name), _role(card, name), *map(_weight, generated.weights.get(name, (0.0, 0.0))))

@@ -2,19 +2,17 @@
 
 import json
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, Final
 
 from aegis_provider.attacks import judge, open_case
 from aegis_provider.errors import TableError
 from aegis_provider.fidelity import Fidelity, fidelity
 from aegis_provider.generate import Generated
-from aegis_provider.plan.reading import load_plan
+from aegis_provider.plan.model import Plan
 from aegis_provider.progress import Progress
 from aegis_provider.records import SHARE
 from aegis_provider.table import Source, table_name
 from aegis_provider.workflow.card_files import write_card
-from aegis_provider.workflow.folder import digest_of
 from aegis_provider.workflow.generated_card import GeneratedCard, generated_report
 
 ENDING: Final = ".card"
@@ -23,7 +21,8 @@ ENDING: Final = ".card"
 def judge_generated(
     generated: Generated,
     table: Source,
-    plan_file: Path,
+    plan: Plan,
+    plan_digest: str,
     *,
     holdout: float = SHARE,
     seconds: float = 60.0,
@@ -38,7 +37,8 @@ def judge_generated(
     Args:
         generated: The records.
         table: The table that they were made of: anything that `open_table` accepts.
-        plan_file: The plan that they were made by.
+        plan: The plan that they were made by.
+        plan_digest: The SHA-256 of its file.
         holdout: The share of the table's records that was not learnt from.
         seconds: The time limit of the attacks.
         delimiter: The delimiter of the table if it is CSV.
@@ -50,7 +50,6 @@ def judge_generated(
         OutputError: The card cannot be written.
         AegisError: The extra `synth` is not installed.
     """
-    plan = load_plan(plan_file, configurations_needed=False)
     opened = open_case(
         generated.table, table, plan=plan, holdout=holdout, delimiter=delimiter, memory_limit=memory_limit
     )
@@ -61,8 +60,7 @@ def judge_generated(
         worth = fidelity(generated.table, table, plan=plan, **how)
     except TableError as error:  # too few records, or label values, to train and test on
         worth = str(error)
-    digest, name = digest_of(plan_file), table_name(table)
-    card = GeneratedCard(name, plan.label, digest, generated, opened, judgement, seconds, worth)
+    card = GeneratedCard(table_name(table), plan.label, plan_digest, generated, opened, judgement, seconds, worth)
     if generated.output is not None:
         stem = generated.output.with_suffix(ENDING)
         write_card(stem, generated_report(card), json.dumps(card.as_json(), indent=1))
