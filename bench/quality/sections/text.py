@@ -40,28 +40,7 @@ RIVALS = """\
 * **Random choice** picks any configuration."""
 
 
-def method(outcomes: Sequence[Outcome]) -> Section:
-    """Explain how tables are split, trained on and asked about, and how intervals are computed."""
-    text = f"""
-Each table is split at random into two halves with the same shares of the classes,
-{_splits(outcomes)}.
-All configurations of a table have the same splits. Three models are trained on one half of the masked table (on
-{MOST_TRAINED:,} records of it, if it has more) and tested on the other half:
-
-* logistic regression, one-hot, at most {ITERATIONS} iterations;
-* a random forest of {FOREST["n_estimators"]} trees, at least {FOREST["min_samples_leaf"]} records in a leaf;
-* histogram gradient boosting, {BOOSTING["max_iter"]} rounds, at most {BOOSTING["max_leaf_nodes"]} leaves.
-
-Trees get the masked values as codes in their order, and can cut these codes as often as they need; one-hot columns
-would only make the trees deeper. Results are accuracy and AUC (macro average of one class against the rest). This is
-**exhaustive training**: it picks the best configuration for each model, and loses nothing by definition.
-
-A **question** asks which of some configurations to take. There are three for each table: about all configurations,
-about the more private two thirds, and about the most private third, as if a consumer needed that much privacy. Among
-all configurations, the finest is hard to miss; among the private ones, it matters which attributes are kept. (A first
-run, which asked only about all configurations, showed this. It led to the three questions and to maskings that differ
-more. Both were settled before the joint measure took part.)
-
+_RANKERS_AND_INTERVALS = f"""\
 A **ranker** gives each configuration a utility and picks the best. Aegis ranks with each of its {len(MEASURES)}
 measures. If a measure can be corrected for its bias in small samples, Aegis also ranks with the correction, or, where
 the correction is the default, without it. **Published** is the algorithm of the paper read literally: each masking is
@@ -87,6 +66,31 @@ reported separately. They are small: no other suitable table in the packages has
 six times at first, to save time. After their results were known, they were split again, as often as other tables of
 their size.
 """
+
+
+def method(outcomes: Sequence[Outcome]) -> Section:
+    """Explain how tables are split, trained on and asked about, and how intervals are computed."""
+    text = f"""
+Each table is split at random into two halves with the same shares of the classes,
+{_splits(outcomes)}.
+All configurations of a table have the same splits. Three models are trained on one half of the masked table (on
+{MOST_TRAINED:,} records of it, if it has more) and tested on the other half:
+
+* logistic regression, one-hot, at most {ITERATIONS} iterations;
+* a random forest of {FOREST["n_estimators"]} trees, at least {FOREST["min_samples_leaf"]} records in a leaf;
+* histogram gradient boosting, {BOOSTING["max_iter"]} rounds, at most {BOOSTING["max_leaf_nodes"]} leaves.
+
+Trees get the masked values as codes in their order, and can cut these codes as often as they need; one-hot columns
+would only make the trees deeper. Results are accuracy and AUC (macro average of one class against the rest). This is
+**exhaustive training**: it picks the best configuration for each model, and loses nothing by definition.
+
+A **question** asks which of some configurations to take. There are three for each table: about all configurations,
+about the more private two thirds, and about the most private third, as if a consumer needed that much privacy. Among
+all configurations, the finest is hard to miss; among the private ones, it matters which attributes are kept. (A first
+run, which asked only about all configurations, showed this. It led to the three questions and to maskings that differ
+more. Both were settled before the joint measure took part.)
+
+{_RANKERS_AND_INTERVALS}"""
     return Section("How it was done", text)
 
 

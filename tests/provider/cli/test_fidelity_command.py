@@ -129,6 +129,11 @@ BAD = {
     "label only": ("sick\nyes\nno\n", ("--label", "sick"), "but the label is in it"),
     "no record": ("age,town,plan,sick\n", ("--label", "sick"), "no record"),
     "three records": ("age,sick\n" + "30,yes\n" * 3, ("--label", "sick"), "3 records; a comparison needs at least 10"),
+    "a huge number": (
+        "age,sick\n" + "1e200,yes\n" + "30,yes\n31,no\n" * 20,
+        ("--label", "sick"),
+        "'age' has numbers beyond 1e+100",
+    ),
     "configuration alone": ("age\n1\n", ("--label", "sick", "--configuration", "coarse"), "give --plan too"),
     "all held out": ("age,sick\n1,yes\n", ("--label", "sick", "--holdout", "0.95"), "less than or equal to 0.9"),
 }

@@ -1,11 +1,13 @@
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
 from aegis_provider.cli.attacks import Attacked, attack
 from aegis_provider.cli.options import (
     DelimiterOption,
+    HoldoutOption,
     HtmlOption,
     MemoryOption,
     OptionalPlanOption,
@@ -26,6 +28,8 @@ from aegis_sdk.cli.failures import InputError
 from aegis_sdk.cli.options import JsonOption, RequireOption, requirements_of
 from aegis_sdk.cli.terminal import print_result, progress_bar, say
 
+_SECONDS: Final = 60.0
+
 ColumnsOption = Annotated[str | None, typer.Option(metavar="NAME,NAME", help="Columns of a table without a plan.")]
 
 
@@ -37,18 +41,13 @@ def risk(
     sensitive: ColumnsOption = None,
     require: RequireOption = None,
     against: Annotated[
-        str | None, typer.Option(metavar="TABLE", help="Attack TABLE's release, knowing records of this table.")
+        str | None, typer.Option(metavar="TABLE", help="Attack the first table, which is a release of this one.")
     ] = None,
     label: Annotated[str | None, typer.Option(help="With --against: the label, if there is no plan.")] = None,
-    holdout: Annotated[
-        float | None,
-        typer.Option(
-            min=0,
-            max=0.9,
-            help="With --against: the share of its records that the release never saw.  [0 if masked, else 0.2]",
-        ),
+    holdout: HoldoutOption = None,
+    seconds: Annotated[
+        float | None, typer.Option(min=0, help="With --against: no attack starts after these seconds.  [60]")
     ] = None,
-    seconds: Annotated[float, typer.Option(min=0, help="With --against: no attack starts after these seconds.")] = 60.0,
     check: Annotated[bool, typer.Option("--check", help="Exit code 1 unless every promise is kept.")] = False,  # noqa: FBT002 - a flag
     html: HtmlOption = None,
     delimiter: DelimiterOption = ",",
@@ -67,10 +66,7 @@ def risk(
     what chance achieves.
     """
     if against is not None:
-        if required_or_checked := [name for name, given in (("--require", require), ("--check", check)) if given]:
-            raise InputError(
-                f"{required_or_checked[0]} is about promises, but --against tries attacks; omit one of them"
-            )
+        _refuse_promises({"--require": bool(require), "--check": check})
         attack(
             Attacked(
                 table,
@@ -81,7 +77,7 @@ def risk(
                 quasi_identifiers,
                 sensitive,
                 holdout,
-                seconds,
+                _SECONDS if seconds is None else seconds,
                 html,
                 delimiter,
                 memory_limit,
@@ -89,8 +85,10 @@ def risk(
             )
         )
         return
-    if label is not None or holdout is not None:
-        raise InputError("--label and --holdout are about attacks; name the table that was released with --against")
+    if any(each is not None for each in (label, holdout, seconds)):
+        raise InputError(
+            "--label, --holdout and --seconds are about attacks; name the table that was released with --against"
+        )
     intended = _plan(plan, configuration, quasi_identifiers, sensitive)
     required = requirements_of(require)
     write_page = page_writer(html, table, *intended.files)
@@ -112,6 +110,13 @@ def risk(
     print_result(risk_document(assessment, verdict, in_full=in_full), text_lines(report), as_json=as_json)
     if check:
         _refuse_broken(assessment)
+
+
+def _refuse_promises(given: Mapping[str, bool]) -> None:
+    """Reject options about promises beside attacks; `given`: whether each is there."""
+    for name, is_given in given.items():
+        if is_given:
+            raise InputError(f"{name} is about promises, but --against tries attacks; omit one of them")
 
 
 def _plan(path: Path | None, configuration: str | None, quasi_identifiers: str | None, sensitive: str | None) -> Plan:

@@ -6,7 +6,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from aegis_provider.errors import TableError
+from aegis_provider.errors import TableError, shortened
 from aegis_provider.fidelity.learning import Lesson
 from aegis_provider.fidelity.matching import records_of_rows
 from aegis_provider.fidelity.plain import PlainRecords, stacked
@@ -16,6 +16,7 @@ from aegis_provider.released import Opened
 from aegis_provider.released.opening import FEWEST
 
 _FOR_DRAWING, _FOR_TESTING = 1, 2
+_LARGEST: Final = 1e100
 _MASKED: Final = 0.95
 """If fewer of its rows may mask a record, the release was made in another way."""
 
@@ -78,7 +79,19 @@ def parts_of(opened: Opened, name: str, seed: int) -> Parts:
     for what, records in (("{} real records to test on", parts.tested), (f"{name}: {{}} records", parts.released)):
         if len(records) < FEWEST:
             raise TableError(f"{what.format(len(records))}; a comparison needs at least {FEWEST}")
+        _refuse_huge(records)
+    _refuse_huge(parts.real)
     return parts
+
+
+def _refuse_huge(records: PlainRecords) -> None:
+    """Refuse numbers whose squares, which distances are made of, are none."""
+    for column in records.columns:
+        if column.is_numeric and (np.abs(np.nan_to_num(column.of_record)) > _LARGEST).any():
+            raise TableError(
+                f"{shortened(column.name)} has numbers beyond {_LARGEST:g}, of which no distance can be computed; "
+                "correct them, or make categories of them"
+            )
 
 
 @dataclass(frozen=True, eq=False)
