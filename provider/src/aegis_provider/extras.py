@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 
 from aegis_sdk import AegisError
 
@@ -9,8 +10,8 @@ _LIBRARIES = {
     "plots": ("jinja2", "markupsafe", "matplotlib"),
     "noise": ("opendp",),
     "independence": ("ortools",),
-    "check": ("sklearn", "threadpoolctl"),
-    "synth": ("chex", "jax", "mbi", "opendp", "optax", "sklearn"),
+    "check": ("loky", "sklearn", "threadpoolctl"),
+    "synth": ("chex", "jax", "loky", "mbi", "opendp", "optax", "sklearn"),
 }
 
 
@@ -26,6 +27,19 @@ def needs_extra(extra: str) -> Iterator[None]:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in _LIBRARIES[extra]:
             raise
-        raise AegisError(
-            f"{error.name} is not installed: install the extra, pip install './provider[{extra}]'"
-        ) from error
+        raise _missing(error.name, extra) from error
+
+
+def refuse_without(extra: str) -> None:
+    """Refuse to begin work that would fail in the middle; libraries that are slow to import are not imported here.
+
+    Raises:
+        AegisError: As for `needs_extra`.
+    """
+    for library in _LIBRARIES[extra]:
+        if find_spec(library) is None:
+            raise _missing(library, extra)
+
+
+def _missing(library: str | None, extra: str) -> AegisError:
+    return AegisError(f"{library} is not installed: install the extra, pip install './provider[{extra}]'")

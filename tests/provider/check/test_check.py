@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from aegis_provider import Configuration, PlanError, TableError, load_plan
+from aegis_provider import Configuration, PlanError, TableError, load_plan, processes
 from aegis_provider.check import NOTHING, RAW, check, masked_records
 from aegis_provider.draft import start
 from aegis_provider.masking import Mapped
@@ -228,6 +228,12 @@ def test_a_drafted_plan_is_refitted_by_itself(write, tmp_path):
     for model in MODELS:
         assert leaking.of("c", model).auc.value - honest.of("c", model).auc.value > 0.1
         assert abs(honest.of("c", model).auc.value - 0.5) < 0.08
+
+
+def test_other_processes_find_the_same(table, plan, result, monkeypatch):
+    monkeypatch.setattr(processes, "_WORTH", 1)
+    monkeypatch.setattr("loky.cpu_count", lambda: 2)
+    assert check(table, plan, ["both", "age", "some"], seconds=600) == result
 
 
 def test_of_a_large_table_records_are_drawn(table, plan, monkeypatch):

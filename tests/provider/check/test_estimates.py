@@ -7,7 +7,7 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from aegis_provider.check.estimates import accuracy, auc
-from aegis_provider.check.training import folds_of
+from aegis_provider.check.folds import folds_of
 
 RANDOM = np.random.default_rng(5)
 

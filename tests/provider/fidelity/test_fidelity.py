@@ -90,7 +90,7 @@ def test_auc_and_accuracy_are_those_of_scikit_learn(people, as_records):
             (trials.released, value.auc, value.accuracy),
             (trials.real, value.real_auc, value.real_accuracy),
         ):
-            probabilities = trial.probabilities(value.model)
+            probabilities = trial.fitting(value.model).probabilities()
             assert auc.value == pytest.approx(roc_auc_score(trial.tested, probabilities[:, 1]))
             assert accuracy.value == pytest.approx(accuracy_score(trial.tested, probabilities.argmax(axis=1)))
             assert auc.low < auc.value < auc.high
@@ -106,7 +106,9 @@ def test_the_forest_is_that_of_scikit_learn_on_the_order_of_the_values(people, a
     matrix = np.stack([each.places for each in trial.features], axis=1)
     forest = RandomForestClassifier(100, min_samples_leaf=5, random_state=0)
     forest.fit(matrix[: trial.trained], trial.labels[: trial.trained])
-    np.testing.assert_allclose(trial.probabilities("random forest"), forest.predict_proba(matrix[trial.trained :]))
+    np.testing.assert_allclose(
+        trial.fitting("random forest").probabilities(), forest.predict_proba(matrix[trial.trained :])
+    )
 
 
 def test_clusters_are_those_of_scikit_learn():

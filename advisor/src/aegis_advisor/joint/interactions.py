@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
-from scipy.stats import lognorm
+from scipy.special import ndtr
 
 from aegis_advisor.arrays import Codes, FloatArray, IntArray
 from aegis_advisor.errors import ContradictoryPairsError
@@ -232,7 +232,8 @@ class Judge:
         degrees = size - rank
         variance = 2 * _spread(combinations, self.label) / (classes * degrees)
         sigma, mean = np.sqrt(np.log1p(variance)), degrees / (records - 1 - rank)
-        chance = CHANCES @ lognorm.sf(explained / mean, sigma, scale=np.exp(-(sigma**2) / 2))
+        above = np.log(np.maximum(explained, np.finfo(float).tiny) / mean) + sigma**2 / 2
+        chance = CHANCES @ ndtr(-above / sigma)
         return bool(chance * max(self.tried, LEAST_TRIED) > SIGNIFICANCE)
 
 

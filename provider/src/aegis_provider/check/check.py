@@ -2,24 +2,23 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache, partial
 from time import monotonic
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from aegis_provider.check.estimates import Estimate, accuracy, auc
-from aegis_provider.check.masked_records import CheckedRecords, MaskedRecords, Refit, Refitted, is_fitted
+from aegis_provider.check.folds import folds_of
+from aegis_provider.check.masked_records import CheckedRecords, Refit, Refitted, is_fitted
 from aegis_provider.check.result import CHANCE, NOTHING, RAW, CheckResult, Interval, Performance
+from aegis_provider.check.training import Training
 from aegis_provider.draft import refitted
 from aegis_provider.errors import PlanError
-from aegis_provider.extras import needs_extra
+from aegis_provider.extras import refuse_without
 from aegis_provider.plan.model import Configuration, Plan
 from aegis_provider.progress import Progress
 from aegis_provider.release.apply import refuse_masked_elsewhere
 from aegis_provider.table import Source, open_table
-
-if TYPE_CHECKING:
-    from aegis_provider.check.training import Training
 
 _SEED = 0
 _FEWEST_FOLDS = 2
@@ -66,19 +65,17 @@ def check(
     """
     end = monotonic() + seconds
     chosen = _chosen(plan, configurations, further, folds)
-    with needs_extra("check"):
-        from aegis_provider.check.training import Training, folds_of  # noqa: PLC0415 - an extra
+    refuse_without("check")
     with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened:
         records = CheckedRecords.read(opened, plan, folds, _SEED)
-        masked = {each.id: records.masked(each) for each in chosen}
-        tables = {RAW: records.as_it_is()} | {each: masked[each] for each in configurations}
-        tables[NOTHING] = MaskedRecords((), np.ones(len(records.labels), dtype=bool))
-    fitted = _fitted(plan, chosen)
-    anew = Refitted(records, chosen, refit) if fitted else None
-    split = folds_of(records.labels, folds, _SEED)
-    training = Training(records.labels, split, tables, anew, end, progress)
-    estimates, unfinished = _estimates(training)
-    rest = replace(training, tables={each: masked[each] for each in further})
+        masked = {each.id: cache(partial(records.masked, each)) for each in chosen}
+        released = {each: masked[each] for each in configurations}
+        tables = {RAW: cache(records.as_it_is), **released, NOTHING: cache(records.without_attributes)}
+        fitted = _fitted(plan, chosen)
+        anew = Refitted(records, chosen, refit) if fitted else None
+        training = Training(records.labels, folds_of(records.labels, folds, _SEED), tables, anew, end, progress)
+        estimates, unfinished = _estimates(training)
+        shares = _shares(estimates, replace(training, tables={each: masked[each] for each in further}))
     return CheckResult(
         label=plan.label,
         configurations=tuple(configurations),
@@ -90,8 +87,8 @@ def check(
         of_records=records.counted.records,
         classes=len(np.unique(records.labels)),
         rare=records.rare,
-        left_out={each: int((~masked[each].shown).sum()) for each in configurations},
-        shares=_shares(estimates, rest),
+        left_out={each: int((~released[each]().shown).sum()) for each in configurations},
+        shares=shares,
         refitted=fitted,
     )
 
@@ -104,7 +101,7 @@ class _Estimates:
     accuracy: Estimate
 
 
-def _estimates(training: "Training") -> tuple[dict[str, dict[str, _Estimates]], dict[str, tuple[str, ...]]]:
+def _estimates(training: Training) -> tuple[dict[str, dict[str, _Estimates]], dict[str, tuple[str, ...]]]:
     """Train the models. Return the estimates of each by table, and the tables that each did not finish."""
     estimates: dict[str, dict[str, _Estimates]] = {}
     unfinished: dict[str, tuple[str, ...]] = {}
@@ -119,7 +116,7 @@ def _estimates(training: "Training") -> tuple[dict[str, dict[str, _Estimates]], 
     return estimates, unfinished
 
 
-def _shares(estimates: Mapping[str, Mapping[str, _Estimates]], rest: "Training") -> dict[str, Interval]:
+def _shares(estimates: Mapping[str, Mapping[str, _Estimates]], rest: Training) -> dict[str, Interval]:
     """Return what is left of the AUC by the model that is best on the table as it is; train it on the `rest`."""
     raw = {model: by_table[RAW].auc for model, by_table in estimates.items() if RAW in by_table}
     best = max(raw, key=lambda model: raw[model].value, default="")

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 
 from aegis_provider.check.folds import Fold, Labels
 from aegis_provider.check.result import Interval
@@ -91,10 +90,17 @@ def one_against_rest(scores: Numbers, positive: NDArray[np.bool_]) -> Estimate:
 
     A positive record contributes the share of the others below it, a negative one the share of the positives above it.
     """
-    ranks, above = rankdata(scores), np.zeros(len(scores))
+    ranks, above = _ranks(scores), np.zeros(len(scores))
     positives, negatives = int(positive.sum()), int((~positive).sum())
-    above[positive] = (ranks[positive] - rankdata(scores[positive])) / negatives
-    above[~positive] = 1 - (ranks[~positive] - rankdata(scores[~positive])) / positives
+    above[positive] = (ranks[positive] - _ranks(scores[positive])) / negatives
+    above[~positive] = 1 - (ranks[~positive] - _ranks(scores[~positive])) / positives
     value = float(above[positive].mean())
     shares = np.where(positive, positives, negatives) / len(scores)
     return Estimate(value, (above - value) / shares)
+
+
+def _ranks(scores: Numbers) -> Numbers:
+    """(scores,) The rank of each, from 1; equal ones share their mean rank."""
+    _, places, counts = np.unique(scores, return_inverse=True, return_counts=True)
+    ranks: Numbers = (np.cumsum(counts) - (counts - 1) / 2)[places]
+    return ranks

@@ -15,7 +15,7 @@ from aegis_provider.counting.counted_table import CountedTable
 from aegis_provider.errors import TableError, shortened
 from aegis_provider.plan.model import DROP, IDENTITY, Attribute, Configuration, Plan
 from aegis_provider.records import MOST_RECORDS, drawn, numbers_of, rows_of
-from aegis_provider.release.blocks import Release, places_of
+from aegis_provider.release.blocks import Release, Texts, blocks_of, places_of
 from aegis_provider.release.promise import Promise
 from aegis_provider.table import Table, open_table
 from aegis_provider.table.values import Domain
@@ -106,6 +106,10 @@ class CheckedRecords:
             features.append(Feature(each.name, places_of(texts, domain.places), numbers_of(domain)))
         return MaskedRecords(tuple(features), np.ones(len(self.chosen), dtype=bool))
 
+    def without_attributes(self) -> MaskedRecords:
+        """Return nothing of the records but that they are there."""
+        return MaskedRecords((), np.ones(len(self.labels), dtype=bool))
+
     def masked(self, configuration: Configuration) -> MaskedRecords:
         """Return the records as the configuration masks them.
 
@@ -117,11 +121,11 @@ class CheckedRecords:
         blocks: Iterable[pa.RecordBatch] = release.blocks()
         if not configuration.suppresses:
             everything = np.ones(len(self.chosen), dtype=bool)
-            return MaskedRecords(_features(release, rows_of(blocks, self.chosen)), everything)
+            return MaskedRecords(_features(release, _wholes(rows_of(blocks, self.chosen))), everything)
         suppression = promise.suppression(promise.judged.blocks())
         marked = map(suppression.marked, blocks)
         rows = rows_of((block.append_column("shown", pc.invert(left_out)) for block, left_out in marked), self.chosen)
-        return MaskedRecords(_features(suppression.release, rows), rows.column("shown").to_numpy())
+        return MaskedRecords(_features(suppression.release, _wholes(rows)), rows.column("shown").to_numpy())
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,11 +164,13 @@ class Refitted:
         plan = replace(plan, attributes=fitted)
         with open_table(self.records.texts) as opened:
             counted = CountedTable.of(opened, plan)
+            wanted = [name for name in counted.table.columns if name in {*names, plan.label}]
+            [block] = blocks_of(counted.table.batches(wanted), len(self.records.labels))
+            texts = dict(zip(wanted, block.columns, strict=True))
             for each in self.configurations:
                 maskings = {name: choice for name, choice in each.maskings.items() if name in names}
                 release = Release.of(counted, plan, replace(each, maskings=maskings))
-                rows = pa.Table.from_batches(release.blocks())
-                yield each.id, {feature.name: feature for feature in _features(release, rows)}
+                yield each.id, {feature.name: feature for feature in _features(release, release.masked(texts))}
 
 
 def is_fitted(attribute: Attribute, configuration: Configuration) -> bool:
@@ -176,7 +182,11 @@ def _column(table: pa.Table, name: str) -> pa.StringArray:
     return table.column(name).combine_chunks()
 
 
-def _features(release: Release, rows: pa.Table) -> tuple[Feature, ...]:
+def _wholes(rows: pa.Table) -> list[Texts]:
+    return [each.combine_chunks() for each in rows.columns]
+
+
+def _features(release: Release, texts: Sequence[Texts]) -> tuple[Feature, ...]:
     originals = {each.attribute.name: each.domain for each in release.counted.attributes}
     features = []
     for place, column in enumerate(release.columns):
@@ -186,6 +196,6 @@ def _features(release: Release, rows: pa.Table) -> tuple[Feature, ...]:
                 if column.domain is originals[column.name]
                 else masked_numbers(column.domain.texts, originals[column.name])
             )
-            places = places_of(rows.column(place).combine_chunks(), column.domain.places)
+            places = places_of(texts[place], column.domain.places)
             features.append(Feature(column.name, places, numbers))
     return tuple(features)

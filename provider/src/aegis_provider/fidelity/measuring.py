@@ -5,8 +5,9 @@ from typing import Final
 import numpy as np
 
 from aegis_provider.errors import TableError, shortened
-from aegis_provider.extras import needs_extra
+from aegis_provider.extras import refuse_without
 from aegis_provider.fidelity.comparison import Comparison
+from aegis_provider.fidelity.models import Trials
 from aegis_provider.fidelity.parts import Parts, parts_of
 from aegis_provider.fidelity.result import Fidelity
 from aegis_provider.plan.model import Plan
@@ -61,8 +62,7 @@ def fidelity(
         TableError: A table cannot be read or is too small, they have no column in common with the label, or the label
             cannot be predicted.
     """
-    with needs_extra("check"):
-        import sklearn  # noqa: F401, PLC0415 - an extra, which is better missed before the work than in the middle
+    refuse_without("check")
     if plan is None and label is None:
         raise TableError("no label is named; name the label that models should predict")
     opened = open_release(
@@ -81,8 +81,6 @@ def fidelity(
 
 
 def _measured(opened: Opened, parts: Parts, seed: int, progress: Progress, *, embed: bool) -> Fidelity:
-    from aegis_provider.fidelity.models import Trials  # noqa: PLC0415 - an extra
-
     trials = Trials.of(parts, opened.label, np.random.default_rng([seed, _FOR_TRAINING]))
     models = tuple(trials.values(lambda done, _: progress(done, _STEPS)))
     compared = Comparison.of(parts, np.random.default_rng([seed, _FOR_COMPARING]))

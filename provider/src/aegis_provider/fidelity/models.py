@@ -1,27 +1,23 @@
 """What models are worth that are trained on a release, and tested on real records. Needs scikit-learn."""
 
-import os
-import warnings
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
-from threadpoolctl import threadpool_limits
 
 from aegis_provider.check.estimates import Estimate, Numbers, accuracy, weighted_auc
 from aegis_provider.check.features import Feature
 from aegis_provider.check.folds import Fold, Labels
-from aegis_provider.check.models import MODELS, Matrix, predicted
+from aegis_provider.check.models import MODELS, fitting_of
 from aegis_provider.check.result import CHANCE
+from aegis_provider.classifiers import Fitting, Matrix
 from aegis_provider.errors import TableError, shortened
 from aegis_provider.fidelity.parts import Parts
 from aegis_provider.fidelity.plain import PlainColumn, PlainRecords, stacked
 from aegis_provider.fidelity.result import ModelValue
+from aegis_provider.processes import results
 
 MOST_CLASSES: Final = 50
 """Of more label values, none is a class with enough records, and training takes long."""
@@ -41,10 +37,10 @@ class Trial:
     labels: Labels
     trained: int
 
-    def probabilities(self, model: str) -> Matrix:
-        """(tested records, classes) Train a model, and return what it predicts."""
+    def fitting(self, model: str) -> Fitting:
+        """Return a model to train, and the records to predict."""
         fold = Fold(np.arange(self.trained), np.arange(self.trained, len(self.labels)))
-        return predicted(model, self.features, self.labels, fold.train, fold)
+        return fitting_of(model, self.features, self.labels, fold.train, fold)
 
     @property
     def tested(self) -> Labels:
@@ -88,19 +84,11 @@ class Trials:
         Args:
             done: Called with the number of trainings that are done, and of all.
         """
-        one_thread = partial(threadpool_limits, 1)  # so that sums are added up in the same order on any machine
-        with (
-            one_thread(),
-            warnings.catch_warnings(),
-            ThreadPoolExecutor(os.cpu_count(), initializer=one_thread) as pool,
-        ):
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            released, real = (
-                [pool.submit(each.probabilities, name) for name in MODELS] for each in (self.released, self.real)
-            )
-            for number, name in enumerate(MODELS):
-                yield self._value(name, released[number].result(), real[number].result())
-                done(number + 1, len(MODELS))
+        fittings = [each.fitting(name).probabilities for name in MODELS for each in (self.released, self.real)]
+        found = results(fittings, self.real.trained)
+        for number, (name, released, real) in enumerate(zip(MODELS, found, found, strict=True)):
+            yield self._value(name, released, real)
+            done(number + 1, len(MODELS))
 
     def _value(self, name: str, released: Matrix, real: Matrix) -> ModelValue:
         labels = self.real.tested

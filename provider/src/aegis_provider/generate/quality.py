@@ -9,6 +9,7 @@ import numpy as np
 from aegis_provider.check.estimates import weighted_auc
 from aegis_provider.check.features import Feature
 from aegis_provider.check.folds import Fold
+from aegis_provider.check.models import fitting_of
 from aegis_provider.check.result import CHANCE
 from aegis_provider.fidelity.distances import Gaussian, pair_total_variation
 from aegis_provider.fidelity.encoding import MOST_CATEGORIES, Vectors, one_hot
@@ -99,13 +100,11 @@ def _vectors(levels: Levels, codes: Codes) -> Vectors:
 
 def predictive_auc(training: Codes, test: Codes) -> float | None:
     """Return the AUC on (records, columns) real records of boosted trees trained on others; see `Quality`."""
-    from aegis_provider.check.models import predicted  # noqa: PLC0415 - an extra, and slow to load
-
     held, classes = np.unique(test[:, -1], return_inverse=True)
     if len(held) < _TWO:
         return None
     codes = np.concatenate([training, test])
     fold = Fold(np.arange(len(training)), np.arange(len(training), len(codes)))
     features = [Feature(str(place), column, None) for place, column in enumerate(codes[:, :-1].T)]
-    probabilities = predicted("gradient boosting", features, codes[:, -1], fold.train, fold)
+    probabilities = fitting_of("gradient boosting", features, codes[:, -1], fold.train, fold).probabilities()
     return weighted_auc(probabilities[:, held], classes).value

@@ -185,6 +185,17 @@ class Release:
         if records != self.counted.records:
             raise self.changed()
 
+    def masked(self, columns: Mapping[str, Texts]) -> list[Texts]:
+        """Return the masked texts of some of the records, given their texts by column.
+
+        Raises:
+            TableError: The records are not among those that were counted.
+        """
+        block = pa.record_batch(
+            [columns[each] for each in (*self.names, self.label)], block_schema(len(self.names) + 1)
+        )
+        return self._masked(block, [column.masking() for column in self.columns])
+
     def _masked(self, block: pa.RecordBatch, masks: Sequence[Mask]) -> list[Texts]:
         *columns, labels = block.columns
         try:

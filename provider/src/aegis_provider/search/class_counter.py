@@ -63,6 +63,9 @@ class ClassCounter:
     def short(self, node: Node, k: float, distinct: float) -> int:
         """Count the records of classes with fewer than `k` records or `distinct` values of any sensitive attribute."""
         keys, size = self._keys(node)
+        if distinct <= 1 and size <= _CELLS_PER_ROW * len(keys):  # most nodes of most searches, and three times faster
+            sizes = np.bincount(keys, self._weights)
+            return int(sizes[sizes < k].sum())
         by_attribute = [self._classes(keys, size, *each) for each in self.sensitive]
         sizes = by_attribute[0][0]
         fails = sizes < k
@@ -112,6 +115,10 @@ class ClassCounter:
         cells += np.arange(len(cells))
         cells.sort()
         return cells >> self._row_bits, self.counts[cells & ((1 << self._row_bits) - 1)]
+
+    @cached_property
+    def _weights(self) -> NDArray[np.float64]:
+        return self.counts.astype(np.float64)
 
     @cached_property
     def _all_single(self) -> bool:

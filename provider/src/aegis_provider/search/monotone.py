@@ -5,9 +5,10 @@ Every node of a lattice that fits into memory is decided, at a byte per node.
 
 import math
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
+from itertools import cycle
 from random import Random
 from typing import Any, Final
 
@@ -18,6 +19,7 @@ from aegis_provider.progress import Progress
 from aegis_provider.search.lattice import Lattice, Node
 
 _SEED = 0
+_ORDERS = 1021
 
 UNKNOWN: Final = 0
 HOLDS: Final = 1
@@ -138,28 +140,33 @@ def search(
         holds: The predicate.
         progress: Called with the number of nodes passed and the number of all nodes.
     """
-    tags, random = Tags.of(lattice), Random(_SEED)  # noqa: S311 - any path will do
+    tags, orders = Tags.of(lattice), _orders(len(lattice.choices))
     evaluated, place = 0, tags.next_unknown(0)
     while place is not None:
-        path = _path(tags, tags.node(place), random)
+        path = _path(tags, tags.node(place), orders)
         evaluated += _bisect(tags, path, holds)
         progress(place, lattice.nodes)
         place = tags.next_unknown(place)
     return Decision(tags.holding(), evaluated)
 
 
-def _path(tags: Tags, node: Node, random: Random) -> list[Node]:
+def _orders(axes: int) -> Iterator[Sequence[int]]:
+    """Return random orders of the axes for ever: any path will do, so the same ones come again."""
+    random = Random(_SEED)  # noqa: S311 - no secret
+    return cycle([random.sample(range(axes), axes) for _ in range(_ORDERS)])
+
+
+def _path(tags: Tags, node: Node, orders: Iterator[Sequence[int]]) -> list[Node]:
     """Return a path up from a node, in single steps through unknown nodes, as far as possible."""
     path = [node]
-    while step := _step_up(tags, path[-1], random):
+    while step := _step_up(tags, path[-1], next(orders)):
         path.append(step)
     return path
 
 
-def _step_up(tags: Tags, node: Node, random: Random) -> Node | None:
-    """Return an unknown node that is coarser by one step of one attribute, or `None` if there is none."""
+def _step_up(tags: Tags, node: Node, axes: Sequence[int]) -> Node | None:
+    """Return an unknown node that is coarser by one step of one of the axes, or `None` if there is none."""
     place = tags.place(node)
-    axes = random.sample(range(len(node)), len(node))
     for axis in axes:
         for step in tags.lattice.choices[axis].coarser[node[axis]]:
             if tags.bytes[place + (step - node[axis]) * tags.strides[axis]] == UNKNOWN:

@@ -11,6 +11,7 @@ from pydantic import TypeAdapter
 
 from aegis_provider.check import CheckResult
 from aegis_provider.errors import SmallCountsError
+from aegis_provider.processes import processes_ready
 from aegis_provider.report.disclosure_verdict import judged_line
 from aegis_provider.search import SearchResult
 from aegis_provider.summary import refuse_name
@@ -83,7 +84,7 @@ def release(
     aim = Aim(label, require, suppress_at_most, measure, seconds)
     how = {"delimiter": delimiter or delimiter_in(table, label), "memory_limit": memory_limit}
     steps = Steps(table, aim, folder, plan, name or _name_of(table), how, stage)
-    with _no_empty(folder.path):
+    with _no_empty(folder.path), processes_ready(steps.records):
         findings, entry_id = _worked_out(steps, publish)
     service = None if entry_id is None or publish is None else CardService(publish.url, entry_id)
     card = card_of(aim, table_name(table), steps.found, digest_of(folder.file(FOUND)), findings, steps.made_by, service)
@@ -108,7 +109,7 @@ def _worked_out(steps: Steps, service: Client | None) -> tuple[Findings, str | N
     refuse_name(steps.name)
     if service is not None:
         with steps.stage("asking the service what it requires"):
-            check_service(service, steps.name, steps.aim, steps.count_records)
+            check_service(service, steps.name, steps.aim, lambda: steps.records)
     steps.draft()
     search = steps.search()
     entry, advice = steps.summarise()

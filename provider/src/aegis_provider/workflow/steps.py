@@ -116,8 +116,9 @@ class Steps:
         table, plan = table_name(self.table), self.folder.file(FOUND)
         return f"aegis summarize {table} --plan {plan} --name {self.name} --output ENTRY"
 
-    def count_records(self) -> int:
-        """Count the records of the table."""
+    @cached_property
+    def records(self) -> int:
+        """The number of records of the table."""
         with open_table(self.table, **self.how) as opened:
             return opened.records()
 
@@ -241,9 +242,9 @@ class Steps:
         inputs = self._of(FOUND, checked=list(configurations), further=ids)
         return self.folder.step("check", inputs, [], CheckResult, work)
 
-    @property
+    @cached_property
     def found(self) -> Plan:
-        """The plan with the configurations that were found."""
+        """The plan with the configurations that were found; there is none before `search`."""
         return load_plan(self.folder.file(FOUND))
 
     def _of(self, file: str, **more: Any) -> dict[str, Any]:  # noqa: ANN401 - any JSON value

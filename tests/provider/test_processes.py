@@ -1,0 +1,100 @@
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+import pytest
+
+from aegis_provider import processes
+from aegis_provider.processes import processes_ready, results
+
+
+@pytest.fixture
+def two_processes(monkeypatch):
+    monkeypatch.setattr(processes, "_WORTH", 10)
+    monkeypatch.setattr("loky.cpu_count", lambda: 2)
+    with processes_ready(10):
+        yield
+
+
+def test_few_records_need_no_other_process():
+    assert list(results([os.getpid] * 3, 9)) == [os.getpid()] * 3
+
+
+@pytest.mark.usefixtures("two_processes")
+def test_many_records_have_other_processes_and_results_in_turn():
+    assert os.getpid() not in set(results([os.getpid] * 3, 10))
+    assert list(results([lambda n=n: n * n for n in range(20)], 10)) == [n * n for n in range(20)]
+
+
+@pytest.mark.usefixtures("two_processes")
+def test_calls_are_made_while_others_are_still_being_prepared(tmp_path):
+    mark = tmp_path / "made"
+
+    def calls():
+        yield mark.touch
+        while not mark.exists():
+            time.sleep(0.01)
+        yield mark.exists
+
+    assert list(results(calls(), 10)) == [None, True]
+
+
+@pytest.mark.usefixtures("two_processes")
+def test_an_error_of_a_call_is_raised_here_and_processes_work_again():
+    def fails():
+        raise KeyError("gone")
+
+    with pytest.raises(KeyError, match="gone"):
+        list(results([fails, os.getpid], 10))
+    assert os.getpid() not in set(results([os.getpid], 10))
+
+
+SLOW = textwrap.dedent(
+    """
+    import os, sys, time
+    from pathlib import Path
+    from aegis_provider import processes
+    import loky
+    loky.cpu_count = lambda: 2
+    def slow():
+        Path(sys.argv[1], str(os.getpid())).touch()
+        time.sleep(float(sys.argv[2]))
+    list(processes.results([slow] * 4, 10**6))
+    """
+)
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize(("kill", "seconds"), [(signal.SIGINT, 300), (signal.SIGKILL, 3)])
+def test_no_process_is_left_behind(tmp_path, kill, seconds):
+    """Ctrl-C in a terminal reaches all processes of the group, and only the first of them may speak.
+
+    If that one is killed, the others end what they are doing first.
+    """
+    started = subprocess.Popen(
+        [sys.executable, "-c", SLOW, tmp_path, str(seconds)], stderr=subprocess.PIPE, start_new_session=True, text=True
+    )
+    while len(list(tmp_path.iterdir())) < 2:
+        assert started.poll() is None
+        time.sleep(0.05)
+    others = [int(each.name) for each in tmp_path.iterdir()]
+    if kill is signal.SIGINT:
+        os.killpg(started.pid, kill)
+    else:
+        started.kill()
+    _, told = started.communicate(timeout=60)
+    end = time.monotonic() + 60
+    while any(map(_is_alive, others)) and time.monotonic() < end:
+        time.sleep(0.05)
+    assert not any(map(_is_alive, others))
+    assert told.count("Traceback") == (kill is signal.SIGINT)
