@@ -1,5 +1,7 @@
 """Attacks on releases whose leaks are known: a copy, fresh records of the same distribution, and nothing at all."""
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -19,7 +21,7 @@ from aegis_provider.attacks.inference import inference
 from aegis_provider.attacks.linkability import linkability
 from aegis_provider.attacks.membership import density_membership, nearest_membership, true_positives
 from aegis_provider.attacks.reidentification import reidentification
-from aegis_provider.attacks.singling_out import isolates, multivariate, singling_out
+from aegis_provider.attacks.singling_out import isolated, multivariate, singling_out
 from aegis_provider.released import Released
 from aegis_provider.report.attacks import attack_notes, attacks_headline
 
@@ -121,7 +123,7 @@ def test_repeated_records_look_like_no_members_of_a_release_made_of_others(as_re
     outcomes = {"nearest": [], "density": [], "closer": []}
     for seed in range(8):
         records, rng = as_records(repeated(seed)), np.random.default_rng(seed)
-        first, of_record = records.distinct()
+        first, of_record = records.distinct(["one", "two"])
         held_out = (rng.random(len(first)) < 0.2)[of_record]
         release = Released.of(records, repeated(100 + seed))
         case = Case(release, records.take(~held_out), records.take(held_out), ["one", "two"], ["sick"], seed)
@@ -135,13 +137,39 @@ def test_repeated_records_look_like_no_members_of_a_release_made_of_others(as_re
 def test_sides_of_equal_size_have_all_copies_of_their_records(case_of):
     case = case_of(repeated(9), copy, holdout=0.2)
     seen, held_out = case.equal_sides("a test")
-    assert len(seen.distinct()[0]) == len(held_out.distinct()[0]) == len(case.held_out.distinct()[0])
-    counts = {tuple(row): n for row, n in zip(*np.unique(case.seen.places(), axis=0, return_counts=True), strict=True)}
-    rows, taken = np.unique(seen.places(), axis=0, return_counts=True)
+    numbers = ["one", "two"]
+    persons = [len(each.distinct(numbers)[0]) for each in (seen, held_out, case.held_out)]
+    assert persons[0] == persons[1] == persons[2]
+    everything = np.unique(case.seen.places(numbers), axis=0, return_counts=True)
+    counts = {tuple(row): n for row, n in zip(*everything, strict=True)}
+    rows, taken = np.unique(seen.places(numbers), axis=0, return_counts=True)
     assert [counts[tuple(row)] for row in rows] == taken.tolist()
-    for persons, side in zip(case.persons("a test", 100), (case.seen, case.held_out), strict=True):
-        assert len(persons) == len(persons.distinct()[0]) == 100
-        assert {tuple(row) for row in persons.places()} <= {tuple(row) for row in side.places()}
+
+
+def test_persons_are_drawn_once_and_one_of_their_records_at_random(case_of):
+    case = case_of(repeated(9), copy, holdout=0.2)
+    labels = []
+    for attack in map(str, range(40)):
+        for persons, side in zip(case.persons(attack, 100), (case.seen, case.held_out), strict=True):
+            assert len(persons) == len(persons.distinct(["one", "two"])[0]) == 100
+            assert set(map(tuple, persons.places(persons.names))) <= set(map(tuple, side.places(side.names)))
+            labels.append((persons.column("sick").places == case.seen.column("sick").places[0]).mean())
+    assert abs(np.mean(labels) - 0.5) < 0.03
+
+
+def test_guesses_of_a_secret_attribute_are_compared_where_no_person_differs_in_it_alone(case_of):
+    """A copy tells nothing of held-out persons; beside their doubles, it would seem to tell the opposite."""
+    rng = np.random.default_rng(4)
+    shown = {name: rng.integers(0, 60, 6_000).astype(str) for name in ("age", "town")}
+    texts = pa.table({**shown, "kind": rng.choice(["a", "b"], 6_000), "sick": rng.choice(["yes", "no"], 6_000)})
+    case = replace(case_of(texts, copy), secrets=["kind"])
+    fair = case.fair_to("kind")
+    places = np.concatenate([each.places(["age", "town", "kind"]) for each in (fair.seen, fair.held_out)])
+    assert len(np.unique(places, axis=0)) == len(np.unique(places[:, :2], axis=0)) > 1_000
+    [known] = inference(case)
+    assert known.success.value == 1.0
+    assert known.held_out.low < 0.5 < known.held_out.high
+    assert case.fair_to("sick") is case
 
 
 def test_a_release_masked_by_the_identity_is_a_copy(people, case_of):
@@ -203,9 +231,9 @@ def test_predicates_single_out_one_record(people, case_of):
     expected = []
     for predicate in predicates:
         rows = range(len(case.seen))
-        counts = sum(all(allowed[case.seen.column(name).places[row]] for name, allowed in predicate) for row in rows)
-        expected.append(counts == 1)
-    assert isolates(predicates, case.seen).tolist() == expected
+        found = [row for row in rows if all(allowed[case.seen.column(name).places[row]] for name, allowed in predicate)]
+        expected.append(found[0] if len(found) == 1 else -1)
+    assert isolated(predicates, case.seen).tolist() == expected
 
 
 def sided_case(as_records, seen, held_out, release):
@@ -218,8 +246,8 @@ def sided_case(as_records, seen, held_out, release):
 
 def test_recall_is_averaged_over_the_classes_that_both_sides_have(as_records):
     """A release that always says the same tells both sides alike, though one of them lacks a class."""
-    seen = pa.table({"age": ["30"] * 80, "kind": list("abcd") * 20})
-    held_out = pa.table({"age": ["30"] * 60, "kind": list("abc") * 20})
+    seen = pa.table({"age": list(map(str, range(80))), "kind": list("abcd") * 20})
+    held_out = pa.table({"age": list(map(str, range(80, 140))), "kind": list("abc") * 20})
     case = sided_case(as_records, seen, held_out, pa.table({"age": ["30"] * 50, "kind": ["a"] * 50}))
     for each in attribute_disclosure(case):
         assert each.success.value == each.held_out.value == each.baseline.value == pytest.approx(1 / 3)
@@ -227,7 +255,7 @@ def test_recall_is_averaged_over_the_classes_that_both_sides_have(as_records):
 
 def test_only_the_same_day_is_a_right_guess_of_a_date(as_records):
     days = ["2020-12-31", "2021-01-01", "1930-01-01"] * 20
-    seen = pa.table({"age": ["30", "40", "50"] * 20, "kind": days})
+    seen = pa.table({"age": list(map(str, range(60))), "kind": days})
     case = sided_case(as_records, seen, seen.slice(0, 30), seen)
     [known] = inference(case)
     assert known.success.value == 1.0

@@ -51,7 +51,7 @@ def test_the_training_records_reach_what_real_ones_reach(table, as_records):
         assert model.accuracy == model.real_accuracy
         assert (model.auc_difference.value, model.kept.value) == (0, 1)
     for one in (result.mean_difference, result.pair_total_variation, result.frechet_distance):
-        assert one.released < 1.1 * one.real < one.shuffled + one.real
+        assert one.released < 1.4 * one.real < one.shuffled + one.real
     assert result.agreement.released > result.agreement.real - 0.2
 
 
@@ -75,7 +75,7 @@ def test_models_trained_on_shuffled_releases_know_nothing_on_average(table, as_r
             parts_of(open_release(release, table, label="sick"), "r", 0), "sick", np.random.default_rng(0)
         )
         values = list(trials.values(lambda _done, _all: None))
-        assert min(each.real_auc.low for each in values) > 0.6
+        assert min(each.real_auc.low for each in values) > 0.55
         found.append(np.mean([each.auc.value for each in values]))
     assert np.mean(found) == pytest.approx(0.5, abs=2.8 * np.std(found, ddof=1) / np.sqrt(4))
     assert np.mean(found) < 0.6

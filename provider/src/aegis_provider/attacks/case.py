@@ -1,12 +1,12 @@
 """What an attack is given: a release, and records that it saw and that it never saw."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from zlib import crc32
 
 import numpy as np
 
-from aegis_provider.records import Records, drawn
+from aegis_provider.records import Records
 from aegis_provider.released import Released
 
 
@@ -34,37 +34,54 @@ class Case:
         """Return the source of randomness of an attack, the same whatever other attacks are tried."""
         return np.random.default_rng([self.seed, crc32(attack.encode())])
 
-    def persons(self, attack: str, most: int) -> tuple[Records, Records]:
-        """Return distinct records of each side, drawn at random, at most so many.
+    @property
+    def persons_by(self) -> tuple[str, ...]:
+        """The released attributes: records that are equal in these are taken to be of one person."""
+        return tuple(each for each in self.seen.attributes if each in self.release.names) or self.release.names
 
-        Equal records are on one side together. So distinct records went to a side at random, whereas the distinct ones
-        among some drawn records are more frequent, the fewer of a side are drawn.
+    def persons(self, attack: str, most: int) -> tuple[Records, Records]:
+        """Return a record of each person of each side, drawn at random, at most so many.
+
+        Equal records are on one side together. So persons went to a side at random and independently, whereas records
+        did not, and the persons of some drawn records have more records each, the fewer of a side are drawn.
         """
         first, second = self.rng(f"persons of {attack}").integers(0, 1 << 32, 2)
-        return _distinct(self.seen, most, int(first)), _distinct(self.held_out, most, int(second))
+        return self._drawn(self.seen, most, int(first)), self._drawn(self.held_out, most, int(second))
 
     def equal_sides(self, attack: str) -> tuple[Records, Records]:
-        """Return as many distinct records of each side, drawn at random, with all records that equal them.
+        """Return all records of as many persons of each side, drawn at random.
 
         All that the release saw, if none are held out.
         """
         if not len(self.held_out):
             return self.seen, self.held_out
         rng = self.rng(f"sides of {attack}")
-        each = [(side, *side.distinct()) for side in (self.seen, self.held_out)]
+        each = [(side, *side.distinct(self.persons_by)) for side in (self.seen, self.held_out)]
         size = min(len(first) for _, first, _ in each)
         seen, held_out = (side.take((rng.permutation(len(first)) < size)[of]) for side, first, of in each)
         return seen, held_out
 
-    def targets(self, attack: str, most: int) -> tuple[Records, Records]:
-        """Return records that the release saw, and records that it never saw, drawn at random, at most so many each."""
-        first, second = self.rng(f"targets of {attack}").integers(0, 1 << 32, 2)
-        return (
-            self.seen.take(drawn(len(self.seen), most, int(first))),
-            self.held_out.take(drawn(len(self.held_out), most, int(second))),
-        )
+    def fair_to(self, secret: str) -> "Case":
+        """Return the case without persons who differ from others in a secret alone, if an attack guesses that.
 
+        The side of a record follows from its attributes. Where the secret is one of them, those with the secret of a
+        held-out person may be missing from the release, and only those, so that a release which tells nothing of anyone
+        would seem to tell less of the held-out persons. A label decides no side.
+        """
+        others = [each for each in self.persons_by if each != secret]
+        if secret not in self.persons_by or not others or not len(self.held_out):
+            return self
+        both = np.concatenate([each.places([*others, secret]) for each in (self.seen, self.held_out)])
+        _, of_record = np.unique(both[:, :-1], axis=0, return_inverse=True)
+        of_record, least = of_record.reshape(-1), np.full(len(both), both[:, -1].max() + 1)
+        np.minimum.at(least, of_record, both[:, -1])
+        greatest = np.zeros(len(both), dtype=np.intp)
+        np.maximum.at(greatest, of_record, both[:, -1])
+        seen, held_out = np.split((least == greatest)[of_record], [len(self.seen)])
+        return replace(self, seen=self.seen.take(seen), held_out=self.held_out.take(held_out))
 
-def _distinct(records: Records, most: int, seed: int) -> Records:
-    first, _ = records.distinct()
-    return records.take(np.sort(first[drawn(len(first), most, seed)]))
+    def _drawn(self, records: Records, most: int, seed: int) -> Records:
+        rng = np.random.default_rng(seed)
+        shuffled = rng.permutation(len(records))
+        first, _ = records.take(shuffled).distinct(self.persons_by)
+        return records.take(np.sort(rng.permutation(shuffled[first])[:most]))

@@ -118,7 +118,7 @@ def _tried(variants: Iterator[Outcome], outcomes: list[Outcome], end: float) -> 
 def _reason_against(name: str, case: Case) -> str:
     """Return why an attack cannot be tried, if so."""
     known, columns = len(case.quasi_identifiers), len(case.release.columns)
-    distinct = len(case.held_out.distinct()[0]) if name in _COMPARING else 0
+    distinct = len(case.held_out.distinct(case.persons_by)[0]) if name in _COMPARING else 0
     few = f"of {len(case.held_out)} held-out records {distinct} differ; it compares with at least {_FEWEST}"
     reasons = {
         few: name in _COMPARING and distinct < _FEWEST,

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aegis_provider.attacks.case import Case
-from aegis_provider.attacks.outcome import Outcome, share_of
+from aegis_provider.attacks.outcome import CONFIDENCE, Outcome, wilson
+from aegis_provider.check import Interval
 from aegis_provider.records import Records
 from aegis_provider.released import Released, ReleasedColumn
 from aegis_sdk.printable import Share
@@ -48,8 +49,8 @@ def singling_out(case: Case) -> Iterator[Outcome]:
 
 
 def _outcome(variant: str, predicates: list[Predicate], blind: list[Predicate], sides: list[Records]) -> Outcome:
-    success, *held_out = (share_of(isolates(predicates, each)) for each in sides)
-    baseline = share_of(isolates(blind, sides[0]))
+    success, *held_out = (_share(isolated(predicates, each)) for each in sides)
+    baseline = _share(isolated(blind, sides[0]))
     return Outcome(
         NAME,
         variant,
@@ -141,8 +142,21 @@ def _blind(release: Released, columns: int, rng: np.random.Generator) -> Predica
     return parts
 
 
-def isolates(predicates: Sequence[Predicate], records: Records) -> NDArray[np.bool_]:
-    """(predicates,) Whether exactly one record satisfies each predicate."""
+def isolated(predicates: Sequence[Predicate], records: Records) -> NDArray[np.intp]:
+    """(predicates,) The record that alone satisfies each predicate, -1 if there is none."""
     places = {each.name: each.places for each in records.columns}
     satisfied = (np.logical_and.reduce([allowed[places[name]] for name, allowed in each]) for each in predicates)
-    return np.array([np.count_nonzero(each) == 1 for each in satisfied], dtype=bool)
+    return np.array([each.argmax() if np.count_nonzero(each) == 1 else -1 for each in satisfied], dtype=np.intp)
+
+
+def _share(of_predicate: NDArray[np.intp]) -> Interval:
+    """Return the share of the predicates that isolate a record.
+
+    Many predicates may isolate the same one, so the interval is that of a sum over the records, who went to the sides
+    at random, unless that of a share of predicates is wider.
+    """
+    hits = of_predicate[of_predicate >= 0]
+    share = wilson(len(hits), len(of_predicate))
+    half = CONFIDENCE * float(np.sqrt(np.sum(np.bincount(hits) ** 2))) / len(of_predicate)
+    low, high = min(share.low, share.value - half), max(share.high, share.value + half)
+    return Interval(share.value, max(0.0, low), min(1.0, high))

@@ -53,12 +53,8 @@ class Parts:
 def parts_of(opened: Opened, name: str, seed: int) -> Parts:
     """Return the records to compare.
 
-    Models are tested on held-out records whose attributes no record has that the release was made of. Equal records
-    are on one side: if a record's attributes were on both, those with its label value would be missing where models
-    learn, and only those, so that models which learn well would do badly.
-
-    If there are no such records, a fifth of the real ones is drawn for the test, and their rows are taken out of the
-    release, if each row of it masks a record.
+    Models are tested on the held-out records. If there are none, a fifth of the real ones is drawn for the test, and
+    their rows are taken out of the release, if each row of it masks a record.
 
     Args:
         opened: The release and its table.
@@ -69,10 +65,8 @@ def parts_of(opened: Opened, name: str, seed: int) -> Parts:
         TableError: There are too few records.
     """
     released = PlainRecords.released(opened.released, np.random.default_rng([seed, _FOR_DRAWING]))
-    new = _new(opened.held_out, opened.seen, opened.label)
-    if new.sum() >= FEWEST:
-        everything = np.ones(len(released), dtype=bool)
-        split = _Split(everything, opened.seen, opened.held_out.take(new), Relation.UNSEEN)
+    if len(opened.held_out):
+        split = _Split(np.ones(len(released), dtype=bool), opened.seen, opened.held_out, Relation.UNSEEN)
     else:
         split = _drawn(opened, np.random.default_rng([seed, _FOR_TESTING]))
     parts = split.parts(opened, released)
@@ -123,14 +117,3 @@ def _drawn(opened: Opened, rng: np.random.Generator) -> _Split:
     if (records >= 0).mean() >= _MASKED:
         rows, relation = (records >= 0) & ~tested[records], Relation.TAKEN_OUT
     return _Split(rows, opened.seen.take(~tested), opened.seen.take(tested), relation)
-
-
-def _new(records: Records, others: Records, label: str) -> NDArray[np.bool_]:
-    """(records,) Return whether none of the others has the attributes of a record."""
-    places = [
-        np.stack([column.places for column in each.columns if column.name != label], axis=1)
-        for each in (records, others)
-    ]
-    _, of_record = np.unique(np.concatenate(places), axis=0, return_inverse=True)
-    mine, theirs = np.split(of_record.reshape(-1), [len(records)])
-    return ~np.isin(mine, theirs)

@@ -24,7 +24,7 @@ from aegis_provider.generate.weights import importance_weights, privacy_weights
 from aegis_provider.generate.writing import write
 from aegis_provider.output import refuse_overwriting
 from aegis_provider.plan.model import Attribute, Plan
-from aegis_provider.records import SHARE, Records, read_records, sides_of
+from aegis_provider.records import SHARE, Records, read_records, sides_of, validated_of
 from aegis_provider.table import Source, open_table, table_name
 
 DEFAULT_METHOD: Final = next(iter(METHODS))
@@ -33,7 +33,7 @@ MOST: Final = 10_000_000
 
 _FEWEST_RECORDS: Final = 100
 _VALIDATED: Final = 0.1
-_FOR_VALIDATION, _FOR_RECORDS, _FOR_VALUES = 4, 5, 6
+_FOR_RECORDS, _FOR_VALUES = 5, 6
 _ROUNDS: Final = 50
 _MOST_LAMBDA: Final = 1e6
 
@@ -205,7 +205,7 @@ class _Prepared:
                 "--holdout 0"
             )
         codes = _codes(levels, sides.training)
-        validated = np.random.default_rng([seed, _FOR_VALIDATION]).random(len(codes)) < _VALIDATED
+        validated = validated_of(sides.training, _VALIDATED, seed)
         sizes = [each.size for each in levels]
         quasi = np.array([*(each.name in plan.quasi_identifiers for each in attributes), False])
         learnt = codes[~validated]

@@ -2,7 +2,7 @@
 
 from aegis_provider.records.column import Column, as_numbers, numbers_of
 from aegis_provider.records.records import MOST_RECORDS, Records, drawn, read_records, rows_of
-from aegis_provider.records.sides import SHARE, Sides, held_out_of, sides_of
+from aegis_provider.records.sides import SHARE, Sides, held_out_of, sides_of, validated_of
 
 __all__ = [
     "MOST_RECORDS",
@@ -17,4 +17,5 @@ __all__ = [
     "read_records",
     "rows_of",
     "sides_of",
+    "validated_of",
 ]

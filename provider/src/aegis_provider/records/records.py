@@ -20,7 +20,7 @@ MOST_RECORDS: Final = 50_000
 
 @dataclass(frozen=True, eq=False)
 class Records:
-    """Records in memory, all columns in the same order."""
+    """Records in memory, all columns in the same order, the label last."""
 
     columns: tuple[Column, ...]
 
@@ -32,6 +32,11 @@ class Records:
         """The names of the columns."""
         return tuple(each.name for each in self.columns)
 
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """The names of the columns but for the label; that of the label if it is alone."""
+        return self.names[:-1] or self.names
+
     def column(self, name: str) -> Column:
         """Return the column of that name."""
         return self.columns[self.names.index(name)]
@@ -40,14 +45,14 @@ class Records:
         """Return some of the records: by their places, or by a mask."""
         return type(self)(tuple(each.take(rows) for each in self.columns))
 
-    def distinct(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Return (distinct records,) the first of each, and (records,) which of these each record equals."""
-        _, first, of_record = np.unique(self.places(), axis=0, return_index=True, return_inverse=True)
+    def distinct(self, names: Sequence[str]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Return (distinct records,) the first of each in these columns, and (records,) which each record equals."""
+        _, first, of_record = np.unique(self.places(names), axis=0, return_index=True, return_inverse=True)
         return first, of_record.reshape(-1)
 
-    def places(self) -> NDArray[np.intp]:
-        """(records, columns) The place of each value in the domain of its column."""
-        return np.stack([each.places for each in self.columns], axis=1)
+    def places(self, names: Sequence[str]) -> NDArray[np.intp]:
+        """(records, names) The place of each value in the domain of its column."""
+        return np.stack([self.column(each).places for each in names], axis=1)
 
 
 def read_records(

@@ -1,10 +1,13 @@
 """The two sides of a table: records that a generator learns from, and records that it never sees.
 
-The side of a record follows from its values alone, so that equal records are on one side, and whoever has the table
-finds the same sides again. Nobody learns a value from that.
+The side of a record follows from the values of its attributes alone, so that equal records are on one side, and whoever
+has the table finds the same sides again. Nobody learns a value from that. The label does not count: if records that
+differ in it alone were on different sides, those with the label of a held-out record would be missing where models
+learn, and only those, so that models which learn well would do badly.
 """
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -12,6 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aegis_provider.records.records import Records
+
+_FOR_VALIDATION: Final = 4
 
 SHARE: Final = 0.2
 """The share of the records that is held out unless another is asked for."""
@@ -26,19 +31,32 @@ class Sides:
 
 
 def sides_of(records: Records, share: float = SHARE) -> Sides:
-    """Hold out about this share of the distinct records, with all records that are equal to them."""
+    """Hold out about this share of the combinations of attributes, with all records that have them."""
     held_out = held_out_of(records, share)
     return Sides(records.take(~held_out), records.take(held_out))
 
 
-def held_out_of(records: Records, share: float = SHARE) -> NDArray[np.bool_]:
-    """(records,) Return whether `sides_of` holds a record out."""
-    first, of_record = records.distinct()
-    return np.array([_hash(records, each) < share for each in records.places()[first]], dtype=bool)[of_record]
+def held_out_of(records: Records, share: float = SHARE, purpose: str = "") -> NDArray[np.bool_]:
+    """(records,) Return whether a record is held out; for another purpose, others are."""
+    names = records.attributes
+    first, of_record = records.distinct(names)
+    texts = [[records.column(each).domain.texts[at] for at in records.column(each).places[first]] for each in names]
+    return np.array([_hash([purpose, *each]) < share for each in zip(*texts, strict=True)], dtype=bool)[of_record]
 
 
-def _hash(records: Records, places: NDArray[np.intp]) -> float:
-    """Return a number in [0, 1) that the texts of a record determine."""
-    texts = [column.domain.texts[place] for column, place in zip(records.columns, places, strict=True)]
+def validated_of(records: Records, share: float, seed: int) -> NDArray[np.bool_]:
+    """(records,) Return which training records models are compared with while they learn from the others.
+
+    These are all records with some combinations of attributes. Where combinations repeat so much that theirs are too
+    many or too few, records are drawn one by one.
+    """
+    chosen = held_out_of(records, share, f"validation {seed}")
+    if share / 2 <= chosen.mean() <= 2 * share:
+        return chosen
+    return np.random.default_rng([seed, _FOR_VALIDATION]).random(len(records)) < share
+
+
+def _hash(texts: Sequence[str]) -> float:
+    """Return a number in [0, 1) that the texts determine."""
     digest = hashlib.blake2b("\0".join(texts).encode(), digest_size=8).digest()
     return int.from_bytes(digest, "big") / (1 << 64)
