@@ -1,7 +1,7 @@
 """Membership inference: was a certain record among those that the release was made of?
 
-Both attacks rank records that the release saw and records that it never saw. An AUC of 0.5 is chance. Each person counts
-once: records with equal attributes are on the same side, so they are not independent.
+Both attacks rank records that the release saw and records that it never saw. An AUC of 0.5 is chance. Each person
+counts once: records with equal attributes are on the same side, so they are not independent.
 """
 
 from collections.abc import Iterator

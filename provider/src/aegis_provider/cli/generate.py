@@ -27,7 +27,7 @@ def generate(
     table: TableArgument,
     plan: PlanOption,
     output: Annotated[Path, typer.Option(help="The file to write: Parquet if it ends in .parquet, otherwise CSV.")],
-    method: Annotated[str, typer.Option(help="wgan-gp, cart or mbi.")] = DEFAULT_METHOD,
+    method: Annotated[str, typer.Option(help="wgan-gp, trees, cart or mbi.")] = DEFAULT_METHOD,
     records: Annotated[
         int | None, typer.Option(min=1, max=MOST, help="How many records; by default as many as are learnt from.")
     ] = None,
@@ -38,10 +38,11 @@ def generate(
         ),
     ] = None,
     privacy: Annotated[
-        float, typer.Option(min=0, metavar="LAMBDA", help="wgan-gp: what nearness to real records costs.")
+        float, typer.Option(min=0, metavar="LAMBDA", help="wgan-gp, trees: what nearness to real records costs.")
     ] = 0.0,
     value: Annotated[
-        float, typer.Option(min=0, metavar="LAMBDA", help="wgan-gp: what nearness in important attributes is worth.")
+        float,
+        typer.Option(min=0, metavar="LAMBDA", help="wgan-gp, trees: what nearness in important attributes is worth."),
     ] = 0.0,
     epsilon: Annotated[
         float | None, typer.Option(min=0, help="mbi: the budget of differential privacy; without it, none.")

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from aegis_provider.errors import TableError
-from aegis_provider.generate.methods.cart import FEWEST, Cart, _ordered
+from aegis_provider.generate.methods.cart import FEWEST, Cart
 from aegis_provider.generate.methods.method import Task
+from aegis_provider.generate.methods.sequential import _ordered
 from tests.provider.generate.methods.tasks import assert_drawn_from, only_model, random_columns, shares, task_of
 
 

@@ -26,7 +26,18 @@ def _wgan_gp() -> Method:
     return WganGp()
 
 
-METHODS: Final[Mapping[str, Callable[[], Method]]] = {"wgan-gp": _wgan_gp, "cart": _cart, "mbi": _marginals}
+def _trees() -> Method:
+    from aegis_provider.generate.methods.trees import Trees  # noqa: PLC0415 - an extra, and slow to load
+
+    return Trees()
+
+
+METHODS: Final[Mapping[str, Callable[[], Method]]] = {
+    "wgan-gp": _wgan_gp,
+    "cart": _cart,
+    "mbi": _marginals,
+    "trees": _trees,
+}
 """By its name, what makes a method."""
 
 

@@ -1,0 +1,162 @@
+"""Columns drawn one after the other, each from the records that a tree finds like the new one in those before it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+from aegis_provider.generate.levels import Codes
+from aegis_provider.generate.methods.conditional import Conditional
+from aegis_provider.generate.methods.method import Task
+
+_MOST_CLASSES: Final = 64
+"""A category of more levels is predicted by its place in an order, since a tree compares all classes at every split."""
+
+_STEPS: Final = 20
+"""So many steps bring the power iteration near the first component; any order will do."""
+
+
+class _Tree(Protocol):
+    def apply(self, features: NDArray[np.float32]) -> NDArray[np.int64]: ...
+
+
+class Step(Protocol):
+    """How a column is drawn."""
+
+    @property
+    def column(self) -> int:
+        """The column."""
+        ...
+
+    def drawn(self, codes: Codes, rng: np.random.Generator) -> Codes:
+        """(records,) Return the levels of the column for records of which the columns before it are known."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Grown:
+    """A column drawn by a tree.
+
+    Attributes:
+        column: The column.
+        before: The columns that it is predicted from.
+        scores: For each of these, the number that each level has in the tree.
+        tree: Puts records into leaves; `None` if there is no column before.
+        leaves: The levels of the training records in each leaf.
+    """
+
+    column: int
+    before: Sequence[int]
+    scores: Sequence[NDArray[np.float32]]
+    tree: _Tree | None
+    leaves: Conditional
+
+    @classmethod
+    def of(cls, task: Task, before: Sequence[int], column: int, fewest: int, rng: np.random.Generator) -> "Grown":
+        """Grow the tree; each leaf has at least `fewest` training records."""
+        scores = scores_of(task, before, column, rng)
+        tree = _tree(task, column, features_of(task.codes, before, scores), fewest, rng) if before else None
+        leaf = _leaf(tree, task.codes, before, scores)
+        leaves = Conditional.of_records(leaf, task.codes[:, column], int(leaf.max()) + 1)
+        return cls(column, before, scores, tree, leaves)
+
+    def drawn(self, codes: Codes, rng: np.random.Generator) -> Codes:
+        """(records,) Return the level of a random training record in the leaf of each record."""
+        leaf = _leaf(self.tree, codes, self.before, self.scores)
+        return self.leaves.drawn(leaf, rng.random(len(codes)))
+
+
+@dataclass(frozen=True, eq=False)
+class Sequential:
+    """The model: a step for each column."""
+
+    steps: Sequence[Step]
+
+    @property
+    def losses(self) -> Mapping[str, float]:
+        """There are none."""
+        return {}
+
+    def sample(self, records: int, rng: np.random.Generator) -> Codes:
+        """(records, columns) Return the levels of new records."""
+        codes = np.zeros((records, len(self.steps)), dtype=np.intp)
+        for step in self.steps if records else ():
+            codes[:, step.column] = step.drawn(codes, rng)
+        return codes
+
+    def state(self) -> Mapping[str, Any]:
+        """There is nothing to go on from."""
+        return {}
+
+
+def scores_of(task: Task, before: Sequence[int], column: int, rng: np.random.Generator) -> list[NDArray[np.float32]]:
+    """Return for each column before another numbers of its levels, whose order lets a tree split them well."""
+    return [_scores(task, other, column, rng) for other in before]
+
+
+def features_of(codes: Codes, before: Sequence[int], scores: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:
+    """(records, columns before) Return what a tree reads."""
+    return np.stack([of_level[codes[:, other]] for other, of_level in zip(before, scores, strict=True)], axis=1)
+
+
+def _tree(task: Task, column: int, features: NDArray[np.float32], fewest: int, rng: np.random.Generator) -> _Tree:
+    settings = {"min_samples_leaf": fewest, "random_state": int(rng.integers(2**31))}
+    target = _target(task, column, rng)
+    if target is None:
+        classifier: _Tree = DecisionTreeClassifier(**settings).fit(features, task.codes[:, column])
+        return classifier
+    regressor: _Tree = DecisionTreeRegressor(**settings).fit(features, target)
+    return regressor
+
+
+def _target(task: Task, column: int, rng: np.random.Generator) -> NDArray[np.float64] | None:
+    """(records,) Return the numbers that a regression tree is to predict; `None` if classes are to be predicted."""
+    codes, levels = task.codes[:, column], task.levels[column]
+    if levels.positions is not None:
+        return levels.positions[codes]
+    return _ordered(codes, task.codes[:, -1], rng)[codes] if levels.size > _MOST_CLASSES else None
+
+
+def _leaf(tree: _Tree | None, codes: Codes, before: Sequence[int], scores: Sequence[NDArray[np.float32]]) -> Codes:
+    if tree is None:
+        return np.zeros(len(codes), dtype=np.intp)
+    return tree.apply(features_of(codes, before, scores)).astype(np.intp)
+
+
+def _scores(task: Task, other: int, column: int, rng: np.random.Generator) -> NDArray[np.float32]:
+    """(levels of `other`,) Return numbers whose order lets a tree for `column` split the levels well."""
+    levels, positions = task.levels[other], task.levels[column].positions
+    if levels.positions is not None:
+        return np.arange(levels.size, dtype=np.float32)
+    codes, predicted = task.codes[:, other], task.codes[:, column]
+    if positions is None:
+        return _ordered(codes, predicted, rng).astype(np.float32)
+    means = np.bincount(codes, positions[predicted]) / np.maximum(np.bincount(codes), 1)
+    return means.astype(np.float32)
+
+
+def _ordered(rows: Codes, columns: Codes, rng: np.random.Generator) -> NDArray[np.float64]:
+    """(levels of `rows`,) Return their first principal component, approximately: the rows are shares of the columns.
+
+    If categories are in this order, the best split of their classes is among those between neighbours when there are
+    two classes (Breiman et al. 1984, theorem 4.5), and seldom far from it when there are more (Coppersmith, Hong and
+    Hosking 1999, "Partitioning nominal attributes in decision trees"). The power iteration never builds the matrix,
+    which may have millions of cells.
+
+    Args:
+        rows: (records,) The level of each record in one column.
+        columns: (records,) The level in another.
+        rng: Draws the start.
+    """
+    counts = np.maximum(np.bincount(rows), 1)
+    direction: NDArray[np.float64] = rng.standard_normal(int(columns.max()) + 1)
+    score = np.zeros(len(counts))
+    for _ in range(_STEPS):
+        score = np.bincount(rows, direction[columns]) / counts
+        score = score - score.mean()
+        direction = np.bincount(columns, (score / counts)[rows]).astype(np.float64)
+        direction = direction / max(float(np.linalg.norm(direction)), np.finfo(float).tiny)
+    return score
