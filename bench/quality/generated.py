@@ -44,7 +44,7 @@ def main() -> None:
 
 
 def row(name: str, plan_file: Path) -> list[str]:
-    """Return the row of a method; half of the distinct records are held out."""
+    """Return the row of a method; those with half of the combinations of attributes are held out."""
     (method, knobs), plan = RUNS[name], load_plan(plan_file, configurations_needed=False)
     seconds, generated = timed(
         lambda: generate(example.TABLE, plan, method=method, knobs=knobs, wish=Wish(holdout=HALF, seed=1))

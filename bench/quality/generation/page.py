@@ -58,9 +58,9 @@ def method(results: Sequence[Measured]) -> Section:
         for each in results
     ]
     text = f"""\
-Of each table, at most 20,000 records are drawn, and half of the distinct ones are held out: no release is made of them,
-all models are tested on them, and attacks on them show what a release tells of people in general. A tenth of the others
-chooses the best model of a training.
+Of each table, at most 20,000 records are drawn, and those with half of the combinations of attributes are held out: no
+release is made of them, all models are tested on them, and attacks on them show what a release tells of people in
+general. A tenth of the others chooses the best model of a training.
 
 {table(("table", "records", "learnt from", "label", "secret", "quasi-identifiers, which have privacy weights"), rows)}
 

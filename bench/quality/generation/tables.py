@@ -41,7 +41,7 @@ attributes:
 
 @dataclass(frozen=True)
 class SplitTable:
-    """A table, half of whose distinct records are held out.
+    """A table; its records with half of the combinations of attributes are held out.
 
     Attributes:
         name: What the page calls it.
