@@ -4,11 +4,13 @@ import subprocess
 import sys
 import textwrap
 import time
+from functools import partial
 
 import pytest
 
 from aegis_provider import processes
 from aegis_provider.processes import processes_ready, results
+from aegis_sdk import AegisError
 
 
 @pytest.fixture
@@ -50,6 +52,37 @@ def test_an_error_of_a_call_is_raised_here_and_processes_work_again():
     with pytest.raises(KeyError, match="gone"):
         list(results([fails, os.getpid], 10))
     assert os.getpid() not in set(results([os.getpid], 10))
+
+
+@pytest.mark.usefixtures("two_processes")
+def test_few_calls_are_held_at_a_time():
+    taken = []
+
+    def calls():
+        for number in range(100):
+            taken.append(number)
+            yield os.getpid
+
+    found = results(calls(), 10)
+    next(found)
+    assert len(taken) < 20
+    assert len(list(found)) == 99
+
+
+@pytest.mark.usefixtures("two_processes")
+def test_a_process_that_dies_is_an_error_in_one_line_and_others_take_its_place():
+    with pytest.raises(AegisError, match="is there enough memory"):
+        list(results([partial(os._exit, 9)], 10))
+    assert os.getpid() not in set(results([os.getpid], 10))
+
+
+@pytest.mark.usefixtures("two_processes")
+def test_where_no_process_can_be_started_this_one_does_the_work(monkeypatch):
+    def fails(*_args, **_how):
+        raise OSError("no semaphores")
+
+    monkeypatch.setattr("loky.get_reusable_executor", fails)
+    assert set(results([os.getpid] * 3, 10)) == {os.getpid()}
 
 
 SLOW = textwrap.dedent(

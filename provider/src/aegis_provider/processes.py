@@ -5,18 +5,27 @@ Small models spend most of their time in Python, where threads would wait for ea
 
 import os
 import signal
-from collections.abc import Callable, Iterable, Iterator
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
 from importlib import import_module
+from multiprocessing import current_process
 from threading import Thread
 from time import sleep
 from typing import Any, Final, TypeVar
+
+from aegis_sdk import AegisError
 
 T = TypeVar("T")
 
 _WORTH: Final = 5_000
 """With fewer records, one process has done all work before others have started."""
+_MOST: Final = 8
+"""More processes would take longer to start than they save."""
+_WAITING: Final = 4
+"""So many calls per process are held in memory at a time."""
 _IDLE: Final = 300
 """After so many seconds without work, a process ends."""
 
@@ -28,52 +37,65 @@ def processes_ready(records: int) -> Iterator[None]:
     Args:
         records: How many records `results` will work on.
     """
+    pool = None
+    with suppress(ModuleNotFoundError):  # who needs the extra says so
+        pool = _pool(records)
     try:
-        with suppress(ModuleNotFoundError):  # who needs the extra says so
-            if _are_worth(records):
-                _pool().submit(_nothing)
+        if pool is not None:
+            pool.submit(_nothing)
         yield
     finally:
-        with suppress(ModuleNotFoundError):
-            if _are_worth(records):
-                _pool().shutdown(kill_workers=True)
+        if pool is not None:
+            pool.shutdown(kill_workers=True)
 
 
-def results(calls: Iterable[Callable[[], T]], records: int) -> Iterator[T]:
+def results(calls: Iterable[Callable[[], T]], records: int) -> Generator[T, None, None]:
     """Make all calls in other processes, or in this one if the records are few; yield the results in turn.
 
     Args:
-        calls: What to call. It is picklable, and so is the result. Calls are taken one by one, while those before are
-            being made.
+        calls: What to call. It is picklable, and so is the result. A few calls are taken at a time, while those before
+            are being made.
         records: How many records they work on.
 
     Raises:
         ModuleNotFoundError: The extra `check` is not installed.
+        AegisError: A process ended before its work was done.
     """
-    if not _are_worth(records):
+    pool = _pool(records)
+    if pool is None:
         yield from (call() for call in calls)
         return
-    pool = _pool()
-    waiting: list[Future[T]] = []
+    waiting: deque[Future[T]] = deque()
     try:
-        waiting.extend(pool.submit(call) for call in calls)
-        for each in waiting:
-            yield each.result()
+        for call in calls:
+            waiting.append(pool.submit(call))
+            if len(waiting) >= _WAITING * _processes():
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    except BrokenProcessPool as error:
+        raise AegisError("a process that trained models was ended; is there enough memory?") from error
     finally:
         if not all(each.done() for each in waiting):  # Ctrl-C, an error, or nobody wants the rest
             pool.shutdown(kill_workers=True)
 
 
-def _are_worth(records: int) -> bool:
+def _processes() -> int:
     from loky import cpu_count  # noqa: PLC0415 - an extra
 
-    return records >= _WORTH and cpu_count() > 1
+    return min(int(cpu_count()), _MOST)
 
 
-def _pool() -> Any:  # noqa: ANN401 - an executor, which has no types
-    from loky import cpu_count, get_reusable_executor  # noqa: PLC0415 - an extra
+def _pool(records: int) -> Any:  # noqa: ANN401 - an executor, which has no types
+    """Return the processes, or `None` if one is enough or others cannot be started."""
+    from loky import get_reusable_executor  # noqa: PLC0415 - an extra
 
-    return get_reusable_executor(cpu_count(), timeout=_IDLE, initializer=_get_ready)
+    if records < _WORTH or _processes() == 1 or current_process().daemon:
+        return None
+    try:
+        return get_reusable_executor(_processes(), timeout=_IDLE, initializer=_get_ready)
+    except (ImportError, OSError):  # the system has no semaphores
+        return None
 
 
 def _get_ready() -> None:

@@ -157,6 +157,41 @@ def test_persons_are_drawn_once_and_one_of_their_records_at_random(case_of):
     assert abs(np.mean(labels) - 0.5) < 0.03
 
 
+def few_kinds(records, seed):
+    """Texts of people with few combinations of attributes; a secret follows from nothing, and a label from it."""
+    rng = np.random.default_rng(seed)
+    kind, town = rng.choice(["a", "b", "c"], records), rng.choice(["north", "south"], records)
+    return pa.table({"town": town, "kind": kind, "sick": np.where(kind == "a", "yes", "no")})
+
+
+def test_people_of_few_kinds_are_attacked_one_by_one(case_of):
+    """Few combinations of attributes are no few persons, and all of them differ in the secret alone from others."""
+    case = replace(case_of(few_kinds(3_000, 1), copy, seed=2), secrets=["kind", "sick"])
+    assert len(case.held_out)
+    judgement = judge(case, seconds=600)
+    guesses = [each for each in judgement.outcomes if each.name in {DISCLOSURE, "inference"}]
+    assert min(each.attacked for each in guesses) >= min(1_000, len(case.seen))
+    masked = replace(case, held_out=case.held_out.take(np.zeros(len(case.held_out), dtype=bool)))
+    [told] = [each for each in inference(masked) if each.variant == "sick"]
+    assert (told.attacked, told.held_out) == (min(1_000, len(case.seen)), None)
+    assert told.beyond_chance.low > 0.5
+
+
+@pytest.mark.parametrize("labels", [1, 4])
+def test_intervals_of_copies_hold_where_a_person_has_several_records(case_of, labels):
+    """A release that copies persons of a table at random, whoever was held out."""
+    rng = np.random.default_rng(5)
+    missed = 0
+    for seed in range(60):
+        persons = (400 * seed + np.arange(400)).astype(str)
+        texts = pa.table({"age": np.repeat(persons, labels), "sick": np.tile([f"y{n}" for n in range(labels)], 400)})
+        copied = np.isin(texts["age"].to_numpy(zero_copy_only=False), rng.choice(persons, 120, replace=False))
+        case = case_of(texts, lambda _, texts=texts, copied=copied: texts.filter(pa.array(copied)), seed=seed)
+        [outcome] = exact_copies(case)
+        missed += not outcome.risk.low <= 0 <= outcome.risk.high
+    assert missed <= 9
+
+
 def test_guesses_of_a_secret_attribute_are_compared_where_no_person_differs_in_it_alone(case_of):
     """A copy tells nothing of held-out persons; beside their doubles, it would seem to tell the opposite."""
     rng = np.random.default_rng(4)

@@ -38,7 +38,7 @@ def attribute_disclosure(case: Case) -> Iterator[Outcome]:
         of_value, size = classes_of(case.seen.column(secret))
         column = case.release.column(secret)
         votes = column.shares(of_value, size)[column.codes].astype(np.float32)
-        sides = [each for each in case.fair_to(secret).persons(f"{NAME} {secret}", _MOST) if len(each)]
+        sides = [each for each in case.fair_to(secret).targets(f"{NAME} {secret}", _MOST) if len(each)]
         guesses = [guessed(known, each, votes) for each in sides]
         truths = [of_value[each.column(secret).places] for each in sides]
         frequent = int(np.bincount(of_value[case.seen.column(secret).places]).argmax())

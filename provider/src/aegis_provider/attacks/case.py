@@ -2,12 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 from zlib import crc32
 
 import numpy as np
 
-from aegis_provider.records import Records
+from aegis_provider.records import Records, drawn
 from aegis_provider.released import Released
+
+_FEWEST_PERSONS: Final = 100
+"""With fewer combinations of attributes on a side, many people have each."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +52,21 @@ class Case:
         first, second = self.rng(f"persons of {attack}").integers(0, 1 << 32, 2)
         return self._drawn(self.seen, most, int(first)), self._drawn(self.held_out, most, int(second))
 
+    def targets(self, attack: str, most: int) -> tuple[Records, Records]:
+        """Return persons to attack, at most so many of each side; or records, drawn at random, where persons mean less.
+
+        That is so if no side is held out, since nothing is compared, and if a side has few combinations of attributes,
+        since many people have each of them.
+        """
+        persons = self.persons(attack, most)
+        if min(map(len, persons)) >= _FEWEST_PERSONS:
+            return persons
+        first, second = self.rng(f"targets of {attack}").integers(0, 1 << 32, 2)
+        return (
+            self.seen.take(drawn(len(self.seen), most, int(first))),
+            self.held_out.take(drawn(len(self.held_out), most, int(second))),
+        )
+
     def equal_sides(self, attack: str) -> tuple[Records, Records]:
         """Return all records of as many persons of each side, drawn at random.
 
@@ -66,19 +85,20 @@ class Case:
 
         The side of a record follows from its attributes. Where the secret is one of them, those with the secret of a
         held-out person may be missing from the release, and only those, so that a release which tells nothing of anyone
-        would seem to tell less of the held-out persons. A label decides no side.
+        would seem to tell less of the held-out persons. A label decides no side. If too few persons are left, all stay.
         """
         others = [each for each in self.persons_by if each != secret]
         if secret not in self.persons_by or not others or not len(self.held_out):
             return self
         both = np.concatenate([each.places([*others, secret]) for each in (self.seen, self.held_out)])
+        first = np.unique(both, axis=0, return_index=True)[1]
         _, of_record = np.unique(both[:, :-1], axis=0, return_inverse=True)
-        of_record, least = of_record.reshape(-1), np.full(len(both), both[:, -1].max() + 1)
-        np.minimum.at(least, of_record, both[:, -1])
-        greatest = np.zeros(len(both), dtype=np.intp)
-        np.maximum.at(greatest, of_record, both[:, -1])
-        seen, held_out = np.split((least == greatest)[of_record], [len(self.seen)])
-        return replace(self, seen=self.seen.take(seen), held_out=self.held_out.take(held_out))
+        of_record = of_record.reshape(-1)
+        has_one_secret = np.bincount(of_record[first]) == 1
+        seen, held_out = np.split(has_one_secret[of_record], [len(self.seen)])
+        fair = replace(self, seen=self.seen.take(seen), held_out=self.held_out.take(held_out))
+        enough = min(len(each.distinct(self.persons_by)[0]) for each in (fair.seen, fair.held_out)) >= _FEWEST_PERSONS
+        return fair if enough else self
 
     def _drawn(self, records: Records, most: int, seed: int) -> Records:
         rng = np.random.default_rng(seed)

@@ -1,10 +1,12 @@
 """Exact copies: released records that equal a real one."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from typing import Final
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from aegis_provider.attacks.case import Case
 from aegis_provider.attacks.outcome import CONFIDENCE, Outcome, wilson
@@ -23,50 +25,62 @@ def exact_copies(case: Case) -> Iterator[Outcome]:
     that equals a held-out record, scaled to as many distinct records as the release saw: a generator that has learnt
     the distribution and no record copies both alike.
     """
-    names = case.release.names
-    seen, held_out = _distinct(case.seen, names), _distinct(case.held_out, names)
-    of_seen = _copies(case.release, seen)
+    seen, held_out = (_Distinct.of(each, case) for each in (case.seen, case.held_out))
+    of_seen, of_held_out = seen.copies(case.release), held_out.copies(case.release)
     shuffled = case.release.shuffled(case.rng(NAME))
-    copies, by_chance = sum(of_seen), sum(_copies(shuffled, seen))
-    of_held_out = _copies(case.release, held_out)
-    elsewhere = _share(of_held_out, len(seen), len(case.release)) if held_out else None
+    copies, by_chance = int(of_seen.sum()), int(seen.copies(shuffled).sum())
+    released, size = len(case.release), len(of_seen)
     yield Outcome(
         NAME,
         "all released columns",
-        len(case.release),
+        released,
         "released records",
-        _share(of_seen, len(seen), len(case.release)),
-        wilson(by_chance, len(case.release)),
-        elsewhere,
-        f"{copies:,} of {len(case.release):,} released records equal a real one that the release was made of; with "
+        seen.share(of_seen, size, released),
+        wilson(by_chance, released),
+        held_out.share(of_held_out, size, released) if len(of_held_out) else None,
+        f"{copies:,} of {released:,} released records equal a real one that the release was made of; with "
         f"each column in a random order, {by_chance:,} would.",
         {
             "copies": copies,
             "by_chance": by_chance,
-            "held_out_records": len(held_out),
-            "held_out_found": sum(map(bool, of_held_out)),
-            "held_out_by_chance": sum(map(bool, _copies(shuffled, held_out))),
+            "held_out_records": len(of_held_out),
+            "held_out_found": int(np.count_nonzero(of_held_out)),
+            "held_out_by_chance": int(np.count_nonzero(held_out.copies(shuffled))),
         },
     )
 
 
-def _distinct(records: Records, names: tuple[str, ...]) -> set[bytes]:
-    rows = np.stack([records.column(name).places for name in names], axis=1)
-    return {row.tobytes() for row in rows}
+@dataclass(frozen=True, eq=False)
+class _Distinct:
+    """Distinct records of a side.
 
-
-def _copies(release: Released, records: set[bytes]) -> list[int]:
-    """(distinct records,) How many released records equal each."""
-    rows = np.stack([each.only[each.codes] for each in release.columns], axis=1)
-    counts = Counter(row.tobytes() for row in rows)
-    return [counts[each] for each in records]
-
-
-def _share(copies: Sequence[int], distinct: int, released: int) -> Interval:
-    """Return the share of released records that equal one of so many distinct records, if all are like these.
-
-    The interval is that of a sum over the distinct records, which were assigned to the sides at random.
+    Attributes:
+        rows: (distinct records, released columns) Their places.
+        persons: (distinct records,) Whose they are.
     """
-    scale = distinct / (len(copies) * released)
-    value, half = sum(copies) * scale, CONFIDENCE * float(np.std(copies)) * np.sqrt(len(copies)) * scale
-    return Interval(min(1.0, value), max(0.0, value - half), min(1.0, value + half))
+
+    rows: NDArray[np.intp]
+    persons: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, records: Records, case: Case) -> Self:
+        first, _ = records.distinct(case.release.names)
+        distinct = records.take(first)
+        return cls(distinct.places(case.release.names), distinct.distinct(case.persons_by)[1])
+
+    def copies(self, release: Released) -> NDArray[np.intp]:
+        """(distinct records,) How many released records equal each."""
+        rows = np.stack([each.only[each.codes] for each in release.columns], axis=1)
+        counts = Counter(row.tobytes() for row in rows)
+        return np.array([counts[row.tobytes()] for row in self.rows], dtype=np.intp)
+
+    def share(self, copies: NDArray[np.intp], distinct: int, released: int) -> Interval:
+        """Return the share of released records that equal one of so many distinct records, if all are like these.
+
+        The interval is that of a sum over persons, who were assigned to the sides at random with all their records.
+        """
+        scale = distinct / (len(copies) * released)
+        by_person = np.bincount(self.persons, copies)
+        half = CONFIDENCE * float(by_person.std()) * np.sqrt(len(by_person)) * scale
+        value = float(copies.sum()) * scale
+        return Interval(min(1.0, value), max(0.0, value - half), min(1.0, value + half))

@@ -35,7 +35,7 @@ def inference(case: Case) -> Iterator[Outcome]:
 def _inferred(case: Case, secret: str) -> Outcome:
     rng, column = case.rng(f"{NAME} {secret}"), case.release.column(secret)
     rest = case.release.only(set(case.release.names) - {secret})
-    seen, held_out = case.fair_to(secret).persons(f"{NAME} {secret}", _MOST)
+    seen, held_out = case.fair_to(secret).targets(f"{NAME} {secret}", _MOST)
 
     def right(targets: Records, rows: NDArray[np.intp]) -> NDArray[np.bool_]:
         return is_right(column.original, drawn_values(column, rows, rng), targets.column(secret).places)

@@ -119,7 +119,10 @@ def _reason_against(name: str, case: Case) -> str:
     """Return why an attack cannot be tried, if so."""
     known, columns = len(case.quasi_identifiers), len(case.release.columns)
     distinct = len(case.held_out.distinct(case.persons_by)[0]) if name in _COMPARING else 0
-    few = f"of {len(case.held_out)} held-out records {distinct} differ; it compares with at least {_FEWEST}"
+    few = (
+        f"of {len(case.held_out)} held-out records {distinct} differ in an attribute; it compares with at least "
+        f"{_FEWEST}"
+    )
     reasons = {
         few: name in _COMPARING and distinct < _FEWEST,
         "no sensitive attribute is in the release": name in _GUESSING and not case.secrets,

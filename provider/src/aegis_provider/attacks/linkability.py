@@ -35,7 +35,7 @@ def linkability(case: Case) -> Iterator[Outcome]:
     if not second:
         return
     rng = case.rng(NAME)
-    sides = [each for each in case.persons(NAME, _MOST) if len(each)]
+    sides = [each for each in case.targets(NAME, _MOST) if len(each)]
     ranks = [first_links(case.release, each, (first, second), rng) for each in sides]
     for k in NEIGHBOURS:
         if k <= len(case.release):

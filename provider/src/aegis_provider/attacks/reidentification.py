@@ -67,7 +67,7 @@ def _with_known(
     rows = drawn(len(case.release), _FITTED, int(rng.integers(1 << 32)))
     release = case.release.take(rows)
     networks = [_fitted(each, given, asked, rng) for each in (release, release.shuffled(rng))]
-    seen, held_out = case.persons(NAME, max(_FEWEST, round(_SHARE * len(case.seen))))
+    seen, held_out = case.targets(NAME, max(_FEWEST, round(_SHARE * len(case.seen))))
 
     def hits(network: Any, targets: Records) -> NDArray[np.bool_]:  # noqa: ANN401 - scikit-learn has no types
         predicted = network.predict(_inputs(given, targets)).reshape(len(targets), -1)

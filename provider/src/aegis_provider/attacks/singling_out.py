@@ -34,7 +34,8 @@ def singling_out(case: Case) -> Iterator[Outcome]:
 
     On one column, these are the rare values and the extremes of the release. On several, they are about a random
     released record: its categories, and whether its numbers are at most or at least so large. Without the release, the
-    predicates are about random values. As many distinct seen records are searched as are held out.
+    predicates are about random values. The records of as many persons are searched that the release saw as of those
+    held out.
     """
     rng = case.rng(NAME)
     sides = [each for each in case.equal_sides(NAME) if len(each)]
@@ -45,12 +46,19 @@ def singling_out(case: Case) -> Iterator[Outcome]:
     for variant, (predicates, columns) in made.items():
         if predicates:
             blind = [_blind(case.release, columns, rng) for _ in range(_MOST)]
-            yield _outcome(variant, predicates, blind, sides)
+            yield _outcome(variant, predicates, blind, [(each, each.distinct(case.persons_by)[1]) for each in sides])
 
 
-def _outcome(variant: str, predicates: list[Predicate], blind: list[Predicate], sides: list[Records]) -> Outcome:
-    success, *held_out = (_share(isolated(predicates, each)) for each in sides)
-    baseline = _share(isolated(blind, sides[0]))
+def _outcome(
+    variant: str,
+    predicates: list[Predicate],
+    blind: list[Predicate],
+    sides: list[tuple[Records, NDArray[np.intp]]],
+) -> Outcome:
+    """Return the outcome on the records of each side, given whose they are."""
+    success, *held_out = (_share(isolated(predicates, each), persons) for each, persons in sides)
+    searched, persons = sides[0]
+    baseline = _share(isolated(blind, searched), persons)
     return Outcome(
         NAME,
         variant,
@@ -60,7 +68,7 @@ def _outcome(variant: str, predicates: list[Predicate], blind: list[Predicate], 
         baseline,
         held_out[0] if held_out else None,
         f"{Share(success.value)} of the predicates that single out a released record single out one of "
-        f"{len(sides[0]):,} real ones; {Share(baseline.value)} of random predicates do.",
+        f"{len(searched):,} real ones; {Share(baseline.value)} of random predicates do.",
     )
 
 
@@ -149,13 +157,13 @@ def isolated(predicates: Sequence[Predicate], records: Records) -> NDArray[np.in
     return np.array([each.argmax() if np.count_nonzero(each) == 1 else -1 for each in satisfied], dtype=np.intp)
 
 
-def _share(of_predicate: NDArray[np.intp]) -> Interval:
+def _share(of_predicate: NDArray[np.intp], persons: NDArray[np.intp]) -> Interval:
     """Return the share of the predicates that isolate a record.
 
-    Many predicates may isolate the same one, so the interval is that of a sum over the records, who went to the sides
-    at random, unless that of a share of predicates is wider.
+    Many predicates may isolate a record of the same person, so the interval is that of a sum over persons, who went to
+    the sides at random, unless that of a share of predicates is wider.
     """
-    hits = of_predicate[of_predicate >= 0]
+    hits = persons[of_predicate[of_predicate >= 0]]
     share = wilson(len(hits), len(of_predicate))
     half = CONFIDENCE * float(np.sqrt(np.sum(np.bincount(hits) ** 2))) / len(of_predicate)
     low, high = min(share.low, share.value - half), max(share.high, share.value + half)

@@ -1,6 +1,7 @@
 """The models trained on every table in every fold, until time is up."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
@@ -12,7 +13,7 @@ from aegis_provider.check.features import Feature
 from aegis_provider.check.folds import Fold, Labels
 from aegis_provider.check.masked_records import MaskedRecords, Refitted
 from aegis_provider.check.models import USUAL, fitting_of
-from aegis_provider.classifiers import Fitting, Matrix
+from aegis_provider.classifiers import Matrix
 from aegis_provider.processes import results
 from aegis_provider.progress import Progress
 
@@ -46,9 +47,14 @@ class Training:
         """
         names = list(self.tables)
         every = [*product(self.models, names[:1]), *product(self.models, names[1:])]
-        fittings = (self._fitting(*each, place) for each in every for place in range(len(self.folds)))
-        calls = (partial(each.probabilities_before, self.end) for each in fittings)
-        done, found = 0, results(calls, len(self.labels))
+        calls = (self._call(*each, place) for each in every for place in range(len(self.folds)))
+        with closing(results(calls, len(self.labels))) as found:
+            yield from self._collected(every, found)
+
+    def _collected(
+        self, every: Sequence[tuple[str, str]], found: Iterator[Matrix | None]
+    ) -> Iterator[tuple[str, str, Matrix | None]]:
+        done = 0
         for model, table in every:
             probabilities: Matrix | None = np.zeros((len(self.labels), int(self.labels.max()) + 1))
             for fold in self.folds:
@@ -61,15 +67,21 @@ class Training:
                 self.progress(done, len(every) * len(self.folds))
             yield model, table, probabilities
 
-    def _fitting(self, model: str, table: str, place: int) -> Fitting:
-        """Return how to train on all folds but one, and predict the records of that one."""
-        fold = self.folds[place]
-        train = fold.train[self.tables[table]().shown[fold.train]]
-        return fitting_of(model, self._features(table, place), self.labels, train, fold)
+    def _call(self, model: str, table: str, place: int) -> Callable[[], Matrix | None]:
+        """Return what trains on all folds but one, and predicts the records of that one, unless time is up."""
+        fold, records = self.folds[place], self.tables[table]()
+        if records.features and monotonic() >= self.end:
+            return _nothing
+        train = fold.train[records.shown[fold.train]]
+        fitting = fitting_of(model, self._features(table, place), self.labels, train, fold)
+        return partial(fitting.probabilities_before, self.end)
 
     def _features(self, table: str, place: int) -> Sequence[Feature]:
-        """Return the columns of a table. They are not fitted anew once time is up, when nothing is trained on them."""
         records = self.tables[table]()
-        if self.refitted is None or not self.refitted.changes(table) or monotonic() >= self.end:
+        if self.refitted is None or not self.refitted.changes(table):
             return records.features
         return records.with_features(self.refitted.features(table, place, self.folds[place])).features
+
+
+def _nothing() -> None:
+    """Train nothing."""

@@ -53,7 +53,7 @@ class Parts:
 def parts_of(opened: Opened, name: str, seed: int) -> Parts:
     """Return the records to compare.
 
-    Models are tested on the held-out records. If there are none, a fifth of the real ones is drawn for the test, and
+    Models are tested on the held-out records. If there are too few, a fifth of the real ones is drawn for the test, and
     their rows are taken out of the release, if each row of it masks a record.
 
     Args:
@@ -65,7 +65,7 @@ def parts_of(opened: Opened, name: str, seed: int) -> Parts:
         TableError: There are too few records.
     """
     released = PlainRecords.released(opened.released, np.random.default_rng([seed, _FOR_DRAWING]))
-    if len(opened.held_out):
+    if len(opened.held_out) >= FEWEST:
         split = _Split(np.ones(len(released), dtype=bool), opened.seen, opened.held_out, Relation.UNSEEN)
     else:
         split = _drawn(opened, np.random.default_rng([seed, _FOR_TESTING]))

@@ -194,6 +194,7 @@ class _Prepared:
         if len(sides.training) < _FEWEST_RECORDS:
             raise TableError(
                 f"{name}: {len(sides.training)} records to learn from are too few; {_FEWEST_RECORDS} are needed"
+                + (", and --holdout 0 holds none out" if len(sides.held_out) else "")
             )
         levels = [levels_of(each) for each in sides.training.columns]
         label = sides.training.columns[-1]

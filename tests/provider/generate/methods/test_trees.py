@@ -5,10 +5,11 @@ import pytest
 
 from aegis_provider.errors import TableError
 from aegis_provider.generate.methods.method import Knobs
-from aegis_provider.generate.methods.trees import LEAF, Trees, leaves_of
+from aegis_provider.generate.methods.trees import LEAVES, Trees, leaves_of
 from tests.provider.generate.methods.tasks import assert_drawn_from, only_model, random_columns, shares, task_of
 
 RECORDS = 4_000
+LEAF = 400
 
 
 @pytest.fixture
@@ -45,6 +46,18 @@ def test_weights_say_whose_leaves_a_knob_changes(task):
     assert leaves_of(replace(weighed, knobs=Knobs(privacy=1e6)))[:2] == [RECORDS, RECORDS]
     known = replace(weighed, knobs=Knobs(privacy=2.0), quasi_identifiers=np.array([False, True, True, False]))
     assert leaves_of(known) == [LEAF, 2 * LEAF, LEAF, LEAF]
+
+
+@pytest.mark.parametrize(("records", "leaf"), [(1_000, LEAVES[0]), (5_000, 500), (20_000, LEAVES[1])])
+def test_leaves_are_a_tenth_of_the_records_within_limits(records, leaf):
+    assert leaves_of(task_of(random_columns(records))) == [leaf] * 4
+
+
+def test_few_records_have_some_leaves():
+    """A category follows a number; a single leaf would draw them on their own."""
+    few = task_of(random_columns(1_000))
+    found = shares(drawn(few, 4_000), (0, 1), few.sizes)
+    assert np.trace(found) > 0.5
 
 
 def test_with_most_privacy_columns_are_drawn_on_their_own(task):

@@ -14,12 +14,14 @@ from aegis_provider.generate.levels import Codes
 from aegis_provider.generate.methods.method import Model, Task
 from aegis_provider.generate.methods.sequential import Grown, Sequential, features_of, scores_of
 
-LEAF: Final = 1_000
-"""The leaf of a tree has at least this many training records, before any knob is turned."""
+LEAVES: Final = (200, 1_000)
+"""A leaf has at least a tenth of the training records, within these limits, before any knob is turned."""
+
+_SHARE: Final = 0.1
 
 _IN_A_BOOSTED_LEAF: Final = 20
 _TREES: Final = 60
-_LEAVES: Final = 15
+_LEAF_NODES: Final = 15
 
 
 class Trees:
@@ -65,7 +67,8 @@ def leaves_of(task: Task) -> list[int]:
     """(columns,) The fewest training records in the leaves of each column's tree; as many as there are for no tree."""
     knobs = task.knobs
     weights = task.privacy_weights * task.quasi_identifiers
-    sizes = LEAF * (1 + knobs.privacy * weights) / (1 + knobs.value * task.importance)
+    usual = np.clip(_SHARE * len(task.codes), *LEAVES)
+    sizes = usual * (1 + knobs.privacy * weights) / (1 + knobs.value * task.importance)
     return [int(each) for each in np.clip(np.ceil(sizes), _IN_A_BOOSTED_LEAF, max(len(task.codes), 1))]
 
 
@@ -91,7 +94,7 @@ class _Boosted:
         scores = scores_of(task, before, column, rng)
         classifier = HistGradientBoostingClassifier(
             max_iter=_TREES,
-            max_leaf_nodes=_LEAVES,
+            max_leaf_nodes=_LEAF_NODES,
             min_samples_leaf=int(np.ceil(_IN_A_BOOSTED_LEAF * (1 + task.knobs.privacy))),
             early_stopping=False,
             random_state=int(rng.integers(2**31)),
