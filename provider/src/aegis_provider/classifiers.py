@@ -30,6 +30,7 @@ _ITERATIONS: Final = 200
 _TREES: Final = 60
 _LEAVES: Final = 15
 _FOREST: Final = 100
+_IN_A_BOOSTED_LEAF: Final = 20
 # A leaf of fewer records says too little about its probabilities.
 _IN_A_LEAF: Final = 5
 
@@ -103,9 +104,20 @@ def _forest(_fitting: Fitting) -> Any:  # noqa: ANN401 - as above
 
 
 def _boosted(_fitting: Fitting) -> Any:  # noqa: ANN401 - as above
+    return boosted_trees(_IN_A_BOOSTED_LEAF, 0)
+
+
+def boosted_trees(in_a_leaf: int, seed: int) -> Any:  # noqa: ANN401 - as above
+    """Return gradient boosting of trees whose leaves have at least so many records."""
     from sklearn.ensemble import HistGradientBoostingClassifier  # noqa: PLC0415 - an extra, and slow to load
 
-    return HistGradientBoostingClassifier(max_iter=_TREES, max_leaf_nodes=_LEAVES, early_stopping=False, random_state=0)
+    return HistGradientBoostingClassifier(
+        max_iter=_TREES,
+        max_leaf_nodes=_LEAVES,
+        min_samples_leaf=in_a_leaf,
+        early_stopping=False,
+        random_state=seed,
+    )
 
 
 CLASSIFIERS: Final[Mapping[str, Callable[[Fitting], Any]]] = {

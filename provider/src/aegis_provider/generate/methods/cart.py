@@ -1,19 +1,18 @@
 """Sequential trees with small leaves, as statistics offices use them."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar, Final
+from collections.abc import Sequence
+from typing import ClassVar, Final
 
 import numpy as np
 
-from aegis_provider.errors import TableError
-from aegis_provider.generate.methods.method import Model, Task
-from aegis_provider.generate.methods.sequential import Grown, Sequential
+from aegis_provider.generate.methods.method import Task
+from aegis_provider.generate.methods.sequential import Grown, SequentialMethod, Step
 
 FEWEST: Final = 5
 """Each leaf has at least this many training records."""
 
 
-class Cart:
+class Cart(SequentialMethod):
     """Classification and regression trees, one column after the other.
 
     The label comes first, then the attributes in their order. A tree predicts each column from those before it; a new
@@ -27,23 +26,8 @@ class Cart:
 
     heeds: ClassVar[frozenset[str]] = frozenset()
 
-    def guarantee(self, task: Task) -> tuple[float, float] | None:  # noqa: ARG002 - the signature of every method
-        """Return `None`."""
-        return None
-
-    def train(
-        self,
-        task: Task,
-        rng: np.random.Generator,
-        state: Mapping[str, Any] | None = None,  # noqa: ARG002 - training is one step, so there is nothing to go on from
-    ) -> Iterator[Model]:
-        """Yield the only model.
-
-        Raises:
-            TableError: There are no records.
-        """
-        if not len(task.codes):
-            raise TableError("there are no records to learn from")
+    def steps(self, task: Task, rng: np.random.Generator) -> Sequence[Step]:
+        """Return the label's step, then those of the attributes."""
         label = len(task.levels) - 1
         order = (label, *range(label))
-        yield Sequential([Grown.of(task, order[:place], each, FEWEST, rng) for place, each in enumerate(order)])
+        return [Grown.of(task, order[:place], each, FEWEST, rng) for place, each in enumerate(order)]

@@ -1,16 +1,18 @@
 """Columns drawn one after the other, each from the records that a tree finds like the new one in those before it."""
 
-from collections.abc import Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
+from aegis_provider.errors import TableError
 from aegis_provider.generate.levels import Codes
 from aegis_provider.generate.methods.conditional import Conditional
-from aegis_provider.generate.methods.method import Task
+from aegis_provider.generate.methods.method import Model, Task
 
 _MOST_CLASSES: Final = 64
 """A category of more levels is predicted by its place in an order, since a tree compares all classes at every split."""
@@ -37,36 +39,56 @@ class Step(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
+class Predictors:
+    """The columns before another, as trees read them.
+
+    Attributes:
+        before: The columns.
+        scores: For each of these, the number of each level; their order lets a tree split the levels well.
+    """
+
+    before: Sequence[int]
+    scores: Sequence[NDArray[np.float32]]
+
+    @classmethod
+    def of(cls, task: Task, before: Sequence[int], column: int, rng: np.random.Generator) -> Self:
+        """Score the levels of the columns before another for trees that predict this one."""
+        return cls(before, [_scores(task, other, column, rng) for other in before])
+
+    def features(self, codes: Codes) -> NDArray[np.float32]:
+        """(records, columns before) Return what a tree reads."""
+        both = zip(self.before, self.scores, strict=True)
+        return np.stack([of_level[codes[:, other]] for other, of_level in both], axis=1)
+
+
+@dataclass(frozen=True, eq=False)
 class Grown:
     """A column drawn by a tree.
 
     Attributes:
         column: The column.
-        before: The columns that it is predicted from.
-        scores: For each of these, the number that each level has in the tree.
+        predictors: What the tree reads.
         tree: Puts records into leaves; `None` if there is no column before.
         leaves: The levels of the training records in each leaf.
     """
 
     column: int
-    before: Sequence[int]
-    scores: Sequence[NDArray[np.float32]]
+    predictors: Predictors
     tree: _Tree | None
     leaves: Conditional
 
     @classmethod
-    def of(cls, task: Task, before: Sequence[int], column: int, fewest: int, rng: np.random.Generator) -> "Grown":
+    def of(cls, task: Task, before: Sequence[int], column: int, fewest: int, rng: np.random.Generator) -> Self:
         """Grow the tree; each leaf has at least `fewest` training records."""
-        scores = scores_of(task, before, column, rng)
-        tree = _tree(task, column, features_of(task.codes, before, scores), fewest, rng) if before else None
-        leaf = _leaf(tree, task.codes, before, scores)
+        predictors = Predictors.of(task, before, column, rng)
+        tree = _tree(task, column, predictors.features(task.codes), fewest, rng) if before else None
+        leaf = _leaf(tree, predictors, task.codes)
         leaves = Conditional.of_records(leaf, task.codes[:, column], int(leaf.max()) + 1)
-        return cls(column, before, scores, tree, leaves)
+        return cls(column, predictors, tree, leaves)
 
     def drawn(self, codes: Codes, rng: np.random.Generator) -> Codes:
         """(records,) Return the level of a random training record in the leaf of each record."""
-        leaf = _leaf(self.tree, codes, self.before, self.scores)
-        return self.leaves.drawn(leaf, rng.random(len(codes)))
+        return self.leaves.drawn(_leaf(self.tree, self.predictors, codes), rng.random(len(codes)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,14 +114,31 @@ class Sequential:
         return {}
 
 
-def scores_of(task: Task, before: Sequence[int], column: int, rng: np.random.Generator) -> list[NDArray[np.float32]]:
-    """Return for each column before another numbers of its levels, whose order lets a tree split them well."""
-    return [_scores(task, other, column, rng) for other in before]
+class SequentialMethod(ABC):
+    """A method of such steps, which is learnt at once and guarantees nothing."""
 
+    @abstractmethod
+    def steps(self, task: Task, rng: np.random.Generator) -> Sequence[Step]:
+        """Learn the step of each column, in the order in which they are drawn."""
 
-def features_of(codes: Codes, before: Sequence[int], scores: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:
-    """(records, columns before) Return what a tree reads."""
-    return np.stack([of_level[codes[:, other]] for other, of_level in zip(before, scores, strict=True)], axis=1)
+    def guarantee(self, task: Task) -> tuple[float, float] | None:  # noqa: ARG002 - the signature of every method
+        """Return `None`."""
+        return None
+
+    def train(
+        self,
+        task: Task,
+        rng: np.random.Generator,
+        state: Mapping[str, Any] | None = None,  # noqa: ARG002 - training is one step, so there is nothing to go on from
+    ) -> Iterator[Model]:
+        """Yield the only model.
+
+        Raises:
+            TableError: There are no records.
+        """
+        if not len(task.codes):
+            raise TableError("there are no records to learn from")
+        yield Sequential(self.steps(task, rng))
 
 
 def _tree(task: Task, column: int, features: NDArray[np.float32], fewest: int, rng: np.random.Generator) -> _Tree:
@@ -120,10 +159,10 @@ def _target(task: Task, column: int, rng: np.random.Generator) -> NDArray[np.flo
     return _ordered(codes, task.codes[:, -1], rng)[codes] if levels.size > _MOST_CLASSES else None
 
 
-def _leaf(tree: _Tree | None, codes: Codes, before: Sequence[int], scores: Sequence[NDArray[np.float32]]) -> Codes:
+def _leaf(tree: _Tree | None, predictors: Predictors, codes: Codes) -> Codes:
     if tree is None:
         return np.zeros(len(codes), dtype=np.intp)
-    return tree.apply(features_of(codes, before, scores)).astype(np.intp)
+    return tree.apply(predictors.features(codes)).astype(np.intp)
 
 
 def _scores(task: Task, other: int, column: int, rng: np.random.Generator) -> NDArray[np.float32]:

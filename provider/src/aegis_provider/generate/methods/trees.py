@@ -1,18 +1,16 @@
 """Sequential trees with large leaves, and a label drawn as boosted trees predict it from all attributes."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Self
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.ensemble import HistGradientBoostingClassifier
 from threadpoolctl import threadpool_limits
 
-from aegis_provider.errors import TableError
+from aegis_provider.classifiers import boosted_trees
 from aegis_provider.generate.levels import Codes
-from aegis_provider.generate.methods.method import Model, Task
-from aegis_provider.generate.methods.sequential import Grown, Sequential, features_of, scores_of
+from aegis_provider.generate.methods.method import Task
+from aegis_provider.generate.methods.sequential import Grown, Predictors, SequentialMethod, Step
 
 LEAVES: Final = (200, 1_000)
 """A leaf has at least a tenth of the training records, within these limits, before any knob is turned."""
@@ -20,11 +18,9 @@ LEAVES: Final = (200, 1_000)
 _SHARE: Final = 0.1
 
 _IN_A_BOOSTED_LEAF: Final = 20
-_TREES: Final = 60
-_LEAF_NODES: Final = 15
 
 
-class Trees:
+class Trees(SequentialMethod):
     """Trees that tell what is true of many, for attributes, and boosted trees for the label.
 
     A release is worth what its attributes tell about the label, and gives persons away by what attributes tell about
@@ -38,29 +34,13 @@ class Trees:
 
     heeds: ClassVar[frozenset[str]] = frozenset({"privacy", "value"})
 
-    def guarantee(self, task: Task) -> tuple[float, float] | None:  # noqa: ARG002 - the signature of every method
-        """Return `None`."""
-        return None
-
-    def train(
-        self,
-        task: Task,
-        rng: np.random.Generator,
-        state: Mapping[str, Any] | None = None,  # noqa: ARG002 - training is one step, so there is nothing to go on from
-    ) -> Iterator[Model]:
-        """Yield the only model.
-
-        Raises:
-            TableError: There are no records.
-        """
-        if not len(task.codes):
-            raise TableError("there are no records to learn from")
+    def steps(self, task: Task, rng: np.random.Generator) -> Sequence[Step]:
+        """Return the steps of the attributes, then the label's."""
         label, leaves = len(task.levels) - 1, leaves_of(task)
         attributes = range(label)
         grown = [Grown.of(task, attributes[:place], place, leaves[place], rng) for place in attributes]
         can_be_predicted = label > 0 and len(np.unique(task.codes[:, label])) > 1
-        last = _Boosted.of(task, attributes, label, rng) if can_be_predicted else Grown.of(task, (), label, 1, rng)
-        yield Sequential([*grown, last])
+        return [*grown, _Boosted.of(task, label, rng) if can_be_predicted else Grown.of(task, (), label, 1, rng)]
 
 
 def leaves_of(task: Task) -> list[int]:
@@ -74,38 +54,31 @@ def leaves_of(task: Task) -> list[int]:
 
 @dataclass(frozen=True, eq=False)
 class _Boosted:
-    """A column drawn as boosted trees predict it.
+    """The label, drawn as boosted trees predict it from all attributes.
 
     Attributes:
-        column: The column.
-        before: The columns that it is predicted from.
-        scores: For each of these, the number that each level has in the trees.
+        column: The label.
+        predictors: What they read.
         classifier: The trees.
     """
 
     column: int
-    before: Sequence[int]
-    scores: Sequence[NDArray[np.float32]]
+    predictors: Predictors
     classifier: Any
 
     @classmethod
-    def of(cls, task: Task, before: Sequence[int], column: int, rng: np.random.Generator) -> Self:
+    def of(cls, task: Task, label: int, rng: np.random.Generator) -> Self:
         """Fit the trees."""
-        scores = scores_of(task, before, column, rng)
-        classifier = HistGradientBoostingClassifier(
-            max_iter=_TREES,
-            max_leaf_nodes=_LEAF_NODES,
-            min_samples_leaf=int(np.ceil(_IN_A_BOOSTED_LEAF * (1 + task.knobs.privacy))),
-            early_stopping=False,
-            random_state=int(rng.integers(2**31)),
-        )
+        predictors = Predictors.of(task, range(label), label, rng)
+        in_a_leaf = int(np.ceil(_IN_A_BOOSTED_LEAF * (1 + task.knobs.privacy)))
+        classifier = boosted_trees(in_a_leaf, int(rng.integers(2**31)))
         with threadpool_limits(1):
-            classifier.fit(features_of(task.codes, before, scores), task.codes[:, column])
-        return cls(column, before, scores, classifier)
+            classifier.fit(predictors.features(task.codes), task.codes[:, label])
+        return cls(label, predictors, classifier)
 
     def drawn(self, codes: Codes, rng: np.random.Generator) -> Codes:
         """(records,) Return a level for each record, drawn by the predicted probabilities."""
         with threadpool_limits(1):
-            shares = self.classifier.predict_proba(features_of(codes, self.before, self.scores)).cumsum(axis=1)
+            shares = self.classifier.predict_proba(self.predictors.features(codes)).cumsum(axis=1)
         chosen = (rng.random(len(codes))[:, None] * shares[:, -1:] >= shares).sum(axis=1)
         return np.asarray(self.classifier.classes_[np.minimum(chosen, len(self.classifier.classes_) - 1)])
