@@ -5,7 +5,7 @@ from math import log
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from aegis_provider.draft.merges import folded, merge_any, merge_neighbours
@@ -74,14 +74,22 @@ def merged_once(joint, minimum, groups):
 
 
 @given(joint=tables(7), minimum=st.integers(1, 30))
+@example(joint=np.array([[0, 0], [1, 1], [0, 2], [2, 1]]), minimum=3)
+@example(joint=np.array([[0, 0], [1, 2], [1, 1], [1, 3], [2, 1]]), minimum=4)
 def test_unordered_values_are_merged_by_the_least_loss(joint, minimum):
-    groups = [(place,) for place in range(len(joint))]
+    groups = frozenset((place,) for place in range(len(joint)))
     for size, merged in zip(SIZES, merge_any(joint, minimum, SIZES), strict=True):
-        while len(groups) > 1 and (folded(joint, groups).sum(axis=1).min() < minimum or len(groups) > size):
-            towards = [after for after in merged_once(joint, minimum, groups) if refines(after, merged)]
-            assert towards, "a worse merge was preferred"
-            groups = towards[0]
-        assert {frozenset(each) for each in groups} == {frozenset(each) for each in merged}
+        # Of merges that are equally good, one may lead to `merged` and another past it: all are followed.
+        assert frozenset(merged) in merged_until(joint, minimum, size, groups, merged), "a worse merge was preferred"
+        groups = frozenset(merged)
+
+
+def merged_until(joint, minimum, size, groups, coarser):
+    """The partitions at which greedy merges end that refine a coarser one."""
+    if len(groups) == 1 or (folded(joint, groups).sum(axis=1).min() >= minimum and len(groups) <= size):
+        return {groups}
+    after = {frozenset(tuple(sorted(group)) for group in each) for each in merged_once(joint, minimum, groups)}
+    return set().union(*(merged_until(joint, minimum, size, each, coarser) for each in after if refines(each, coarser)))
 
 
 def refines(finer, coarser):
