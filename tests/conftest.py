@@ -29,7 +29,13 @@ settings.register_profile(
     # One fixture for all examples of a test is intended.
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
-settings.register_profile("long", settings.get_profile("short"), max_examples=200, derandomize=False, print_blob=True)
+settings.register_profile(
+    "long",
+    settings.get_profile("short"),
+    max_examples=200,
+    derandomize="CI" in os.environ,  # new examples are looked for where a failure stops nobody else
+    print_blob=True,
+)
 settings.load_profile("short")  # `--hypothesis-profile` loads another one later
 
 
