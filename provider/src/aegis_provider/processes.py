@@ -10,6 +10,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from importlib import import_module
 from multiprocessing import current_process
 from threading import Thread
@@ -29,6 +30,8 @@ _WAITING: Final = 4
 _IDLE: Final = 300
 """After so many seconds without work, a process ends."""
 
+_is_ready: Final = ContextVar("_is_ready", default=False)
+
 
 @contextmanager
 def processes_ready(records: int) -> Iterator[None]:
@@ -40,11 +43,13 @@ def processes_ready(records: int) -> Iterator[None]:
     pool = None
     with suppress(ModuleNotFoundError):  # who needs the extra says so
         pool = _pool(records)
+    ready = _is_ready.set(pool is not None)
     try:
         if pool is not None:
             pool.submit(_nothing)
         yield
     finally:
+        _is_ready.reset(ready)
         if pool is not None:
             pool.shutdown(kill_workers=True)
 
@@ -78,6 +83,17 @@ def results(calls: Iterable[Callable[[], T]], records: int) -> Generator[T, None
     finally:
         if not all(each.done() for each in waiting):  # Ctrl-C, an error, or nobody wants the rest
             pool.shutdown(kill_workers=True)
+
+
+def begun(calls: Iterable[Callable[[], T]], records: int) -> list[Future[T]]:
+    """Have calls made in other processes meanwhile, if these are ready; otherwise the list is empty.
+
+    Args:
+        calls: As in `results`, but not so many that they need a window.
+        records: As in `results`.
+    """
+    pool = _pool(records) if _is_ready.get() else None
+    return [] if pool is None else [pool.submit(call) for call in calls]
 
 
 def _processes() -> int:

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import replace
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -95,6 +96,18 @@ def test_of_further_configurations_only_the_share_is_found(table, plan, result):
     assert found.shares == result.shares
     assert {each.table for each in found.performances} == {RAW, "both", NOTHING}
     assert (found.configurations, found.left_out, found.held) == (("both",), {"both": 0}, None)
+
+
+def test_further_configurations_are_tested_on_no_more_folds_than_are_enough(table, plan, monkeypatch, result):
+    monkeypatch.setattr(import_module("aegis_provider.check.check"), "_ENOUGH_TESTED", 50)  # a fold has 48 records
+    seen = []
+    found = check(table, plan, ["both"], further=["age"], seconds=600, progress=lambda *done: seen.append(done))
+    best = max(MODELS, key=lambda model: found.of(RAW, model).auc.value)
+    raw, _ = trained(best, [AGES, TOWNS], LABELS, None, [[int(age) for age in AGES]], folds=2)
+    age, _ = trained(best, [DECADES], LABELS, folds=2)
+    assert found.shares["age"].value == pytest.approx((age - 0.5) / (raw - 0.5), abs=2e-3)
+    assert found.shares["both"] == result.shares["both"]
+    assert seen[-1] == (2, 2)
 
 
 def test_it_says_what_was_used(result):

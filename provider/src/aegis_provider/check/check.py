@@ -8,7 +8,7 @@ from time import monotonic
 import numpy as np
 
 from aegis_provider.check.estimates import Estimate, accuracy, auc
-from aegis_provider.check.folds import folds_of
+from aegis_provider.check.folds import Fold, folds_of
 from aegis_provider.check.masked_records import CheckedRecords, Refit, Refitted, is_fitted
 from aegis_provider.check.result import CHANCE, NOTHING, RAW, CheckResult, Interval, Performance
 from aegis_provider.check.training import Training
@@ -22,6 +22,9 @@ from aegis_provider.table import Source, open_table
 
 _SEED = 0
 _FEWEST_FOLDS = 2
+
+# A share of the AUC that is tested on so many records has an interval of a few percent.
+_ENOUGH_TESTED = 5_000
 
 
 def check(
@@ -48,8 +51,9 @@ def check(
         table: Anything that `open_table` accepts.
         plan: The plan with the configurations.
         configurations: The ids of the configurations: first the winner, then others to compare with it.
-        further: The ids of further configurations, of which only the share that they keep is of interest: the model
-            that is best on the table as it is, is trained on them after all else.
+        further: The ids of further configurations, of which only the share that they keep is of interest, and from
+            5,000 records or more: the model that is best on the table as it is, is tested on the first folds of them
+            that have so many, after all else.
         seconds: Once they are over, no further training starts. The result says what is not finished.
         folds: How many folds.
         refit: Fits those maskings that are fitted to the label anew to the training records of each fold: as they are,
@@ -75,7 +79,8 @@ def check(
         anew = Refitted(records, chosen, refit) if fitted else None
         training = Training(records.labels, folds_of(records.labels, folds, _SEED), tables, anew, end, progress)
         estimates, unfinished = _estimates(training)
-        shares = _shares(estimates, replace(training, tables={each: masked[each] for each in further}))
+        rest = replace(training, folds=_enough(training.folds), tables={each: masked[each] for each in further})
+        shares = _shares(estimates, rest)
     return CheckResult(
         label=plan.label,
         configurations=tuple(configurations),
@@ -95,37 +100,51 @@ def check(
 
 @dataclass(frozen=True, eq=False)
 class _Estimates:
-    """The AUC and the accuracy of a model on a table."""
+    """The AUC and the accuracy of a model on a table.
+
+    `first`: the AUC on the folds that are enough for a share.
+    """
 
     auc: Estimate
     accuracy: Estimate
+    first: Estimate
 
 
 def _estimates(training: Training) -> tuple[dict[str, dict[str, _Estimates]], dict[str, tuple[str, ...]]]:
     """Train the models. Return the estimates of each by table, and the tables that each did not finish."""
     estimates: dict[str, dict[str, _Estimates]] = {}
     unfinished: dict[str, tuple[str, ...]] = {}
+    labels, folds = training.labels, training.folds
     for model, name, probabilities in training.predictions():
         if probabilities is None:
             unfinished[model] = (*unfinished.get(model, ()), name)
         else:
-            both = _Estimates(
-                auc(probabilities, training.labels, training.folds), accuracy(probabilities, training.labels)
+            estimates.setdefault(model, {})[name] = _Estimates(
+                auc(probabilities, labels, folds),
+                accuracy(probabilities, labels),
+                auc(probabilities, labels, _enough(folds)),
             )
-            estimates.setdefault(model, {})[name] = both
     return estimates, unfinished
+
+
+def _enough(folds: Sequence[Fold]) -> Sequence[Fold]:
+    """Return the first folds that have enough records to test, or all of them."""
+    tested = np.cumsum([len(each.test) for each in folds])
+    return folds[: 1 + int(np.searchsorted(tested, _ENOUGH_TESTED))]
 
 
 def _shares(estimates: Mapping[str, Mapping[str, _Estimates]], rest: Training) -> dict[str, Interval]:
     """Return what is left of the AUC by the model that is best on the table as it is; train it on the `rest`."""
-    raw = {model: by_table[RAW].auc for model, by_table in estimates.items() if RAW in by_table}
-    best = max(raw, key=lambda model: raw[model].value, default="")
-    if not best or raw[best].value <= CHANCE:
+    raw = {model: by_table[RAW] for model, by_table in estimates.items() if RAW in by_table}
+    best = max(raw, key=lambda model: raw[model].auc.value, default="")
+    if not best or min(raw[best].auc.value, raw[best].first.value) <= CHANCE:
         return {}
     further, _ = _estimates(replace(rest, models=(best,)))
-    by_table = {**estimates[best], **further.get(best, {})}
-    shares = {name: one.auc.share_of(raw[best], CHANCE) for name, one in by_table.items() if name not in (RAW, NOTHING)}
-    return {name: share.interval(-np.inf, np.inf) for name, share in shares.items()}
+    shares = {
+        **{name: each.auc.share_of(raw[best].auc, CHANCE) for name, each in estimates[best].items()},
+        **{name: each.first.share_of(raw[best].first, CHANCE) for name, each in further.get(best, {}).items()},
+    }
+    return {name: share.interval(-np.inf, np.inf) for name, share in shares.items() if name not in (RAW, NOTHING)}
 
 
 def _chosen(plan: Plan, configurations: Sequence[str], further: Sequence[str], folds: int) -> list[Configuration]:

@@ -31,6 +31,10 @@ class Clock:
     _started: float = field(default_factory=monotonic)
     _from: float = field(default_factory=monotonic)
 
+    def alone(self) -> "Clock":
+        """Return a clock for the time that is left, which reports nothing."""
+        return Clock(max(0.0, self._started + self.seconds - monotonic()), 1, _unseen)
+
     def next(self) -> None:
         """Begin with the next requirement."""
         self.done, self._from = self.done + 1, monotonic()
@@ -52,3 +56,7 @@ class Clock:
         self.progress(int((self.done + min(share, 1.0)) * _PARTS), self.requirements * _PARTS)
         if left <= 0:
             raise TimeIsUpError
+
+
+def _unseen(_done: int, _all: int) -> None:
+    """Show nothing. Other than a lambda, it can be sent to another process."""

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from math import ceil, floor
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from aegis_advisor.ranking.blocks import CodeBlocks
 from aegis_advisor.ranking.order import rank
@@ -16,11 +15,10 @@ from aegis_provider.errors import NothingHoldsError, PlanError
 from aegis_provider.plan.model import Configuration, Plan
 from aegis_provider.privacy import CRITERIA, breaks, measure_privacy
 from aegis_provider.progress import Progress
-from aegis_provider.search.ceiling import lower_ceiling
-from aegis_provider.search.clock import Clock, TimeIsUpError
-from aegis_provider.search.evaluation import Evaluation, is_decidable
-from aegis_provider.search.exhaustive import explore_all
-from aegis_provider.search.exploration import Exploration, explore_nearby, refined
+from aegis_provider.search.clock import Clock
+from aegis_provider.search.each import explore_each
+from aegis_provider.search.evaluation import Evaluation
+from aegis_provider.search.exploration import Exploration
 from aegis_provider.search.lattice import Node
 from aegis_provider.search.preference import preferred
 from aegis_provider.search.problem import Problem
@@ -30,9 +28,6 @@ from aegis_provider.search.utility import measure_of_search
 from aegis_provider.table import Source, open_table
 
 _DECIMALS = 10**6
-
-# Larger lattices are searched nearby first, so that there is something good if the time ends.
-_QUICKLY_DECIDED = 100_000
 
 
 def find_configurations(
@@ -85,66 +80,10 @@ def find_configurations(
         counted = CountedTable.of(opened, plan)
         problem = Problem.of(counted, plan, required, by)
     explorations = [Exploration(each, problem.utility, clock) for each in problem.evaluations]
-    with threadpool_limits(1):  # the matrices are small, so threads would mostly wait for each other
-        interrupted = _explore_each(explorations, plan.source)
+    interrupted = explore_each(explorations, plan.source)
     if not any(each.utilities for each in explorations):
         raise NothingHoldsError(_nearest(explorations[0].evaluation, required, plan, counted.records))
     return _Found(problem, plan, required, explorations, most).result(measure, interrupted=interrupted)
-
-
-def _explore_each(explorations: Sequence[Exploration], source: str) -> bool:
-    """Explore every requirement; return whether Ctrl-C ended it.
-
-    Raises:
-        PlanError: A requirement takes too long to decide.
-    """
-    interrupted = False
-    try:
-        for place, each in enumerate(explorations):
-            seeds = [node for other in explorations[:place] for node in _best(other)]
-            _explore(each, source, [node for node in seeds if each.holds(node)])
-            each.clock.next()
-    except KeyboardInterrupt:
-        interrupted = True
-    _share(explorations)
-    return interrupted
-
-
-def _explore(exploration: Exploration, source: str, seeds: Sequence[Node]) -> None:
-    """Explore one requirement until it is decided or its time is up.
-
-    Raises:
-        PlanError: The requirement takes too long to decide.
-    """
-    evaluation = exploration.evaluation
-    decidable = is_decidable(evaluation.lattice)
-    try:
-        if evaluation.is_monotone and not exploration.holds(evaluation.lattice.top):
-            exploration.ceiling = -np.inf
-            return
-        if evaluation.is_monotone:
-            refined(exploration, evaluation.lattice.top, None)
-        if evaluation.is_monotone and evaluation.lattice.nodes > _QUICKLY_DECIDED:
-            explore_nearby(exploration, seeds)
-        if decidable or not evaluation.is_monotone:
-            explore_all(exploration, source)
-        else:
-            lower_ceiling(exploration)
-    except TimeIsUpError:
-        pass
-
-
-def _best(exploration: Exploration) -> list[Node]:
-    return sorted(exploration.nodes, key=lambda node: (-exploration.utilities[node], node))[:1]
-
-
-def _share(explorations: Sequence[Exploration]) -> None:
-    """Let every requirement that is not decided have the best nodes of the others, and the coarsest."""
-    best = [node for each in explorations for node in _best(each)]
-    for each in explorations:
-        if not each.complete:
-            nodes = [node for node in (*best, each.evaluation.lattice.top) if each.holds(node)]
-            each.add(nodes)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,7 @@
 """What is known about one requirement while the lattice is searched, and the search of a lattice of any size."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Final
 
@@ -74,6 +74,15 @@ class Exploration:
             self._known[node] = self.evaluation.holds(node)
             self.evaluated += 1
         return self._known[node]
+
+    def alone(self) -> "Exploration":
+        """Return the same exploration with a clock of its own, for another process."""
+        return replace(self, clock=self.clock.alone())
+
+    def learn(self, other: "Exploration") -> None:
+        """Take over what an exploration of the same requirement found."""
+        self.utilities, self.ends, self.ceiling = other.utilities, other.ends, other.ceiling
+        self.minimal, self.evaluated = other.minimal, other.evaluated
 
     def add(self, nodes: Sequence[Node]) -> None:
         """Add nodes that meet the requirement."""
