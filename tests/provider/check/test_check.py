@@ -216,6 +216,20 @@ def test_a_masking_that_has_seen_the_label_is_refitted_in_each_fold(write, plan_
         assert honest.of(RAW, model).auc == leaking.of(RAW, model).auc
 
 
+def test_a_refitted_masking_without_a_value_of_the_table_is_an_error(write, plan_of):
+    rows = codes_and_noise()
+    plan = by_majority(plan_of("{code: {maskings: {m: {mapping: {x: x}}}}}", "{c: {code: m}}"), rows[1:])
+
+    def forgetful(known, _):
+        [attribute] = known.attributes
+        [masking] = attribute.maskings
+        masked = {code: text for code, text in masking.function.table.items() if code != "n7"}
+        return replace(known, attributes=(replace(attribute, maskings=(replace(masking, function=Mapped(masked)),)),))
+
+    with pytest.raises(TableError, match="'n7' is not in the mapping"):
+        check(write("noise.csv", as_csv(rows)), plan, ["c"], seconds=600, refit=forgetful)
+
+
 def test_what_is_not_masked_is_not_refitted(write, plan_of):
     rows = codes_and_noise()
     configurations = "{c: {code: identity}, d: {code: drop}}"

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Final, Protocol
 
 import numpy as np
@@ -159,18 +160,30 @@ class Refitted:
 
     def _of(self, fold: Fold) -> Iterator[tuple[str, Mapping[str, Feature]]]:
         plan = self.refit(self.records.plan, self.records.texts.take(pa.array(fold.train)))
-        fitted = tuple(each for each in plan.attributes if each.fitted_to_label)
-        names = {each.name for each in fitted}
-        plan = replace(plan, attributes=fitted)
+        attributes = {each.name: each for each in plan.attributes if each.fitted_to_label}
+        read, texts = self._read
+        counted = replace(
+            read,
+            attributes=tuple(replace(each, attribute=attributes[each.attribute.name]) for each in read.attributes),
+        )
+        plan = replace(plan, attributes=tuple(attributes.values()))
+        for each in self.configurations:
+            maskings = {name: choice for name, choice in each.maskings.items() if name in attributes}
+            release = Release.of(counted, plan, replace(each, maskings=maskings))
+            yield each.id, {feature.name: feature for feature in _features(release, release.masked(texts))}
+
+    @cached_property
+    def _read(self) -> tuple[CountedTable, Mapping[str, Texts]]:
+        """The attributes that are fitted to the label, counted in the records, and their columns with the label's."""
+        plan = self.records.plan
+        plan = replace(plan, attributes=tuple(each for each in plan.attributes if each.fitted_to_label))
         with open_table(self.records.texts) as opened:
             counted = CountedTable.of(opened, plan)
-            wanted = [name for name in counted.table.columns if name in {*names, plan.label}]
+            names = {plan.label, *(each.name for each in plan.attributes)}
+            wanted = [name for name in counted.table.columns if name in names]
             [block] = blocks_of(counted.table.batches(wanted), len(self.records.labels))
-            texts = dict(zip(wanted, block.columns, strict=True))
-            for each in self.configurations:
-                maskings = {name: choice for name, choice in each.maskings.items() if name in names}
-                release = Release.of(counted, plan, replace(each, maskings=maskings))
-                yield each.id, {feature.name: feature for feature in _features(release, release.masked(texts))}
+            closed = replace(counted.table, finder=None)  # it can no longer find the row of a value
+            return replace(counted, table=closed), dict(zip(wanted, block.columns, strict=True))
 
 
 def is_fitted(attribute: Attribute, configuration: Configuration) -> bool:
