@@ -38,11 +38,11 @@ def generate(
         ),
     ] = None,
     privacy: Annotated[
-        float, typer.Option(min=0, metavar="LAMBDA", help="wgan-gp, trees: what nearness to real records costs.")
+        float, typer.Option(min=0, metavar="LAMBDA", help="What nearness to real records costs.")
     ] = 0.0,
     value: Annotated[
         float,
-        typer.Option(min=0, metavar="LAMBDA", help="wgan-gp, trees: what nearness in important attributes is worth."),
+        typer.Option(min=0, metavar="LAMBDA", help="wgan-gp, trees, mbi: what nearness in important attributes is worth."),
     ] = 0.0,
     epsilon: Annotated[
         float | None, typer.Option(min=0, help="mbi: the budget of differential privacy; without it, none.")

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -5,8 +6,8 @@ import pytest
 
 from aegis_provider.errors import TableError
 from aegis_provider.generate.methods.cart import FEWEST, Cart
-from aegis_provider.generate.methods.method import Task
-from aegis_provider.generate.methods.sequential import _ordered
+from aegis_provider.generate.methods.method import Knobs, Task
+from aegis_provider.generate.methods.sequential import Grown, _ordered
 from tests.provider.generate.methods.tasks import assert_drawn_from, only_model, random_columns, shares, task_of
 
 
@@ -40,6 +41,26 @@ def test_leaves_have_five_records():
     for step in model.steps:
         leaves = np.diff(step.leaves.below[step.leaves.first])
         assert leaves[leaves > 0].min() >= FEWEST
+
+
+@pytest.mark.parametrize(
+    ("privacy", "leaves"), [(0.0, [5, 5, 5, 5]), (9.0, [50, 28, 5, 5]), (1e6, [4_000, 4_000, 5, 5])]
+)
+def test_the_privacy_knob_enlarges_the_leaves_of_quasi_identifiers_by_their_weights(monkeypatch, privacy, leaves):
+    weights, known = np.array([1.0, 0.5, 1.0, 1.0]), np.array([True, True, False, False])
+    task = replace(task_of(random_columns(4_000)), privacy_weights=weights, quasi_identifiers=known)
+    fewest, grown = {}, Grown.of
+
+    def growing(task, before, column, least, rng):
+        fewest[column] = least
+        return grown(task, before, column, least, rng)
+
+    monkeypatch.setattr(Grown, "of", growing)
+    model = only_model(Cart(), replace(task, knobs=Knobs(privacy=privacy)))
+    assert [fewest[column] for column in range(4)] == leaves
+    for step in model.steps:
+        sizes = np.diff(step.leaves.below[step.leaves.first])
+        assert sizes[sizes > 0].min() >= leaves[step.column]
 
 
 def test_missing_numbers_are_drawn_as_often_as_there_are():

@@ -49,6 +49,11 @@ class Task:
     knobs: Knobs = field(default_factory=Knobs)
 
     @property
+    def costs(self) -> NDArray[np.float64]:
+        """(columns,) The privacy knob times the weight of each quasi-identifier; 0 for other columns."""
+        return self.knobs.privacy * self.privacy_weights * self.quasi_identifiers
+
+    @property
     def sizes(self) -> tuple[int, ...]:
         """The number of levels of each column."""
         return tuple(each.size for each in self.levels)

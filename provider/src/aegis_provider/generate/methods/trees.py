@@ -45,10 +45,8 @@ class Trees(SequentialMethod):
 
 def leaves_of(task: Task) -> list[int]:
     """(columns,) The fewest training records in the leaves of each column's tree; as many as there are for no tree."""
-    knobs = task.knobs
-    weights = task.privacy_weights * task.quasi_identifiers
     usual = np.clip(_SHARE * len(task.codes), *LEAVES)
-    sizes = usual * (1 + knobs.privacy * weights) / (1 + knobs.value * task.importance)
+    sizes = usual * (1 + task.costs) / (1 + task.knobs.value * task.importance)
     return [int(each) for each in np.clip(np.ceil(sizes), _IN_A_BOOSTED_LEAF, max(len(task.codes), 1))]
 
 

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.metrics import mutual_info_score
@@ -5,7 +7,7 @@ from sklearn.metrics import mutual_info_score
 from aegis_provider.errors import PlanError, TableError
 from aegis_provider.generate.methods.marginals import Marginals
 from aegis_provider.generate.methods.marginals.tree import mutual_information, outward, spanning_tree
-from aegis_provider.generate.methods.method import Task
+from aegis_provider.generate.methods.method import Knobs, Task
 from tests.provider.generate.methods.tasks import assert_drawn_from, only_model, random_columns, shares, task_of
 
 CHAIN = {(0, 1), (1, 2), (2, 3)}
@@ -20,6 +22,18 @@ class TestExactly:
         model = only_model(Marginals(), task_of(random_columns(2_000)))
         assert edges(model) == CHAIN
         assert [(near, far) for near, far, _ in model.steps] == [(3, 2), (2, 1), (1, 0)]
+
+    def test_the_privacy_knob_links_quasi_identifiers_to_the_label_instead(self):
+        task = replace(task_of(random_columns(2_000)), quasi_identifiers=np.array([True, True, True, False]))
+        star = {(0, 3), (1, 3), (2, 3)}
+        assert edges(only_model(Marginals(), replace(task, knobs=Knobs(privacy=1e6)))) == star
+        weights = np.array([1.0, 1.0, 0.0, 0.0])
+        of_two = replace(task, knobs=Knobs(privacy=1e6), privacy_weights=weights)
+        assert edges(only_model(Marginals(), of_two)) == {(0, 2), (1, 2), (2, 3)}
+
+    def test_the_value_knob_links_what_is_important_to_the_label(self):
+        task = replace(task_of(random_columns(2_000)), importance=np.array([1.0, 0.0, 0.0, 0.0]))
+        assert edges(only_model(Marginals(), replace(task, knobs=Knobs(value=1e6)))) == {(0, 1), (1, 2), (0, 3)}
 
     def test_pairs_of_the_tree_have_the_training_shares(self):
         task = task_of(random_columns(2_000))
@@ -86,6 +100,10 @@ class TestGuarantee:
             ({"epsilon": -1.0}, "epsilon is -1; choose a number from 1e-06 to 1e+06"),
             ({"epsilon": float("nan")}, "epsilon is nan; choose a number from 1e-06 to 1e+06"),
             ({"epsilon": 1.0, "delta": 0.0}, "delta is 0; choose a number between 0 and 1, less than 1 over"),
+            (
+                {"epsilon": 1.0, "value": 1.0},
+                "what is important follows from the records, so",
+            ),
             ({"epsilon": 1.0, "delta": 1.0}, "delta is 1; choose a number between 0 and 1, less than 1 over"),
         ],
     )

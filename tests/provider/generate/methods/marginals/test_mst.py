@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.optimize import minimize
@@ -35,8 +37,15 @@ def test_with_little_epsilon_columns_are_independent():
     assert min(dependence) < 0.001
 
 
+def test_with_epsilon_too_the_privacy_knob_links_quasi_identifiers_to_the_label_instead():
+    task = task_of(random_columns(4_000), epsilon=1e4, privacy=1e3)
+    task = replace(task, quasi_identifiers=np.array([True, True, True, False]))
+    assert {(near, far) for near, far, _ in only_model(Marginals(), task).steps} == {(3, 0), (3, 1), (3, 2)}
+
+
+@pytest.mark.parametrize("share", [1.0, 1 / 3, 0.1])
 @pytest.mark.parametrize("added", [0, 1_234])
-def test_one_record_changes_no_exact_input_of_the_noise_by_more_than_one(monkeypatch, added):
+def test_one_record_changes_no_exact_input_of_the_noise_by_more_than_one(monkeypatch, added, share):
     task = task_of(random_columns(2_000))
     answers, changes = [], []
 
@@ -61,10 +70,10 @@ def test_one_record_changes_no_exact_input_of_the_noise_by_more_than_one(monkeyp
     with monkeypatch.context() as patched:
         patched.setattr(mst, "noisy", let_noise_answer(mst.noisy))
         patched.setattr(mst, "noisy_largest", let_noise_answer(mst.noisy_largest))
-        private_tree(task.codes, task.levels, 1.0, 1e-6)
+        private_tree(task.codes, task.levels, 1.0, 1e-6, lambda _pair: share)
     monkeypatch.setattr(mst, "noisy", replay(lambda change: np.sqrt((change**2).sum())))
     monkeypatch.setattr(mst, "noisy_largest", replay(lambda change: np.abs(change).max()))
-    private_tree(np.vstack([task.codes, task.codes[added]]), task.levels, 1.0, 1e-6)
+    private_tree(np.vstack([task.codes, task.codes[added]]), task.levels, 1.0, 1e-6, lambda _pair: share)
     assert len(changes) == len(answers) == 4 + 3 + 3
     assert max(changes) == 1
 

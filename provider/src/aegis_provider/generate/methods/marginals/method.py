@@ -1,6 +1,7 @@
 """The method `mbi`: records from a tree of pair marginals, with differential privacy or without."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from itertools import combinations
 from typing import Any, ClassVar, Final
 
@@ -32,9 +33,13 @@ class Marginals:
     With epsilon: MST (McKenna, Miklau and Sheldon 2021, "Winning the NIST contest") with the estimation of
     Private-PGM. See `mst.py`. Its noise comes from the operating system's cryptographic source and not from `rng`:
     whoever knows the seed could subtract noise that follows from it. Two trainings with one seed thus differ.
+
+    The privacy knob makes pairs of two quasi-identifiers count for less by the smaller of their weights, so that the
+    tree rather links them to the label; the value knob makes pairs with the label count for more by the importance of
+    the other. With epsilon only the former is possible: importance follows from the records.
     """
 
-    heeds: ClassVar[frozenset[str]] = frozenset({"epsilon", "delta"})
+    heeds: ClassVar[frozenset[str]] = frozenset({"epsilon", "delta", "privacy", "value"})
 
     def guarantee(self, task: Task) -> tuple[float, float] | None:
         """Return epsilon and delta; `None` without epsilon.
@@ -46,10 +51,12 @@ class Marginals:
         a table whose levels and number of records are known anyway. A second training uses the budget again.
 
         Raises:
-            PlanError: Epsilon or delta is out of range.
+            PlanError: Epsilon or delta is out of range, or value is asked for, too.
         """
         if task.knobs.epsilon is None:
             return None
+        if task.knobs.value:
+            raise PlanError("what is important follows from the records, so epsilon cannot cover value; leave one out")
         return _budget(task.knobs, len(task.codes))
 
     def train(
@@ -62,12 +69,15 @@ class Marginals:
 
         Raises:
             TableError: There are no records.
-            PlanError: Epsilon or delta is out of range.
+            PlanError: As for `guarantee`.
         """
         if not len(task.codes):
             raise TableError("there are no records to learn from")
         budget = self.guarantee(task)
-        yield _exact_tree(task) if budget is None else private_tree(task.codes, task.levels, *budget)
+        if budget is None:
+            yield _exact_tree(task)
+        else:
+            yield private_tree(task.codes, task.levels, *budget, partial(_share, task))
 
 
 def _budget(knobs: Knobs, records: int) -> tuple[float, float]:
@@ -82,10 +92,23 @@ def _budget(knobs: Knobs, records: int) -> tuple[float, float]:
     return epsilon, delta
 
 
+def _share(task: Task, pair: Pair) -> float:
+    """Return the share, in (0, 1], of what a pair tells that counts: less for two quasi-identifiers."""
+    return float(1 / (1 + task.costs[list(pair)].min()))
+
+
+def _worth(task: Task, pair: Pair) -> float:
+    """Return the same, and more for an important attribute with the label."""
+    near, label = pair[0], len(task.levels) - 1
+    gain = task.knobs.value * task.importance[near] if pair[1] == label else 0.0
+    return float(_share(task, pair) * (1 + gain))
+
+
 def _exact_tree(task: Task) -> TreeModel:
     codes, root = task.codes, len(task.levels) - 1
     information = {
-        pair: mutual_information(codes[:, pair[0]], codes[:, pair[1]]) for pair in combinations(range(root + 1), 2)
+        pair: mutual_information(codes[:, pair[0]], codes[:, pair[1]]) * _worth(task, pair)
+        for pair in combinations(range(root + 1), 2)
     }
 
     def chosen(candidates: Sequence[Pair]) -> Pair:

@@ -12,7 +12,7 @@ most 1 in floating point, too.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -53,7 +53,13 @@ class Spending:
         return cls(math.sqrt(columns / (2 * part)), part / pairs, math.sqrt(pairs / (2 * part)))
 
 
-def private_tree(codes: Codes, levels: Sequence[Levels], epsilon: float, delta: float) -> TreeModel:
+def private_tree(
+    codes: Codes,
+    levels: Sequence[Levels],
+    epsilon: float,
+    delta: float,
+    share: Callable[[Pair], float] = lambda _pair: 1.0,
+) -> TreeModel:
     """Return a model that is (epsilon, delta)-differentially private for tables of these levels.
 
     Args:
@@ -61,6 +67,8 @@ def private_tree(codes: Codes, levels: Sequence[Levels], epsilon: float, delta: 
         levels: The levels of each column, known anyway; their shares are not used.
         epsilon: More than 0.
         delta: In (0, 1).
+        share: Returns the share, in (0, 1], of the error of a pair that counts when pairs are chosen. It must not
+            depend on the records.
     """
     spending = Spending.of(rho_of(epsilon, delta), len(levels))
     groups = [
@@ -72,19 +80,22 @@ def private_tree(codes: Codes, levels: Sequence[Levels], epsilon: float, delta: 
         for column, each in zip(codes.T, levels, strict=True)
     ]
     grouped = np.stack([each.of_level[column] for column, each in zip(codes.T, groups, strict=True)], axis=1)
-    tree = _chosen(grouped, groups, spending.choice)
+    tree = _chosen(grouped, groups, spending.choice, share)
     pairs = {pair: noisy(_counts(grouped, groups, pair), spending.pair) for pair in tree}
     return _model(estimated(groups, pairs, spending.pair), groups, tree)
 
 
-def _chosen(grouped: Codes, groups: Sequence[Groups], rho: float) -> list[Pair]:
+def _chosen(grouped: Codes, groups: Sequence[Groups], rho: float, share: Callable[[Pair], float]) -> list[Pair]:
     """Return a tree of the pairs that independent columns with the noisy counts would have most wrong."""
     total = np.mean([each.noisy.sum() for each in groups])
     shares = [simplex(each.counts, max(1.0, float(total))) for each in groups]
 
     def error(pair: Pair) -> int:
         expected = np.rint(np.outer(shares[pair[0]], shares[pair[1]]) / max(1.0, float(total)))
-        return int(np.abs(_counts(grouped, groups, pair) - expected.astype(np.int64)).sum())
+        whole = int(np.abs(_counts(grouped, groups, pair) - expected.astype(np.int64)).sum())
+        # A fraction of whole numbers, rounded down: of at most 1, it changes by at most 1 if the error does.
+        numerator, denominator = share(pair).as_integer_ratio()
+        return whole * numerator // denominator
 
     errors: dict[Pair, int] = {}
 
