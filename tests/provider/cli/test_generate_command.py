@@ -67,12 +67,11 @@ def test_json_has_every_look_for_a_curve(generate):
 
 def test_a_card_beside_the_output_says_what_attacks_achieve(generate, tmp_path):
     code, printed, _ = generate("--card", "--json", output="made.csv")
-    told, card = json.loads(printed), json.loads((tmp_path / "made.card.json").read_text())
+    told, card = json.loads(printed), json.loads((tmp_path / "made.csv.card.json").read_text())
     assert (code, told, told["records"]) == (0, card, len((tmp_path / "made.csv").read_text().splitlines()) - 1)
-    assert told["attacked"]["headline"] in (tmp_path / "made.card.md").read_text()
-    assert {each.name for each in tmp_path.glob("made.*")} == {
-        "made.csv", "made.card.md", "made.card.html", "made.card.json"
-    }  # fmt: skip
+    assert told["attacked"]["headline"] in (tmp_path / "made.csv.card.md").read_text()
+    files = {f"made.csv{ending}" for ending in ("", ".card.md", ".card.html", ".card.json")}
+    assert {each.name for each in tmp_path.glob("made.*")} == files
 
 
 def test_a_bar_is_shown_to_people_and_nothing_to_others(generate, monkeypatch):
@@ -84,10 +83,13 @@ def test_a_bar_is_shown_to_people_and_nothing_to_others(generate, monkeypatch):
     assert "pair total variation" in said
 
 
-def test_no_card_of_another_table_stays_beside_the_output(generate, tmp_path):
-    generate("--card", output="made.csv")
+def test_a_run_replaces_the_card_of_its_output_and_not_that_of_another_output_of_the_same_name(
+    generate, write, tmp_path
+):
+    parts = (".md", ".html", ".json")
+    older = [write(f"made.{kind}.card{part}", "older") for kind in ("csv", "parquet") for part in parts]
     generate("--seed", 2, output="made.csv")
-    assert {each.name for each in tmp_path.glob("made.*")} == {"made.csv"}
+    assert {each.name for each in tmp_path.glob("made.*")} == {"made.csv", *(each.name for each in older[3:])}
 
 
 def test_it_says_what_is_not_guaranteed_and_what_was_left_out(generate):

@@ -58,13 +58,15 @@ def summary_of(card):
 
 
 def test_the_card_stands_beside_the_table_in_three_forms(card, folder):
-    assert {each.name for each in folder.glob("out.*")} == {"out.csv", "out.card.md", "out.card.html", "out.card.json"}
+    assert {each.name for each in folder.glob("out.*")} == {
+        f"out.csv{each}" for each in ("", ".card.md", ".card.html", ".card.json")
+    }
     lines = "\n".join(markdown_lines(generated_report(card)))
-    assert (folder / "out.card.md").read_text() == f"{lines}\n"
+    assert (folder / "out.csv.card.md").read_text() == f"{lines}\n"
 
 
 def test_it_counts_the_records_that_equal_a_real_one(card, folder):
-    told = json.loads((folder / "out.card.json").read_text())
+    told = json.loads((folder / "out.csv.card.json").read_text())
     [copies] = [each for each in told["attacked"]["attacks"] if each["name"] == "exact copies"]
     # Neither side of the table is known here, so the real records that the card counts are among all of them.
     real = set(rows_of(folder / "table.csv"))
@@ -88,7 +90,7 @@ def test_nothing_is_guaranteed_unless_it_is(card, folder):
     private = made(folder, "private.csv", "mbi", Knobs(epsilon=1.0))
     assert "No formal guarantee" not in summary_of(private)
     assert "Differential privacy with epsilon 1 and delta" in summary_of(private)
-    assert json.loads((folder / "private.card.json").read_text())["guarantee"]["epsilon"] == 1.0
+    assert json.loads((folder / "private.csv.card.json").read_text())["guarantee"]["epsilon"] == 1.0
 
 
 @pytest.mark.usefixtures("card")

@@ -14,7 +14,7 @@ from aegis_provider.table import table_name
 from aegis_provider.workflow.card_files import remove_card
 from aegis_provider.workflow.folder import digest_of
 from aegis_provider.workflow.generated_card import made_document
-from aegis_provider.workflow.judging_generated import ENDING, judge_generated
+from aegis_provider.workflow.judging_generated import card_beside, judge_generated
 from aegis_sdk.cli.failures import InputError
 from aegis_sdk.cli.options import JsonOption
 from aegis_sdk.cli.terminal import print_result, progress_bar, say, time_bar
@@ -71,14 +71,14 @@ def generate(
     The attributes and the label of the plan are learnt, except those with `identity: false`. Some records are held out
     (--holdout). Attacks, which take at most a minute, show what the generated records give away of those that were
     learnt. Models show what they are worth. A card that says both stands beside the output: with `--output
-    made.parquet`, `made.card.md`, `.html` and `.json`. An older card there is removed first.
+    made.parquet`, `made.parquet.card.md`, `.html` and `.json`. An older card there is removed first.
 
     Ctrl-C ends the training within seconds with the best model until then; before the first, nothing is written.
     """
     intended, digest = load_plan(plan, configurations_needed=False), digest_of(plan)
     knobs = Knobs(privacy, value, epsilon)
     wish = Wish(records, _shares(label_shares), holdout, seed, seconds)
-    remove_card(output.with_suffix(ENDING))
+    remove_card(card_beside(output))
     say(f"learning from {table_name(table)} ...")
     with time_bar("training", seconds) as bar:
         bar(0, "preparing; Ctrl-C keeps the best model as soon as there is one")
@@ -107,7 +107,7 @@ def generate(
     with progress_bar("attacking") as progress:
         how: Mapping[str, Any] = {"delimiter": delimiter, "memory_limit": memory_limit, "progress": progress}
         card = judge_generated(generated, table, intended, digest, holdout=holdout, **how)
-    said = [*card.findings, f"{output.with_suffix(ENDING)}.md, .html, .json: all of this, in full"]
+    said = [*card.findings, f"{card_beside(output)}.md, .html, .json: all of this, in full"]
     print_result(card.as_json(), _report(generated, said), as_json=as_json)
 
 

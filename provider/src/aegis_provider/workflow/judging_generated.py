@@ -2,7 +2,8 @@
 
 import json
 from collections.abc import Mapping
-from typing import Any, Final
+from pathlib import Path
+from typing import Any
 
 from aegis_provider.attacks import judge, open_case
 from aegis_provider.errors import TableError
@@ -15,7 +16,10 @@ from aegis_provider.table import Source, table_name
 from aegis_provider.workflow.card_files import write_card
 from aegis_provider.workflow.generated_card import GeneratedCard, generated_report
 
-ENDING: Final = ".card"
+
+def card_beside(output: Path) -> Path:
+    """Return the path of an output's card without its ending. No two outputs share one."""
+    return output.with_name(f"{output.name}.card")
 
 
 def judge_generated(
@@ -32,7 +36,7 @@ def judge_generated(
 ) -> GeneratedCard:
     """Try attacks on generated records, and see what they are worth; if they are in a file, write a card beside it.
 
-    Beside `made.csv` stand `made.card.md`, `made.card.html` and `made.card.json`.
+    Beside `made.csv` stand `made.csv.card.md`, `made.csv.card.html` and `made.csv.card.json`.
 
     Args:
         generated: The records.
@@ -62,6 +66,5 @@ def judge_generated(
         worth = str(error)
     card = GeneratedCard(table_name(table), plan.label, plan_digest, generated, opened, judgement, seconds, worth)
     if generated.output is not None:
-        stem = generated.output.with_suffix(ENDING)
-        write_card(stem, generated_report(card), json.dumps(card.as_json(), indent=1))
+        write_card(card_beside(generated.output), generated_report(card), json.dumps(card.as_json(), indent=1))
     return card
