@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from aegis_provider import load_plan
+from aegis_provider.attacks import Judgement, Outcome
+from aegis_provider.check import Interval
 from aegis_provider.generate import Knobs, Wish, generate
 from aegis_provider.report.markdown import markdown_lines
 from aegis_provider.workflow.folder import digest_of
@@ -128,6 +130,43 @@ def test_each_attack_has_a_row_and_the_held_out_records_are_known(card):
 def table_of(card, first):
     tables = [part for section in generated_report(card).sections for part in section.parts]
     return next(each for each in tables if getattr(each, "header", ("",))[0] == first)
+
+
+def headline_of(card, **attacks):
+    """The first sentence on attacks, of each the success, the baseline and the success on held-out records."""
+    outcomes = [
+        Outcome(name, "all", 1_000, "persons", *(each and Interval(*each) for each in reached), f"{name} was tried.")
+        for name, reached in attacks.items()
+    ]
+    return replace(card, judgement=Judgement(outcomes)).findings[0]
+
+
+NEXT_TO_NOTHING = ((0.001, 0.0002, 0.0056), (0.0001, 0.0, 0.0005), (0.001, 0.0002, 0.0056))
+ABOVE_CHANCE = ((0.3, 0.27, 0.33), (0.1, 0.08, 0.12), (0.31, 0.26, 0.36))
+BELOW_CHANCE = ((0.09, 0.08, 0.11), (0.1, 0.08, 0.12), (0.05, 0.01, 0.09))
+WORKING = ((0.2, 0.18, 0.22), (0.1, 0.08, 0.12), (0.12, 0.1, 0.14))
+
+
+def test_the_headline_names_the_attack_that_achieves_most_beyond_chance_if_that_is_certain(card):
+    nothing = "No attack clearly achieved more than chance."
+    assert headline_of(card, linkability=NEXT_TO_NOTHING, inference=BELOW_CHANCE) == nothing
+    assert headline_of(card, linkability=((0.2, 0.05, 0.5), (0.1, 0.1, 0.1), None)) == nothing
+    assert headline_of(card, linkability=NEXT_TO_NOTHING, inference=ABOVE_CHANCE, copies=BELOW_CHANCE) == (
+        "No attack does clearly better on records that the release was made of than on others. The one that achieves "
+        "most beyond chance, inference (all), reaches 30 %, beside 10 % without the release and 31 % on held-out "
+        "records."
+    )
+    assert headline_of(card, inference=ABOVE_CHANCE, copies=WORKING).startswith(
+        "The strongest attack works: copies (all) reaches 20 %, beside 10 %"
+    )
+    assert headline_of(card).startswith("No attack was tried")
+
+
+def test_an_attack_may_be_above_chance_by_luck_if_many_are_tried(card):
+    lucky = ((0.14, 0.115, 0.165), (0.1, 0.1, 0.1), None)
+    assert headline_of(card, inference=lucky).startswith("The strongest attack works: inference")
+    others = {f"attack{place}": BELOW_CHANCE for place in range(40)}
+    assert headline_of(card, inference=lucky, **others) == "No attack clearly achieved more than chance."
 
 
 def test_it_says_what_the_records_are_worth_or_why_that_is_not_known(card):

@@ -18,7 +18,7 @@ from aegis_provider.attacks.inference import inference
 from aegis_provider.attacks.linkability import NAME as LINKABILITY
 from aegis_provider.attacks.linkability import linkability
 from aegis_provider.attacks.membership import DENSITY, NEAREST, density_membership, nearest_membership
-from aegis_provider.attacks.outcome import Outcome
+from aegis_provider.attacks.outcome import Outcome, least
 from aegis_provider.attacks.reidentification import NAME as REIDENTIFICATION
 from aegis_provider.attacks.reidentification import reidentification
 from aegis_provider.attacks.singling_out import NAME as SINGLING_OUT
@@ -64,13 +64,25 @@ class Judgement:
 
     @property
     def strongest(self) -> Outcome | None:
-        """The attack that certainly gained most beside chance and beside held-out records."""
+        """The attack that certainly gained most beside chance and beside held-out records.
+
+        If none certainly gained anything, that which certainly achieved most beyond chance; `None` if none did.
+        """
         attacks = [each for each in self.outcomes if each.is_attack and each.attacked >= _FEWEST_TRIED]
-        return max(attacks, key=self.gain, default=None)
+        strongest = max(attacks, key=self._strength, default=None)
+        return None if strongest is None or self._strength(strongest)[1] <= 0 else strongest
 
     def gain(self, outcome: Outcome) -> float:
         """Return the least that an attack certainly gained, given how many were tried."""
-        return outcome.gain(sum(each.is_attack for each in self.outcomes))
+        return outcome.gain(self._tried)
+
+    @property
+    def _tried(self) -> int:
+        return sum(each.is_attack for each in self.outcomes)
+
+    def _strength(self, outcome: Outcome) -> tuple[float, float]:
+        """Return by what attacks are compared: what one certainly gained, if anything, and certainly beyond chance."""
+        return max(0.0, self.gain(outcome)), least(outcome.beyond_chance, self._tried)
 
     def best(self) -> Sequence[Outcome]:
         """Return of each attack, and of each attribute that it guesses, the variant that gained most."""
@@ -78,7 +90,7 @@ class Judgement:
         for each in self.outcomes:
             key = (each.name, each.variant.rpartition(", k = ")[0] if each.name == DISCLOSURE else "")
             key = (each.name, each.variant) if each.name in {INFERENCE, SINGLING_OUT} else key
-            if key not in best or self.gain(each) > self.gain(best[key]):
+            if key not in best or self._strength(each) > self._strength(best[key]):
                 best[key] = each
         return tuple(best.values())
 

@@ -58,12 +58,20 @@ class Outcome:
     def gain(self, variants: int = 1) -> float:
         """Return the least that the attack certainly gained beside both comparisons, if it is one of so many variants.
 
-        The more attacks are tried, the more often one of them looks better than it is, so the intervals are widened as
-        Bonferroni's correction says.
+        See `least`.
         """
-        wider = NormalDist().inv_cdf(1 - 0.025 / variants) / CONFIDENCE
         compared = [self.beyond_chance] if self.risk is None else [self.beyond_chance, self.risk]
-        return min(each.value - wider * (each.value - each.low) for each in compared)
+        return min(least(each, variants) for each in compared)
+
+
+def least(interval: Interval, variants: int) -> float:
+    """Return the lower limit of an interval, if it is of one of so many variants.
+
+    The more attacks are tried, the more often one of them looks better than it is, so the intervals are widened as
+    Bonferroni's correction says.
+    """
+    wider = NormalDist().inv_cdf(1 - 0.025 / variants) / CONFIDENCE
+    return interval.value - wider * (interval.value - interval.low)
 
 
 def beyond(success: Interval, reference: Interval) -> Interval:

@@ -67,8 +67,10 @@ def attacks_headline(judgement: Judgement) -> str:
     if saw := _saw_held_out(judgement):
         return saw
     strongest = judgement.strongest
-    if strongest is None:
+    if not any(each.is_attack for each in judgement.outcomes):
         return "No attack was tried, so nothing is known about the release."
+    if strongest is None:
+        return "No attack clearly achieved more than chance."
     name = f"{strongest.name} ({shown(strongest.variant, _WORDS)})"
     reached = _success(strongest)
     beside = f"{_number(strongest, strongest.baseline)} without the release"
@@ -76,12 +78,10 @@ def attacks_headline(judgement: Judgement) -> str:
         beside += f" and {_number(strongest, strongest.held_out)} on held-out records"
     if judgement.gain(strongest) > 0:
         return f"The strongest attack works: {name} reaches {reached}, beside {beside}."
-    if strongest.held_out is not None and strongest.beyond_chance.low > 0:
-        return (
-            f"The nearest to a success, {name}, beats guessing, but not clearly what it achieves on records that the "
-            f"release never saw: it reaches {reached}, beside {beside}."
-        )
-    return f"No attack clearly gains more than by chance; the nearest to it: {name} reaches {reached}, beside {beside}."
+    return (
+        f"No attack does clearly better on records that the release was made of than on others. The one that achieves "
+        f"most beyond chance, {name}, reaches {reached}, beside {beside}."
+    )
 
 
 def _saw_held_out(judgement: Judgement) -> str:
