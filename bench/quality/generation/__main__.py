@@ -58,7 +58,7 @@ def evaluate(output: Path, folder: Path, budget: Budget, *, adult_file: Path | N
     sections = [
         page.method(results),
         *(each.section(results) for each in FIGURES),
-        knobs.section(results[0].table.name, positions(results[0], folder, budget), budget),
+        knobs.section({each.table.name: positions(each, folder, budget) for each in results}, budget),
         page.conflicts(adult_file),
         page.limits_of_page(results, budget),
     ]

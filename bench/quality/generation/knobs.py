@@ -1,6 +1,6 @@
 """The figure that the paper only claims: the privacy knob and the value knob against worth and re-identification."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 import numpy as np
@@ -8,12 +8,15 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from aegis_provider.check import Interval
-from bench.quality.generation.drawing import errors, legend, limits, paragraph, sentence
+from bench.quality.generation.drawing import errors, legend, limits, listed, paragraph, sentence
 from bench.quality.generation.measured import Budget, Position
+from bench.quality.generation.tables import ADULT, EXAMPLE
 from bench.quality.plots import COLOURS, MARKERS
 from bench.quality.report import Section, image, table
 
-FIGURE: Final = "generation-knobs.svg"
+FIGURES: Final = {EXAMPLE: "generation-knobs.svg", ADULT: "generation-knobs-adult.svg"}
+"""A file for each table, so that the plot of one does not depend on whether others are drawn."""
+
 COLUMNS: Final = (
     "privacy",
     "value",
@@ -26,32 +29,40 @@ COLUMNS: Final = (
 )
 
 
-def section(table_name: str, positions: Sequence[Position], budget: Budget) -> Section:
-    """Return the section."""
+def section(turned: Mapping[str, Sequence[Position]], budget: Budget) -> Section:
+    """Return the section, with a plot and a table of the positions for each table by its name."""
+    figures = {FIGURES[name]: _figure(positions) for name, positions in turned.items()}
+    parts = [_about(list(turned), budget), *(_part(name, positions) for name, positions in turned.items())]
+    findings = [_finding(name, positions) for name, positions in turned.items()]
+    return Section("The knobs", "\n\n".join(parts), figures, findings)
+
+
+def _figure(positions: Sequence[Position]) -> Figure:
     figure = Figure(figsize=(12, 3.9), layout="constrained")
     grid = figure.subplots(1, 3)
     panels = (("AUC", _auc), ("re-identified beyond chance", _beyond), ("share of exact copies", _copies))
     for axes, (title, number) in zip(grid, panels, strict=True):
         _draw(axes, positions, title, number)
     legend(figure, grid[0], 4)
-    parts = [
-        _about(table_name, positions, budget),
-        image(FIGURE, "AUC, re-identification beyond chance and exact copies by both knobs"),
-        table(COLUMNS, [_row(each) for each in positions]),
-    ]
-    return Section("The knobs", "\n\n".join(parts), {FIGURE: figure}, [_finding(table_name, positions)])
+    return figure
 
 
-def _about(table_name: str, positions: Sequence[Position], budget: Budget) -> str:
-    known = positions[0].reidentified.variant
+def _about(names: Sequence[str], budget: Budget) -> str:
     return paragraph(f"""\
         **The paper claims** that its demonstration "starkly shows the trade-off between privacy-protection and value
-        addition, through user-controlled knobs", and shows no figure of it. Here both knobs are turned on the table
-        {table_name}, each position with one training of at most {budget.seconds:g} seconds. The AUC is that of the
-        model that predicts best from real records; where all are near 0.5, the trainings were too short to learn the
-        label. The re-identification is that of figure 2, right, {known}; *beyond chance* is what it achieves beyond
-        shuffled columns, as a share of what is possible. Exact copies are generated records that equal one that the
-        generator saw, beside those that equal a held-out one, scaled to as many.""")
+        addition, through user-controlled knobs", and shows no figure of it. Here both knobs are turned on the
+        {"table" if len(names) == 1 else "tables"} {listed(names)}, each position with one training of at most
+        {budget.seconds:g} seconds. The AUC is that of the model that predicts best from real records; where all are
+        near 0.5, the trainings were too short to learn the label. The re-identification is that of figure 2, right,
+        knowing about half of the quasi-identifiers; *beyond chance* is what it achieves beyond shuffled columns, as a
+        share of what is possible. Exact copies are generated records that equal one that the generator saw, beside
+        those that equal a held-out one, scaled to as many.""")
+
+
+def _part(name: str, positions: Sequence[Position]) -> str:
+    alt = f"AUC, re-identification beyond chance and exact copies by both knobs, {name}"
+    rows = table(COLUMNS, [_row(each) for each in positions])
+    return f"{image(FIGURES[name], alt)}\n\n**{name}, re-identified {positions[0].reidentified.variant}:**\n\n{rows}"
 
 
 def _auc(position: Position) -> Interval:

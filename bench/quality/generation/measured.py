@@ -139,8 +139,12 @@ def _position(one: Measured, store: Store, seconds: float, knobs: Knobs) -> Posi
 
 def _attacked(table: SplitTable, release: Release) -> tuple[Outcome, Outcome]:
     case = _case(table, release)
-    half = (len(case.quasi_identifiers) - 1) // 2
-    return next(islice(reidentification(case), half, None)), next(exact_copies(case))
+    return knowing_half(case), next(exact_copies(case))
+
+
+def knowing_half(case: Case) -> Outcome:
+    """Return the re-identification by someone who knows about half of the quasi-identifiers."""
+    return next(islice(reidentification(case), (len(case.quasi_identifiers) - 1) // 2, None))
 
 
 def _case(table: SplitTable, release: Release) -> Case:

@@ -7,14 +7,16 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from aegis_provider.check import Interval
 from aegis_provider.fidelity import Association, Embedding
-from bench.quality.generation import page, releases
+from bench.quality.generation import knobs, page, releases
 from bench.quality.generation.__main__ import FIGURES, evaluate
 from bench.quality.generation.associated import matrix
 from bench.quality.generation.converging import normalised, stable_after
 from bench.quality.generation.embedded import mixed
 from bench.quality.generation.measured import Budget
-from bench.quality.generation.tables import ADULT_PLAN, EXAMPLE, adult
+from bench.quality.generation.tables import ADULT, ADULT_PLAN, EXAMPLE, adult
+from bench.quality.report import write
 from bench.quality.suppression import plan_of
 
 RACES = {"White": 170, "Black": 20, "Other": 10}
@@ -91,6 +93,38 @@ def test_a_distance_is_stable_from_where_it_stays(distances, place):
 def test_distances_are_shares_of_the_first():
     looks = [SimpleNamespace(quality=SimpleNamespace(frechet_distance=each)) for each in (4.0, 1.0)]
     np.testing.assert_array_equal(normalised(looks), [1, 0.25])
+
+
+def turned(shift):
+    """Positions of both knobs whose AUC falls with privacy."""
+    number = Interval(0.1, 0.05, 0.2)
+    attack = SimpleNamespace(success=number, baseline=number, beyond_chance=number, variant="knowing 1 of 2")
+    return [
+        SimpleNamespace(
+            privacy=privacy,
+            value=value,
+            fidelity=SimpleNamespace(best=SimpleNamespace(auc=Interval(shift - privacy / 100, 0.5, 0.9))),
+            reidentified=attack,
+            copies=SimpleNamespace(success=number, held_out=None),
+        )
+        for privacy in (0.0, 5.0)
+        for value in (0.0, 1.0)
+    ]
+
+
+def test_the_knobs_are_drawn_for_each_table_and_for_the_example_as_if_it_were_alone(tmp_path):
+    budget, both = Budget(seconds=1), {EXAMPLE: turned(0.6), ADULT: turned(0.8)}
+    alone, together = (knobs.section({name: both[name] for name in names}, budget) for names in ([EXAMPLE], both))
+    for name, section in (("alone", alone), ("together", together)):
+        (tmp_path / name).mkdir()
+        write(tmp_path / name / "page.md", "", [section])
+    plots = {each.name: each.read_bytes() for each in (tmp_path / "together" / "evaluation").iterdir()}
+    assert set(plots) == set(knobs.FIGURES.values())
+    assert (tmp_path / "alone" / "evaluation" / knobs.FIGURES[EXAMPLE]).read_bytes() == plots[knobs.FIGURES[EXAMPLE]]
+    assert len(set(plots.values())) == 2
+    assert [each.partition(":")[0] for each in together.findings] == ["**Knobs** (example)", "**Knobs** (Adult)"]
+    assert together.markdown.count("| 5 | 1 |") == 2
+    assert "| 5 | 0 | 0.750 (0.500 to 0.900) |" in together.markdown
 
 
 @pytest.mark.long
