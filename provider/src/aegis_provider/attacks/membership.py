@@ -26,13 +26,13 @@ _TINY: Final = 1e-30
 """Added to densities, which can be 0 far from every record."""
 
 
-def nearest_membership(case: Case) -> Iterator[Outcome]:
-    """Take those for members that have the nearest released record.
+def nearest_membership(case: Case, most: int = _MOST) -> Iterator[Outcome]:
+    """Take those for members that have the nearest released record; at most so many persons of each side are ranked.
 
     Source: Hayes et al., LOGAN: Membership inference attacks against generative models, PoPETs 2019; Chen et al.,
     GAN-Leaks, CCS 2020, section 5.2.
     """
-    members, others = case.persons(NEAREST, _MOST)
+    members, others = case.persons(NEAREST, most)
     yield _outcome(
         NEAREST, "distance to the release", -_nearest(case.release, members), -_nearest(case.release, others)
     )

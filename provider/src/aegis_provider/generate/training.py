@@ -19,6 +19,9 @@ from aegis_sdk.cli.signals import held_back
 PATIENCE: Final = 8
 """The training stops after this many looks without a better model."""
 
+STOPPED: Final = "it was stopped"
+"""Why a training ended that a signal stopped."""
+
 _SAMPLED: Final = 5_000
 _FOR_TRAINING, _FOR_LOOKS = 1, 2
 
@@ -118,7 +121,7 @@ class Trainer:
         except (DivergedError, KeyboardInterrupt) as error:
             if model is None:
                 raise
-            ended = "it was stopped" if isinstance(error, KeyboardInterrupt) else str(error)
+            ended = STOPPED if isinstance(error, KeyboardInterrupt) else str(error)
         if model is None:
             raise AssertionError("a method yields a model or raises")
         return Training(model, tuple(looks), best, ended)

@@ -1,0 +1,73 @@
+"""`python -m bench.quality.generation.frontier`: what each method is worth and gives away, by level of privacy.
+
+Each result is kept as a JSON file in the folder `--results`. A run that was stopped goes on with the same folder.
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from time import monotonic
+from typing import Final
+
+from bench.quality.generation.frontier import page
+from bench.quality.generation.frontier.runs import LEVELS, METHODS, SEEDS, Result, Run, planned, result_of, two_labels
+from bench.quality.generation.tables import MOST
+from bench.quality.report import write
+
+STOPPED: Final = 130
+
+HEAD: Final = """\
+# Generated tables: worth against what attacks achieve
+
+Each method of `aegis generate`, at several levels of privacy and with several seeds.
+`python -m bench.quality.generation.frontier` writes this page."""
+
+
+def main() -> None:
+    """Read the command line, make and measure all releases, and write the page."""
+    parser = argparse.ArgumentParser(
+        prog="python -m bench.quality.generation.frontier",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--results", type=Path, required=True, help="the folder that keeps the results")
+    parser.add_argument("--output", type=Path, help="the page; by default frontier.md in the folder of the results")
+    parser.add_argument("--methods", nargs="+", choices=METHODS, default=METHODS, help="by default all")
+    parser.add_argument("--privacy", nargs="+", type=float, default=LEVELS, help="levels; by default %(default)s")
+    parser.add_argument("--seeds", nargs="+", type=int, default=SEEDS, help="by default %(default)s")
+    parser.add_argument("--seconds", type=float, default=240.0, help="the limit of each training")
+    given = parser.parse_args()
+    runs = planned(given.methods, given.privacy, given.seeds, given.seconds)
+    try:
+        evaluate(runs, given.results, given.output or given.results / "frontier.md")
+    except KeyboardInterrupt:
+        print("stopped; the same command goes on where it was", file=sys.stderr)
+        sys.exit(STOPPED)
+
+
+def evaluate(runs: Sequence[Run], folder: Path, output: Path, *, most: int = MOST) -> None:
+    """Make and measure what the folder does not have yet, and write the page of all runs.
+
+    Args:
+        runs: The runs, those of one method and level after each other.
+        folder: The folder that keeps the results.
+        output: The page.
+        most: At most so many records of the table are used.
+    """
+    began, table, results = monotonic(), two_labels(folder, most), []
+    for number, run in enumerate(runs, 1):
+        result, was_kept = result_of(run, table, folder)
+        results.append(result)
+        minutes = (monotonic() - began) / 60
+        how = "kept" if was_kept else f"{result.took:.0f} s to make"
+        print(f"{minutes:5.1f} min  {number} of {len(runs)}: {run.name}: {_told(result)} ({how})", file=sys.stderr)
+    write(output, HEAD, [page.section(results)])
+
+
+def _told(result: Result) -> str:
+    return f"AUC {result.auc.value:.3f}, membership {result.membership.value:.3f}"
+
+
+if __name__ == "__main__":
+    main()
