@@ -99,6 +99,31 @@ def test_it_says_what_is_not_guaranteed_and_what_was_left_out(generate):
     assert "left out, as the plan asks (identity: false): name" in printed
 
 
+@pytest.mark.parametrize(
+    ("holdout", "off", "instead"),
+    [
+        (0, "", ""),
+        (0.05, "0 % of the records are held out, not 5 % as asked", "To hold out more, choose a larger --holdout"),
+        (0.1, "20 % of the records are held out, not 10 % as asked", "To hold out fewer, choose a smaller --holdout"),
+        (0.2, "", ""),
+        (0.4, "", ""),
+    ],
+)
+def test_a_share_far_from_the_one_to_hold_out_is_told_with_what_to_do(generate, write, holdout, off, instead):
+    """The sides follow from the names of the towns alone: that of j is below 0.1, and that of h below 0.4."""
+    rows = [f"{n % 40},{'cdfhj'[n % 5]},n,{'yes' if n % 3 else 'no'}" for n in range(900)]
+    source = write("other.csv", "\n".join(["age,town,name,y", *rows]) + "\n")
+    plan = PLAN.replace("  age: {type: integer}\n", "")
+    code, printed, said = generate("--holdout", holdout, plan=plan, source=source)
+    assert code == 0, said
+    warnings = [line.removeprefix("warning: ") for line in printed.splitlines() if line.startswith("warning: ")]
+    assert len(warnings) == bool(off)
+    assert all(each.startswith(off) for each in warnings)
+    assert all(f"there are 5 combinations of attributes. {instead}" in each for each in warnings)
+    noted = json.loads(generate("--holdout", holdout, "--json", plan=plan, source=source)[1])["holdout_note"]
+    assert noted == "".join(warnings)
+
+
 def test_the_same_seed_makes_the_same_file_and_another_another(generate, tmp_path):
     for name, seed in (("a.csv", 1), ("b.csv", 1), ("c.csv", 2)):
         generate("--seed", seed, output=name)

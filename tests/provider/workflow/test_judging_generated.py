@@ -132,6 +132,19 @@ def table_of(card, first):
     return next(each for each in tables if getattr(each, "header", ("",))[0] == first)
 
 
+def test_it_says_if_far_more_records_are_held_out_than_was_asked(card):
+    def told(**changed):
+        return "\n".join(markdown_lines(generated_report(replace(card, generated=replace(card.generated, **changed)))))
+
+    off = {"learnt_from": 500, "validated": 100, "held_out": 200, "combinations": 1_200}
+    assert "as asked" not in told(**off, holdout=0.2)
+    assert "as asked" not in told(**off, holdout=0.375)
+    assert "25 % of the records are held out, not 38 % as asked (--holdout)" in told(**off, holdout=0.38).replace(
+        "\\", ""
+    )
+    assert "there are 1,200 combinations of attributes. To hold out fewer" in told(**off, holdout=0.18)
+
+
 def headline_of(card, **attacks):
     """The first sentence on attacks, of each the success, the baseline and the success on held-out records."""
     outcomes = [

@@ -152,6 +152,8 @@ def _report(generated: Generated, judged: Sequence[str]) -> Iterator[str]:
         f"real ones, it learnt from {generated.learnt_from:,}, its models were judged by {generated.validated:,}, and "
         f"{generated.held_out:,} were held out"
     )
+    if generated.holdout_note:
+        yield f"warning: {generated.holdout_note}"
     auc = "" if training.quality.auc is None else f", AUC {training.quality.auc:.3f} of models trained on them"
     yield (
         f"beside real records that it did not learn from: pair total variation "

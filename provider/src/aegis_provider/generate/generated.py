@@ -3,11 +3,16 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 import pyarrow as pa
 
 from aegis_provider.generate.methods.method import Knobs
 from aegis_provider.generate.training import Training
+from aegis_sdk.printable import Share
+
+_FAR_OFF: Final = 1 / 3
+"""If the share of held-out records is off by more than this part of the share asked for, readers are told."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,6 +29,8 @@ class Generated:
         learnt_from: How many records it learnt from.
         validated: How many others the models were judged by.
         held_out: How many records were held out.
+        holdout: The share of records that was asked to be held out.
+        combinations: How many combinations of attributes the records have.
         of_records: How many records the table has.
         left_out: The attributes that may not be shared as they are.
         weights: By attribute, how much it counts for privacy and for value.
@@ -38,6 +45,8 @@ class Generated:
     learnt_from: int
     validated: int
     held_out: int
+    holdout: float
+    combinations: int
     of_records: int
     left_out: tuple[str, ...]
     weights: Mapping[str, tuple[float, float]]
@@ -49,3 +58,17 @@ class Generated:
             return "nothing is guaranteed"
         epsilon, delta = self.guarantee
         return f"differential privacy with epsilon {epsilon:g} and delta {delta:.2g}, apart from the choice of levels"
+
+    @property
+    def holdout_note(self) -> str:
+        """If far more or fewer records are held out than was asked for, a sentence that says so; otherwise empty."""
+        share = self.held_out / (self.learnt_from + self.validated + self.held_out)
+        if abs(share - self.holdout) <= _FAR_OFF * self.holdout:
+            return ""
+        fewer = share < self.holdout
+        return (
+            f"{Share(share)} of the records are held out, not {Share(self.holdout)} as asked (--holdout): records with "
+            f"equal attributes are held out together, and there are {self.combinations:,} combinations of attributes. "
+            f"To hold out {'more' if fewer else 'fewer'}, choose a {'larger' if fewer else 'smaller'} --holdout; a "
+            "plan with more attributes comes nearer to what is asked"
+        )

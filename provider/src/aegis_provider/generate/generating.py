@@ -129,6 +129,8 @@ def generate(
         learnt_from=len(prepared.task.codes),
         validated=len(prepared.validation),
         held_out=prepared.held_out,
+        holdout=wish.holdout,
+        combinations=prepared.combinations,
         of_records=of_records,
         left_out=tuple(each.name for each in plan.attributes if each not in attributes),
         weights=prepared.weights(),
@@ -167,12 +169,14 @@ class _Prepared:
         validation: (records, columns) The levels of the records that models are compared with.
         labels: The texts of the label's levels.
         held_out: How many records are held out.
+        combinations: How many combinations of attributes all records have.
     """
 
     task: Task
     validation: Codes
     labels: Sequence[str]
     held_out: int
+    combinations: int
 
     @classmethod
     def of(
@@ -217,7 +221,8 @@ class _Prepared:
         texts = [""] * levels[-1].size
         for place, level in enumerate(levels[-1].of_value):
             texts[level] = label.domain.texts[place] if place in frequent else texts[level]
-        return cls(task, codes[validated], texts, len(sides.held_out))
+        combinations = len(records.distinct(records.attributes)[0])
+        return cls(task, codes[validated], texts, len(sides.held_out), combinations)
 
     def weights(self) -> dict[str, tuple[float, float]]:
         """Return by attribute the weights for privacy and for value; those not used are 0."""

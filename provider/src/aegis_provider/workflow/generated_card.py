@@ -92,6 +92,8 @@ def made_document(generated: Generated) -> dict[str, Any]:
         "learnt_from": generated.learnt_from,
         "validated": generated.validated,
         "held_out": generated.held_out,
+        "holdout": generated.holdout,
+        "holdout_note": generated.holdout_note,
         "pair_total_variation": training.quality.pair_total_variation,
         "auc": training.quality.auc,
         "frechet_distance": training.quality.frechet_distance,
@@ -140,6 +142,8 @@ def _shared(card: GeneratedCard) -> Iterator[Part]:
         f"from {generated.learnt_from:,}, its models were judged by {generated.validated:,} during the training, and "
         f"{generated.held_out:,} were held out for this card."
     )
+    if generated.holdout_note:
+        yield f"{generated.holdout_note}."
     rows = [
         (shown(name), _role(card, name), *map(_weight, generated.weights.get(name, (0.0, 0.0))))
         for name in generated.table.column_names
