@@ -11,7 +11,17 @@ from time import monotonic
 from typing import Final
 
 from bench.quality.generation.frontier import page
-from bench.quality.generation.frontier.runs import LEVELS, METHODS, SEEDS, Result, Run, planned, result_of, two_labels
+from bench.quality.generation.frontier.runs import (
+    LEVELS,
+    METHODS,
+    SEEDS,
+    Result,
+    Run,
+    made_elsewhere,
+    planned,
+    result_of,
+    two_labels,
+)
 from bench.quality.generation.tables import MOST
 from bench.quality.report import write
 
@@ -36,9 +46,19 @@ def main() -> None:
     parser.add_argument("--methods", nargs="+", choices=METHODS, default=METHODS, help="by default all")
     parser.add_argument("--privacy", nargs="+", type=float, default=LEVELS, help="levels; by default %(default)s")
     parser.add_argument("--seeds", nargs="+", type=int, default=SEEDS, help="by default %(default)s")
+    parser.add_argument(
+        "--elsewhere",
+        nargs="+",
+        action="append",
+        default=[],
+        metavar=("NAME", "FILE"),
+        help="releases that another program made of the training.csv in the folder, one for each of its seeds",
+    )
     parser.add_argument("--seconds", type=float, default=240.0, help="the limit of each training")
     given = parser.parse_args()
     runs = planned(given.methods, given.privacy, given.seeds, given.seconds)
+    for name, *files in given.elsewhere:
+        runs += made_elsewhere(name, list(map(Path, files)))
     try:
         evaluate(runs, given.results, given.output or given.results / "frontier.md")
     except KeyboardInterrupt:
@@ -60,7 +80,7 @@ def evaluate(runs: Sequence[Run], folder: Path, output: Path, *, most: int = MOS
         result, was_kept = result_of(run, table, folder)
         results.append(result)
         minutes = (monotonic() - began) / 60
-        how = "kept" if was_kept else f"{result.took:.0f} s to make"
+        how = "kept" if was_kept else "measured" if result.took is None else f"{result.took:.0f} s to make"
         print(f"{minutes:5.1f} min  {number} of {len(runs)}: {run.name}: {_told(result)} ({how})", file=sys.stderr)
     write(output, HEAD, [page.section(results)])
 

@@ -10,14 +10,14 @@ from matplotlib.figure import Figure
 
 from aegis_provider.check import Interval
 from bench.quality.generation.drawing import legend, limits, paragraph
-from bench.quality.generation.frontier.runs import METHODS, Result
+from bench.quality.generation.frontier.runs import Result
 from bench.quality.losses import Estimate
 from bench.quality.plots import COLOURS, MARKERS
 from bench.quality.report import Section, image, link, table
 
 FIGURE: Final = "generation-frontier.svg"
 DETAILS: Final = "generation-frontier.csv"
-STYLES: Final = {name: {"color": COLOURS[at], "marker": MARKERS[at]} for at, name in enumerate(METHODS)}
+STYLES: Final = [{"color": colour, "marker": marker} for colour, marker in zip(COLOURS, MARKERS, strict=False)]
 
 COLUMNS: Final = (
     "method",
@@ -72,7 +72,7 @@ def _about(results: Sequence[Result]) -> str:
         **Membership** ranks {first.persons:,} persons of both sides by their nearest released record; 0.5 is chance.
         **Re-identified** are persons of whom someone knows about half of the attributes, beside what a release with
         shuffled columns gives; *beyond chance* is the difference as a share of what is possible. A training takes
-        {first.run.seconds:g} seconds at most. Each number is {means}. `cart` and `mbi` have no knob for privacy.""")
+        {first.run.seconds:g} seconds at most. Each number is {means}.""")
 
 
 def _shown(interval: Interval) -> str:
@@ -87,9 +87,10 @@ def _real_row(results: Sequence[Result]) -> list[str]:
 
 def _row(method: str, privacy: float, same: Sequence[Result]) -> list[str]:
     numbers = (_auc, _membership, _reidentified, _by_chance, _beyond_chance)
-    seconds = np.mean([each.took for each in same])
     shown = [_shown(over_seeds(same, number)) for number in numbers]
-    return [f"`{method}`", f"{privacy:g}", str(len(same)), *shown, f"{seconds:.0f}"]
+    took = [each.took for each in same if each.took is not None]
+    level, seconds = (f"{privacy:g}", f"{np.mean(took):.0f}") if took else ("-", "-")
+    return [f"`{method}`", level, str(len(same)), *shown, seconds]
 
 
 def _auc(result: Result) -> float:
@@ -117,7 +118,7 @@ _DETAILED: Final = ("run", "AUC", "trained on real records", "membership AUC", "
 
 def _detailed(result: Result) -> list[str]:
     numbers = (result.auc, result.real_auc, result.membership, result.reidentified, result.by_chance)
-    return [result.run.name, *map(limits, numbers), f"{result.took:.1f}"]
+    return [result.run.name, *map(limits, numbers), "-" if result.took is None else f"{result.took:.1f}"]
 
 
 def _finding(method: str, cells: Cells) -> str:
@@ -150,13 +151,11 @@ def _figure(cells: Cells) -> Figure:
 
 def _draw(axes: Axes, cells: Cells, attack: Callable[[Result], float]) -> None:
     """Draw a line for each method through its levels, whose numbers stand beside the points."""
-    for method in METHODS:
+    for style, method in zip(STYLES, dict.fromkeys(name for name, _ in cells), strict=False):
         mine = [(level, same) for (name, level), same in sorted(cells.items()) if name == method]
-        if not mine:
-            continue
         x, y = ([over_seeds(same, number) for _, same in mine] for number in (attack, _auc))
         places = [each.value for each in x], [each.value for each in y]
-        axes.errorbar(*places, _half(y), _half(x), label=method, linewidth=1, elinewidth=0.5, **STYLES[method])
+        axes.errorbar(*places, _half(y), _half(x), label=method, linewidth=1, elinewidth=0.5, **style)
         for (level, _), *place in zip(mine, *places, strict=True):
             if len(mine) > 1:
                 axes.annotate(f"{level:g}", place, (3, 3), textcoords="offset points", fontsize=7)

@@ -19,7 +19,6 @@ from aegis_provider.check.estimates import weighted_auc
 from aegis_provider.fidelity.models import Trial, Trials
 from aegis_provider.fidelity.parts import parts_of
 from aegis_provider.generate import Knobs, Wish, generate
-from aegis_provider.generate.methods.registry import method_of
 from aegis_provider.generate.training import STOPPED
 from aegis_provider.output import written_whole
 from aegis_provider.released import open_release
@@ -47,12 +46,14 @@ class Run:
         privacy: The level of privacy, lambda_p.
         seed: The seed of the release, and of what is drawn to measure it.
         seconds: The limit of the training.
+        release: The release, if another program made it of the same records.
     """
 
     method: str
     privacy: float
     seed: int
     seconds: float
+    release: Path | None = None
 
     @property
     def name(self) -> str:
@@ -74,7 +75,7 @@ class Result:
         reidentified: The share of persons who are re-identified by someone who knows half of the quasi-identifiers.
         by_chance: The same from a release whose columns are shuffled.
         beyond_chance: What the first achieves beyond the second, as a share of what is possible.
-        took: The seconds that it took to make the release.
+        took: The seconds that it took to make the release; `None` if another program made it.
     """
 
     run: Run
@@ -86,20 +87,20 @@ class Result:
     reidentified: Interval
     by_chance: Interval
     beyond_chance: Interval
-    took: float
+    took: float | None
 
 
 _RESULT: Final = TypeAdapter(Result)
 
 
 def planned(methods: Sequence[str], levels: Sequence[float], seeds: Sequence[int], seconds: float) -> list[Run]:
-    """Return the runs; a method that does not heed privacy has the level 0 alone."""
-    return [
-        Run(method, level, seed, seconds)
-        for method in methods
-        for level in (levels if "privacy" in method_of(method).heeds else [0.0])
-        for seed in seeds
-    ]
+    """Return the runs, those of one method and level after each other."""
+    return [Run(method, level, seed, seconds) for method in methods for level in levels for seed in seeds]
+
+
+def made_elsewhere(name: str, files: Sequence[Path]) -> list[Run]:
+    """Return the runs that measure releases of another program, one for each seed of its own."""
+    return [Run(name, 0.0, seed, 0.0, file) for seed, file in enumerate(files, 1)]
 
 
 def two_labels(folder: Path, most: int = MOST) -> SplitTable:
@@ -130,17 +131,12 @@ def result_of(run: Run, table: SplitTable, folder: Path) -> tuple[Result, bool]:
 
 
 def measured(run: Run, table: SplitTable) -> Result:
-    """Make a release and measure it."""
-    began = monotonic()
-    knobs, wish = Knobs(privacy=run.privacy), Wish(holdout=HELD_OUT, seed=run.seed, seconds=run.seconds)
-    made = generate(table.table, table.plan, method=run.method, knobs=knobs, wish=wish)
-    took = monotonic() - began
-    if made.training.ended == STOPPED:
-        raise KeyboardInterrupt
-    case = open_case(made.table, table.table, plan=table.plan, holdout=HELD_OUT, seed=run.seed).case
+    """Make a release, unless there is one, and measure it."""
+    release, took = (run.release, None) if run.release else _made(run, table)
+    case = open_case(release, table.table, plan=table.plan, holdout=HELD_OUT, seed=run.seed).case
     [membership] = nearest_membership(case, most=table.records)
     reidentified = knowing_half(case)
-    auc, real_auc = _aucs(made.table, table, run.seed)
+    auc, real_auc = _aucs(release, table, run.seed)
     return Result(
         run,
         table.learnt_from,
@@ -155,7 +151,21 @@ def measured(run: Run, table: SplitTable) -> Result:
     )
 
 
-def _aucs(release: pa.Table, table: SplitTable, seed: int) -> Iterator[Interval]:
+def _made(run: Run, table: SplitTable) -> tuple[pa.Table, float]:
+    """Return a release, and the seconds that it took.
+
+    Raises:
+        KeyboardInterrupt: The training was stopped.
+    """
+    began = monotonic()
+    knobs, wish = Knobs(privacy=run.privacy), Wish(holdout=HELD_OUT, seed=run.seed, seconds=run.seconds)
+    made = generate(table.table, table.plan, method=run.method, knobs=knobs, wish=wish)
+    if made.training.ended == STOPPED:
+        raise KeyboardInterrupt
+    return made.table, monotonic() - began
+
+
+def _aucs(release: pa.Table | Path, table: SplitTable, seed: int) -> Iterator[Interval]:
     """Yield the AUC of boosting on held-out records, trained on the release and on as many real records."""
     opened = open_release(release, table.table, plan=table.plan, holdout=HELD_OUT, seed=seed)
     trials = Trials.of(parts_of(opened, "the release", seed), table.plan.label, np.random.default_rng(seed))

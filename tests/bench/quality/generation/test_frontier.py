@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from pyarrow.csv import write_csv
 from scipy import stats
 
 from aegis_provider.check import Interval
@@ -14,7 +15,7 @@ from aegis_provider.generate.training import STOPPED
 from bench import example
 from bench.quality.generation.frontier import page, runs
 from bench.quality.generation.frontier.__main__ import evaluate
-from bench.quality.generation.frontier.runs import Result, Run, planned, result_of, two_labels
+from bench.quality.generation.frontier.runs import Result, Run, made_elsewhere, planned, result_of, two_labels
 
 RUN = Run("cart", 0.0, 1, 9.0)
 
@@ -35,10 +36,20 @@ def table(tmp_path_factory):
     return two_labels(tmp_path_factory.mktemp("frontier"), 1_000)
 
 
-def test_a_method_without_a_knob_for_privacy_has_one_level():
+def test_there_is_a_run_for_each_method_level_and_seed():
     names = [each.name for each in planned(["trees", "cart"], [0.0, 2.5], [1, 2], 9.0)]
-    expected = [("trees", 0), ("trees", 2.5), ("cart", 0)]
+    expected = [("trees", 0), ("trees", 2.5), ("cart", 0), ("cart", 2.5)]
     assert names == [f"{method}, privacy {level}, seed {seed}, 9 s" for method, level in expected for seed in (1, 2)]
+
+
+def test_a_release_made_elsewhere_is_measured_like_others(table, tmp_path):
+    made = [runs._made(Run("cart", 0.0, 1, 9.0), table)[0]]
+    file = tmp_path / "release.csv"
+    write_csv(made[0], file)
+    [run] = made_elsewhere("another", [file])
+    found, expected = (runs.measured(each, table) for each in (run, Run("cart", 0.0, 1, 9.0)))
+    assert (found.took, found.membership, found.auc) == (None, expected.membership, expected.auc)
+    assert "| `another` | - | 1 |" in page.section([found]).markdown
 
 
 def test_labels_are_excellent_or_other_and_persons_are_on_one_side(table, tmp_path):
