@@ -17,7 +17,7 @@ from aegis_sdk import AegisError
 def two_processes(monkeypatch):
     monkeypatch.setattr(processes, "_WORTH", 10)
     monkeypatch.setattr("loky.cpu_count", lambda: 2)
-    with processes_ready(10):
+    with processes_ready(10, "json"):
         yield
 
 

@@ -6,7 +6,7 @@ Small models spend most of their time in Python, where threads would wait for ea
 import os
 import signal
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
@@ -34,11 +34,12 @@ _is_ready: Final = ContextVar("_is_ready", default=False)
 
 
 @contextmanager
-def processes_ready(records: int) -> Iterator[None]:
+def processes_ready(records: int, module: str) -> Iterator[None]:
     """Have processes start in the background, which takes them seconds, and end them after the block.
 
     Args:
-        records: How many records `results` will work on.
+        records: How many records `results` and `begun` will work on.
+        module: What they import first, since the first calls need it.
     """
     pool = None
     with suppress(ModuleNotFoundError):  # who needs the extra says so
@@ -46,7 +47,8 @@ def processes_ready(records: int) -> Iterator[None]:
     ready = _is_ready.set(pool is not None)
     try:
         if pool is not None:
-            pool.submit(_nothing)
+            for _ in range(_processes()):
+                pool.submit(_import, module)
         yield
     finally:
         _is_ready.reset(ready)
@@ -85,15 +87,23 @@ def results(calls: Iterable[Callable[[], T]], records: int) -> Generator[T, None
             pool.shutdown(kill_workers=True)
 
 
-def begun(calls: Iterable[Callable[[], T]], records: int) -> list[Future[T]]:
-    """Have calls made in other processes meanwhile, if these are ready; otherwise the list is empty.
+def begun(calls: Sequence[Callable[[], T]], records: int) -> list[Future[T]]:
+    """Have the first calls made meanwhile, one in each other process; there are none unless these are ready.
+
+    After its call, if there is one for it, each process imports what trains models.
 
     Args:
-        calls: As in `results`, but not so many that they need a window.
+        calls: As in `results`. Whoever calls this makes the rest.
         records: As in `results`.
     """
     pool = _pool(records) if _is_ready.get() else None
-    return [] if pool is None else [pool.submit(call) for call in calls]
+    if pool is None:
+        return []
+    made = calls[: _processes()]
+    futures = [pool.submit(_made, call) for call in made]
+    for _ in range(_processes() - len(made)):
+        pool.submit(_made, _nothing)
+    return futures
 
 
 def _processes() -> int:
@@ -115,14 +125,24 @@ def _pool(records: int) -> Any:  # noqa: ANN401 - an executor, which has no type
 
 
 def _get_ready() -> None:
-    """Import what takes long, leave Ctrl-C to the process that waits for the results, and end when that is gone."""
+    """Leave Ctrl-C to the process that waits for the results, and end when that is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     Thread(target=_end_after, args=[os.getppid()], daemon=True).start()
-    import_module("sklearn.ensemble")
+
+
+def _made(call: Callable[[], T]) -> T:
+    """Return the result of a call, and import what trains models while it is on its way."""
+    result = call()
+    Thread(target=import_module, args=["sklearn.ensemble"], daemon=True).start()
+    return result
 
 
 def _nothing() -> None:
     pass
+
+
+def _import(module: str) -> None:
+    import_module(module)
 
 
 def _end_after(parent: int) -> None:

@@ -13,7 +13,7 @@ from aegis_provider.processes import begun, processes_ready
 @pytest.fixture
 def two_processes(monkeypatch):
     monkeypatch.setattr("loky.cpu_count", lambda: 2)
-    with processes_ready(processes._WORTH):
+    with processes_ready(processes._WORTH, "json"):
         yield
 
 

@@ -37,12 +37,10 @@ def generate(
             metavar="VALUE=SHARE,...", help="Shares of label values, which add up to 1; by default the table's."
         ),
     ] = None,
-    privacy: Annotated[
-        float, typer.Option(min=0, metavar="LAMBDA", help="What nearness to real records costs.")
-    ] = 0.0,
+    privacy: Annotated[float, typer.Option(min=0, metavar="LAMBDA", help="What nearness to real records costs.")] = 0.0,
     value: Annotated[
         float,
-        typer.Option(min=0, metavar="LAMBDA", help="wgan-gp, trees, mbi: what nearness in important attributes is worth."),
+        typer.Option(min=0, metavar="LAMBDA", help="Not cart: what nearness in important attributes is worth."),
     ] = 0.0,
     epsilon: Annotated[
         float | None, typer.Option(min=0, help="mbi: the budget of differential privacy; without it, none.")

@@ -27,15 +27,14 @@ def explore_each(explorations: Sequence[Exploration], source: str) -> bool:
         PlanError: A requirement takes too long to decide.
     """
     meanwhile, interrupted = _begun(explorations[1:], source), False
+    here = [explorations[0], *explorations[1 + len(meanwhile) :]]
     try:
-        _explore(explorations[0], source, [])
-        explorations[0].clock.next()
-        for place, each in enumerate(explorations[1:], start=1):
-            if meanwhile:
-                each.learn(meanwhile[place - 1].result())
-            else:
-                seeds = [node for other in explorations[:place] for node in _best(other)]
-                _explore(each, source, [node for node in seeds if each.holds(node)])
+        for place, each in enumerate(here):
+            seeds = [node for other in here[:place] for node in _best(other)]
+            _explore(each, source, [node for node in seeds if each.holds(node)])
+            each.clock.next()
+        for each, found in zip(explorations[1:], meanwhile, strict=False):
+            each.learn(found.result())
             each.clock.next()
     except KeyboardInterrupt:
         interrupted = True
@@ -44,11 +43,10 @@ def explore_each(explorations: Sequence[Exploration], source: str) -> bool:
 
 
 def _begun(explorations: Sequence[Exploration], source: str) -> list[Future[Exploration]]:
-    """Have other processes explore these, if there are such and the lattice is so small that none needs seeds."""
-    if any(not _is_quick(each) for each in explorations):
-        return []
+    """Have other processes explore the first of these, if the lattice is so small that none needs seeds."""
+    are_quick = all(map(_is_quick, explorations))
     records = max((int(each.evaluation.records.counts.sum()) for each in explorations), default=0)
-    return begun([partial(_explored, each.alone(), source) for each in explorations], records)
+    return begun([partial(_explored, each.alone(), source) for each in explorations if are_quick], records)
 
 
 def _explored(exploration: Exploration, source: str) -> Exploration:

@@ -13,7 +13,7 @@ from aegis_provider.check import CheckResult
 from aegis_provider.errors import SmallCountsError
 from aegis_provider.processes import processes_ready
 from aegis_provider.report.disclosure_verdict import judged_line
-from aegis_provider.search import SearchResult
+from aegis_provider.search import SearchResult, find_configurations
 from aegis_provider.summary import refuse_name
 from aegis_provider.table import Source, delimiter_in, table_name
 from aegis_provider.workflow.aim import USUAL, Aim
@@ -84,7 +84,7 @@ def release(
     aim = Aim(label, require, suppress_at_most, measure, seconds)
     how = {"delimiter": delimiter or delimiter_in(table, label), "memory_limit": memory_limit}
     steps = Steps(table, aim, folder, plan, name or _name_of(table), how, stage)
-    with _no_empty(folder.path), processes_ready(steps.records):
+    with _no_empty(folder.path), processes_ready(steps.records, find_configurations.__module__):
         findings, entry_id = _worked_out(steps, publish)
     service = None if entry_id is None or publish is None else CardService(publish.url, entry_id)
     card = card_of(aim, table_name(table), steps.found, digest_of(folder.file(FOUND)), findings, steps.made_by, service)
