@@ -68,6 +68,7 @@ class TestList:
 
 
 class TestVisibility:
+    @pytest.mark.long
     def test_it_is_said_and_changed(self, aegis, client, entry):
         said = f"{entry.name} is visible to".replace(entry.name, f"{entry.name[:27]}…")
         assert aegis("visibility", entry.id) == (0, f"{said} its own tenant only\n", "")
@@ -145,6 +146,7 @@ class TestWeights:
     def test_without_any_nothing_is_said_of_them(self, aegis, entry):
         assert "weights" not in aegis("advise", entry.id, "--measure", "g3")[1]
 
+    @pytest.mark.long
     @pytest.mark.parametrize(
         ("weights", "told"),
         [

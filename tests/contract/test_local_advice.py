@@ -23,6 +23,7 @@ def published(request, url):
         return entry, client.publish(document_of(entry), accept_small_counts=True).id
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("measure", ["joint", "joint_interactions", "mutual_information", "chi_square"])
 def test_it_is_the_answer_of_the_service(client, published, measure):
     entry, entry_id = published

@@ -55,6 +55,7 @@ def keyed(postgres, migrated):
         yield address, keys
 
 
+@pytest.mark.long
 def test_the_entry_is_published_and_its_advice_is_the_release(aegis, url, client, people, tmp_path):
     name, output = f"people-{uuid4().hex}", tmp_path / "r"
     command = ("release", people, "--label", "ill", "--output", output, "--seconds", HOURS, "--name", name, "--publish")
@@ -137,6 +138,7 @@ def _every_doubt_counts(monkeypatch):
         cache.cache_clear()
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("_every_doubt_counts")
 def test_counts_that_give_small_ones_away_are_not_sent(client, people, tmp_path):
     name, output = f"pairs-{uuid4().hex}", tmp_path / "r"

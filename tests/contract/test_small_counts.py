@@ -40,6 +40,7 @@ def keyed(postgres, migrated):
         yield partial(ran, "aegis_sdk.cli", AEGIS_URL=address, AEGIS_API_KEY=key), client
 
 
+@pytest.mark.long
 def test_with_keys_they_are_published_only_if_whoever_publishes_accepts_them(keyed, entry):
     aegis, client = keyed
     code, output, complaint = aegis("publish", entry)

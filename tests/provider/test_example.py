@@ -58,6 +58,7 @@ def test_histograms_are_those_of_the_records(entry, attributes, records):
         assert counted == Counter(row[name] for row in records)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("name", "masking_id"), BY_HAND)
 def test_joint_counts_are_those_of_the_records_masked_one_by_one(entry, attributes, records, name, masking_id):
     masking = next(each for each in attributes[name]["maskings"] if each["id"] == masking_id)
@@ -112,6 +113,7 @@ def test_configurations_are_many_distinct_and_use_every_masking(entry, attribute
     assert used >= {(name, masking["id"]) for name, each in attributes.items() for masking in each["maskings"]}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("place", [0, 20, 40, 55])
 def test_k_is_the_smallest_group_of_the_masked_table(health_table, health_plan, tmp_path, records, place):
     configuration = health_plan.configurations[place]
@@ -127,6 +129,7 @@ def test_the_example_has_private_and_open_configurations(health_plan):
     assert all(sum(k >= least for k in ks) >= 10 for least in (2, 5, 10))
 
 
+@pytest.mark.long
 def test_masking_the_table_masks_every_record_in_place(health_table, health_plan, tmp_path, records):
     configuration = next(
         each

@@ -119,6 +119,7 @@ WRITING_LITTLE = (
 )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_a_disk_that_is_full_is_one_plain_line(folder, ending):
     rows = "".join(f"{1 + place % 2},u,{place * 7919 % 10007}\n" for place in range(20_000))
@@ -133,6 +134,7 @@ def test_a_disk_that_is_full_is_one_plain_line(folder, ending):
     assert {path.name for path in folder.iterdir()} == set(INPUTS)
 
 
+@pytest.mark.long
 def test_a_full_stdout_is_named(folder):
     arguments = ("risk", folder / "t.csv", "--plan", folder / "plan.yaml")
     with open("/dev/full", "w", encoding="utf-8") as full:  # noqa: PTH123 - a device

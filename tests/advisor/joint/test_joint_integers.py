@@ -130,6 +130,7 @@ def test_three_attributes_of_which_one_record_in_a_hundred_is_rare():
 NEARLY = [(size, step) for size in (12, 24, 36) for step in (1, -1)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("size", "step"), NEARLY)
 def test_what_nearly_depends_on_the_others_is_not_lost(size, step):
     """Dimensions as many as records but one explain every label, but not without those of the last attribute."""

@@ -33,6 +33,7 @@ def log_likelihood(transition, joint, table):
     return float(np.sum(joint[seen] * np.log((transition.T @ table)[seen])))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("keep", [0.3, 0.6, 0.95])
 def test_no_table_is_more_likely(seed, keep):

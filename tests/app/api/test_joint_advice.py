@@ -62,6 +62,7 @@ async def answer_to(api, worker, entry, *, measure="joint", bias_correction=Fals
     return (await api.get(asked.headers["Location"])).json()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("attributes", [None, ["age", "zip"], ["sex", "zip"]], ids=["all", "two", "two others"])
 async def test_configurations_are_scored_as_their_records_would_be(api, worker, attributes):
     entry = paired_entry()

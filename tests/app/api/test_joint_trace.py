@@ -77,6 +77,7 @@ QUESTIONS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("question", QUESTIONS.values(), ids=QUESTIONS)
 async def test_of_other_questions_it_is_not_the_whole(api, worker, question):
     answer = await answer_to(api, worker, associated_entry(joint_trace={"value": 0.9}), **question)
@@ -85,6 +86,7 @@ async def test_of_other_questions_it_is_not_the_whole(api, worker, question):
     assert (answer["joint"]["reference_utility"] == 0.9) == seen
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("measure", ["joint", "joint_interactions"])
 async def test_it_changes_neither_the_order_nor_what_others_read(database_url, measure):
     async with guarded(database_url) as (api, worker, keys):

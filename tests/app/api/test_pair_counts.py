@@ -198,6 +198,7 @@ async def test_a_number_that_json_does_not_have_is_no_json(shared_api):
     assert answer.status_code == 400
 
 
+@pytest.mark.long
 async def test_other_measures_do_not_need_the_pairs(api, worker):
     answers = []
     for entry in (paired_entry(), paired_entry(name="without", pairs=[])):

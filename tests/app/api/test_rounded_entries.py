@@ -19,6 +19,7 @@ def rounded():
     return document_of(prepare_entry(EXAMPLE / "health.csv", plan, name="rounded", pairs=True).entry)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("measure", ["mutual_information", "chi_square", "g3", "joint", "joint_interactions"])
 async def test_every_measure_ranks_it_and_claims_no_certainty(api, worker, rounded, measure):
     head = await publish(api, rounded)

@@ -92,6 +92,7 @@ async def test_of_an_entry_with_one_attribute_others_read_the_order_only(databas
     assert answer["attributes"] == []
 
 
+@pytest.mark.long
 async def test_the_limit_does_not_tell_more_of_the_order_of_a_joint_measure(database_url):
     async with guarded(database_url) as (api, worker, keys):
         head = await publish(api, paired_entry(visibility="all"), **keys["owner"])
@@ -106,6 +107,7 @@ async def test_the_limit_does_not_tell_more_of_the_order_of_a_joint_measure(data
         assert answer["ranking"] == whole["ranking"][:limit]
 
 
+@pytest.mark.long
 async def test_what_pairs_tell_of_the_label_is_in_no_view_of_others(database_url):
     entry = associated_entry(visibility="all")
     secrets = ["with_label", 'chi_square":', *(str(one["with_label"]["chi_square"]) for one in entry["pairs"])]

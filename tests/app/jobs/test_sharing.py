@@ -6,6 +6,7 @@ import signal
 from contextlib import asynccontextmanager
 
 import psycopg
+import pytest
 
 from aegis_advisor import MODEL_VERSION
 from app.catalog.queue import queue_app
@@ -72,6 +73,7 @@ async def read(api, asked):
     return (await api.get(f"/v1/advice/{asked.json()['id']}")).json()
 
 
+@pytest.mark.long
 async def test_two_workers_share_one_version(api, database_url):
     head = await publish(api, shared_entry(ATTRIBUTES))
     asked = await ask(api, head["id"])
@@ -89,6 +91,7 @@ async def test_two_workers_share_one_version(api, database_url):
     assert jobs(database_url) == []
 
 
+@pytest.mark.long
 async def test_progress_is_told_until_the_answer_is_there(api, database_url):
     head = await publish(api, shared_entry(ATTRIBUTES))
     whole, part = await ask(api, head["id"]), await ask(api, head["id"], attributes=["value 1", "value 3"])
@@ -236,6 +239,7 @@ LANES = (
 )
 
 
+@pytest.mark.long
 async def test_a_light_job_that_takes_too_long_begins_again_in_the_heavy_lane(api, database_url):
     head = await publish(api)
     asked = await ask(api, head["id"])

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import psycopg
+import pytest
 
 from aegis_provider import document_of, load_plan, prepare_entry
 from aegis_provider.disclosure import disclose
@@ -18,6 +19,7 @@ async def verdict_on(api, entry_id, **options):
     return (await api.get(f"/v1/entries/{entry_id}", **options)).json()["verdict"]
 
 
+@pytest.mark.long
 async def test_a_version_is_judged_as_the_provider_s_command_judges_it(api, worker):
     plan = load_plan(HEALTH / "plan.yaml")
     for exact in (True, False):

@@ -25,6 +25,7 @@ def meet(path, others):
     return os.getpid()
 
 
+@pytest.mark.long
 async def test_whoever_kills_its_process_hurts_nobody_else():
     process = ChildProcess("time", deadline=60)
     asked = [process.run(function) for function in (os.getpid, kill_yourself, os.getpid, kill_yourself, os.getpid)]

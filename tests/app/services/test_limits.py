@@ -29,6 +29,7 @@ from app.services.limits import PAIR_CELLS, PAIR_TABLES, PAIRS, excess_pairs
 from tests.service import ask, example_entry, publish
 
 
+@pytest.mark.long
 async def test_more_maskings_than_are_compared_are_refused(api):
     entry = example_entry()
     masking = entry["attributes"][0]["maskings"][0]

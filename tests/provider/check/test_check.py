@@ -257,6 +257,7 @@ def test_a_drafted_plan_is_refitted_by_itself(write, tmp_path):
         assert abs(honest.of("c", model).auc.value - 0.5) < 0.08
 
 
+@pytest.mark.long
 def test_other_processes_find_the_same(table, plan, result, monkeypatch):
     monkeypatch.setattr(processes, "_WORTH", 1)
     monkeypatch.setattr("loky.cpu_count", lambda: 2)

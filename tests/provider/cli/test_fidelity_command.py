@@ -48,6 +48,7 @@ def plan(write):
     return write("plan.yaml", PLAN)
 
 
+@pytest.mark.long
 def test_a_generated_table_is_measured_in_one_line_tables_and_a_page(aegis, people, plan, tmp_path):
     release, page = tmp_path / "made.csv", tmp_path / "fidelity.html"
     assert aegis("generate", people, "--plan", plan, "--output", release, "--method", "cart", "--seed", 1)[0] == 0
@@ -81,6 +82,7 @@ def test_json_has_every_number_beside_what_is_possible_and_chance(aegis, people)
     assert told["trained"] + told["tested"] == 300
 
 
+@pytest.mark.long
 def test_a_masked_table_is_read_as_its_plan_masked_it(aegis, people, plan, tmp_path):
     masked = tmp_path / "masked.csv"
     told = ("--plan", plan, "--configuration", "coarser")
@@ -161,6 +163,7 @@ ODD = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ODD)
 @pytest.mark.parametrize("masked", [False, True])
 def test_odd_tables_are_measured_or_refused_in_one_line(aegis, write, name, masked):

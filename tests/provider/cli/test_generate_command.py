@@ -146,8 +146,8 @@ def test_label_shares_are_kept_or_as_asked(generate, tmp_path, table):
     [
         (["--method", "gan"], "unknown method 'gan'; did you mean 'wgan-gp'?"),
         (["--epsilon", "1"], "the method cart does not heed epsilon; leave it out, or choose another method"),
-        (["--privacy", "1"], "the method cart does not heed privacy"),
-        (["--method", "mbi", "--value", "1"], "the method mbi does not heed value"),
+        (["--value", "1"], "the method cart does not heed value"),
+        (["--method", "mbi", "--epsilon", "1", "--value", "1"], "what is important follows from the records"),
         (["--method", "wgan-gp", "--epsilon", "1"], "the method wgan-gp does not heed epsilon"),
         (["--label-shares", "yes"], "'yes' is no VALUE=SHARE"),
         (["--label-shares", "yes=0"], "they add up to 0; they must add up to 1"),

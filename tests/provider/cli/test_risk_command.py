@@ -212,6 +212,7 @@ def test_the_help_has_an_example(aegis):
     assert "Example: aegis risk health.csv --plan plan.yaml" in out
 
 
+@pytest.mark.long
 def test_without_the_extra_of_plots_only_the_page_is_missing(people, tmp_path):
     block = "import sys; sys.modules['matplotlib'] = None; from aegis_sdk.cli import main; main()"
     arguments = ["risk", people, "--quasi-identifiers", "age"]

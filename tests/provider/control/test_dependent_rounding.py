@@ -45,6 +45,7 @@ def test_every_count_and_every_sum_by_a_nested_view_becomes_a_multiple_next_to_i
         assert np.all((after == before) | (before % base > 0))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("base", [3, 5, 8])
 def test_counts_and_sums_are_off_by_nothing_on_average(base):
     joint = np.array([[1], [2], [7], [4], [0], [11], [6]], dtype=np.int64)

@@ -63,6 +63,7 @@ def prepared(records, plan, least, **options):
     return prepare_entry(table_of(records), plan, [MinimumCell(least)], name="t", **options)
 
 
+@pytest.mark.long
 @given(RECORDS, st.integers(2, 9), st.booleans(), st.booleans())
 def test_no_count_is_small_and_every_configuration_stays(plans, records, least, unmasked, pairs):
     held = prepared(records, plans[not unmasked], least, pairs=pairs)
@@ -74,6 +75,7 @@ def test_no_count_is_small_and_every_configuration_stays(plans, records, least, 
     publication(entry)
 
 
+@pytest.mark.long
 @given(RECORDS, st.booleans())
 def test_the_verdict_is_a_pass(plans, records, unmasked):
     held = prepared(records, plans[not unmasked], 5, pairs=True)
@@ -117,6 +119,7 @@ def test_every_masking_counts_the_records_as_the_plan_masks_them(plans, records,
                 assert all(len(group.values) > 1 for group in change.groups)
 
 
+@pytest.mark.long
 @given(RECORDS, st.integers(2, 6))
 def test_pair_counts_are_exact_or_rounded_to_the_minimum(plans, records, least):
     held = prepared(records, plans[0], least, pairs=True)

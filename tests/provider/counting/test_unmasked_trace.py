@@ -152,6 +152,7 @@ def test_the_step_is_coarser_for_small_tables(number, step):
     assert step_for(number) == step
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(3))
 def test_one_record_more_or_less_hardly_ever_moves_it(plans, seed):
     columns = records(seed)

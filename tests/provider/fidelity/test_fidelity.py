@@ -53,6 +53,7 @@ def test_the_training_records_reach_what_real_ones_reach(table, as_records):
     assert result.agreement.released > result.agreement.real - 0.2
 
 
+@pytest.mark.long
 def test_half_of_a_copy_is_nearer_to_half_of_the_records_than_their_other_half_is(people, as_records):
     """Twice as near in squares: what one half has too much of, the other half lacks, but another random half does not.
 
@@ -85,6 +86,7 @@ def test_a_shuffled_release_is_as_unlike_the_table_as_chance_makes_it(table, as_
     assert worst.released < 0.15
 
 
+@pytest.mark.long
 def test_models_trained_on_shuffled_releases_know_nothing_on_average(people, as_records):
     """What one of them takes for a trend is chance, and may be right or wrong about all real records.
 
@@ -161,6 +163,7 @@ def test_each_kind_has_as_many_records_and_no_real_one_twice(people, as_records)
     assert all(both.count(row) <= everyone.count(row) for row in both)
 
 
+@pytest.mark.long
 def test_masked_values_are_worth_less_but_something(people):
     table = people(RECORDS, 5)
     wide = [f"[{int(each) // 35 * 35},{int(each) // 35 * 35 + 35})" for each in table["age"].to_pylist()]

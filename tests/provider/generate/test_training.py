@@ -125,6 +125,7 @@ def test_the_first_model_is_looked_at_then_one_in_so_many_and_the_one_after_the_
     assert late.ended == f"time was up after {seconds} seconds, before a second model; more seconds make better ones"
 
 
+@pytest.mark.long
 def test_a_model_between_two_looks_is_looked_at_when_time_is_up(task, validation, monkeypatch):
     class Slow(WganGp):
         def train(self, *given):
@@ -149,6 +150,7 @@ def test_time_ends_it_and_a_method_that_yields_one_model_ends_by_itself(task, va
     assert seen == list(training.looks)
 
 
+@pytest.mark.long
 def test_a_run_that_was_stopped_ends_like_one_that_was_not(task, validation, tmp_path):
     method = WganGp(Settings(hidden=(16,), noise=8, batch=32, reference=32, critic_steps=1), every=20, stride=2)
     checkpoint = Checkpoint(tmp_path / "training.npz", "digest")

@@ -88,6 +88,7 @@ def tables(draw):
     return rows, draw(st.integers(1, len(rows)))
 
 
+@pytest.mark.long
 @given(
     tables(),
     st.booleans(),

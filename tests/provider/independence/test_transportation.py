@@ -101,6 +101,7 @@ def test_far_pairs_count_as_far_as_hubs_reach(attributes):
     assert costs == [0, 4 * attributes]
 
 
+@pytest.mark.long
 def test_many_vectors_of_many_attributes_are_paired_too():
     left, right = (distinct_rows(np.random.default_rng(seed).integers(0, 2, (2500, 16)))[0] for seed in (0, 1))
     left, right = left[:2300], right[:2300]

@@ -167,6 +167,7 @@ def test_every_record_is_told_of_and_twice_where_some_are_left_out(masked):
 values = st.sampled_from(["1", "2", "13", "14", "25", ""])
 
 
+@pytest.mark.long
 @given(st.lists(st.tuples(values, values, st.sampled_from(["p", "q"])), min_size=1, max_size=30), st.integers(1, 4))
 def test_what_is_left_out_is_what_plain_counting_leaves_out(write, tmp_path, rows, k):
     table = write("t.csv", "a,b,y\n" + "".join(f"{a},{b},{y}\n" for a, b, y in rows))

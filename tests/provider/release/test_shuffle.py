@@ -26,6 +26,7 @@ def order_of(texts, folder, size=3):
     return [text for block in blocks for text in block.column(0).to_pylist()]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("in_memory", [1 << 18, 2])
 def test_every_order_is_as_likely_as_another(tmp_path, monkeypatch, in_memory):
     monkeypatch.setattr(shuffle, "RECORDS_IN_MEMORY", in_memory)

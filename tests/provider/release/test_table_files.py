@@ -48,6 +48,7 @@ def test_csv_holds_every_text(tmp_path, plan_of, rows, delimiter):
     assert [tuple(row.values()) for row in found] == [(oracle.blurred(a, 1), b, y) for a, b, y in rows]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["masked.csv", "masked.parquet"])
 def test_many_blocks_keep_their_order(tmp_path, plan_of, name):
     records = 2 * RECORDS + 1000

@@ -125,6 +125,7 @@ def test_what_a_coarser_class_brings_together_may_fail_delta_disclosure(tmp_path
     check(tmp_path, (records, [["AACD"], [], []], (3,), {"delta_disclosure": 1.0}, 0))
 
 
+@pytest.mark.long
 def test_the_health_example(health_table):
     """The configurations found meet the requirement, and those kept include every masking that any minimal one uses."""
     plan = load_plan(health_table.with_name("plan.yaml"))
@@ -249,6 +250,7 @@ def test_too_many_to_check_one_by_one(tmp_path, monkeypatch):
         find_configurations(table, plan, Requirement({"t": 0.5}, 0.5))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(20))
 def test_of_a_lattice_too_large_to_decide_the_best_is_found_and_proven(tmp_path, monkeypatch, seed):
     records, maskings, sensitive, require, share = problem_of(seed, [{"k": 3}, {"k": 2, "l": 2}, {"l": 2}])
@@ -278,6 +280,7 @@ def test_of_a_lattice_too_large_to_decide_the_best_is_found_and_proven(tmp_path,
         find_configurations(table, plan, Requirement({"t": 0.5}, 0.5), seconds=HOURS)
 
 
+@pytest.mark.long
 def test_several_requirements_make_a_frontier(health_table, tmp_path):
     """Each point is what its requirement alone leads to, and each configuration kept keeps its promise."""
     source = health_table.with_name("start.yaml")
@@ -299,6 +302,7 @@ def test_several_requirements_make_a_frontier(health_table, tmp_path):
     assert not assess(health_table, load_plan(tmp_path / "found.yaml")).check_failures[1:]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("measure", ["joint", "mutual_information", "chi_square"])
 def test_the_order_is_that_of_advice_on_an_exact_entry(health_table, measure):
     plan = load_plan(health_table.with_name("start.yaml"), configurations_needed=False)

@@ -11,6 +11,7 @@ from aegis_provider.summary import summarize_shared
 HOURS = 3600 * 24
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("measure", ["joint", "mutual_information"])
 def test_the_order_is_that_of_advice_on_the_default_entry(health_table, measure):
     plan = load_plan(health_table.with_name("start.yaml"), configurations_needed=False)

@@ -42,6 +42,7 @@ def places_of(number):
 decimals = st.decimals(-50, 50, places=2).map(str)
 
 
+@pytest.mark.long
 @given(
     st.lists(st.one_of(decimals, st.just("")), min_size=2, max_size=40),
     st.sampled_from(["0.1", "0.3", "7", "0.25", "1.1"]),
@@ -69,6 +70,7 @@ def test_bins_of_one_width_hold_what_exact_arithmetic_says(write, plan_of, texts
     }
 
 
+@pytest.mark.long
 @given(
     st.lists(st.one_of(decimals, st.just("")), min_size=2, max_size=40),
     st.lists(st.decimals(-40, 40, places=1), min_size=2, max_size=9, unique=True).map(sorted),
@@ -95,6 +97,7 @@ def test_bins_are_in_the_order_of_numbers_and_open_ends_are_named(write, plan_of
     }
 
 
+@pytest.mark.long
 @given(
     st.lists(st.integers(0, 10_000), min_size=20, max_size=400, unique=True),
     st.integers(2, 12),
@@ -108,6 +111,7 @@ def test_bins_of_equal_frequency_differ_by_a_tenth_at_most(write, plan_of, numbe
     assert all(abs(count - share) <= 0.1 * share + 1 for count in found["histogram"])
 
 
+@pytest.mark.long
 @given(st.lists(st.integers(0, 9), min_size=2, max_size=60), st.integers(2, 30))
 def test_records_with_one_number_share_a_bin_of_equal_frequency(write, plan_of, numbers, bins):
     found = attribute_of(

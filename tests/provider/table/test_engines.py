@@ -55,6 +55,7 @@ def duckdb_file(parquet):
     return path
 
 
+@pytest.mark.long
 def test_postgresql_parquet_and_a_duckdb_file_give_the_same_entry(parquet, database, duckdb_file, plan):
     entry = summarize(parquet, plan, name="t", pairs=True)
     assert entry["records"] == 60

@@ -81,6 +81,7 @@ def test_whatever_holds_a_table_gives_the_entry_and_the_masked_table_of_the_csv_
     assert (tmp_path / "held.csv").read_bytes() == (tmp_path / "read.csv").read_bytes()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("holder", ["pandas", "polars", "arrow"])
 def test_every_type_is_read_as_from_parquet(holder, tmp_path):
     path, plan = tmp_path / "t.parquet", tmp_path / "plan.yaml"

@@ -80,6 +80,7 @@ def test_it_counts_the_records_that_equal_a_real_one(card, folder):
     assert told["copies"] in summary_of(card)
 
 
+@pytest.mark.long
 def test_without_a_holdout_all_copies_are_counted(folder):
     card = made(folder, "all.csv", "cart", holdout=0.0)
     real = set(rows_of(folder / "table.csv"))
@@ -87,6 +88,7 @@ def test_without_a_holdout_all_copies_are_counted(folder):
     assert card.copies.startswith(f"{copies:,} of {len(rows_of(folder / 'all.csv')):,} released records equal a real")
 
 
+@pytest.mark.long
 def test_nothing_is_guaranteed_unless_it_is(card, folder):
     assert "No formal guarantee follows" in summary_of(card)
     private = made(folder, "private.csv", "mbi", Knobs(epsilon=1.0))
@@ -95,6 +97,7 @@ def test_nothing_is_guaranteed_unless_it_is(card, folder):
     assert json.loads((folder / "private.csv.card.json").read_text())["guarantee"]["epsilon"] == 1.0
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("card")
 def test_with_a_guarantee_the_label_has_no_exact_counts(folder):
     """Two draws that differ in nothing but their noise hardly ever both have the exact numbers of each label value."""

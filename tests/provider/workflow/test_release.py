@@ -148,6 +148,7 @@ def test_what_columns_lose_is_a_share_of_what_the_table_tells(released):
         assert share * released.advice.whole == pytest.approx(costs[name].whole - costs[name].utility)
 
 
+@pytest.mark.long
 def test_a_stopped_run_goes_on_and_ends_like_an_undisturbed_one(released, people, tmp_path):
     taken = []
     for stop in STAGES[1:]:
@@ -173,6 +174,7 @@ def test_a_stopped_run_goes_on_and_ends_like_an_undisturbed_one(released, people
     assert resumed.card.passed
 
 
+@pytest.mark.long
 def test_without_the_models_there_is_a_release_and_the_reason(people, tmp_path):
     hidden = "import sys; sys.modules['sklearn'] = None; from aegis_sdk.cli import main; main(sys.argv[1:])"
     arguments = ("release", people, "--label", "ill", "--output", tmp_path / "r", "--seconds", HOURS)
@@ -187,7 +189,7 @@ def test_without_the_models_there_is_a_release_and_the_reason(people, tmp_path):
 
 @pytest.mark.long
 def test_an_edited_plan_is_kept_and_used(people, tmp_path):
-    first = release(people, "ill", output=tmp_path / "r", seconds=HOURS)
+    first = release(people, "ill", output=str(tmp_path / "r"), seconds=HOURS)
     plan = first.folder / "plan.yaml"
     edited = plan.read_text().replace("    type: integer\n", "    type: integer\n    default: drop\n    # mine\n", 1)
     plan.write_text(edited)

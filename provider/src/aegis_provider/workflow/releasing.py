@@ -36,8 +36,8 @@ def release(
     table: Source,
     label: str,
     *,
-    output: Path | None = None,
-    plan: Path | None = None,
+    output: Path | str | None = None,
+    plan: Path | str | None = None,
     require: Mapping[str, float] = USUAL,
     suppress_at_most: float = 0.01,
     measure: str = "joint",
@@ -80,12 +80,15 @@ def release(
         AegisError: The service refuses the entry, or is gone when it is finished.
     """
     temporary = TemporaryDirectory(prefix="aegis-release-") if output is None else None
-    folder = Folder.open(Path(temporary.name) if temporary else output or Path(), keep=[PLAN])
+    folder = Folder.open(Path(temporary.name if temporary else output or ""), keep=[PLAN])
     aim = Aim(label, require, suppress_at_most, measure, seconds)
     how = {"delimiter": delimiter or delimiter_in(table, label), "memory_limit": memory_limit}
-    steps = Steps(table, aim, folder, plan, name or _name_of(table), how, stage)
-    with _no_empty(folder.path), processes_ready(steps.records, find_configurations.__module__):
-        findings, entry_id = _worked_out(steps, publish)
+    steps = Steps(table, aim, folder, Path(plan) if plan else None, name or _name_of(table), how, stage)
+    with _no_empty(folder.path):
+        with stage("opening the table"):
+            records = steps.records
+        with processes_ready(records, find_configurations.__module__):
+            findings, entry_id = _worked_out(steps, publish)
     service = None if entry_id is None or publish is None else CardService(publish.url, entry_id)
     card = card_of(aim, table_name(table), steps.found, digest_of(folder.file(FOUND)), findings, steps.made_by, service)
     write_card(folder.file(CARD), card_report(card), TypeAdapter(Card).dump_json(card, indent=1).decode())

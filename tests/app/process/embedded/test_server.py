@@ -105,6 +105,7 @@ def test_the_url_is_known_only_while_the_server_runs(directory):
         _ = server.url
 
 
+@pytest.mark.long
 def test_others_find_the_running_server_and_only_that(directory):
     assert running_url(directory / "data") is None
     launcher, url = launch_elsewhere(directory)
@@ -116,6 +117,7 @@ def test_others_find_the_running_server_and_only_that(directory):
     assert running_url(directory / "data") is None
 
 
+@pytest.mark.long
 def test_a_second_launcher_is_told_who_was_first(directory):
     launcher, url = launch_elsewhere(directory)
     with launcher:
@@ -164,6 +166,7 @@ def test_a_server_that_does_not_start_says_why_and_frees_the_directory(directory
         assert ask(server.url, "SELECT 1") == [(1,)]
 
 
+@pytest.mark.long
 def test_a_path_too_long_for_a_socket_gets_a_short_private_one(directory):
     data = directory / ("long" * 30) / "data"
     with EmbeddedPostgres(data, settings=FAST) as server:
@@ -175,6 +178,7 @@ def test_a_path_too_long_for_a_socket_gets_a_short_private_one(directory):
     assert not socket.exists()
 
 
+@pytest.mark.long
 def test_the_short_socket_directory_of_a_killed_launcher_is_removed(directory):
     parent = directory / ("long" * 30)
     launcher, url = launch_elsewhere(parent)
@@ -186,6 +190,7 @@ def test_the_short_socket_directory_of_a_killed_launcher_is_removed(directory):
         assert not socket.exists()
 
 
+@pytest.mark.long
 def test_any_character_may_stand_in_the_path(directory):
     odd = directory / 'o\'dd, "näme" %41'
     with start(odd) as server:

@@ -72,6 +72,7 @@ def _key(one: IntArray, other: IntArray) -> tuple[int, ...]:
     return (*one.ravel().tolist(), *other.ravel().tolist())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("knows", "steps"), [("nothing", 6000), ("values", 1200), ("order too", 1200)])
 def test_walks_visit_every_possible_table_equally_often(knows: str, steps: int) -> None:
     target, rng = _target_without_groups(), np.random.default_rng(5)

@@ -19,6 +19,7 @@ def test_an_unknown_name_is_refused_in_one_line_with_the_nearest():
     assert str(raised.value) == "unknown method 'crat'; did you mean 'cart'?"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("name", "library"), [("cart", "sklearn"), ("mbi", "jax")])
 def test_without_a_library_one_line_says_what_to_install(name, library):
     hidden = (

@@ -54,6 +54,7 @@ class TestCosts:
         assert self.bars(figure) == (["zip", "zip-3"], {"zip-3": [0, 0.1]})
         assert [each.get_text() for each in annotations_of(figure)] == ["0.1"]
 
+    @pytest.mark.long
     def test_of_an_attribute_that_is_not_known_unmasked_no_share_is_told_and_the_bars_are_hatched(self):
         advice = self.advice()
         age = advice.attributes[1].model_copy(

@@ -128,6 +128,7 @@ class TestFrontier:
         for (left, _), (right, height) in pairwise(corners):
             assert not any(b.y0 < height < b.y1 and left < b.x1 and b.x0 < right for b in boxes)
 
+    @pytest.mark.long
     def test_thousands_of_points_are_one_image_within_a_page(self):
         entry, advice = many(5000)
         document = page(entry, advice)

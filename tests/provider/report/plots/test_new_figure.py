@@ -54,6 +54,7 @@ def plot(tmp_path):
     return run
 
 
+@pytest.mark.long
 def test_it_is_drawn_as_an_image_by_its_name(plot, tmp_path):
     code, out, error = plot("--figure", "labels", "--output", "p.png", "--json")
     assert (code, error, json.loads(out)["figures"]) == (0, "", ["labels"])
@@ -61,6 +62,7 @@ def test_it_is_drawn_as_an_image_by_its_name(plot, tmp_path):
     assert plot("--figure", "label", "--output", "p.png")[0] == 2
 
 
+@pytest.mark.long
 def test_it_has_a_section_on_the_page(plot, tmp_path):
     code, out, error = plot("--output", "p.html", "--json")
     assert (code, error, json.loads(out)["figures"]) == (0, "", [*WITHOUT_ADVICE, "labels"])

@@ -9,6 +9,7 @@ from tests.provider.report.plots.plotting import PRIVACY, UTILITIES, advice_of, 
 LONG = "a-name-of-an-entry-that-is-as-long-as-names-of-entries-may-well-be"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("better", ["higher", "lower"])
 @pytest.mark.parametrize("name", ["short", LONG])
 @pytest.mark.parametrize("figure", [frontier, costs, lattice], ids=lambda figure: figure.__name__)

@@ -13,6 +13,7 @@ from tests.provider.generate.methods.tasks import only_model, random_columns, sh
 CHAIN = {(0, 1), (1, 2), (2, 3)}
 
 
+@pytest.mark.long
 def test_with_much_epsilon_it_nears_the_exact_tree_and_two_trainings_differ():
     task = task_of(random_columns(2_000), epsilon=20.0)
     one, other = (only_model(Marginals(), task) for _ in range(2))

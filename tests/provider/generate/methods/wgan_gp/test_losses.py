@@ -76,6 +76,7 @@ def nearness(scale, weight):
     return Nearness(jnp.eye(2), jnp.asarray(scale), jnp.asarray(weight))
 
 
+@pytest.mark.long
 def test_the_loss_of_the_generator_is_that_of_the_decision():
     rng = np.random.default_rng(1)
     generated, reference = rng.normal(size=(6, 2)), rng.normal(size=(20, 2))
@@ -103,6 +104,7 @@ def test_a_term_without_weight_is_left_out():
         assert float(generator_loss(generated, critic, reference, *used, 5)) == pytest.approx(float(expected))
 
 
+@pytest.mark.long
 def test_privacy_pushes_away_from_real_records_and_value_pulls_near():
     critic = [(jnp.zeros((2, 1)), jnp.zeros(1))]
     reference = jnp.zeros((5, 2))

@@ -28,6 +28,7 @@ def task():
     return task_of(random_columns(1_000))
 
 
+@pytest.mark.long
 def test_it_comes_nearer_to_the_table_than_independent_columns_and_is_the_same_for_a_seed(task):
     first, *_, last = models(task, 1, 8)
     distances = [pair_total_variation(sample(each, 4_000), task.codes, task.sizes) for each in (first, last)]
@@ -47,6 +48,7 @@ def test_a_training_that_goes_on_ends_as_if_it_had_not_been_stopped(task):
     np.testing.assert_array_equal(sample(restored), sample(one))
 
 
+@pytest.mark.long
 def test_weights_that_are_no_numbers_end_the_training(task):
     wild = WganGp(SMALL._replace(rate=1e30), every=80)
     with pytest.raises(DivergedError, match="the training diverged within 80 iterations"):
