@@ -8,6 +8,7 @@ import orjson
 from aegis_sdk import wire
 from app.api.mapping import timestamp
 from app.domain.advice import AdviceQuestion, View
+from app.domain.configurations import MASKED_ONLY
 from app.services.advice import SeenAdvice
 from app.services.views import RESULT_FIELDS, shown
 
@@ -51,4 +52,6 @@ def _request_of(question: AdviceQuestion) -> dict[str, Any]:
     asked = asdict(question)
     at_least, at_most = asked.pop("at_least"), asked.pop("at_most")
     asked["require"] = None if at_least is None else at_least | at_most
-    return {name: asked[name] for name in wire.AdviceRequest.model_fields}
+    if question.kinds != MASKED_ONLY:  # a question about masked ones is answered as before there were kinds
+        asked["kinds"] = question.kinds
+    return {name: asked[name] for name in wire.AdviceRequest.model_fields if name in asked}

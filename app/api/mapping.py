@@ -8,8 +8,16 @@ import orjson
 from fastapi import Response
 
 from aegis_sdk import wire
-from app.domain.documents import attach, decompress, with_measured_shares, without_counts, without_small_groups
+from app.domain.documents import (
+    attach,
+    decompress,
+    with_measured_shares,
+    without_counts,
+    without_generated_counts,
+    without_small_groups,
+)
 from app.domain.entries import Audience, CountTable, Head, HeadPage, Visibility
+from app.domain.transfers import with_transfer_shares
 from app.domain.verdicts import StoredVerdict
 from app.services.catalogue import Published
 
@@ -82,12 +90,14 @@ def entry_json(
     """The published document as JSON: all of it with `tables`, the schema without them. Slow for large entries.
 
     If it was published with a visibility, the current one takes its place. Others than the owners do not read it in
-    full: they get no numbers of suppressed records, and shares in place of measured AUCs.
+    full: they get no numbers of suppressed records, and shares in place of measured AUCs and transfer utilities.
     """
     stored = decompress(schema)
     document = (attach(stored, tables) if tables else without_counts(stored)) | decompress(configurations)
+    if not tables:
+        document = without_generated_counts(document)
     if not in_full:
-        document = with_measured_shares(without_small_groups(document))
+        document = with_transfer_shares(with_measured_shares(without_small_groups(document)))
     if "visibility" in document:
         document["visibility"] = visibility_body(visibility)
     return orjson.dumps(document, option=orjson.OPT_SERIALIZE_NUMPY)

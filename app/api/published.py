@@ -10,7 +10,8 @@ from aegis_advisor.evidence import AttributeEvidence, Masking, PairAssociation, 
 from aegis_advisor.joint import PublishedTrace
 from aegis_sdk import wire
 from app.api.mapping import visibility_of
-from app.domain.published import ConfigurationColumns, DisclosureControl, PublishedEntry
+from app.domain.published import ConfigurationColumns, DisclosureControl, Path, PublishedEntry
+from app.domain.transfers import Figures
 
 
 def published_entry(entry: wire.EntryDocument, document: dict[str, Any]) -> PublishedEntry:
@@ -140,14 +141,34 @@ def _masked_records(entry: wire.EntryDocument) -> dict[tuple[int, int], int]:
 
 def _configurations(entry: wire.EntryDocument) -> ConfigurationColumns:
     table, rows = entry.configuration_table, entry.configurations or []
+    on_records = list(_measured_on_records(entry))
     if table is not None:
-        return ConfigurationColumns(table.ids, table.maskings, table.privacy or {})
+        return ConfigurationColumns(table.ids, table.maskings, table.privacy or {}, on_records=on_records)
+    masked = [row if isinstance(row, wire.Configuration) else None for row in rows]
+    names = [one.name for one in entry.attributes]
     guarantees = {name for row in rows for name in row.privacy or ()}
     return ConfigurationColumns(
         ids=[row.id for row in rows],
-        maskings={one.name: [row.maskings[one.name] for row in rows] for one in entry.attributes},
+        maskings={name: [wire.DROP if row is None else row.maskings[name] for row in masked] for name in names},
         privacy={name: [(row.privacy or {}).get(name) for row in rows] for name in sorted(guarantees)},
-        suppressed=[row.suppressed for row in rows],
-        suppressed_cells=[row.suppressed_cells for row in rows],
-        measured=[place for place, row in enumerate(rows) if row.measured is not None],
+        suppressed=[None if row is None else row.suppressed for row in masked],
+        suppressed_cells=[None if row is None else row.suppressed_cells for row in masked],
+        measured=[place for place, row in enumerate(masked) if row is not None and row.measured is not None],
+        generated=[row is None for row in masked],
+        on_records=on_records,
+        unguaranteed=[
+            place for place, row in enumerate(rows) if masked[place] is None and "epsilon" not in (row.privacy or {})
+        ],
+        figures=Figures.of([None if row.transfer is None else row.transfer.model_dump() for row in rows], names),
     )
+
+
+def _measured_on_records(entry: wire.EntryDocument) -> Iterator[Path]:
+    """Where the entry has numbers that its provider measured on the records, besides AUCs."""
+    if entry.holdout is not None:
+        yield ("holdout",)
+    for place, row in enumerate(entry.configurations or ()):
+        if row.transfer is not None:
+            yield "configurations", place, "transfer"
+        if isinstance(row, wire.GeneratedConfiguration) and row.attacks:
+            yield "configurations", place, "attacks"

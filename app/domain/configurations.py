@@ -1,7 +1,7 @@
 """Masking configurations as integer codes, and the privacy that the provider vouches for."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -10,15 +10,28 @@ from numpy.typing import NDArray
 from app.domain.arrays import PackedArray
 from app.domain.errors import InvalidDocumentError
 from app.domain.required_privacy import NOTHING_REQUIRED, RequiredPrivacy
+from app.domain.transfers import NO_FIGURES, Figures
+
+#: The kinds of configurations, in the order of the contract.
+MASKED, GENERATED = "masked", "generated"
+
+#: What questions rank unless they name kinds.
+MASKED_ONLY = (MASKED,)
 
 
 @dataclass(frozen=True, slots=True)
 class PackedConfigurations:
-    """A configuration table as stored: ids as compressed JSON, codes and privacy as packed arrays."""
+    """A configuration table as stored: ids as compressed JSON, all else as packed arrays.
+
+    Attributes:
+        declared: what an entry of format 2 says besides: which configurations are generated, and transfer utilities.
+            Empty for older ones.
+    """
 
     ids: bytes
     codes: PackedArray
     privacy: Mapping[str, PackedArray]
+    declared: Mapping[str, PackedArray] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,20 +41,30 @@ class ConfigurationTable:
     Attributes:
         ids: the ids of the configurations; empty if they were not unpacked.
         options: for each attribute, the masking ids that configurations may use, including `identity` and `drop`.
-        codes: (configurations, attributes) indices into `options`.
+        codes: (configurations, attributes) indices into `options`; a generated one has those of `drop`.
         privacy: by criterion, a value for each configuration; NaN where the provider does not vouch for one.
+        generated: (configurations,) which are generated; None if none is.
+        figures: the transfer utilities of those that declare any.
     """
 
     ids: tuple[str, ...]
     options: tuple[tuple[str, ...], ...]
     codes: NDArray[np.integer[Any]]
     privacy: Mapping[str, NDArray[np.float64]]
+    generated: NDArray[np.bool_] | None = None
+    figures: Figures = NO_FIGURES
+
+    def of_kinds(self, kinds: Collection[str]) -> NDArray[np.bool_]:
+        """A mask (configurations,) of those of some kinds."""
+        generated = np.zeros(self.codes.shape[0], dtype=bool) if self.generated is None else self.generated
+        return np.where(generated, GENERATED in kinds, MASKED in kinds)
 
     def meeting(
         self,
         at_least: Mapping[str, float] | None,
         at_most: Mapping[str, float] | None,
         policy: RequiredPrivacy = NOTHING_REQUIRED,
+        kinds: Collection[str] = MASKED_ONLY,
     ) -> NDArray[np.bool_]:
         """A mask (configurations,) of those that vouch for all that is required.
 
@@ -49,6 +72,7 @@ class ConfigurationTable:
             at_least: lower limits by criterion, for those where higher is better.
             at_most: upper limits by criterion, for those where lower is better.
             policy: what is required besides, of every question.
+            kinds: the kinds that compete.
 
         Raises:
             InvalidDocumentError: no configuration is left; the error counts those that fail each requirement.
@@ -56,13 +80,10 @@ class ConfigurationTable:
         # NaN compares false both ways, so a configuration that does not vouch for a criterion never meets it.
         asked = RequiredPrivacy(at_least or {}, at_most or {})
         met = self._meeting(asked) | self._meeting(policy, ", which a policy requires")
-        kept = np.logical_and.reduce([np.ones(self.codes.shape[0], dtype=bool), *met.values()])
+        competing = self.of_kinds(kinds)
+        kept = np.logical_and.reduce([competing, *met.values()])
         if not kept.any():
-            reasons = ", ".join(f"{int((~those).sum())} do not vouch for {what}" for what, those in met.items())
-            raise InvalidDocumentError(
-                f"No configuration meets all requirements: of {self.codes.shape[0]}, {reasons}.",
-                code="no_configuration_left",
-            )
+            raise InvalidDocumentError(_why_none(competing, met, kinds), code="no_configuration_left")
         return np.asarray(kept)
 
     def _meeting(self, required: RequiredPrivacy, by_whom: str = "") -> dict[str, NDArray[np.bool_]]:
@@ -74,3 +95,12 @@ class ConfigurationTable:
 
     def _vouched(self, guarantee: str) -> NDArray[np.float64]:
         return self.privacy.get(guarantee, np.full(self.codes.shape[0], np.nan))
+
+
+def _why_none(competing: NDArray[np.bool_], met: Mapping[str, NDArray[np.bool_]], kinds: Collection[str]) -> str:
+    """Say why no configuration is left: which requirement excludes how many, or that there is none of these kinds."""
+    if not competing.any():
+        other = GENERATED if MASKED in kinds else MASKED
+        return f"The entry has no {' or '.join(kinds)} configuration. Ask with `kinds` that include {other!r}."
+    reasons = ", ".join(f"{int((competing & ~those).sum())} do not vouch for {what}" for what, those in met.items())
+    return f"No configuration meets all requirements: of {int(competing.sum())}, {reasons}."

@@ -23,6 +23,7 @@ from aegis_advisor.evidence import (
 )
 from aegis_advisor.joint import PublishedTrace
 from app.domain.arrays import unpack
+from app.domain.configurations import GENERATED
 from app.domain.entries import CountKind, CountTable
 
 Document = dict[str, Any]
@@ -140,7 +141,26 @@ def without_small_groups(document: Document) -> Document:
         bare["configurations"] = [
             _without(_without(one, "suppressed"), "suppressed_cells") for one in bare["configurations"]
         ]
-    return bare
+    return _with_generated(bare, _without_attribute_weights)
+
+
+def without_generated_counts(document: Document) -> Document:
+    """A document without the label histograms of generated configurations."""
+    return _with_generated(document, lambda one: _without(one, "histogram"))
+
+
+def _without_attribute_weights(configuration: Document) -> Document:
+    """A generated configuration without the weights of attributes: they can tell what each says of the label."""
+    weights = configuration.get("weights")
+    return configuration if weights is None else configuration | {"weights": _without(weights, "attributes")}
+
+
+def _with_generated(document: Document, change: Callable[[Document], Document]) -> Document:
+    """The document with each generated configuration changed."""
+    if document.get("format") == 1 or not document.get("configurations"):
+        return document
+    listed = [change(one) if one.get("kind") == GENERATED else one for one in document["configurations"]]
+    return document | {"configurations": listed}
 
 
 def with_measured_shares(document: Document) -> Document:

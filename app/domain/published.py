@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from aegis_advisor.evidence import AttributeEvidence, PairAssociation, PairCounts, Perturbation
 from aegis_advisor.joint import PublishedTrace
 from app.domain.entries import CountKind, Visibility
+from app.domain.transfers import NO_FIGURES, Figures
 
 Path = tuple[str | int, ...]
 """The names and indices that lead to a place in the published document."""
@@ -42,6 +43,10 @@ class ConfigurationColumns:
         suppressed: the number of records that each configuration suppresses, None if it is not given.
         suppressed_cells: the number of single cells that it suppresses, None if it is not given.
         measured: the places of those configurations that say how well a trained model does on them.
+        generated: for each configuration whether it is generated; empty if none is. It drops every attribute.
+        on_records: where the document has other numbers that were measured on the records themselves.
+        unguaranteed: the places of generated configurations without differential privacy.
+        figures: the transfer utilities of those that declare any.
     """
 
     ids: Sequence[str]
@@ -50,6 +55,10 @@ class ConfigurationColumns:
     suppressed: Sequence[int | None] = ()
     suppressed_cells: Sequence[int | None] = ()
     measured: Sequence[int] = ()
+    generated: Sequence[bool] = ()
+    on_records: Sequence[Path] = ()
+    unguaranteed: Sequence[int] = ()
+    figures: Figures = NO_FIGURES
 
     @property
     def numbers_suppressed(self) -> Iterator[tuple[Path, int]]:

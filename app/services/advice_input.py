@@ -55,7 +55,9 @@ class RecentInputs:
         return replace(self._kept[key], question=question)
 
     def keep(self, given: AdviceInput) -> None:
-        """Keep an input for later questions, unless it is large."""
+        """Keep an input for later questions, unless it is large or lacks references."""
+        if given.question.ranks_declared:
+            return
         sizes = [len(table.counts.data) for table in given.count_tables]
         sizes += [len(array.data) for one in given.references for array in one.arrays.values()]
         sizes += [len(given.schema), len(given.configurations.ids), len(given.configurations.codes.data)]

@@ -27,6 +27,7 @@ from app.domain.documents import Document, attach, compress, decompress, evidenc
 from app.domain.entries import CountTable
 from app.services.advice_input import AdviceInput, known_of
 from app.services.coarse_order import Grid, detail_kept, in_contract, order_by_attribute, order_of_all
+from app.services.declared_answer import compute_declared
 from app.services.packed_references import pack_reference
 from app.services.questions import needs_pairs
 from app.services.shares import MEASURE, AttributeShares, attribute_shares, configuration_shares
@@ -65,10 +66,12 @@ def _schema(stored: bytes) -> Document:
 
 def compute_advice(given: AdviceInput) -> bytes:
     """The answer to a question, as compressed JSON in the contract's names."""
+    if given.question.ranks_declared:
+        return compute_declared(given)
     known, table = known_of(given)
     asked = given.question
     meeting = table.meeting(asked.at_least, asked.at_most, asked.policy)
-    kept = np.flatnonzero(meeting)
+    kept, others = np.flatnonzero(meeting), np.flatnonzero(table.of_kinds(asked.kinds) & ~meeting)
     question, is_joint = _advisor_question(given), needs_pairs(given.question, given.outline)
     codes = table.codes[np.ix_(kept, np.array(given.places))]
     options = [table.options[place] for place in given.places]
@@ -80,7 +83,7 @@ def compute_advice(given: AdviceInput) -> bytes:
         # The order that others read needs all deviations; a joint measure has them only in its ranking.
         replace(question, limit=None) if is_joint else question,
         known.pairs if is_joint else (),
-        table.codes[np.ix_(~meeting, np.array(given.places))] if is_joint else None,
+        table.codes[np.ix_(others, np.array(given.places))] if is_joint else None,
         known.memory,
         known.associations,
         known.published,

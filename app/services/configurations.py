@@ -12,6 +12,10 @@ from app.domain.configurations import ConfigurationTable, PackedConfigurations
 from app.domain.documents import compress, decompress
 from app.domain.entries import AttributeOutline
 from app.domain.published import ConfigurationColumns
+from app.domain.transfers import NO_FIGURES, Figures
+
+#: The names of what is stored of an entry of format 2 only.
+GENERATED, FIGURE_PLACES, FIGURES = "generated", "transfer_places", "transfer"
 
 
 def options_of(attribute: AttributeOutline) -> tuple[str, ...]:
@@ -27,7 +31,18 @@ def pack_configurations(
         ids=compress(configurations.ids),
         codes=_pack_codes(configurations.maskings, outline),
         privacy={guarantee: _pack_values(values) for guarantee, values in configurations.privacy.items()},
+        declared=_pack_declared(configurations),
     )
+
+
+def _pack_declared(configurations: ConfigurationColumns) -> dict[str, PackedArray]:
+    """What only entries of format 2 declare; nothing for all others, which are stored as ever."""
+    declared = {}
+    if any(configurations.generated):
+        declared[GENERATED] = pack(np.array(configurations.generated, dtype=bool))
+    if configurations.figures.numbers.size:
+        declared[FIGURE_PLACES], declared[FIGURES] = configurations.figures.pack()
+    return declared
 
 
 def _pack_codes(columns: Mapping[str, Sequence[str]], outline: Sequence[AttributeOutline]) -> PackedArray:
@@ -51,4 +66,10 @@ def unpack_configurations(
         options=tuple(options_of(attribute) for attribute in outline),
         codes=unpack(packed.codes, narrow=True),  # at a byte each, a hundred million take 0.1 GB instead of 0.8
         privacy={guarantee: unpack(values) for guarantee, values in packed.privacy.items()},
+        generated=unpack(packed.declared[GENERATED]) if GENERATED in packed.declared else None,
+        figures=_unpack_figures(packed.declared),
     )
+
+
+def _unpack_figures(declared: Mapping[str, PackedArray]) -> Figures:
+    return Figures.unpack(declared[FIGURE_PLACES], declared[FIGURES]) if FIGURES in declared else NO_FIGURES

@@ -53,7 +53,12 @@ def reference_cost(attribute: AttributeOutline) -> int:
 def advice_cost(
     question: AdviceQuestion, outline: Sequence[AttributeOutline], places: Iterable[int], configurations: int
 ) -> float:
-    """The approximate cost of an answer: the cells of its attributes under every masking, and all configurations."""
+    """The approximate cost of an answer: the cells of its attributes under every masking, and all configurations.
+
+    By declared utilities, no cell is summed.
+    """
+    if question.ranks_declared:
+        return configurations / LOOKUPS
     chosen = [outline[place] for place in places]
     cells = sum(attribute.cells * (1 + len(attribute.maskings)) for attribute in chosen)
     cost = cells / SUMS + configurations * len(chosen) / LOOKUPS

@@ -113,14 +113,22 @@ def _associations(entry: PublishedEntry, detail: str, base: float = math.inf) ->
 
 
 def _exact_records(entry: PublishedEntry) -> Iterator[Fault]:
-    """The faults of what else is exact: numbers of records that a release suppresses or a masking counts, and AUCs."""
+    """The faults of what else is exact: numbers of records that a release suppresses or a masking counts, what was
+    measured on the records, and counts of records that were generated without noise.
+    """
     detail = "This number of records is exact, but this service requires noise in all counts: leave it out"
     masked = (("attributes", place, "maskings", index, "records") for place, index in entry.masked_records)
     for path in (*(path for path, _ in entry.configurations.numbers_suppressed), *masked):
         yield Fault(pointer(*path), f"{detail} (aegis summarize --epsilon does so)")
-    for place in entry.configurations.measured:
+    aucs = (("configurations", place, "measured") for place in entry.configurations.measured)
+    for path in (*aucs, *entry.configurations.on_records):
         detail = "This was measured on the records themselves, but this service requires noise: leave it out"
-        yield Fault(pointer("configurations", place, "measured"), detail)
+        yield Fault(pointer(*path), detail)
+    for place in entry.configurations.unguaranteed:
+        detail = (
+            "These records were generated without differential privacy, but this service requires noise in all counts"
+        )
+        yield Fault(pointer("configurations", place), f"{detail}: vouch for an `epsilon`, or leave them out")
 
 
 def _overspent(entry: PublishedEntry, most: float) -> Iterator[Fault]:

@@ -1,7 +1,7 @@
 """Checks, before anything is computed, whether a version can answer a question, using only its outline."""
 
 from collections.abc import Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from app.domain.advice import AdviceQuestion, ReferenceKind
 from app.domain.configurations import ConfigurationTable
 from app.domain.entries import AttributeOutline, MaskingOutline
 from app.domain.errors import Fault, InvalidDocumentError, pointer
+from app.services.declared import declared_faults, refuse_undeclared, scored_places
 from app.services.limits import CELLS
 
 #: The most faults that are looked for: a question can name any number of unknown attributes.
@@ -33,10 +34,15 @@ def refuse_unanswerable(
     Raises:
         InvalidDocumentError: the version cannot answer the question; the error lists its faults.
     """
-    faults = tuple(islice(_faults(question, [attribute.name for attribute in outline]), FAULTS_FOUND))
+    names = [attribute.name for attribute in outline]
+    about_kinds = declared_faults(question, scored_names(question, names), names)
+    faults = tuple(islice(chain(_faults(question, names), about_kinds), FAULTS_FOUND))
     if faults:
         raise InvalidDocumentError("This entry cannot answer the question.", faults)
-    kept = table.meeting(question.at_least, question.at_most, question.policy)
+    kept = table.meeting(question.at_least, question.at_most, question.policy, question.kinds)
+    if question.ranks_declared:
+        refuse_undeclared(question, scored_places(question, scored_names(question, names), names), table, kept)
+        return
     if not has_pairs and _uses_pairs(question, outline, table, kept):
         raise InvalidDocumentError(
             f"The measure {question.measure!r} needs counts of pairs of attributes, but the entry has none. Ask its "
@@ -88,8 +94,13 @@ def _joint_faults(question: AdviceQuestion, names: Sequence[str]) -> Iterator[Fa
 
 
 def needs_pairs(question: AdviceQuestion, outline: Sequence[AttributeOutline]) -> bool:
-    """Whether the question takes several attributes together, and so may need pair counts."""
-    return _is_joint(question) and len(scored_names(question, [attribute.name for attribute in outline])) > 1
+    """Whether the question takes several attributes together, and so may need pair counts.
+
+    Declared utilities need none.
+    """
+    if question.ranks_declared or not _is_joint(question):
+        return False
+    return len(scored_names(question, [attribute.name for attribute in outline])) > 1
 
 
 def _is_joint(question: AdviceQuestion) -> bool:

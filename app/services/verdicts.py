@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from aegis_advisor.evidence import pair_counts
+from aegis_advisor.evidence import DROP, pair_counts
 from aegis_advisor.verdict import PublishedCounts, Reason, Releases, judge
 from app.catalog.stores.contents import ContentStore
 from app.catalog.stores.verdicts import VerdictStore
@@ -54,7 +54,11 @@ def _published(document: Document, configurations: Document) -> PublishedCounts:
 def _releases(attributes: Sequence[str], configurations: Document) -> Releases:
     table, rows = configurations.get("configuration_table"), configurations.get("configurations") or ()
     columns: Mapping[str, Sequence[str]] = (
-        {name: [row["maskings"][name] for row in rows] for name in attributes} if table is None else table["maskings"]
+        {
+            name: [row.get("maskings", {}).get(name, DROP) for row in rows] for name in attributes
+        }  # generated ones drop all
+        if table is None
+        else table["maskings"]
     )
     options = [tuple(dict.fromkeys(columns[name])) for name in attributes]
     codes = [_codes(columns[name], own) for name, own in zip(attributes, options, strict=True)]

@@ -19,6 +19,9 @@ _ORDER = ("configuration", "tied", "indistinguishable", "indistinguishable_count
 
 _ANSWER = (*_ORDER, "considered", "ranking_basis", "unit", "better", "ranking", "attributes")
 
+#: The field of answers by declared utilities, which others lack.
+TRANSFER = "transfer"
+
 #: The fields of a result by view; they are null until there is one.
 RESULT_FIELDS = {View.COARSE: _ANSWER, View.FULL: (*_ANSWER, "deviation", "joint")}
 
@@ -34,8 +37,19 @@ def shown(advice: Advice, view: View) -> dict[str, Any] | None:
         return None
     result: dict[str, Any] = decompress(advice.result)
     if view is View.COARSE:
-        return coarse(result)
-    return {name: value for name, value in result.items() if name in RESULT_FIELDS[View.FULL]}
+        return coarse_declared(result) if TRANSFER in result else coarse(result)
+    return {name: value for name, value in result.items() if name in (*RESULT_FIELDS[View.FULL], TRANSFER)}
+
+
+def coarse_declared(result: Mapping[str, Any]) -> dict[str, Any]:
+    """The coarse view of an answer by declared utilities: the order by shares, and no utilities."""
+    order = result["coarse"]
+    return {
+        **{name: result[name] for name in ("considered", "unit", "better", "ranking_basis")},
+        **{name: order[name] for name in (*_ORDER, "ranking")},
+        "attributes": [],
+        TRANSFER: {name: result[TRANSFER][name] for name in ("source", "left_out")},
+    }
 
 
 def coarse(result: Mapping[str, Any]) -> dict[str, Any]:

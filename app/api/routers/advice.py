@@ -131,11 +131,16 @@ def _question_of(request: wire.AdviceRequest) -> AdviceQuestion:
         rounding_seed=request.rounding_seed,
         limit=wire.ROWS if request.limit is None else request.limit,
         bias_correction=_wants_correction(request),
-    )
+    ).of_kinds(request.kinds)
 
 
 def _wants_correction(request: wire.AdviceRequest) -> bool:
-    """Whether to correct the bias, as the question says or else as its measure does by default."""
+    """Whether to correct the bias, as the question says or else as its measure does by default.
+
+    Declared utilities are not corrected: what chance adds to a utility on its own records, it takes from these.
+    """
     if request.bias_correction is not None:
         return request.bias_correction
+    if "generated" in request.kinds:
+        return False
     return request.measure in MEASURES and MEASURES[request.measure].corrected_by_default

@@ -13,6 +13,7 @@ from sqlalchemy.orm import InstrumentedAttribute
 from app.catalog.stores.conditions import one_of
 from app.catalog.tables import AdviceRow, Base, EntryVersionRow, ReferenceRow
 from app.domain.advice import Advice, AdviceQuestion, Problem, Progress, Status
+from app.domain.configurations import GENERATED
 
 #: The channel that announces a finished advice, with its id as the payload.
 CHANNEL = "aegis_advice"
@@ -137,9 +138,13 @@ _TOTAL = func.count()
 
 
 def _needs(model_version: str, *columns: ColumnElement[Any] | InstrumentedAttribute[Any]) -> Select[Any]:
-    """Select advice with the attributes that it scores and their references, if stored, grouped by advice."""
+    """Select advice with the attributes that it scores and their references, if stored, grouped by advice.
+
+    Advice on generated configurations is by declared utilities, and needs no reference.
+    """
     names = AdviceRow.question["attributes"]
-    selected = (func.jsonb_typeof(names) == "null") | names.contains(_ATTRIBUTE.c.value["name"])
+    declared = func.coalesce(AdviceRow.question["named_kinds"].contains([GENERATED]), False)
+    selected = ~declared & ((func.jsonb_typeof(names) == "null") | names.contains(_ATTRIBUTE.c.value["name"]))
     stored = and_(
         ReferenceRow.version_id == AdviceRow.version_id,
         ReferenceRow.model_version == model_version,

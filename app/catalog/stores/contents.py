@@ -1,7 +1,7 @@
 """The store of contents: the schema, count tables and configurations of each version of an entry."""
 
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ from app.catalog.session import driver_connection
 from app.catalog.stores.conditions import one_of
 from app.catalog.tables import ConfigurationTableRow, CountTableRow, EntryVersionRow, ServerKeyRow
 from app.catalog.tables.base import PackedColumns
-from app.catalog.tables.configuration_table import CODES
+from app.catalog.tables.configuration_table import CODES, DECLARED
 from app.domain.arrays import PackedArray
 from app.domain.configurations import PackedConfigurations
 from app.domain.digests import keyed_digest
@@ -62,7 +62,7 @@ class ContentStore:
         table = content.configuration_table
         configurations = [
             {"version_id": version_id, "guarantee": name} | packed_values(packed)
-            for name, packed in {CODES: table.codes, **table.privacy}.items()
+            for name, packed in {CODES: table.codes, **table.privacy, **_prefixed(table.declared)}.items()
         ]
         await self._session.execute(insert(ConfigurationTableRow), configurations)
         connection = await driver_connection(self._session)
@@ -104,7 +104,8 @@ class ContentStore:
         columns = (ConfigurationTableRow.guarantee, *packed_columns(ConfigurationTableRow))
         rows = await self._session.execute(select(*columns).where(ConfigurationTableRow.version_id == version_id))
         arrays = {row.guarantee: to_packed(row) for row in rows}
-        return PackedConfigurations(frame.configuration_ids, arrays.pop(CODES), arrays)
+        declared = {name: arrays.pop(DECLARED + name) for name in _without_prefix(arrays)}
+        return PackedConfigurations(frame.configuration_ids, arrays.pop(CODES), arrays, declared)
 
     async def count_tables(
         self, version_id: int, attributes: Iterable[int] | None = None, *, pairs: bool = False
@@ -143,6 +144,14 @@ class Frame:
 
     outline: tuple[AttributeOutline, ...]
     configuration_ids: bytes
+
+
+def _prefixed(declared: Mapping[str, PackedArray]) -> dict[str, PackedArray]:
+    return {DECLARED + name: packed for name, packed in declared.items()}
+
+
+def _without_prefix(names: Iterable[str]) -> list[str]:
+    return [name.removeprefix(DECLARED) for name in names if name.startswith(DECLARED)]
 
 
 def packed_columns(table: type[PackedColumns]) -> tuple[InstrumentedAttribute[Any], ...]:

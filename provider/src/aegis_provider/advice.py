@@ -10,7 +10,14 @@ from aegis_advisor.errors import AdvisorError
 from aegis_advisor.measures import measure_named
 from aegis_advisor.ranking import AttributeAssessment, Question, recommend
 from aegis_advisor.reconstruction import reconstruct
-from aegis_provider.entry_evidence import associations_of, evidence_of, pair_counts_of, releases_of, trace_of
+from aegis_provider.entry_evidence import (
+    associations_of,
+    evidence_of,
+    masked_places,
+    pair_counts_of,
+    releases_of,
+    trace_of,
+)
 from aegis_provider.errors import EntryError
 from aegis_sdk.reading import ids_of, maskings_in
 from aegis_sdk.wire import Advice, AttributeAdvice, EntryDocument
@@ -71,14 +78,15 @@ class EntryAdvice:
 
 
 def advise(entry: EntryDocument, measure: str = "joint") -> EntryAdvice:
-    """Rank all configurations of an entry, as the service does when it is asked without weights.
+    """Rank the masked configurations of an entry, as the service does when it is asked without weights.
 
     Raises:
         EntryError: Its counts contradict each other, or cannot answer the question.
     """
     evidence = [evidence_of(entry, each) for each in entry.attributes]
     pairs = tuple(pair_counts_of(entry, evidence).values())
-    releases, ids, names = releases_of(entry), ids_of(entry), tuple(each.name for each in entry.attributes)
+    releases, masked, names = releases_of(entry), masked_places(entry), tuple(each.name for each in entry.attributes)
+    ids = [ids_of(entry)[place] for place in masked]
     weights = np.full(len(names), 1 / len(names))
     question = Question(measure, names, weights, bias_correction=measure_named(measure).corrected_by_default)
     options = [tuple(each) for each in releases.options]
@@ -87,7 +95,7 @@ def advise(entry: EntryDocument, measure: str = "joint") -> EntryAdvice:
         found = recommend(
             evidence,
             references,
-            releases.codes,
+            releases.codes[masked],
             options,
             question,
             pairs,

@@ -16,7 +16,16 @@ from aegis_advisor.evidence.checks import find_faults, find_pair_faults
 from aegis_advisor.joint import PublishedTrace
 from aegis_advisor.verdict import Releases
 from aegis_provider.errors import EntryError
-from aegis_sdk.wire import IDENTITY, Attribute, EntryDocument, Pair, pointer_of
+from aegis_sdk.wire import (
+    DROP,
+    IDENTITY,
+    Attribute,
+    Configuration,
+    EntryDocument,
+    GeneratedConfiguration,
+    Pair,
+    pointer_of,
+)
 
 
 def evidence_of(entry: EntryDocument, attribute: Attribute) -> AttributeEvidence:
@@ -68,11 +77,16 @@ def trace_of(entry: EntryDocument) -> PublishedTrace | None:
 
 
 def releases_of(entry: EntryDocument) -> Releases:
-    """Return the maskings of each configuration, as codes, and the records that it suppresses."""
-    table, rows = entry.configuration_table, entry.configurations or []
-    suppressed: list[int | None] = [row.suppressed for row in rows]
+    """Return the maskings of each configuration, as codes, and the records that it suppresses.
+
+    A generated configuration keeps its place, as one that shares no attribute and suppresses nothing.
+    """
+    table, rows = entry.configuration_table, [_masked_or_none(each) for each in entry.configurations or ()]
+    suppressed = [None if row is None else row.suppressed for row in rows]
     masked = {
-        each.name: [row.maskings[each.name] for row in rows] if table is None else list(table.maskings[each.name])
+        each.name: [DROP if row is None else row.maskings[each.name] for row in rows]
+        if table is None
+        else list(table.maskings[each.name])
         for each in entry.attributes
     }
     options = [tuple(dict.fromkeys((IDENTITY, *masked[each.name]))) for each in entry.attributes]
@@ -81,7 +95,19 @@ def releases_of(entry: EntryDocument) -> Releases:
         for each, own in zip(entry.attributes, options, strict=True)
     ]
     codes = np.array(columns, dtype=np.int64).T
-    return Releases(codes, options, suppressed or [None] * len(codes), [row.suppressed_cells for row in rows])
+    cells = [None if row is None else row.suppressed_cells for row in rows]
+    return Releases(codes, options, suppressed or [None] * len(codes), cells)
+
+
+def _masked_or_none(listed: Configuration | GeneratedConfiguration) -> Configuration | None:
+    return listed if isinstance(listed, Configuration) else None
+
+
+def masked_places(entry: EntryDocument) -> list[int]:
+    """Return the places of the masked configurations among all of the entry."""
+    if entry.configuration_table is not None:
+        return list(range(len(entry.configuration_table.ids)))
+    return [place for place, each in enumerate(entry.configurations or ()) if isinstance(each, Configuration)]
 
 
 def _places(entry: EntryDocument, pair: Pair) -> tuple[int, int]:

@@ -65,7 +65,7 @@ def counted_below_k(entry: EntryDocument) -> int:
 
     Releases that promise this `k` by leaving records out do not show them, but the entry counts the whole table.
     """
-    releases = [each for each in entry.configurations or [] if each.suppressed and "k" in (each.privacy or {})]
+    releases = [each for each in entry.masked if each.suppressed and "k" in (each.privacy or {})]
     if not releases:
         return 0
     k = min((each.privacy or {})["k"] for each in releases)

@@ -22,7 +22,7 @@ def refuse_other_entry(entry: EntryDocument, plan: Plan, configurations: Sequenc
         raise EntryError(f"the entry's label is {entry.label.name!r}, but the plan's is {plan.label!r}")
     if entry.label.noise is not None or (entry.disclosure_control and entry.disclosure_control.epsilon is not None):
         raise EntryError("the entry's counts have noise, but a measured AUC has none: do not add it to this entry")
-    published = {each.id: each for each in entry.configurations or ()}
+    published = {each.id: each for each in entry.masked}
     for name in configurations:
         if name not in published:
             raise EntryError(f"the entry does not list the configuration {name!r}; name another, or summarize again")
@@ -45,7 +45,8 @@ def with_measured(entry: EntryDocument, plan: Plan, result: CheckResult) -> Entr
         return entry
     found = {name: one for name in result.configurations if (one := result.of(name, model)) is not None}
     configurations = [
-        _with(each, found[each.id], raw) if each.id in found else each for each in entry.configurations or ()
+        _with(each, found[each.id], raw) if isinstance(each, Configuration) and each.id in found else each
+        for each in entry.configurations or ()
     ]
     return entry.model_copy(update={"configurations": configurations})
 

@@ -45,7 +45,7 @@ def controlled_plan(plan: Plan, controlled: Controlled) -> Plan:
     attributes = tuple(_attribute(each, controlled.changes) for each in plan.attributes)
     # The plan has the exact numbers even where the entry must not publish them, and keeps their types: 5, not 5.0.
     intended = {each.id: each for each in plan.configurations} | {**controlled.recounted}
-    configurations = tuple(_vouching(intended[each.id], each) for each in controlled.entry.configurations or [])
+    configurations = tuple(_vouching(intended[each.id], each) for each in controlled.entry.masked)
     return replace(plan, attributes=attributes, configurations=configurations)
 
 
@@ -80,7 +80,7 @@ def with_suppressed(
     """
     counted = _recounted(controlled, table, plan, delimiter, memory_limit) if controlled.changes.recount else {}
     configurations, left_out = [], []
-    for each in controlled.entry.configurations or []:
+    for each in controlled.entry.masked:
         known = _numbers(counted[each.id], hidden) if each.id in counted else _numbers(each, 0)
         published = {name: _published(number, controlled.controls) for name, number in known.items()}
         left_out += [f"{name} of {each.id}" for name, number in published.items() if number is None]

@@ -22,7 +22,7 @@ def only_declarable(entry: EntryDocument) -> tuple[EntryDocument, tuple[str, ...
     Histograms and the numbers of suppressed records and cells are left out. The unmasked joint counts of an attribute
     become those of an extra masking that changes nothing and that no configuration uses, so that they remain available.
     """
-    configurations = entry.configurations or []
+    configurations = entry.masked
     tables = [f"histogram of {each.name}" for each in entry.attributes if each.histogram is not None]
     stated = ((each, name) for each in configurations for name in SUPPRESSED if getattr(each, name) is not None)
     tables += [f"{name} of {each.id}" for each, name in stated]

@@ -84,7 +84,7 @@ class MinimumCell(Control):
         """
         known = self.beside
         merged = {(each.attribute, each.masking) for each in known.merged}
-        vouched = still_vouched(entry.configurations or [], merged, roles)
+        vouched = still_vouched(entry.masked, merged, roles)
         rounded = [] if known.rounds else list(self._unmerged(entry))
         attributes = [self._attribute(each, rounded) for each in entry.attributes]
         _refuse_small(attributes, self.least)

@@ -20,7 +20,7 @@ def coarser_cells(entry: EntryDocument) -> Iterator[list[Partition]]:
     views = _views(entry)
     for pair in entry.pairs:
         first, second = _both(pair)
-        used = _used_together(entry.configurations or [], (first[0], second[0]), views)
+        used = _used_together(entry.masked, (first[0], second[0]), views)
         coarser = [both for both in used if both != (first, second) and _follows(both, (first, second), views)]
         yield [_cells(both, (first, second), views) for both in coarser]
 

@@ -97,7 +97,7 @@ class RandomRounding(Control):
             **rounded_trace(entry),
         }
         if entry.configurations is not None:
-            changed["configurations"] = [self._configuration(each) for each in entry.configurations]
+            changed["configurations"] = [self._configuration(each) for each in entry.masked]
         rounded = entry.model_copy(update=changed)
         if "pairs" in entry.model_fields_set:
             rounded = rounded.model_copy(update={"pairs": self._pairs(entry, rounded)})

@@ -5,9 +5,7 @@ from aegis_sdk.wire import IDENTITY, EntryDocument
 
 def shared_unmasked(entry: EntryDocument) -> frozenset[str]:
     """Return the names of the attributes that a configuration leaves unmasked."""
-    return frozenset(
-        name for each in entry.configurations or [] for name, masking in each.maskings.items() if masking == IDENTITY
-    )
+    return frozenset(name for each in entry.masked for name, masking in each.maskings.items() if masking == IDENTITY)
 
 
 def without_unshared(entry: EntryDocument) -> EntryDocument:

@@ -122,7 +122,8 @@ _MORE_THAN_ONE = 1 + 1e-9
 # (Machanavajjhala et al. 2007; Li et al. 2007; Cao and Karras 2012). `delta_disclosure` ignores a value that a class
 # lacks until a union has it. Merging sensitive values leaves `k` as it is and brings distributions nearer (`t`,
 # `beta`), but makes the values fewer (`l`, `entropy_l`) and more frequent (`alpha`), and changes their order
-# (`ordered_t`). `epsilon` holds for anything made from a release.
+# (`ordered_t`). `epsilon` holds for anything made from a release, and so does a limit on attacks: whoever has the
+# finer release can make the coarser one of it, and attack that.
 _CRITERIA = (
     Criterion(
         name="k",
@@ -231,6 +232,39 @@ _CRITERIA = (
         "(Dwork 2006)",
         axis="epsilon: privacy budget of differential privacy",
         consequence=lambda reached: f"one record makes any release at most {exp(reached):.3g} times as likely",
+        survives_merged_classes=True,
+        survives_merged_values=True,
+    ),
+    Criterion(
+        name="reidentification",
+        word="re-identification",
+        meaning="the largest share of attacked people whose unknown quasi-identifiers an attacker predicts from the "
+        "release, within a tolerance: an attack shows it, not the table. Chance gives some, too. Less is better. "
+        "(Bagad et al. 2021)",
+        axis="re-identification: share of people whose quasi-identifiers are predicted",
+        consequence=lambda reached: f"{Share(reached)} of the attacked people were recognised",
+        survives_merged_classes=True,
+        survives_merged_values=True,
+    ),
+    Criterion(
+        name="attribute_disclosure",
+        word="attribute disclosure",
+        meaning="the largest share of attacked people whose sensitive value the nearest records of the release tell: "
+        "an attack shows it, not the table. Chance gives some, too. Less is better. (Bagad et al. 2021)",
+        axis="attribute disclosure: share of people whose sensitive value is guessed",
+        consequence=lambda reached: f"the sensitive value of {Share(reached)} of the attacked people was guessed",
+        survives_merged_classes=True,
+        survives_merged_values=True,
+    ),
+    Criterion(
+        name="membership",
+        word="membership inference",
+        meaning="how well an attacker tells the people in the table from others, as an area under the ROC curve: 0.5 "
+        "is chance, 1 certainty. An attack shows it, not the table. Less is better. (Hayes et al. 2019)",
+        axis="membership: AUC of telling who is in the table",
+        consequence=lambda reached: (
+            f"a person of the table is told from another person in {Share(reached)} of the cases; chance gives 50 %"
+        ),
         survives_merged_classes=True,
         survives_merged_values=True,
     ),

@@ -19,10 +19,10 @@ def ids_of(entry: EntryDocument) -> Sequence[str]:
 
 
 def uses_of(entry: EntryDocument, attribute: str) -> Counter[str]:
-    """The number of configurations that use each masking of the attribute."""
+    """The number of masked configurations that use each masking of the attribute."""
     if entry.configuration_table is not None:
         return Counter(entry.configuration_table.maskings[attribute])
-    return Counter(each.maskings[attribute] for each in entry.configurations or ())
+    return Counter(each.maskings[attribute] for each in entry.masked)
 
 
 def vouched_for(entry: EntryDocument, privacy: str) -> dict[str, float]:
@@ -37,19 +37,19 @@ def vouched_for(entry: EntryDocument, privacy: str) -> dict[str, float]:
 
 def suppressed_in(entry: EntryDocument) -> list[int]:
     """The numbers of suppressed records, of the configurations that state them."""
-    return [each.suppressed for each in entry.configurations or () if each.suppressed is not None]
+    return [each.suppressed for each in entry.masked if each.suppressed is not None]
 
 
 def suppressed_cells_in(entry: EntryDocument) -> list[int]:
     """The numbers of suppressed cells, of the configurations that state them."""
-    return [each.suppressed_cells for each in entry.configurations or () if each.suppressed_cells is not None]
+    return [each.suppressed_cells for each in entry.masked if each.suppressed_cells is not None]
 
 
 def maskings_in(entry: EntryDocument, configuration: str | None) -> dict[str, str]:
-    """The maskings of a configuration by attribute; empty if the entry has no such configuration."""
+    """The maskings of a configuration by attribute; empty if the entry has no such masked configuration."""
     table = entry.configuration_table
     if table is None:
-        return next((each.maskings for each in entry.configurations or () if each.id == configuration), {})
+        return next((each.maskings for each in entry.masked if each.id == configuration), {})
     if configuration not in table.ids:
         return {}
     row = table.ids.index(configuration)
@@ -57,10 +57,10 @@ def maskings_in(entry: EntryDocument, configuration: str | None) -> dict[str, st
 
 
 def maskings_of(schema: Mapping[str, Any], configuration: str | None) -> dict[str, str]:
-    """The maskings of a configuration by attribute, from a schema; empty if it has no such configuration."""
+    """The maskings of a configuration by attribute, from a schema; empty if it has no such masked configuration."""
     for each in schema.get("configurations") or []:
         if each["id"] == configuration:
-            return dict(each["maskings"])
+            return dict(each.get("maskings") or {})
     table = schema.get("configuration_table")
     if table is None or configuration not in table["ids"]:
         return {}

@@ -10,18 +10,21 @@ from aegis_sdk.wire.advice import (
     AdviceHead,
     AdviceStatus,
     AttributeAdvice,
+    AttributeTransferAdvice,
     CoarseAdvice,
     CoarseAttribute,
     CoarseRow,
     CoarseScore,
+    CoarseTransfer,
     JointAdvice,
     MaskingScore,
     Misfit,
     Progress,
     RankedConfiguration,
     Reconstruction,
+    TransferAdvice,
 )
-from aegis_sdk.wire.advice_request import AdviceRequest
+from aegis_sdk.wire.advice_request import KINDS, AdviceRequest
 from aegis_sdk.wire.attribute import DROP, IDENTITY, Attribute, Label, Masking, MaskingFunction, Noise
 from aegis_sdk.wire.catalogue import (
     EntryHead,
@@ -35,6 +38,7 @@ from aegis_sdk.wire.catalogue import (
     SeenBy,
 )
 from aegis_sdk.wire.configuration import (
+    ATTACKS,
     PRIVACY_CRITERIA,
     SUPPRESSED,
     Configuration,
@@ -44,30 +48,38 @@ from aegis_sdk.wire.configuration import (
 )
 from aegis_sdk.wire.disclosure_control import DisclosureControl
 from aegis_sdk.wire.entry import EntryDocument, NotJsonError, publishable, read_entry, read_json
+from aegis_sdk.wire.estimate import Estimate
 from aegis_sdk.wire.examples import (
     EXAMPLE_ADVICE,
     EXAMPLE_ADVICE_REQUEST,
     EXAMPLE_COARSE_ADVICE,
     EXAMPLE_DRAWN_MASKING,
     EXAMPLE_ENTRY,
+    EXAMPLE_GENERATED,
     EXAMPLE_HEAD,
+    EXAMPLE_HOLDOUT,
     EXAMPLE_MEASURE,
     EXAMPLE_NOISY_MASKING,
     EXAMPLE_PAIR,
     EXAMPLE_PROBLEM,
     EXAMPLE_TERMS,
+    EXAMPLE_TRANSFER,
 )
 from aegis_sdk.wire.faults import FAULTS_SHOWN, PointedFault, faults_of, pointer_of
+from aegis_sdk.wire.generated import Attack, AttributeWeight, GeneratedConfiguration, GenerationWeights
 from aegis_sdk.wire.joint_trace import JointTrace
 from aegis_sdk.wire.members import refuse_repeated_members
 from aegis_sdk.wire.pair import AssociationNoise, LabelAssociation, Pair
 from aegis_sdk.wire.problem import Problem, ProblemFault
 from aegis_sdk.wire.sizes import ROWS
+from aegis_sdk.wire.transfer import ATTRIBUTE_MEASURES, TRANSFER_MEASURES, Holdout, Transfer
 from aegis_sdk.wire.values import COUNT_MAX, EntryName
 from aegis_sdk.wire.verdict import Verdict, VerdictFinding
 from aegis_sdk.wire.visibility import Visibility, VisibilityPatch, VisibleTo
 
 __all__ = [
+    "ATTACKS",
+    "ATTRIBUTE_MEASURES",
     "COUNT_MAX",
     "DROP",
     "EXAMPLE_ADVICE",
@@ -75,29 +87,38 @@ __all__ = [
     "EXAMPLE_COARSE_ADVICE",
     "EXAMPLE_DRAWN_MASKING",
     "EXAMPLE_ENTRY",
+    "EXAMPLE_GENERATED",
     "EXAMPLE_HEAD",
+    "EXAMPLE_HOLDOUT",
     "EXAMPLE_MEASURE",
     "EXAMPLE_NOISY_MASKING",
     "EXAMPLE_PAIR",
     "EXAMPLE_PROBLEM",
     "EXAMPLE_TERMS",
+    "EXAMPLE_TRANSFER",
     "FAULTS_SHOWN",
     "IDENTITY",
+    "KINDS",
     "PRIVACY_CRITERIA",
     "ROWS",
     "SUPPRESSED",
+    "TRANSFER_MEASURES",
     "Advice",
     "AdviceAnswer",
     "AdviceHead",
     "AdviceRequest",
     "AdviceStatus",
     "AssociationNoise",
+    "Attack",
     "Attribute",
     "AttributeAdvice",
+    "AttributeTransferAdvice",
+    "AttributeWeight",
     "CoarseAdvice",
     "CoarseAttribute",
     "CoarseRow",
     "CoarseScore",
+    "CoarseTransfer",
     "Configuration",
     "ConfigurationTable",
     "DisclosureControl",
@@ -105,8 +126,12 @@ __all__ = [
     "EntryHead",
     "EntryName",
     "EntryVersion",
+    "Estimate",
+    "GeneratedConfiguration",
+    "GenerationWeights",
     "Head",
     "HeadPage",
+    "Holdout",
     "JointAdvice",
     "JointTrace",
     "Label",
@@ -131,6 +156,8 @@ __all__ = [
     "RankedConfiguration",
     "Reconstruction",
     "SeenBy",
+    "Transfer",
+    "TransferAdvice",
     "Verdict",
     "VerdictFinding",
     "Visibility",

@@ -18,12 +18,15 @@ class CoarseRow(Answer):
     """One row of the ranking in a coarse view."""
 
     configuration: str = Field(description="Id of the configuration")
+    kind: str = Field(
+        default="masked", description="`masked` or `generated`; only in answers to questions about generated ones"
+    )
     rank: int | None = Field(default=None, description="From 1; those that tie with the best share its rank")
     utility_share: float | None = Field(
         default=None,
         description="About how much it keeps of what the unmasked attributes tell: 1 is all, 0 is no more than if they "
-        "were dropped. Only by uncorrected `mutual_information` with the reference `pooled`; else null, as it is in a "
-        "coarse view of a single attribute",
+        "were dropped. Only by uncorrected `mutual_information` with the reference `pooled`, or of declared transfer "
+        "utilities; else null, as it is in a coarse view of a single attribute",
     )
     deviation_share: float | None = Field(default=None, description="The rest: 1 minus `utility_share`")
 
@@ -43,6 +46,8 @@ class RankedConfiguration(CoarseRow):
         default=None,
         description="Upper bound on the standard error of its deviation minus the best's; null: not known",
     )
+    low: float | None = Field(default=None, description="Lower limit of a declared utility's 95 % interval")
+    high: float | None = Field(default=None, description="Upper limit of a declared utility's 95 % interval")
 
 
 class CoarseScore(Answer):
@@ -157,6 +162,40 @@ class JointAdvice(Answer):
     )
 
 
+class CoarseTransfer(Answer):
+    """What a ranking by declared transfer utilities says about itself."""
+
+    source: str = Field(default="declared", description="`declared`: the provider's own numbers, computed by it alone")
+    left_out: int = Field(
+        description="Number of configurations of these kinds that meet `require` and `policy`, but declare no transfer "
+        "utility by this measure of all attributes that are scored"
+    )
+
+
+class AttributeTransferAdvice(Answer):
+    """What the best configuration tells of held-out records by one attribute."""
+
+    name: str = Field(description="Name of the attribute")
+    utility: float = Field(description="Its transfer utility")
+    low: float = Field(description="Lower limit of its 95 % interval")
+    high: float = Field(description="Upper limit of its 95 % interval")
+    reference_utility: float = Field(description="The best that is declared of this attribute")
+    deviation: float = Field(description="The distance of the two")
+
+
+class TransferAdvice(CoarseTransfer):
+    """What a ranking by declared transfer utilities says about itself, and about the best configuration."""
+
+    records: int = Field(description="Number of held-out records")
+    reference_utility: float = Field(
+        description="The utility that deviations are measured from: the best that any configuration of the entry, or "
+        "the unmasked records, declare of each attribute"
+    )
+    attributes: list[AttributeTransferAdvice] = Field(
+        default_factory=list, description="By attribute; empty for a measure that takes attributes together"
+    )
+
+
 class Progress(Answer):
     """Progress of an advice: each attribute that it scores needs a reference first."""
 
@@ -184,7 +223,9 @@ class AdviceHead(Answer):
         default=None, description="Every configuration as good as the best, in order; at most 10,000"
     )
     considered: int | None = Field(
-        default=None, description="Number of configurations that meet `require` and `policy`"
+        default=None,
+        description="Number of configurations that meet `require` and `policy`; of those ranked by declared transfer "
+        "utilities, that declare them",
     )
     ranking_basis: str | None = Field(
         default=None,
@@ -218,6 +259,9 @@ class Advice(AdviceHead):
     joint: JointAdvice | None = Field(
         default=None, description="Results for the attributes together; null unless the measure takes them together"
     )
+    transfer: TransferAdvice | None = Field(
+        default=None, description="Results by declared transfer utilities; only if `kinds` has `generated`"
+    )
     elapsed_ms: float | None = Field(default=None, description="Duration of the computation, in milliseconds")
 
 
@@ -230,6 +274,9 @@ class CoarseAdvice(AdviceHead):
     ranking: list[CoarseRow] | None = Field(default=None, description="Best first, up to `limit` rows")
     attributes: list[CoarseAttribute] | None = Field(
         default=None, description="What is kept per attribute; empty where `utility_share` is null for all rows"
+    )
+    transfer: CoarseTransfer | None = Field(
+        default=None, description="Of declared transfer utilities; only if `kinds` has `generated`"
     )
 
 

@@ -1,7 +1,7 @@
 """The question of which configuration is best."""
 
 from collections.abc import Iterator
-from typing import Annotated, Literal, Self
+from typing import Annotated, Final, Literal, Self
 
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
@@ -11,12 +11,21 @@ from aegis_sdk.wire.documents import Request
 from aegis_sdk.wire.examples import EXAMPLE_ADVICE_REQUEST
 from aegis_sdk.wire.faults import Fault, refuse
 from aegis_sdk.wire.sizes import ROWS
-from aegis_sdk.wire.values import Count, DistinctIdentifiers, Identifier, Number
+from aegis_sdk.wire.values import Count, DistinctIdentifiers, Identifier, Number, repeats
+
+KINDS: Final = ("masked", "generated")
+"""The kinds of configurations."""
 
 
 def _none_if_empty(value: dict[str, float] | None) -> dict[str, float] | None:
     """Sort the names; an empty object asks the same question as no field, so it becomes None."""
     return dict(sorted(value.items())) if value else None
+
+
+def _in_order(value: list[str]) -> list[str]:
+    """Put the kinds into one order; each may be named once."""
+    refuse("kinds", repeats(value))
+    return [kind for kind in KINDS if kind in value]
 
 
 class AdviceRequest(Request):
@@ -39,6 +48,12 @@ class AdviceRequest(Request):
         default=None,
         description="Consider only configurations that vouch for these numbers: at least for `k`, `l` and the like, "
         "at most for `t`, `epsilon` and the like",
+    )
+    kinds: Annotated[list[Literal["masked", "generated"]], Field(min_length=1), AfterValidator(_in_order)] = Field(
+        default=["masked"],
+        exclude_if=lambda kinds: kinds == ["masked"],
+        description="The kinds of configurations to rank. With `generated`, all are ranked by the transfer utilities "
+        "that their provider declares, and those without are left out; an answer repeats this member only then",
     )
     reference: Literal["pooled", "own"] = Field(
         default="pooled",

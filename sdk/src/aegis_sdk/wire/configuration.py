@@ -7,8 +7,10 @@ from pydantic import AfterValidator, Field, model_validator
 
 from aegis_sdk.wire.bounded import LONG_LIST, LONG_OBJECT
 from aegis_sdk.wire.documents import Request
+from aegis_sdk.wire.estimate import Score
 from aegis_sdk.wire.faults import Fault, fault, refuse
-from aegis_sdk.wire.values import Count, DistinctIdentifiers, Identifier, Identifiers, Number, repeats
+from aegis_sdk.wire.transfer import Transfer
+from aegis_sdk.wire.values import Count, DistinctIdentifiers, Identifier, Identifiers, Number
 
 PRIVACY_CRITERIA: Final[Mapping[str, Literal["higher", "lower"]]] = {
     "k": "higher",
@@ -20,11 +22,17 @@ PRIVACY_CRITERIA: Final[Mapping[str, Literal["higher", "lower"]]] = {
     "beta": "lower",
     "delta_disclosure": "lower",
     "epsilon": "lower",
+    "reidentification": "lower",
+    "attribute_disclosure": "lower",
+    "membership": "lower",
 }
 """The criteria that a provider may vouch for, in the order of listing, and which numbers of each are better.
 
 Where higher numbers are better, the provider vouches for at least the number; otherwise for at most the number.
 """
+
+ATTACKS: Final = ("reidentification", "attribute_disclosure", "membership")
+"""Those of the criteria that say how often an attack succeeds."""
 
 SUPPRESSED: Final = ("suppressed", "suppressed_cells")
 """The numbers that say how much a configuration suppresses: whole records, and single cells of others."""
@@ -50,10 +58,6 @@ PrivacyColumns = Annotated[
 """Columns by privacy criterion, with a number or null for each configuration."""
 
 
-Score = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
-"""A number from 0 to 1."""
-
-
 class Measured(Request):
     """How well a model that the provider trained on the masked table predicts the label. It never affects a ranking."""
 
@@ -74,6 +78,7 @@ class Configuration(Request):
     """One masking for each attribute. The provider is willing to share the table masked this way."""
 
     id: Identifier = Field(description="Unique within the entry")
+    kind: Literal["masked"] = Field(default="masked", description="A masked table; needs format 2 if it is given")
     maskings: Annotated[dict[str, str], LONG_OBJECT] = Field(
         description="For each attribute, a masking id, `identity` or `drop`"
     )
@@ -89,6 +94,9 @@ class Configuration(Request):
         description="What the provider measured with a trained model (`aegis check`); others read it as `model` and "
         "`share`, the part of `raw_auc`'s distance from 0.5 that is kept",
     )
+    transfer: Transfer | None = Field(
+        default=None, description="What a rule learned from it tells about held-out real records; needs format 2"
+    )
 
 
 class ConfigurationTable(Request):
@@ -103,23 +111,15 @@ class ConfigurationTable(Request):
     )
 
 
-def configurations_faults(configurations: list[Configuration], known: Mapping[str, frozenset[str]]) -> Iterator[Fault]:
-    """The faults of a list of configurations, given the known masking ids of each attribute."""
-    for location, detail in repeats([configuration.id for configuration in configurations]):
-        yield (*location, "id"), detail
-    for index, configuration in enumerate(configurations):
-        for name, detail in _masking_faults(configuration.maskings, known):
-            yield (index, "maskings", name), detail
-
-
-def _masking_faults(maskings: dict[str, str], known: Mapping[str, frozenset[str]]) -> Iterator[tuple[str, str]]:
+def masking_faults(maskings: dict[str, str], known: Mapping[str, frozenset[str]]) -> Iterator[Fault]:
+    """The faults of a configuration's maskings, given the known masking ids of each attribute."""
     for name, masking in maskings.items():
         if name not in known:
-            yield name, "The entry has no such attribute"
+            yield ("maskings", name), "The entry has no such attribute"
         elif masking not in known[name]:
-            yield name, "The attribute has no such masking"
+            yield ("maskings", name), "The attribute has no such masking"
     for name in known.keys() - maskings.keys():
-        yield name, "The configuration gives no masking for this attribute"
+        yield ("maskings", name), "The configuration gives no masking for this attribute"
 
 
 def table_faults(table: ConfigurationTable, known: Mapping[str, frozenset[str]]) -> Iterator[Fault]:

@@ -10,21 +10,19 @@ from pydantic_core import from_json
 
 from aegis_sdk.wire.attribute import DROP, IDENTITY, Attribute, Label
 from aegis_sdk.wire.bounded import LONG_LIST
-from aegis_sdk.wire.configuration import (
-    Configuration,
-    ConfigurationTable,
-    configurations_faults,
-    table_faults,
-)
+from aegis_sdk.wire.configuration import Configuration, ConfigurationTable, table_faults
 from aegis_sdk.wire.disclosure_control import DisclosureControl, control_faults
 from aegis_sdk.wire.documents import Request
 from aegis_sdk.wire.examples import EXAMPLE_ENTRY
 from aegis_sdk.wire.faults import Fault, Location, refuse
+from aegis_sdk.wire.generated import GeneratedConfiguration
 from aegis_sdk.wire.joint_trace import JointTrace, trace_faults
+from aegis_sdk.wire.listed import ListedConfiguration, configurations_faults, format_faults
 from aegis_sdk.wire.members import refuse_repeated_members
 from aegis_sdk.wire.pair import Pair, pair_faults
 from aegis_sdk.wire.sizes import size_faults
-from aegis_sdk.wire.values import COUNT_MAX, EntryName, FormatOne, Identifiers, Text, repeats
+from aegis_sdk.wire.transfer import Holdout, holdout_faults, transfer_faults
+from aegis_sdk.wire.values import COUNT_MAX, EntryFormat, EntryName, Identifiers, Text, repeats
 from aegis_sdk.wire.visibility import Visibility
 
 
@@ -42,7 +40,9 @@ class EntryDocument(Request):
 
     model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE_ENTRY]})
 
-    format: FormatOne = Field(description="Version of this format: 1")
+    format: EntryFormat = Field(
+        description="Version of this format: 2 if the entry has generated configurations or transfer utilities, else 1"
+    )
     name: EntryName = Field(description="Unique within its tenant")
     title: Text = Field(default="", description="One line for people")
     description: Text = Field(default="", description="What the table is")
@@ -66,12 +66,25 @@ class EntryDocument(Request):
         description="What the unmasked table tells by `joint`, from which its deviations are then measured; shown to "
         "the entry's provider only. null: deviations are measured from what is known to be there",
     )
-    configurations: Annotated[list[Configuration], Field(min_length=1), LONG_LIST] | None = Field(
+    holdout: Holdout | None = Field(
+        default=None, description="The real records on which transfer utilities were evaluated; needs format 2"
+    )
+    configurations: Annotated[list[ListedConfiguration], Field(min_length=1), LONG_LIST] | None = Field(
         default=None, description="The configurations as a list; give either this or `configuration_table`"
     )
     configuration_table: ConfigurationTable | None = Field(
-        default=None, description="The configurations as columns; give either this or `configurations`"
+        default=None, description="Masked configurations as columns; give either this or `configurations`"
     )
+
+    @property
+    def masked(self) -> list[Configuration]:
+        """The masked configurations of the list, in order."""
+        return [each for each in self.configurations or () if isinstance(each, Configuration)]
+
+    @property
+    def generated(self) -> list[GeneratedConfiguration]:
+        """The generated configurations of the list, in order."""
+        return [each for each in self.configurations or () if isinstance(each, GeneratedConfiguration)]
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
@@ -96,6 +109,8 @@ class EntryDocument(Request):
         yield from control_faults(self.disclosure_control, self.label, self.attributes, self.pairs)
         for location, detail in trace_faults(self.joint_trace, self.disclosure_control):
             yield ("joint_trace", *location), detail
+        for location, detail in self._holdout_faults():
+            yield ("holdout", *location), detail
         yield from self._configuration_faults()
 
     @property
@@ -108,11 +123,20 @@ class EntryDocument(Request):
         known = _known_maskings(self.attributes)
         if (self.configurations is None) == (self.configuration_table is None):
             yield (), "Give exactly one of `configurations` and `configuration_table`"
-        for location, detail in configurations_faults(self.configurations or [], known):
+        listed, labels = self.configurations or [], len(self.label.domain)
+        yield from format_faults(self.format, listed, self.holdout)
+        for location, detail in configurations_faults(listed, known, labels, self.records, self.holdout):
             yield ("configurations", *location), detail
         if self.configuration_table is not None:
             for location, detail in table_faults(self.configuration_table, known):
                 yield ("configuration_table", *location), detail
+
+    def _holdout_faults(self) -> Iterator[Fault]:
+        yield from holdout_faults(self.holdout, self.disclosure_control)
+        if self.holdout is not None:
+            known, labels = _known_maskings(self.attributes), len(self.label.domain)
+            for location, detail in transfer_faults(self.holdout.unmasked, self.holdout, known, labels, self.records):
+                yield ("unmasked", *location), detail
 
 
 def _known_maskings(attributes: list[Attribute]) -> Mapping[str, frozenset[str]]:

@@ -64,6 +64,42 @@ EXAMPLE_PAIR: Final[dict[str, Any]] = {
 EXAMPLE_JOINT_TRACE: Final[dict[str, Any]] = {"value": 0.221, "rounded_to": 0.001}
 """What a table with several attributes tells of its label."""
 
+EXAMPLE_TRANSFER: Final[dict[str, Any]] = {
+    "attributes": {
+        "age": {
+            "mutual_information": {"value": 0.371, "low": 0.212, "high": 0.53},
+            "chi_square": {"value": 0.482, "low": 0.301, "high": 0.663},
+            "g3": {"value": 0.62, "low": 0.525, "high": 0.715},
+        }
+    },
+    "joint": {"value": 0.482, "low": 0.301, "high": 0.663},
+}
+"""What a rule learned from a release tells about held-out real records."""
+
+EXAMPLE_HOLDOUT: Final[dict[str, Any]] = {
+    "records": 100,
+    "unmasked": EXAMPLE_TRANSFER,
+    "majority_error": 0.7,
+    "rounded_to": 0.001,
+}
+"""Held-out records, with what the real records tell about them."""
+
+EXAMPLE_GENERATED: Final[dict[str, Any]] = {
+    "id": "g01",
+    "kind": "generated",
+    "records": 90,
+    "histogram": [14, 22, 27, 15, 12],
+    "method": "wgan-gp",
+    "weights": {"privacy": 5.0, "value": 1.0, "attributes": {"age": {"privacy": 1.0, "importance": 0.5}}},
+    "privacy": {"reidentification": 0.08, "membership": 0.52},
+    "attacks": {
+        "reidentification": {"value": 0.061, "low": 0.045, "high": 0.078, "chance": 0.05},
+        "membership": {"value": 0.503, "low": 0.489, "high": 0.517, "chance": 0.5},
+    },
+    "transfer": EXAMPLE_TRANSFER,
+}
+"""A generated configuration of that entry, which then has format 2 and a `holdout`."""
+
 EXAMPLE_ADVICE_REQUEST: Final[dict[str, Any]] = {
     "measure": "mutual_information",
     "attributes": None,

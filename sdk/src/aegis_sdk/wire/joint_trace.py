@@ -33,13 +33,17 @@ def trace_faults(trace: JointTrace | None, control: DisclosureControl | None) ->
     """The faults of a trace that is no multiple of its base, or lacks a control that was applied to all counts."""
     if trace is None:
         return
-    if trace.rounded_to is not None:
-        multiple = trace.value / trace.rounded_to
-        if abs(multiple - round(multiple)) > _NEARLY * max(1.0, multiple):
-            yield ("value",), f"Is no multiple of {trace.rounded_to:g} (`rounded_to`)"
+    if trace.rounded_to is not None and not is_multiple(trace.value, trace.rounded_to):
+        yield ("value",), f"Is no multiple of {trace.rounded_to:g} (`rounded_to`)"
     if control is None:
         return
     if control.epsilon is not None:
         yield (), "Was computed from exact counts, which `disclosure_control` says noise covers: leave it out"
     elif trace.rounded_to is None and (control.rounded_to is not None or control.min_cell is not None):
         yield ("rounded_to",), "This number is exact, but `disclosure_control` says all were changed: round it"
+
+
+def is_multiple(number: float, base: float) -> bool:
+    """Whether a number was rounded to a multiple of a base."""
+    multiple = number / base
+    return abs(multiple - round(multiple)) <= _NEARLY * max(1.0, abs(multiple))

@@ -166,17 +166,17 @@ def _json_object(value: dict[str, object]) -> dict[str, object]:
     return value
 
 
-def _exact_integer(value: object) -> object:
+def exact_integer(value: object) -> object:
     """Refuse an integer on which JSON readers may disagree: it has no digest."""
     if type(value) is int and value > COUNT_MAX:
         raise fault(f"An integer is at most {COUNT_MAX}")
     return value
 
 
-def _integer_one(value: object) -> object:
+def _format_number(value: object) -> object:
     """Refuse True and 1.0, which equal 1 in Python but not in JSON."""
     if type(value) is not int:
-        raise fault(f"The format must be the integer 1, not {json_name(value)}")
+        raise fault(f"The format must be the integer 1 or 2, not {json_name(value)}")
     return value
 
 
@@ -227,16 +227,19 @@ Text = Annotated[str, AfterValidator(_text)]
 Number = Annotated[
     float,
     Field(ge=0, allow_inf_nan=False),
-    BeforeValidator(_exact_integer),
+    BeforeValidator(exact_integer),
     AfterValidator(lambda value: value + 0.0),
 ]
 """A finite number that is not negative; `-0` becomes `0`, so that equal questions have equal JSON."""
 
-PositiveNumber = Annotated[float, Field(gt=0, le=COUNT_MAX, allow_inf_nan=False), BeforeValidator(_exact_integer)]
+PositiveNumber = Annotated[float, Field(gt=0, le=COUNT_MAX, allow_inf_nan=False), BeforeValidator(exact_integer)]
 """A number above 0 and at most the largest count."""
 
 JsonObject = Annotated[dict[str, object], AfterValidator(_json_object)]
 """Any JSON object with numbers that all JSON readers read alike."""
 
-FormatOne = Annotated[int, Field(ge=1, le=1), BeforeValidator(_integer_one)]
-"""The version of the entry format: 1."""
+FORMAT_OF_MASKS, FORMAT_WITH_GENERATED = 1, 2
+"""The versions of the entry format: the second knows generated configurations and transfer utilities."""
+
+EntryFormat = Annotated[int, Field(ge=FORMAT_OF_MASKS, le=FORMAT_WITH_GENERATED), BeforeValidator(_format_number)]
+"""The version of the entry format."""

@@ -1,0 +1,76 @@
+"""The list of configurations, masked and generated ones, and the format of the entry that it needs."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated
+
+from aegis_sdk.wire.configuration import Configuration, masking_faults
+from aegis_sdk.wire.faults import Fault, refuse
+from aegis_sdk.wire.generated import GeneratedConfiguration, generated_faults
+from aegis_sdk.wire.transfer import Holdout, transfer_faults
+from aegis_sdk.wire.values import FORMAT_OF_MASKS, FORMAT_WITH_GENERATED, instead_of_pydantic, repeats
+
+
+def _by_kind(value: object) -> object:
+    """Validate a configuration. Pydantic's own check of a union would put its alternatives into the pointers."""
+    if isinstance(value, Configuration | GeneratedConfiguration):
+        return value
+    kind = value.get("kind", "masked") if isinstance(value, dict) else "masked"
+    if kind not in ("masked", "generated"):
+        refuse("configuration", [(("kind",), 'Must be "masked" or "generated"')])
+    return (GeneratedConfiguration if kind == "generated" else Configuration).model_validate(value)
+
+
+ListedConfiguration = Annotated[Configuration | GeneratedConfiguration, instead_of_pydantic(_by_kind)]
+"""A configuration of either kind; without `kind` it is a masked one."""
+
+
+def configurations_faults(
+    listed: Sequence[ListedConfiguration],
+    known: Mapping[str, frozenset[str]],
+    labels: int,
+    records: int,
+    holdout: Holdout | None,
+) -> Iterator[Fault]:
+    """The faults of a list of configurations.
+
+    Args:
+        listed: the configurations.
+        known: the known masking ids of each attribute.
+        labels: the number of label values.
+        records: the entry's records.
+        holdout: the records that transfer utilities were evaluated on.
+    """
+    for location, detail in repeats([each.id for each in listed]):
+        yield (*location, "id"), detail
+    for index, each in enumerate(listed):
+        if isinstance(each, GeneratedConfiguration):
+            faults, most = generated_faults(each, known, labels), each.records
+        else:
+            faults, most = masking_faults(each.maskings, known), records
+        for location, detail in faults:
+            yield (index, *location), detail
+        for location, detail in transfer_faults(each.transfer, holdout, known, labels, most):
+            yield (index, "transfer", *location), detail
+
+
+def format_faults(form: int, listed: Sequence[ListedConfiguration], holdout: Holdout | None) -> Iterator[Fault]:
+    """The faults of an entry whose format is older than what it contains, or newer than it needs.
+
+    One content has one format, and hence one digest, and whoever reads format 1 reads every entry that needs no more.
+    """
+    newer = [(index, member) for index, each in enumerate(listed) for member in _newer(each)]
+    if form == FORMAT_OF_MASKS:
+        needed = f"Needs format {FORMAT_WITH_GENERATED}, but `format` says that the entry has format {form}"
+        yield from ((("configurations", index, member), needed) for index, member in newer)
+        if holdout is not None:
+            yield ("holdout",), needed
+    elif not newer and holdout is None:
+        yield ("format",), f"Nothing in this entry needs format {form}: say {FORMAT_OF_MASKS}"
+
+
+def _newer(each: ListedConfiguration) -> Iterator[str]:
+    """The members of a configuration that format 1 does not have; of a generated one, what it is."""
+    if "kind" in each.model_fields_set:
+        yield "kind"
+    if each.transfer is not None:
+        yield "transfer"

@@ -1,0 +1,144 @@
+"""Transfer utilities that a provider declares: what rules learned from releases tell about held-out real records."""
+
+from collections.abc import Iterator, Mapping
+from math import log2
+from typing import Annotated, Any, Final
+
+from pydantic import AfterValidator, ConfigDict, Field
+
+from aegis_sdk.wire.bounded import LONG_OBJECT
+from aegis_sdk.wire.disclosure_control import DisclosureControl
+from aegis_sdk.wire.documents import Request
+from aegis_sdk.wire.estimate import Estimate, Score
+from aegis_sdk.wire.examples import EXAMPLE_HOLDOUT
+from aegis_sdk.wire.faults import Fault, Location, refuse
+from aegis_sdk.wire.joint_trace import is_multiple
+from aegis_sdk.wire.values import COUNT_MAX, PositiveNumber
+
+ATTRIBUTE_MEASURES: Final = ("mutual_information", "chi_square", "g3")
+"""The measures of which a single attribute may have a transfer utility; chi-square is divided by the records."""
+
+TRANSFER_MEASURES: Final = (*ATTRIBUTE_MEASURES, "joint")
+"""All measures of which there are transfer utilities."""
+
+_SLACK = 1e-9
+"""Limits are computed from logarithms."""
+
+
+def _measures_only(value: dict[str, Estimate]) -> dict[str, Estimate]:
+    """Refuse each name of no measure that has transfer utilities."""
+    unknown = (name for name in value if name not in ATTRIBUTE_MEASURES)
+    detail = f"An attribute has no transfer utility by this measure; use one of {', '.join(ATTRIBUTE_MEASURES)}"
+    refuse("transfer", (((name,), detail) for name in unknown))
+    return value
+
+
+AttributeTransfer = Annotated[
+    dict[str, Estimate],
+    LONG_OBJECT,
+    AfterValidator(_measures_only),
+    Field(json_schema_extra={"propertyNames": {"enum": list(ATTRIBUTE_MEASURES)}}),
+]
+"""The transfer utilities of one attribute by measure."""
+
+
+class Transfer(Request):
+    """What a rule that was learned from a release tells about the held-out records (`docs/model.md`).
+
+    Others than the entry's owners read shares, to two digits, in place of the figures.
+    """
+
+    attributes: Annotated[dict[str, AttributeTransfer], LONG_OBJECT] = Field(
+        default_factory=dict,
+        description="By attribute and measure: mutual information in bits (negative: worse than nothing), chi-square "
+        "over the number of records, and g3",
+    )
+    joint: Estimate | None = Field(
+        default=None, description="Of all attributes together, by the measure `joint` without correction"
+    )
+
+    def figures(self) -> Iterator[tuple[Location, str, Estimate]]:
+        """Each figure with its place and its measure."""
+        for attribute, by_measure in self.attributes.items():
+            for measure, figure in by_measure.items():
+                yield ("attributes", attribute, measure), measure, figure
+        if self.joint is not None:
+            yield ("joint",), "joint", self.joint
+
+
+class Holdout(Request):
+    """The real records on which all transfer utilities of the entry were evaluated; no release was made from them."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE_HOLDOUT]})
+
+    records: Annotated[int, Field(ge=1, le=COUNT_MAX)] = Field(description="Number of held-out records")
+    unmasked: Transfer | None = Field(
+        default=None,
+        description="The transfer utilities of the records that releases are made from, as they are; null: shares are "
+        "of the best that any configuration declares",
+    )
+    majority_error: Score | None = Field(
+        default=None,
+        description="Share of the held-out records without their most frequent label: `g3` of whoever knows no "
+        "attribute; figures by `g3` need it",
+    )
+    rounded_to: PositiveNumber | None = Field(
+        default=None, description="All figures were rounded to multiples of this; null: they are exact"
+    )
+
+
+def holdout_faults(holdout: Holdout | None, control: DisclosureControl | None) -> Iterator[Fault]:
+    """The faults of held-out records whose figures are not rounded as declared, or lack a control of all counts."""
+    if holdout is None:
+        return
+    if holdout.rounded_to is not None and not is_multiple(holdout.majority_error or 0.0, holdout.rounded_to):
+        yield ("majority_error",), f"Is no multiple of {holdout.rounded_to:g} (`rounded_to`)"
+    if control is None:
+        return
+    if control.epsilon is not None:
+        yield (), "Transfer utilities count records, which `disclosure_control` says noise covers: leave them out"
+    elif holdout.rounded_to is None and (control.rounded_to is not None or control.min_cell is not None):
+        yield ("rounded_to",), "These figures are exact, but `disclosure_control` says all were changed: round them"
+
+
+def transfer_faults(
+    transfer: Transfer | None, holdout: Holdout | None, attributes: Mapping[str, Any], labels: int, records: int
+) -> Iterator[Fault]:
+    """The faults of a release's transfer utilities.
+
+    Args:
+        transfer: the figures.
+        holdout: the records that they were evaluated on.
+        attributes: the entry's attributes by name.
+        labels: the number of label values.
+        records: the most records that the release has.
+    """
+    if transfer is None:
+        return
+    if holdout is None:
+        yield (), "Transfer utilities need the entry's `holdout`, which says what they were evaluated on"
+        return
+    for name in (name for name in transfer.attributes if name not in attributes):
+        yield ("attributes", name), "The entry has no such attribute"
+    for location, measure, figure in transfer.figures():
+        if measure == "g3" and holdout.majority_error is None:
+            yield location, "Needs the `majority_error` of the entry's `holdout`, from which shares by g3 are computed"
+        least, most = _limits(measure, labels, records, holdout.records)
+        for name, number in figure.numbers():
+            if not least - _SLACK <= number <= most + _SLACK:
+                detail = f"Is {number:g}, but by {measure} a figure of this release is from {least:.6g} to {most:.6g}"
+                yield (*location, name), detail
+            elif holdout.rounded_to is not None and not is_multiple(number, holdout.rounded_to):
+                yield (*location, name), f"Is no multiple of {holdout.rounded_to:g} (`rounded_to` of the holdout)"
+
+
+def _limits(measure: str, labels: int, records: int, held_out: int) -> tuple[float, float]:
+    """The least and the most that a figure can be; `docs/model.md` has the reasons.
+
+    An additive rule may predict any number, so nothing limits `joint` below.
+    """
+    if measure == "g3":
+        return 0.0, 1.0
+    if measure == "mutual_information":
+        return -2 * log2(records + labels + 2), log2(labels)
+    return -2.0 * held_out if measure == "chi_square" else -float(COUNT_MAX), labels - 1.0
