@@ -295,6 +295,19 @@ class TestAdvise:
         aegis("advise", ENTRY_ID, "--weights", weight)
         assert [request.body["measure"] for request in writes({"POST"}, service)] == [measure]
 
+    @pytest.mark.parametrize(("declared", "measure"), [({"joint": {}}, "joint"), ({}, "mutual_information")])
+    def test_of_generated_tables_what_is_declared_decides(self, aegis, service, declared, measure):
+        plain = head()
+        listed = [{"id": "g", "kind": "generated", "transfer": declared}]
+        counted = {**plain.entry_schema, "pairs": [{"attributes": ["a", "b"]}], "configurations": listed}
+        service.with_entry(plain.model_copy(update={"entry_schema": counted}))
+        aegis("advise", ENTRY_ID, "--kinds", "masked,generated")
+        (asked,) = writes({"POST"}, service)
+        assert (asked.body["measure"], asked.body["kinds"]) == (measure, ["masked", "generated"])
+
+    def test_a_kind_that_does_not_exist_is_bad_input(self, aegis):
+        assert_one_line(aegis("advise", ENTRY_ID, "--kinds", "drawn"), 2, "--kinds", "drawn")
+
     def test_progress_is_said_on_a_terminal_whenever_there_is_some(self, aegis, service, measure, monkeypatch):
         answered = Advice.model_validate(EXAMPLE_ADVICE)
         steps = [Progress(done=done, total=9) for done in (0, 2, 2, 9)]

@@ -3,7 +3,7 @@
 import pytest
 
 from aegis_sdk.cli.failures import InputError
-from aegis_sdk.cli.options import requirements_of, weights_of
+from aegis_sdk.cli.options import kinds_of, requirements_of, weights_of
 
 
 @pytest.mark.parametrize(
@@ -31,3 +31,17 @@ def test_what_is_no_weight_is_refused(text):
 def test_requirements_are_one_each():
     with pytest.raises(InputError, match="--require must be NAME=NUMBER, for example k=5, not 'k=5,l=2'"):
         requirements_of(["k=5,l=2"])
+
+
+@pytest.mark.parametrize(
+    ("text", "kinds"),
+    [(None, None), ("generated", ["generated"]), ("masked, generated", ["masked", "generated"])],
+)
+def test_kinds_are_named_between_commas(text, kinds):
+    assert kinds_of(text) == kinds
+
+
+@pytest.mark.parametrize("text", ["", "drawn", "masked,,generated", "masked,masked", "Masked"])
+def test_what_is_no_kind_is_refused(text):
+    with pytest.raises(InputError, match="--kinds must be masked or generated, or both with a comma between, not "):
+        kinds_of(text)

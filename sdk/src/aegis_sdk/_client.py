@@ -183,6 +183,7 @@ class Client:
         rounding_seed: int | None = None,
         limit: int | None = 20,
         bias_correction: bool | None = None,
+        kinds: Sequence[str] | None = None,
         wait: float = 300.0,
         on_progress: Callable[[Advice | CoarseAdvice], None] | None = None,
     ) -> Advice | CoarseAdvice:
@@ -192,6 +193,7 @@ class Client:
         answer (`Advice`), all others the coarse one (`CoarseAdvice`).
 
         Args:
+            kinds: The kinds of configurations to rank, `masked` (the default) and `generated`.
             wait: The total number of seconds to wait.
             on_progress: Called with the unfinished advice after each look.
 
@@ -208,6 +210,7 @@ class Client:
             "rounding_seed": rounding_seed,
             "limit": limit,
             "bias_correction": bias_correction,
+            **({} if kinds is None else {"kinds": list(kinds)}),
         }
         deadline = Deadline(wait)
         response = self._ask(entry_id, question, version, max(0.0, min(wait, _LONGEST_HOLD)))

@@ -2,7 +2,8 @@
 
 import pytest
 
-from aegis_sdk.wire import EXAMPLE_ADVICE_REQUEST
+from aegis_sdk.cli.advise import report
+from aegis_sdk.wire import EXAMPLE_ADVICE_REQUEST, AdviceAnswer
 from tests.answers import pointers
 from tests.app.api.test_views import asked, guarded
 from tests.generated import generated, mixed_entry, transfer
@@ -231,3 +232,42 @@ async def test_an_input_without_references_is_not_kept_for_later_questions(api, 
         "m1",
         "g2",
     ]
+
+
+async def reported(api, worker, entry, **question):
+    """What `aegis advise` prints of the answer of the service."""
+    answer = await answer_to(api, worker, entry, **question)
+    schema = (await api.get(f"/v1/entries/{answer['entry']['id']}")).json()["schema"]
+    return list(report(AdviceAnswer.model_validate(answer).root, schema))
+
+
+async def test_the_report_shows_both_kinds_with_their_intervals(api, worker):
+    lines = await reported(api, worker, mixed_entry())
+    assert lines[0] == "g1 keeps 70 % of what the table is known to tell about health"
+    assert "it is the best of 3 by mutual_information, in bits (higher utility is better)" in lines
+    source = "what a rule learned from each tells about 1,000 held-out real records"
+    assert f"utilities are what its provider declares: {source}" in lines
+    assert "2 configurations are left out, since no such utility is declared" in lines
+    rows = [line.split() for line in lines]
+    assert ["g1", "generated", "0.175000", "0.125", "to", "0.225", "-", "-", "0.52"] in rows
+    assert ["m1", "masked", "0.150000", "0.1", "to", "0.2", "5", "-", "0.55"] in rows
+    assert ["age", "0.100000", "0.300000", "0.25", "to", "0.35", "0.400000"] in rows
+    assert "g1 is a generated table: 90 records that wgan-gp drew" in lines
+    assert ["membership", "0.503000", "0.489", "to", "0.517", "0.5"] in rows
+
+
+async def test_the_report_of_a_mask_says_nothing_of_generated_tables(api, worker):
+    lines = await reported(api, worker, mixed_entry(), measure="joint")
+    assert lines[0] == "m1 keeps 90 % of what the table is known to tell about health"
+    assert not any("is a generated table" in line for line in lines)
+
+
+async def test_others_have_a_report_without_utilities(database_url):
+    async with guarded(database_url) as (api, worker, keys):
+        head = await publish(api, mixed_entry(visibility="all"), **keys["owner"])
+        answer = (await asked(api, worker, keys["stranger"], head["id"], kinds=BOTH)).json()
+        schema = (await api.get(f"/v1/entries/{head['id']}", headers=keys["stranger"])).json()["schema"]
+    lines = list(report(AdviceAnswer.model_validate(answer).root, schema))
+    assert lines[0] == "g1 keeps about 70 % of what the table is known to tell about health"
+    assert ["g1", "generated", "1", "70", "%", "-", "-", "0.52"] in [line.split() for line in lines]
+    assert not any("interval" in line and "utility" in line for line in lines)

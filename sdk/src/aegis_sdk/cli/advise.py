@@ -1,20 +1,24 @@
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Annotated, Any
 
 import typer
 
 from aegis_sdk._client import Client
 from aegis_sdk.cli.coarse_report import coarse_report, measured_column
+from aegis_sdk.cli.declared_report import declared_report
 from aegis_sdk.cli.options import (
     EntryIdArgument,
     JsonOption,
+    KindsOption,
     RequireOption,
     WeightsOption,
+    kinds_of,
     requirements_of,
     weights_of,
 )
 from aegis_sdk.cli.terminal import aligned, say
 from aegis_sdk.reading import (
+    declares_joint,
     headline,
     kept_by_best,
     maskings_of,
@@ -43,6 +47,7 @@ def advise(
     ] = None,
     require: RequireOption = None,
     weights: WeightsOption = None,
+    kinds: KindsOption = None,
     limit: Annotated[int, typer.Option(min=0, help="Number of ranking rows.")] = 20,
     bias: Annotated[
         bool | None,
@@ -55,16 +60,17 @@ def advise(
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
     """Ask which configuration loses the least utility. Prints the ranking, then the cost of the best by attribute."""
-    required, weighted = requirements_of(require), weights_of(weights)
+    required, weighted, named = requirements_of(require), weights_of(weights), kinds_of(kinds)
     with Client() as client:
         say(f"asking about {entry_id} ...")
         advice = client.advise(
             entry_id,
-            measure or _usual_measure(client, entry_id, weighted),
+            measure or _usual_measure(client, entry_id, weighted, named),
             weights=weighted or None,
             require=required or None,
             limit=limit,
             bias_correction=bias,
+            kinds=named,
             on_progress=_progress_said(),
         )
         if as_json:
@@ -74,14 +80,16 @@ def advise(
     typer.echo("\n".join(report(advice, schema)))
 
 
-def _usual_measure(client: Client, entry_id: str, weights: Mapping[str, float]) -> str:
-    """The measure that lost least in the evaluation, of those that the entry has the counts for.
+def _usual_measure(client: Client, entry_id: str, weights: Mapping[str, float], kinds: Sequence[str] | None) -> str:
+    """The measure that lost least in the evaluation, of those that the entry has the counts or the figures for.
 
     Attributes that are taken together cannot have weights, except that some may be left out.
     """
-    if any(weights.values()) or not client.entry(entry_id).entry_schema.get("pairs"):
+    if any(weights.values()):
         return "mutual_information"
-    return "joint"
+    schema = client.entry(entry_id).entry_schema
+    has_joint = declares_joint(schema) if "generated" in (kinds or ()) else bool(schema.get("pairs"))
+    return "joint" if has_joint else "mutual_information"
 
 
 def _progress_said() -> Callable[[AdviceHead], None]:
@@ -104,7 +112,10 @@ def report(advice: Advice | CoarseAdvice, schema: dict[str, Any]) -> Iterator[st
     """
     yield headline(advice, schema)
     yield from _outcome(advice, schema)
-    yield from _full_report(advice, schema) if isinstance(advice, Advice) else coarse_report(advice, schema)
+    if advice.transfer is not None:
+        yield from declared_report(advice, schema)
+    else:
+        yield from _full_report(advice, schema) if isinstance(advice, Advice) else coarse_report(advice, schema)
     yield from _certain_label(advice, schema)
 
 
@@ -114,7 +125,7 @@ def _outcome(advice: Advice | CoarseAdvice, schema: Mapping[str, Any]) -> Iterat
     by = f"by {advice.request.get('measure')}{_unit(advice, schema)}{better}"
     yield f"it is the best of {advice.considered} {by}"
     kept = kept_by_best(advice)
-    if kept is not None and not (kept.of_all or kept.is_coarse):
+    if kept is not None and not (kept.of_all or kept.is_coarse or advice.transfer is not None):
         # By a joint measure, the best configuration may be all that is known of the whole.
         itself = f", which is what {advice.configuration} itself keeps" if kept.is_all and _is_joint(advice) else ""
         yield f"the share is of what is known to be there{itself}: the table may tell more"
@@ -142,6 +153,8 @@ def _is_joint(advice: Advice | CoarseAdvice) -> bool:
 
 def _unit(advice: Advice | CoarseAdvice, schema: Mapping[str, Any]) -> str:
     """What utilities and deviations are measured in."""
+    if advice.transfer is not None and advice.request.get("measure") == "chi_square":
+        return ", over the number of records"
     if _is_joint(advice):
         return f", in squared correlations with the label, at most {len(schema['label']['domain']) - 1} in all"
     words = {"bit": "in bits", "fraction": "as a fraction from 0 to 1"}

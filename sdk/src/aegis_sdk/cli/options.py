@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from aegis_sdk.cli.failures import InputError
+from aegis_sdk.wire import KINDS
 
 RequireOption = Annotated[
     list[str] | None,
@@ -23,6 +24,16 @@ WeightsOption = Annotated[
         "--weights",
         metavar="NAME=NUMBER",
         help="Weights of attributes, for example age=2,zip=0.5; others weigh 1; repeatable.",
+    ),
+]
+KindsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--kinds",
+        metavar="KIND,KIND",
+        help="Kinds of configurations to rank: masked, generated, or both. With generated, all are ranked by what "
+        "their provider declares of held-out records.  [masked]",
+        show_default=False,
     ),
 ]
 EntryIdArgument = Annotated[str, typer.Argument(metavar="ENTRY_ID", help="Id of an entry, from `aegis publish`.")]
@@ -49,6 +60,20 @@ def weights_of(texts: list[str] | None) -> dict[str, float]:
     """
     parts = [part for text in texts or [] for part in fields_of("weights", text) or [""]]
     return _numbers_by_name("--weights", "age=2", parts, r".+")
+
+
+def kinds_of(text: str | None) -> list[str] | None:
+    """The kinds of configurations that a text names, between commas; None if there is no text.
+
+    Raises:
+        InputError: A kind does not exist, or is named twice.
+    """
+    if text is None:
+        return None
+    named = fields_of("kinds", text)
+    if not named or set(named) - set(KINDS) or len(set(named)) < len(named):
+        raise InputError(f"--kinds must be {' or '.join(KINDS)}, or both with a comma between, not {text!r}")
+    return named
 
 
 def fields_of(option: str, text: str) -> list[str]:

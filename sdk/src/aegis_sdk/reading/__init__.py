@@ -16,22 +16,28 @@ from aegis_sdk.reading.configurations import (
     vouched_for,
 )
 from aegis_sdk.reading.function_words import in_words, unit_of
+from aegis_sdk.reading.generated import AttackOutline, GeneratedOutline, declares_joint, generated_in, generated_of
 from aegis_sdk.reading.headline import Kept, Whole, headline, kept_by_best, whole_of
 from aegis_sdk.reading.lattice import Lattice, Node, lattice_of
 from aegis_sdk.reading.outline import AttributeOutline, EntryOutline, MaskingOutline, Range, outline_of, seen_by
 from aegis_sdk.reading.verdict import verdict_in_words, verdict_line
 
 __all__ = [
+    "AttackOutline",
     "AttributeOutline",
     "Bounds",
     "EntryOutline",
+    "GeneratedOutline",
     "Kept",
     "Lattice",
     "MaskingOutline",
     "Node",
     "Range",
     "Whole",
+    "declares_joint",
     "deviation_bounds",
+    "generated_in",
+    "generated_of",
     "headline",
     "ids_of",
     "in_words",

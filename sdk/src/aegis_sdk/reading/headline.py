@@ -99,6 +99,8 @@ def _whole(advice: Advice) -> tuple[float, bool]:
     """The utility that deviations are measured from, and whether it is that of the unmasked table."""
     if advice.joint is not None:
         return advice.joint.reference_utility, advice.joint.reference_source == "published"
+    if advice.transfer is not None:
+        return advice.transfer.reference_utility, False
     weights = advice.request.get("weights") or {}
     weighted = [(weights.get(each.name, 1.0), each) for each in advice.attributes or []]
     total = sum(weight for weight, _ in weighted)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from aegis_sdk.printable import shown
 from aegis_sdk.reading.configurations import ids_of, suppressed_cells_in, suppressed_in, uses_of, vouched_for
 from aegis_sdk.reading.function_words import as_given, words_of
+from aegis_sdk.reading.generated import GeneratedOutline, generated_in
 from aegis_sdk.reading.lattice import lattice_of
 from aegis_sdk.wire import DROP, IDENTITY, PRIVACY_CRITERIA, Attribute, EntryDocument, Masking, SeenBy
 
@@ -61,8 +62,8 @@ class Range:
 class EntryOutline:
     """The outline of an entry.
 
-    `privacy`: what its configurations vouch for. `suppressed` and `suppressed_cells`: how many records and cells they
-    suppress.
+    `configurations`: how many there are, generated ones included. `privacy`: what they vouch for. `suppressed` and
+    `suppressed_cells`: how many records and cells they suppress.
     """
 
     name: str
@@ -80,6 +81,7 @@ class EntryOutline:
     privacy: dict[str, Range]
     suppressed: Range | None
     suppressed_cells: Range | None
+    generated: tuple[GeneratedOutline, ...]
 
 
 def outline_of(entry: EntryDocument, attributes: Sequence[Attribute]) -> EntryOutline:
@@ -100,6 +102,7 @@ def outline_of(entry: EntryDocument, attributes: Sequence[Attribute]) -> EntryOu
         privacy=dict(_privacy(entry)),
         suppressed=_range(suppressed_in(entry)),
         suppressed_cells=_range(suppressed_cells_in(entry)),
+        generated=generated_in(entry),
     )
 
 
