@@ -22,6 +22,8 @@ from aegis_sdk.wire import (
     EXAMPLE_ADVICE_REQUEST,
     EXAMPLE_DRAWN_MASKING,
     EXAMPLE_ENTRY,
+    EXAMPLE_GENERATED,
+    EXAMPLE_HOLDOUT,
     EXAMPLE_NOISY_MASKING,
     EXAMPLE_PAIR,
 )
@@ -158,6 +160,12 @@ def test_the_examples_of_the_api_are_those_of_the_contract():
     shown = [json.loads("\n".join(lines[b.start : b.stop])) for b in blocks(lines) if b.info == "json"]
     examples = [EXAMPLE_ENTRY, EXAMPLE_NOISY_MASKING, EXAMPLE_DRAWN_MASKING, EXAMPLE_PAIR]
     assert shown == [*examples, EXAMPLE_ADVICE_REQUEST]
+
+
+def test_the_examples_of_generated_tables_are_those_of_the_contract():
+    lines = text_of(ROOT / "docs/api.md").splitlines()
+    shown = [json.loads("\n".join(lines[b.start : b.stop])) for b in blocks(lines) if b.info == "json generated"]
+    assert shown == [EXAMPLE_GENERATED, EXAMPLE_HOLDOUT]
 
 
 def test_the_measures_are_those_there_are_with_their_check_values():
