@@ -72,7 +72,7 @@ from aegis_sdk.wire.members import refuse_repeated_members
 from aegis_sdk.wire.pair import AssociationNoise, LabelAssociation, Pair
 from aegis_sdk.wire.problem import Problem, ProblemFault
 from aegis_sdk.wire.sizes import ROWS
-from aegis_sdk.wire.transfer import ATTRIBUTE_MEASURES, TRANSFER_MEASURES, Holdout, Transfer
+from aegis_sdk.wire.transfer import ATTRIBUTE_MEASURES, TRANSFER_MEASURES, Holdout, Transfer, figure_limits
 from aegis_sdk.wire.values import COUNT_MAX, EntryName
 from aegis_sdk.wire.verdict import Verdict, VerdictFinding
 from aegis_sdk.wire.visibility import Visibility, VisibilityPatch, VisibleTo
@@ -164,6 +164,7 @@ __all__ = [
     "VisibilityPatch",
     "VisibleTo",
     "faults_of",
+    "figure_limits",
     "pointer_of",
     "publishable",
     "read_entry",

@@ -123,7 +123,7 @@ def transfer_faults(
     for location, measure, figure in transfer.figures():
         if measure == "g3" and holdout.majority_error is None:
             yield location, "Needs the `majority_error` of the entry's `holdout`, from which shares by g3 are computed"
-        least, most = _limits(measure, labels, records, holdout.records)
+        least, most = figure_limits(measure, labels, records, holdout.records)
         for name, number in figure.numbers():
             if not least - _SLACK <= number <= most + _SLACK:
                 detail = f"Is {number:g}, but by {measure} a figure of this release is from {least:.6g} to {most:.6g}"
@@ -132,10 +132,16 @@ def transfer_faults(
                 yield (*location, name), f"Is no multiple of {holdout.rounded_to:g} (`rounded_to` of the holdout)"
 
 
-def _limits(measure: str, labels: int, records: int, held_out: int) -> tuple[float, float]:
+def figure_limits(measure: str, labels: int, records: int, held_out: int) -> tuple[float, float]:
     """The least and the most that a figure can be; `docs/model.md` has the reasons.
 
     An additive rule may predict any number, so nothing limits `joint` below.
+
+    Args:
+        measure: the measure.
+        labels: the number of label values.
+        records: the most records that the release has.
+        held_out: the number of held-out records.
     """
     if measure == "g3":
         return 0.0, 1.0
