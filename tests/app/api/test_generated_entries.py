@@ -9,7 +9,7 @@ from tests.answers import pointers
 from tests.app.api.test_policy import noisy
 from tests.app.api.test_views import guarded
 from tests.generated import figure, generated, mixed_entry, told
-from tests.service import ACCEPTED, example_entry, publish, running_app
+from tests.service import ACCEPTED, Worker, example_entry, publish, running_app
 
 
 def changed(path, value, entry=None):
@@ -211,3 +211,22 @@ async def test_old_entries_keep_their_digest(api):
     """The digest of the example, computed by the service before there were generated configurations."""
     head = await publish(api)
     assert head["digest"] == "sha256:ed98b101432bd0517ad5fb2e1144d9a34ebeffed17ab4f3bff6386feb45e2ef7"
+
+
+async def test_places_are_those_of_the_document_whatever_stands_between(database_url):
+    """Masked configurations keep their places behind generated ones: in faults, in the verdict, in refusals."""
+    entry = mixed_entry()
+    entry["configurations"][1] |= {"suppressed": 3}
+    async with running_app(database_url) as api, Worker.on(database_url) as worker:
+        head = await publish(api, entry)
+        await worker.run()
+        verdict = (await api.get(f"/v1/entries/{head['id']}")).json()["verdict"]
+        assert "/configurations/1/suppressed" in {finding["pointer"] for finding in verdict["findings"]}
+        assert await refused(api, changed("configurations/2/privacy/k", 101)) == ["/configurations/2/privacy/k"]
+        assert await refused(api, changed("configurations/1/suppressed", 200)) == ["/configurations/1/suppressed"]
+        assert await refused(api, changed("configurations/2/maskings/sex", "sex-9")) == [
+            "/configurations/2/maskings/sex"
+        ]
+    async with running_app(database_url, small_counts="refuse") as strict:
+        answer = await strict.post("/v1/entries", json=entry | {"name": "small"})
+        assert "/configurations/1/suppressed" in pointers(answer)

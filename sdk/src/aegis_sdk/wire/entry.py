@@ -17,7 +17,7 @@ from aegis_sdk.wire.examples import EXAMPLE_ENTRY
 from aegis_sdk.wire.faults import Fault, Location, refuse
 from aegis_sdk.wire.generated import GeneratedConfiguration
 from aegis_sdk.wire.joint_trace import JointTrace, trace_faults
-from aegis_sdk.wire.listed import ListedConfiguration, configurations_faults, format_faults
+from aegis_sdk.wire.listed import ListedConfigurations, configurations_faults, format_faults
 from aegis_sdk.wire.members import refuse_repeated_members
 from aegis_sdk.wire.pair import Pair, pair_faults
 from aegis_sdk.wire.sizes import size_faults
@@ -69,7 +69,7 @@ class EntryDocument(Request):
     holdout: Holdout | None = Field(
         default=None, description="The real records on which transfer utilities were evaluated; needs format 2"
     )
-    configurations: Annotated[list[ListedConfiguration], Field(min_length=1), LONG_LIST] | None = Field(
+    configurations: ListedConfigurations | None = Field(
         default=None, description="The configurations as a list; give either this or `configuration_table`"
     )
     configuration_table: ConfigurationTable | None = Field(
@@ -133,7 +133,7 @@ class EntryDocument(Request):
 
     def _holdout_faults(self) -> Iterator[Fault]:
         yield from holdout_faults(self.holdout, self.disclosure_control)
-        if self.holdout is not None:
+        if self.holdout is not None and self.holdout.unmasked is not None:
             known, labels = _known_maskings(self.attributes), len(self.label.domain)
             for location, detail in transfer_faults(self.holdout.unmasked, self.holdout, known, labels, self.records):
                 yield ("unmasked", *location), detail

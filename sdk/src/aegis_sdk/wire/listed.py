@@ -1,27 +1,57 @@
 """The list of configurations, masked and generated ones, and the format of the entry that it needs."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated
+from typing import Annotated, Any, TypeAlias
 
+from pydantic import Field, TypeAdapter, ValidationError
+
+from aegis_sdk.wire.bounded import LONG_LIST
 from aegis_sdk.wire.configuration import Configuration, masking_faults
-from aegis_sdk.wire.faults import Fault, refuse
+from aegis_sdk.wire.faults import Fault, fault, raised, refuse
 from aegis_sdk.wire.generated import GeneratedConfiguration, generated_faults
 from aegis_sdk.wire.transfer import Holdout, transfer_faults
-from aegis_sdk.wire.values import FORMAT_OF_MASKS, FORMAT_WITH_GENERATED, instead_of_pydantic, repeats
+from aegis_sdk.wire.values import FORMAT_OF_MASKS, FORMAT_WITH_GENERATED, as_list, instead_of_pydantic, repeats
+
+_MASKED = TypeAdapter(list[Configuration])
 
 
-def _by_kind(value: object) -> object:
-    """Validate a configuration. Pydantic's own check of a union would put its alternatives into the pointers."""
-    if isinstance(value, Configuration | GeneratedConfiguration):
-        return value
-    kind = value.get("kind", "masked") if isinstance(value, dict) else "masked"
-    if kind not in ("masked", "generated"):
+def _listed(value: object) -> list[Any]:
+    """Validate a list of configurations. Pydantic's check of a union would put its alternatives into the pointers."""
+    values = as_list(value)
+    if not values:
+        raise fault("The list is empty")
+    if not any(isinstance(each, GeneratedConfiguration) or _kind(each) != "masked" for each in values):
+        return _MASKED.validate_python(values)  # much faster than one by one
+    valid: list[Any] = []
+    faults: list[Fault] = []
+    for index, each in enumerate(values):
+        try:
+            valid.append(_one(each))
+        except ValidationError as error:
+            faults += (((index, *location), detail) for location, detail in raised(error))
+    refuse("configurations", faults)
+    return valid
+
+
+def _kind(value: object) -> object:
+    return value.get("kind", "masked") if isinstance(value, dict) else "masked"
+
+
+def _one(value: object) -> Configuration | GeneratedConfiguration:
+    """Validate a configuration by its kind."""
+    if _kind(value) not in ("masked", "generated"):
         refuse("configuration", [(("kind",), 'Must be "masked" or "generated"')])
-    return (GeneratedConfiguration if kind == "generated" else Configuration).model_validate(value)
+    is_generated = _kind(value) == "generated" or isinstance(value, GeneratedConfiguration)
+    return (GeneratedConfiguration if is_generated else Configuration).model_validate(value)
 
 
-ListedConfiguration = Annotated[Configuration | GeneratedConfiguration, instead_of_pydantic(_by_kind)]
-"""A configuration of either kind; without `kind` it is a masked one."""
+ListedConfigurations = Annotated[
+    list[Configuration | GeneratedConfiguration], Field(min_length=1), instead_of_pydantic(_listed), LONG_LIST
+]
+"""Configurations of either kind; without `kind`, one is masked."""
+
+ListedConfiguration: TypeAlias = Configuration | GeneratedConfiguration
+"""A configuration of either kind."""
 
 
 def configurations_faults(
@@ -49,8 +79,9 @@ def configurations_faults(
             faults, most = masking_faults(each.maskings, known), records
         for location, detail in faults:
             yield (index, *location), detail
-        for location, detail in transfer_faults(each.transfer, holdout, known, labels, most):
-            yield (index, "transfer", *location), detail
+        if each.transfer is not None:
+            for location, detail in transfer_faults(each.transfer, holdout, known, labels, most):
+                yield (index, "transfer", *location), detail
 
 
 def format_faults(form: int, listed: Sequence[ListedConfiguration], holdout: Holdout | None) -> Iterator[Fault]:
@@ -58,7 +89,7 @@ def format_faults(form: int, listed: Sequence[ListedConfiguration], holdout: Hol
 
     One content has one format, and hence one digest, and whoever reads format 1 reads every entry that needs no more.
     """
-    newer = [(index, member) for index, each in enumerate(listed) for member in _newer(each)]
+    newer = [(index, member) for index, each in enumerate(listed) if _is_newer(each) for member in _newer(each)]
     if form == FORMAT_OF_MASKS:
         needed = f"Needs format {FORMAT_WITH_GENERATED}, but `format` says that the entry has format {form}"
         yield from ((("configurations", index, member), needed) for index, member in newer)
@@ -66,6 +97,10 @@ def format_faults(form: int, listed: Sequence[ListedConfiguration], holdout: Hol
             yield ("holdout",), needed
     elif not newer and holdout is None:
         yield ("format",), f"Nothing in this entry needs format {form}: say {FORMAT_OF_MASKS}"
+
+
+def _is_newer(each: ListedConfiguration) -> bool:
+    return each.transfer is not None or "kind" in each.model_fields_set
 
 
 def _newer(each: ListedConfiguration) -> Iterator[str]:

@@ -102,7 +102,7 @@ def holdout_faults(holdout: Holdout | None, control: DisclosureControl | None) -
 
 
 def transfer_faults(
-    transfer: Transfer | None, holdout: Holdout | None, attributes: Mapping[str, Any], labels: int, records: int
+    transfer: Transfer, holdout: Holdout | None, attributes: Mapping[str, Any], labels: int, records: int
 ) -> Iterator[Fault]:
     """The faults of a release's transfer utilities.
 
@@ -113,8 +113,6 @@ def transfer_faults(
         labels: the number of label values.
         records: the most records that the release has.
     """
-    if transfer is None:
-        return
     if holdout is None:
         yield (), "Transfer utilities need the entry's `holdout`, which says what they were evaluated on"
         return
