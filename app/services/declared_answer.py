@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aegis_advisor.measures import MEASURES
-from aegis_advisor.ranking import MOST_LISTED, DeclaredRanking, DeclaredUtilities, ordered, rank_declared
+from aegis_advisor.ranking import MOST_LISTED, DeclaredUtilities, ordered, rank_declared
 from app.domain.advice import AdviceQuestion
 from app.domain.configurations import GENERATED, MASKED, ConfigurationTable
 from app.domain.documents import Document, compress, decompress
@@ -105,7 +105,7 @@ def compute_declared(given: AdviceInput) -> bytes:
     return compress(
         order
         | {
-            "deviation": float(_deviation(declared, ranking)),
+            "deviation": float(declared.utilities.deviations[ranking.tied[0]] @ declared.weights),
             "considered": int(declared.rows.size),
             "ranking_basis": "estimated",
             "attributes": [],
@@ -122,11 +122,6 @@ def _weights(question: AdviceQuestion, scored: Sequence[str]) -> NDArray[np.floa
     weights = np.array([(question.weights or {}).get(name, 1.0) for name in scored])
     weights /= weights.max()  # first, so that the sum stays finite
     return np.asarray(weights / weights.sum())
-
-
-def _deviation(declared: Declared, ranking: DeclaredRanking) -> float:
-    """The deviation of the best configuration."""
-    return float(declared.utilities.deviations[ranking.tied[0]] @ declared.weights)
 
 
 def _coarse(declared: Declared) -> dict[str, Any]:

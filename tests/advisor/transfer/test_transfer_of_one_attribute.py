@@ -92,7 +92,7 @@ def test_the_shares_of_a_rule_add_up_to_one(tables, smoothing):
 def test_smoothed_information_is_finite_and_within_what_a_service_accepts(tables):
     release, holdout = tables
     figure = information_transfer(release, holdout)
-    least = -2 * log2(release.sum() + release.shape[1] + SMOOTHING)
+    least = -2 * log2(release.sum() + SMOOTHING) - log2(release.shape[1])
     assert least <= figure.value <= log2(release.shape[1]) + 1e-9
     assert np.isfinite(figure.standard_error)
 

@@ -144,5 +144,5 @@ def figure_limits(measure: str, labels: int, records: int, held_out: int) -> tup
     if measure == "g3":
         return 0.0, 1.0
     if measure == "mutual_information":
-        return -2 * log2(records + labels + 2), log2(labels)
+        return -2 * log2(records + 2) - log2(labels), log2(labels)
     return -2.0 * held_out if measure == "chi_square" else -float(COUNT_MAX), labels - 1.0
