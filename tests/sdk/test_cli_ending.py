@@ -1,7 +1,10 @@
 """Signals that come while a command is running."""
 
+import gc
 import signal
+import sys
 import tempfile
+import time
 from contextlib import contextmanager, suppress
 
 import pytest
@@ -94,3 +97,26 @@ def test_other_errors_and_the_handlers_are_left_as_they_are():
     with pytest.raises(RuntimeError, match="of its own"), ended_by_signals():
         raise RuntimeError("of its own")
     assert [signal.getsignal(number) for number in SIGNALS] == before
+
+
+def test_a_signal_whose_exception_is_ignored_comes_again():
+    """Python ignores what is raised in callbacks of the garbage collector."""
+
+    def interrupting(phase, _info):
+        if phase == "start" and interrupting in gc.callbacks:
+            gc.callbacks.remove(interrupting)
+            signal.raise_signal(signal.SIGINT)
+
+    def waiting():
+        with ended_by_signals():
+            gc.collect()
+            assert interrupting not in gc.callbacks
+            while True:
+                time.sleep(0.01)
+
+    hook = sys.unraisablehook
+    gc.callbacks.append(interrupting)
+    with pytest.raises(SystemExit) as exited:
+        waiting()
+    assert exited.value.code == 128 + signal.SIGINT
+    assert sys.unraisablehook is hook

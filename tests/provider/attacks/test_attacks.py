@@ -307,6 +307,12 @@ def test_a_release_with_all_of_few_kinds_of_records_is_not_taken_for_made_of_the
     assert "probably made of" in attacks_headline(judge(copied, seconds=3600))
 
 
+def test_of_a_handful_of_records_nothing_is_said_but_that_they_are_too_few(as_records):
+    seen, held_out, released = (made_numbers(seed) for seed in (1, 2, 3))
+    judgement = judge(sided_case(as_records, seen, held_out, released.slice(0, 3)), seconds=3600)
+    assert attacks_headline(judgement) == "The release has too few records to tell what attacks achieve."
+
+
 def made_numbers(seed):
     rng = np.random.default_rng(seed)
     return pa.table({"age": rng.integers(0, 10_000, 200).astype(str), "kind": rng.choice(["0", "1"], 200)})

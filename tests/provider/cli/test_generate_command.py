@@ -7,6 +7,8 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
+from aegis_sdk.cli.signals import Interrupted
+
 PLAN = """label: y
 attributes:
   age: {type: integer}
@@ -97,6 +99,19 @@ def test_it_says_what_is_not_guaranteed_and_what_was_left_out(generate):
     assert "nothing is guaranteed" in printed
     assert "--holdout 0.3" in printed
     assert "left out, as the plan asks (identity: false): name" in printed
+
+
+def test_whoever_stops_the_attacks_hears_that_there_is_no_card_and_what_makes_up_for_it(
+    table, write, aegis, tmp_path, monkeypatch
+):
+    def stopped(*_, **__):
+        raise Interrupted(130)
+
+    monkeypatch.setattr("aegis_provider.cli.generate.judge_generated", stopped)
+    output, plan = tmp_path / "out.parquet", write("plan.yaml", PLAN)
+    code, printed, said = aegis("generate", table, "--plan", plan, "--output", output, "--method", "cart")
+    assert (code, printed, output.exists()) == (130, "", True)
+    assert f"aegis: warning: {output} is written, but has no card; aegis risk {output} --against {table}" in said
 
 
 @pytest.mark.parametrize(

@@ -256,7 +256,7 @@ def test_bad_input_is_said_in_one_line(people, tmp_path, label, require, error, 
         release(people, label, output=tmp_path / "r", require=require, seconds=HOURS)
     assert "\n" not in str(raised.value)
     assert {each.name for each in (tmp_path / "r").glob("*")} <= {"plan.yaml"}
-    assert (tmp_path / "r").exists() == (label == "ill")  # no folder without a plan
+    assert (tmp_path / "r").exists() == (error is NothingHoldsError)  # no folder without a plan
 
 
 def test_a_folder_of_other_files_is_refused_before_any_work(people, tmp_path):

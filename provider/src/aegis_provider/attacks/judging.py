@@ -72,6 +72,11 @@ class Judgement:
         strongest = max(attacks, key=self._strength, default=None)
         return None if strongest is None or self._strength(strongest)[1] <= 0 else strongest
 
+    @property
+    def is_too_small(self) -> bool:
+        """Whether the release has too few records to tell what attacks achieve."""
+        return any(each.name == COPIES and each.attacked < _FEWEST_TRIED for each in self.outcomes)
+
     def gain(self, outcome: Outcome) -> float:
         """Return the least that an attack certainly gained, given how many were tried."""
         return outcome.gain(self._tried)

@@ -1,5 +1,6 @@
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,7 +18,7 @@ from aegis_provider.workflow.generated_card import made_document
 from aegis_provider.workflow.judging_generated import card_beside, judge_generated
 from aegis_sdk.cli.failures import InputError
 from aegis_sdk.cli.options import JsonOption
-from aegis_sdk.cli.terminal import print_result, progress_bar, say, time_bar
+from aegis_sdk.cli.terminal import print_result, progress_bar, say, time_bar, warn
 from aegis_sdk.printable import Share
 
 _ROUNDING = 1e-6
@@ -91,22 +92,33 @@ def generate(
             memory_limit=memory_limit,
             watch=lambda look: bar(look.seconds, _described(look)),
         )
+    files = [str(output), "--against", table_name(table), "--plan", str(plan)]
+    options = shlex.join(
+        [*files, "--holdout", f"{holdout:g}", *(() if delimiter == "," else ("--delimiter", delimiter))]
+    )
     if not judged:
-        files = [str(output), "--against", table_name(table), "--plan", str(plan)]
-        options = shlex.join(
-            [*files, "--holdout", f"{holdout:g}", *(() if delimiter == "," else ("--delimiter", delimiter))]
-        )
         unknown = [
             f"some records may equal real ones. What attacks achieve: aegis risk {options}",
             f"what the records are worth: aegis fidelity {options}",
         ]
         print_result(made_document(generated), _report(generated, unknown), as_json=as_json)
         return
-    with progress_bar("attacking") as progress:
+    without = f"{output} is written, but has no card; aegis risk {options} tries the attacks"
+    with _warning(without), progress_bar("attacking") as progress:
         how: Mapping[str, Any] = {"delimiter": delimiter, "memory_limit": memory_limit, "progress": progress}
         card = judge_generated(generated, table, intended, digest, holdout=holdout, **how)
     said = [*card.findings, f"{card_beside(output)}.md, .html, .json: all of this, in full"]
     print_result(card.as_json(), _report(generated, said), as_json=as_json)
+
+
+@contextmanager
+def _warning(what: str) -> Iterator[None]:
+    """Warn of what is left if Ctrl-C ends the block."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        warn(what)
+        raise
 
 
 def _shares(text: str | None) -> dict[str, float] | None:

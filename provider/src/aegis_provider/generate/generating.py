@@ -198,7 +198,7 @@ class _Prepared:
         if len(sides.training) < _FEWEST_RECORDS:
             raise TableError(
                 f"{name}: {len(sides.training)} records to learn from are too few; {_FEWEST_RECORDS} are needed"
-                + (", and --holdout 0 holds none out" if len(sides.held_out) else "")
+                + (", and --holdout 0 holds none out" if len(records) >= _FEWEST_RECORDS else "")
             )
         levels = [levels_of(each) for each in sides.training.columns]
         label = sides.training.columns[-1]
@@ -206,8 +206,8 @@ class _Prepared:
         if len(frequent) < 2:  # noqa: PLR2004 - one class
             raise TableError(
                 f"{name}: the label {shortened(plan.label)} has fewer than two values with {FEWEST} records among "
-                f"the {len(sides.training):,} to learn from, so there is nothing to predict; choose another label, or "
-                "--holdout 0"
+                f"the {len(sides.training):,} to learn from, so there is nothing to predict; choose another label"
+                + (", or --holdout 0" if len(sides.held_out) else "")
             )
         codes = _codes(levels, sides.training)
         validated = validated_of(sides.training, _VALIDATED, seed)

@@ -69,6 +69,8 @@ def attacks_headline(judgement: Judgement) -> str:
     strongest = judgement.strongest
     if not any(each.is_attack for each in judgement.outcomes):
         return "No attack was tried, so nothing is known about the release."
+    if strongest is None and judgement.is_too_small:
+        return "The release has too few records to tell what attacks achieve."
     if strongest is None:
         return "No attack clearly achieved more than chance."
     name = f"{strongest.name} ({shown(strongest.variant, _WORDS)})"

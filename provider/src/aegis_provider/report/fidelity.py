@@ -185,4 +185,4 @@ def _notes(result: Fidelity) -> Iterator[str]:
         yield f"Not in the release: {some(list(result.lacking), _SHOWN)}."
     yield "±: 95 % intervals, from the tested records; differences are paired."
     yield "Other uses may need what these measures do not see, and they tell nothing about privacy."
-    yield "What attacks achieve: aegis risk RELEASE --against TABLE"
+    yield "What attacks achieve: aegis risk RELEASE --against TABLE --plan PLAN"

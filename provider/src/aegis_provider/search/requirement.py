@@ -26,21 +26,30 @@ class Requirement:
     privacy: Mapping[str, float]
     suppress_at_most: float = 0.0
 
-    def check(self, plan: Plan) -> None:
-        """Reject an invalid requirement.
+    def check_alone(self) -> None:
+        """Reject a requirement that is invalid for every plan.
 
         Raises:
-            PlanError: The requirement is invalid, or invalid for this plan.
+            PlanError: It is.
         """
         if not self.privacy:
             raise PlanError("nothing is required; require k=5, for example")
         for name in self.privacy:
             if name not in measured_names():
                 raise PlanError(f"{name!r} cannot be required of a table; {nearest(name, list(measured_names()))}")
-            if CRITERIA[name].needs_sensitive and not plan.sensitive:
-                raise PlanError(f"{plan.source}: sensitive: names no attribute, but {name} needs one")
         if not 0 <= self.suppress_at_most < 1:
             raise PlanError(f"the share to suppress must be at least 0 and below 1, not {self.suppress_at_most}")
+
+    def check(self, plan: Plan) -> None:
+        """Reject an invalid requirement.
+
+        Raises:
+            PlanError: The requirement is invalid, or invalid for this plan.
+        """
+        self.check_alone()
+        for name in self.privacy:
+            if CRITERIA[name].needs_sensitive and not plan.sensitive:
+                raise PlanError(f"{plan.source}: sensitive: names no attribute, but {name} needs one")
         if not plan.quasi_identifiers:
             raise PlanError(f"{plan.source}: no attribute is a quasi-identifier, so there is nothing to mask")
 

@@ -79,9 +79,11 @@ def release(
         SmallCountsError: The entry is to be published, but gives small counts away.
         AegisError: The service refuses the entry, or is gone when it is finished.
     """
+    aim = Aim(label, require, suppress_at_most, measure, seconds)
+    for each in aim.requirements():
+        each.check_alone()
     temporary = TemporaryDirectory(prefix="aegis-release-") if output is None else None
     folder = Folder.open(Path(temporary.name if temporary else output or ""), keep=[PLAN])
-    aim = Aim(label, require, suppress_at_most, measure, seconds)
     how = {"delimiter": delimiter or delimiter_in(table, label), "memory_limit": memory_limit}
     steps = Steps(table, aim, folder, Path(plan) if plan else None, name or _name_of(table), how, stage)
     with _no_empty(folder.path):

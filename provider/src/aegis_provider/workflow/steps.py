@@ -133,8 +133,10 @@ class Steps:
                 start(self.table, self.aim.label, self.plan, progress=progress, **self.how)
         plan = load_plan(self.plan, configurations_needed=False)
         if plan.label != self.aim.label:
-            wanted = shortened(self.aim.label)
-            raise PlanError(f"{self.plan}: is for the label {shortened(plan.label)}, not {wanted}; name another folder")
+            wanted, other = shortened(self.aim.label), "plan" if self.given else "folder"
+            raise PlanError(
+                f"{self.plan}: is for the label {shortened(plan.label)}, not {wanted}; name another {other}"
+            )
 
     def search(self) -> SearchResult:
         """Find the configurations that reach the privacy, and write the plan that has them.
@@ -163,7 +165,10 @@ class Steps:
             )
         fitting = tuple(each for each in result.configurations if self.aim.is_met_by(each))
         if not fitting:
-            raise NothingHoldsError(f"{plan.source}: no configuration was found that has {self.aim.described()}")
+            raise NothingHoldsError(
+                f"{self.plan}: no configuration was found that has {self.aim.described()}; require less, let more "
+                "records be left out, or give the plan coarser maskings"
+            )
         if any(each.suppressed_cells is not None for each in plan.configurations):
             fitting = self._with_cells(replace(plan, configurations=fitting)).configurations
         remark = f"Found by `aegis release`, for {self.aim.described()}"

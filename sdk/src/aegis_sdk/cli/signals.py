@@ -1,15 +1,21 @@
 """Signals end a command by an exception, so that nothing unfinished is left behind."""
 
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from time import monotonic
+from typing import Any
 
 _NAMES = ("SIGINT", "SIGTERM", "SIGHUP")
 
 _AGAIN = 1.0
 """Seconds within which a repeated signal counts as the same one: `timeout` sends each twice."""
+
+
+_SOON = 0.05
+"""Seconds until a signal comes again whose exception was raised where Python ignores all."""
 
 
 class Interrupted(SystemExit, KeyboardInterrupt):
@@ -32,13 +38,35 @@ def ended_by_signals() -> Iterator[None]:
             received.append((number, monotonic()))
             raise (Interrupted if number == signal.SIGINT else SystemExit)(128 + number)
 
-    with _handled(end):
+    with _handled(end), _never_ignored(received):
         try:
             yield
         except Exception:
             if received:
                 raise SystemExit(128 + received[0][0]) from None
             raise
+
+
+@contextmanager
+def _never_ignored(received: list[tuple[int, float]]) -> Iterator[None]:
+    """Send a signal again if its exception was ignored: Python does so in callbacks of the garbage collector."""
+    before = sys.unraisablehook
+
+    def hear(ignored: Any) -> None:  # noqa: ANN401 - its type has a name for type checkers only
+        if not received or not isinstance(ignored.exc_value, SystemExit):
+            before(ignored)
+            return
+        number, _ = received.pop()
+        main = threading.main_thread().ident
+        again = threading.Timer(_SOON, lambda: signal.pthread_kill(main or 0, number))
+        again.daemon = True
+        again.start()
+
+    sys.unraisablehook = hear
+    try:
+        yield
+    finally:
+        sys.unraisablehook = before
 
 
 @contextmanager
