@@ -87,6 +87,7 @@ def release(
     how = {"delimiter": delimiter or delimiter_in(table, label), "memory_limit": memory_limit}
     steps = Steps(table, aim, folder, Path(plan) if plan else None, name or _name_of(table), how, stage)
     with _no_empty(folder.path):
+        _refuse_early(steps, publish)
         with stage("opening the table"):
             records = steps.records
         with processes_ready(records, find_configurations.__module__):
@@ -109,12 +110,16 @@ def _no_empty(folder: Path) -> Iterator[None]:
         raise
 
 
-def _worked_out(steps: Steps, service: Client | None) -> tuple[Findings, str | None]:
-    """Take all steps; return their results, and the id of the published entry."""
+def _refuse_early(steps: Steps, service: Client | None) -> None:
+    """Refuse what would fail only after minutes of work."""
     refuse_name(steps.name)
     if service is not None:
         with steps.stage("asking the service what it requires"):
             check_service(service, steps.name, steps.aim, lambda: steps.records)
+
+
+def _worked_out(steps: Steps, service: Client | None) -> tuple[Findings, str | None]:
+    """Take all steps; return their results, and the id of the published entry."""
     steps.draft()
     search = steps.search()
     entry, advice = steps.summarise()
