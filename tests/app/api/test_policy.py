@@ -1,6 +1,7 @@
 """A service that requires disclosure control: what it refuses, with which words, and what it logs."""
 
 import re
+from copy import deepcopy
 
 import pytest
 
@@ -27,7 +28,7 @@ def noisy():
     noise = EXAMPLE_NOISY_MASKING["noise"]
     entry["label"] |= {"noise": noise}
     del entry["attributes"][0]["histogram"]
-    entry["attributes"][0]["maskings"] = [EXAMPLE_NOISY_MASKING]
+    entry["attributes"][0]["maskings"] = [deepcopy(EXAMPLE_NOISY_MASKING)]
     entry["configurations"][0]["maskings"] = {"age": EXAMPLE_NOISY_MASKING["id"]}
     del entry["configurations"][0]["suppressed"]
     return entry
