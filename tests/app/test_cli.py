@@ -50,6 +50,7 @@ def run(monkeypatch, capsys):
     structlog.configure(**log)
 
 
+@pytest.mark.long
 def test_a_key_is_shown_once_listed_by_its_prefix_and_revoked(run, database_url):
     options = ("--tenant", "clinic", "--role", "provider", "--expires-days", "1")
     created = run("keys", "create", *options, database_url=database_url)

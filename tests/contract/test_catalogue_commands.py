@@ -84,6 +84,7 @@ class TestVisibility:
         printed = json.loads(aegis("visibility", entry.id, "--tenant", "lab", "--json")[1])
         assert printed == {"id": entry.id, "name": entry.name, "visibility": {"tenants": ["lab"]}}
 
+    @pytest.mark.long
     @pytest.mark.parametrize(
         ("asked", "told"),
         [
@@ -119,6 +120,7 @@ class TestDelete:
         assert "--yes" in error
         assert self.is_there(client, entry)
 
+    @pytest.mark.long
     def test_at_a_terminal_it_is_asked(self, at_terminal, client, entry):
         code, out, error = at_terminal("n\n", "delete", entry.id)
         assert (code, out) == (1, "")

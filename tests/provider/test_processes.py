@@ -108,6 +108,7 @@ def _is_alive(process: int) -> bool:
     return True
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("kill", "seconds"), [(signal.SIGINT, 300), (signal.SIGKILL, 3)])
 def test_no_process_is_left_behind(tmp_path, kill, seconds):
     """Ctrl-C in a terminal reaches all processes of the group, and only the first of them may speak.

@@ -86,6 +86,7 @@ def test_typed_parquet_columns_are_read_as_their_text(plan_of, tmp_path):
     assert [each["domain"] for each in entry["attributes"]] == [["1.5"], ["true"], ["2024-05-01"], ["7"], [""]]
 
 
+@pytest.mark.long
 def test_more_attributes_than_one_scan_takes_are_counted_each_by_itself(write, plan_of):
     names = [f"a{place}" for place in range(130)]
     rows = [[str((place * row) % 7) for place in range(130)] for row in range(20)]
@@ -115,6 +116,7 @@ def test_a_table_larger_than_the_memory_allowed_is_read(plan_of, tmp_path):
 texts = st.one_of(st.integers(-99, 99).map(str), st.just(""))
 
 
+@pytest.mark.long
 @given(st.lists(st.tuples(texts, st.sampled_from(["p", "q", ""])), min_size=1, max_size=30))
 def test_every_joint_table_is_that_of_a_row_by_row_count(write, plan_of, rows):
     rows = [*rows, ("1", "p"), ("1", "q")]

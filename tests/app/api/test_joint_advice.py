@@ -96,6 +96,7 @@ async def test_interactions_are_added_to_what_the_attributes_tell_alone(api, wor
     assert plain["joint"]["interactions"] is None
 
 
+@pytest.mark.long
 async def test_what_pairs_tell_is_asked_for_by_name(api, worker):
     answer = await answer_to(api, worker, paired_entry(), measure="joint_interactions")
     assert (answer["status"], answer["problem"]["code"]) == ("failed", "missing_associations")

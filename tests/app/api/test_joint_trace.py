@@ -139,6 +139,7 @@ async def test_a_service_that_requires_noise_refuses_it(shared_database_url):
         assert ("/joint_trace" in places) == refused
 
 
+@pytest.mark.long
 async def test_a_base_that_is_null_is_none(api, worker):
     head = await publish(api, paired_entry(joint_trace={"value": 0.9, "rounded_to": None}))
     await ask(api, head["id"], measure="joint")

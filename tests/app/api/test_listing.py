@@ -138,6 +138,7 @@ async def test_two_tenants_may_use_one_name(database_url):
     assert [head["tenant"] for head in heads] == ["one", "other"]
 
 
+@pytest.mark.long
 async def test_a_page_has_at_most_two_megabytes(database_url):
     owner = await create_key(database_url, "owner", "provider")
     async with running_app(database_url) as api:

@@ -60,6 +60,7 @@ def entry(tmp_path_factory):
     return summarize(folder / "table.csv", load_plan(folder / "plan.yaml"), name="every-function")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("measure", ["mutual_information", "chi_square", "g3"])
 async def test_the_service_ranks_all_configurations(api, worker, entry, measure):
     head = await publish(api, entry)

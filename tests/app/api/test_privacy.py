@@ -33,6 +33,7 @@ async def test_more_is_better(api, worker, name):
     assert await considered(api, worker, vouching(name, 2, 4), {name: 3}) == ["c02"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", AT_MOST)
 async def test_less_is_better(api, worker, name):
     assert await considered(api, worker, vouching(name, 2, 4), {name: 3}) == ["c01"]

@@ -26,6 +26,7 @@ def competing(answer):
     return [row["configuration"] for row in answer["ranking"]]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("name", "better"), PRIVACY_CRITERIA.items())
 async def test_a_configuration_below_it_never_competes(api, worker, database_url, name, better):
     """Also where the version was stored before anybody required anything."""

@@ -110,6 +110,7 @@ def test_no_route_is_hidden_from_the_openapi_document():
     assert hidden == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("route", "caller"), [(route, caller) for route, callers in TABLE.items() for caller in callers], ids=str
 )

@@ -252,6 +252,7 @@ async def test_by_other_measures_others_read_the_order_only(database_url):
             assert min(row["rank"] for row in answer["ranking"]) == 1
 
 
+@pytest.mark.long
 async def test_of_the_papers_example_no_measure_tells_others_a_number(database_url):
     async with guarded(database_url) as (api, worker, keys):
         head = await publish(api, example_entry(visibility="all"), **keys["owner"])

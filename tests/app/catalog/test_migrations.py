@@ -51,6 +51,7 @@ def revisions(url):
     return list(ScriptDirectory.from_config(migrations.configuration(url)).walk_revisions())
 
 
+@pytest.mark.long
 def test_every_revision_can_be_taken_back_and_made_again(empty_url):
     config = migrations.configuration(empty_url)
     before, first_time = structure(empty_url), {}
@@ -90,6 +91,7 @@ def test_two_that_migrate_at_once_do_not_disturb_each_other(empty_url):
     command.check(migrations.configuration(empty_url))
 
 
+@pytest.mark.long
 def test_a_migration_waits_for_another(empty_url):
     script = "import sys; from app.catalog import migrations; migrations.upgrade(sys.argv[1])"
     with psycopg.connect(empty_url) as other:

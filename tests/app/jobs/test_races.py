@@ -61,6 +61,7 @@ async def read(api, asked):
     return (await api.get(f"/v1/advice/{asked.json()['id']}")).json()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("first", [0, 1])
 async def test_of_two_last_chunks_at_once_one_wakes_the_advice(api, database, database_url, first):
     head = await publish(api, shared_entry(ATTRIBUTES))

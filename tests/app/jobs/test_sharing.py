@@ -188,6 +188,7 @@ async def test_a_chunk_that_takes_too_long_fails_the_advice_and_is_tried_again(a
     assert (await read(api, again))["status"] == "succeeded"
 
 
+@pytest.mark.long
 async def test_a_chunk_that_fails_fails_who_needs_it_and_nobody_else(api, worker, database_url):
     head = await publish(api, shared_entry(ATTRIBUTES))
     whole, part = await ask(api, head["id"]), await ask(api, head["id"], attributes=["value 1"])

@@ -51,6 +51,7 @@ def test_counts_of_another_version_with_the_same_schema_play_no_part():
     assert computed(bare, 0) == bare_references != known
 
 
+@pytest.mark.long
 def test_when_its_seconds_are_over_a_reference_says_that_it_has_not_converged():
     (hasty,) = compute_references(given(heavy_entry(), 0), seconds=1e-9)
     (patient,) = compute_references(given(heavy_entry(), 0), seconds=60)

@@ -8,6 +8,7 @@ from bench.quality.equal_maskings import CASES, COMPARED, left_out
 MOST = 0.08
 
 
+@pytest.mark.long
 def test_equal_maskings_are_rarely_called_worse():
     found = left_out(CASES[1], COMPARED, difference=0.0, samples=40, seed=1)
     # Of 40 samples at a true share of 4 %, more than 6 are improbable (1 in 1,500).

@@ -118,6 +118,7 @@ def repeated(seed):
     return pa.table({"one": one.astype(str), "two": two.astype(str), "sick": rng.choice(["yes", "no"], 8_000)})
 
 
+@pytest.mark.long
 def test_repeated_records_look_like_no_members_of_a_release_made_of_others(as_records):
     """Of each side, the same share of the frequent and of the rare records has to be attacked."""
     outcomes = {"nearest": [], "density": [], "closer": []}
@@ -164,6 +165,7 @@ def few_kinds(records, seed):
     return pa.table({"town": town, "kind": kind, "sick": np.where(kind == "a", "yes", "no")})
 
 
+@pytest.mark.long
 def test_people_of_few_kinds_are_attacked_one_by_one(case_of):
     """Few combinations of attributes are no few persons, and all of them differ in the secret alone from others."""
     case = replace(case_of(few_kinds(3_000, 1), copy, seed=2), secrets=["kind", "sick"])
@@ -177,6 +179,7 @@ def test_people_of_few_kinds_are_attacked_one_by_one(case_of):
     assert told.beyond_chance.low > 0.5
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("labels", [1, 4])
 def test_intervals_of_copies_hold_where_a_person_has_several_records(case_of, labels):
     """A release that copies persons of a table at random, whoever was held out."""

@@ -49,6 +49,7 @@ def result(tmp_path_factory):
     return check(folder / "table.csv", load_plan(folder / "plan.yaml"), ["both", "age", "some"], seconds=600)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("model", MODELS)
 def test_every_table_reaches_what_plain_scikit_learn_reaches(result, model):
     expected = {
@@ -239,6 +240,7 @@ def test_what_is_not_masked_is_not_refitted(write, plan_of):
     assert result.of("d", MODELS[0]).auc.value == 0.5
 
 
+@pytest.mark.long
 def test_a_drafted_plan_is_refitted_by_itself(write, tmp_path):
     """Of noise a drafted plan keeps what is there by chance, which is nothing in other records."""
     random = np.random.default_rng(4)

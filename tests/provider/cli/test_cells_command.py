@@ -5,12 +5,15 @@ import json
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
 from aegis_provider import MinimumCell, document_of, load_plan, prepare_entry
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "health"
 TABLE, PLAN = EXAMPLE / "health.csv", EXAMPLE / "start.yaml"
 
 
+@pytest.mark.long
 def test_from_records_left_out_to_suppressed_cells_in_the_masked_table(aegis, tmp_path):
     found, plan, masked = (tmp_path / name for name in ("found.yaml", "cells.yaml", "masked.csv"))
     searched = ("--require", "k=5", "--suppress-at-most", "0.05", "--most", 2, "--output", found)

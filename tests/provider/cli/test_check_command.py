@@ -57,6 +57,7 @@ def test_it_prints_the_verdict_then_a_table_for_each_model(run):
     assert "240 records, in 5 folds, the same for every table" in lines
 
 
+@pytest.mark.long
 def test_json_has_the_numbers(run, table, plan):
     code, output, _ = run("--configurations", "fine,coarse", "--seconds", 600, "--folds", 3, "--json")
     found, expected = json.loads(output), check(table, load_plan(plan), ["fine", "coarse"], folds=3, seconds=600)
@@ -72,6 +73,7 @@ def test_without_time_it_names_what_is_missing(run):
     assert "not finished within 0 seconds: gradient boosting of (as it is), fine, coarse" in output
 
 
+@pytest.mark.long
 def test_the_auc_goes_into_the_entry(run, entry, table, plan):
     before = json.loads(entry.read_text())
     assert run("--configurations", "fine", "--seconds", 600, "--entry", entry)[0] == 0
@@ -135,6 +137,7 @@ def test_bad_arguments_are_refused(run, arguments, told):
     assert (code, output, told in complaint) == (2, "", True)
 
 
+@pytest.mark.long
 def test_without_the_extra_it_says_what_to_install(table, plan):
     hidden = "import sys; sys.modules['sklearn'] = None; from aegis_sdk.cli import main; main(sys.argv[1:])"
     arguments = ("check", table, "--plan", plan, "--configurations", "fine")

@@ -29,6 +29,7 @@ def small(tmp_path, monkeypatch):
     return table, "--plan", plan, "--output", tmp_path / "found.yaml"
 
 
+@pytest.mark.long
 def test_the_health_example_from_requirement_to_masked_table(aegis, tmp_path):
     found, entry, masked = (tmp_path / name for name in ("found.yaml", "entry.json", "masked.csv"))
     code, out, error = aegis("configurations", TABLE, "--plan", PLAN, *REQUIRED, "--most", 40, "--output", found)

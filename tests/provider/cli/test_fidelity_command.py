@@ -100,6 +100,7 @@ def test_a_masked_table_is_read_as_its_plan_masked_it(aegis, people, plan, tmp_p
     assert "Not in the release: plan." in out
 
 
+@pytest.mark.long
 def test_a_release_that_has_the_held_out_records_is_found_out(aegis, people):
     _, out, _ = aegis("fidelity", people, "--against", people, "--label", "sick")
     assert out.startswith("The release has 100 % of the held-out records, so it was probably made of them")

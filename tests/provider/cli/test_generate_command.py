@@ -67,6 +67,7 @@ def test_json_has_every_look_for_a_curve(generate):
     assert 0 < look["frechet_distance"] < 1
 
 
+@pytest.mark.long
 def test_a_card_beside_the_output_says_what_attacks_achieve(generate, tmp_path):
     code, printed, _ = generate("--card", "--json", output="made.csv")
     told, card = json.loads(printed), json.loads((tmp_path / "made.csv.card.json").read_text())
@@ -156,6 +157,7 @@ def test_label_shares_are_kept_or_as_asked(generate, tmp_path, table):
     assert abs(labels.count("yes") / 400 - whole.count("yes") / 900) < 0.05
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

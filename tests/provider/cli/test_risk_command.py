@@ -239,6 +239,7 @@ class Page(HTMLParser):
             self.texts.append(data.strip())
 
 
+@pytest.mark.long
 def test_the_page_of_a_plan_shows_every_configuration(aegis, tmp_path):
     code, out, error = aegis(*HEALTH, "--html", tmp_path / "risk.html")
     page = Page(tmp_path / "risk.html")
@@ -250,6 +251,7 @@ def test_the_page_of_a_plan_shows_every_configuration(aegis, tmp_path):
     assert rows_of(out)["c15"][1] == "2"
 
 
+@pytest.mark.long
 def test_the_page_of_a_configuration_compares_it_with_the_table_as_it_is(aegis, tmp_path):
     aegis(*HEALTH, "--configuration", "c40", "--require", "l=2", "--html", tmp_path / "risk.html")
     page = Page(tmp_path / "risk.html")

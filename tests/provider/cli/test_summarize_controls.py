@@ -168,6 +168,7 @@ def test_noise_declares_its_budget_and_says_what_that_does_not_cover(summarized)
     ]
 
 
+@pytest.mark.long
 def test_noise_covers_pairs_and_what_they_tell_of_the_label(summarized):
     code, out, _, entry = summarized("--epsilon", 2, "--pairs", "--json")
     assert code == 0

@@ -78,6 +78,7 @@ def joint_of(records, name, masking, labels):
     return [[counts[text, label] for label in labels] for text in masking["domain"]]
 
 
+@pytest.mark.long
 def test_what_is_applied_is_what_the_entry_counts(table, write, tmp_path):
     _, held, again = controlled(table, write("plan.yaml", PLAN))
     compared = []
@@ -103,6 +104,7 @@ def test_the_entry_of_the_controlled_plan_needs_no_control(table, write):
             assert [ours[name] for name in told] == [theirs[name] for name in told]
 
 
+@pytest.mark.long
 def test_the_plan_file_says_what_it_said_but_for_what_was_merged(table, write):
     plan, _, again = controlled(table, write("plan.yaml", PLAN))
     assert (again.label, again.quasi_identifiers, again.sensitive) == ("y", plan.quasi_identifiers, ("y",))

@@ -29,6 +29,7 @@ def drawn(joint, views, base):
     return up, rounded_once(joint, views, base, up, secrets.token_bytes)
 
 
+@pytest.mark.long
 @given(tables, st.integers(2, 50))
 def test_every_count_and_every_sum_by_a_nested_view_becomes_a_multiple_next_to_it(rows, base):
     joint = np.array(rows, dtype=np.int64)

@@ -102,6 +102,7 @@ def shown_unions(mapping, joint):
         yield values, [sum(column) for column in zip(*(joint[group] for group in groups), strict=True)]
 
 
+@pytest.mark.long
 @given(RECORDS, st.integers(2, 9))
 def test_every_masking_counts_the_records_as_the_plan_masks_them(plans, records, least):
     held = prepared(records, plans[0], least)
@@ -147,6 +148,7 @@ def pair_counts(records, entry, pair):
     return [[counts[row, column] for column in domains[1]] for row in domains[0]]
 
 
+@pytest.mark.long
 @given(RECORDS, st.integers(2, 9))
 def test_the_plan_that_goes_with_the_entry_needs_no_merging(plans, records, least):
     held = prepared(records, plans[0], least)

@@ -193,6 +193,7 @@ def test_however_many_values_there_are_each_has_its_row(write, plan_of, values):
     assert np.array_equal(joints["identity", "identity"], expected)
 
 
+@pytest.mark.long
 def test_tables_with_few_cells_in_common_are_counted_each_by_itself(write, plan_of):
     rng = np.random.default_rng(7)
     columns = {name: rng.integers(0, 3_000, 70_000) for name in "ab"}

@@ -79,6 +79,7 @@ def test_every_table_is_looked_at_by_itself(ages):
 counts = st.integers(0, 2)
 
 
+@pytest.mark.long
 @given(yes=st.tuples(*[counts] * 5), no=st.tuples(*[counts] * 5), within=st.integers(0, 3))
 def test_what_follows_is_what_all_tables_with_these_sums_have(tmp_path_factory, yes, no, within):
     labels = {"yes": yes, "no": no}
@@ -334,6 +335,7 @@ def test_an_attribute_that_the_entry_lacks_is_refused(ages):
         disclose(document(ages[2]), ["agee"])
 
 
+@pytest.mark.long
 def test_the_health_example_beside_its_table(health_table, health_plan):
     entry = document(summarize(health_table, health_plan, name="health", pairs=True))
     disclosed = disclose(entry, ["visits", "chronic_diseases"], table=health_table, plan=health_plan)

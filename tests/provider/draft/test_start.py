@@ -169,6 +169,7 @@ def test_a_larger_minimum_makes_larger_groups(table, tmp_path):
     assert smallest[CATEGORY] >= 500
 
 
+@pytest.mark.long
 def test_from_the_draft_to_the_masked_table(table, started, tmp_path):
     plan = load_plan(started.plan, configurations_needed=False)
     found = find_configurations(table, plan, Requirement({"k": 5}, 0.01))

@@ -42,6 +42,7 @@ def table(people):
     return people(RECORDS, 1)
 
 
+@pytest.mark.long
 def test_the_training_records_reach_what_real_ones_reach(table, as_records):
     result = fidelity(seen(table, as_records), table, label="sick")
     assert result.tested_on is Relation.UNSEEN
@@ -200,6 +201,7 @@ def test_points_are_those_of_real_and_of_released_records():
     assert embedded(np.ones((5, 2)), np.ones((5, 2))) is None
 
 
+@pytest.mark.long
 def test_equal_arguments_give_equal_results(people):
     one, other = (fidelity(people(400, 8, fresh=9), people(400, 8), label="sick") for _ in range(2))
     assert one.models == other.models

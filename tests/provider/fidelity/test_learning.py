@@ -82,6 +82,7 @@ def test_what_is_not_masked_is_read_as_it_is(people, as_records):
         np.testing.assert_array_equal(read.of_record, real.of_record)
 
 
+@pytest.mark.long
 def test_a_masked_table_keeps_what_a_check_of_its_configuration_says(people, plan_of):
     """The check masks the table by its plan, and trains and tests on folds."""
     table = people(2_000, 5)

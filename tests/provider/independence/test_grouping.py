@@ -58,6 +58,7 @@ class TestThePapersExample:
         assert not stars[6:9].any()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("size", SIZES)
 def test_solvers_keep_what_is_proven_of_them(size):
     clusters, groups, attributes, values = size

@@ -43,6 +43,7 @@ def assert_as_pycanon(found, frame, quasi_identifiers, sensitive):
     assert found["delta_disclosure"] == pytest.approx(anonymity.delta_disclosure(frame, who, what))
 
 
+@pytest.mark.long
 @given(tables(columns=4))
 def test_every_criterion_is_that_of_pycanon(rows):
     frame = pd.DataFrame(rows, columns=list("abst"), dtype="str")

@@ -65,6 +65,7 @@ def test_it_is_measured_required_and_reported_as_text_as_json_and_as_a_page(aegi
     assert (list(measured)[-1], measured["rare"]) == ("rare", 1)
 
 
+@pytest.mark.long
 def test_it_is_searched_for_written_to_the_plan_and_to_the_entry_and_drawn(aegis, tmp_path):
     search = ("configurations", "people.csv", "--plan", "plan.yaml", "--output", "found.yaml", "--json")
     # Some who are alike are one sick and several well, unless the only one who is sick is suppressed.

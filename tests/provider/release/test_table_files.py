@@ -35,6 +35,7 @@ def test_blocks_do_not_depend_on_how_the_engine_cuts(batches, size):
     assert blocks == [records[start : start + size] for start in range(0, len(records), size)]
 
 
+@pytest.mark.long
 @given(st.lists(st.tuples(texts, texts, texts), min_size=1, max_size=8), st.sampled_from([",", ";", "\t"]))
 def test_csv_holds_every_text(tmp_path, plan_of, rows, delimiter):
     table = tmp_path / "t.csv"

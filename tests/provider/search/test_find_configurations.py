@@ -112,6 +112,7 @@ def test_k_and_l_with_suppression_as_checking_every_combination(tmp_path, seed):
     check(tmp_path, problem_of(seed, [{"k": 2}, {"k": 4}, {"k": 3, "l": 2}, {"l": 2}, {"k": 6, "l": 3}]))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(25))
 def test_other_criteria_as_checking_every_combination(tmp_path, seed):
     requirements = [{"t": 0.25}, {"t": 0.4, "k": 3}, {"entropy_l": 1.7}, {"alpha": 0.7, "l": 2}, {"beta": 0.5}]

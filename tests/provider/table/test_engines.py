@@ -79,6 +79,7 @@ def test_values_are_written_alike(parquet, database, plan):
         assert {name: domains[name] for name in expected} == expected
 
 
+@pytest.mark.long
 def test_a_csv_file_of_the_texts_gives_the_same_counts(parquet, plan, tmp_path):
     path = tmp_path / "t.csv"
     with open_table(parquet) as opened:

@@ -117,6 +117,7 @@ def test_two_columns_of_parquet_with_one_name_are_refused(plan_of, tmp_path):
         summarize(path, plan_of("{a: {}}"), name="t")
 
 
+@pytest.mark.long
 def test_a_broken_parquet_file_is_refused_with_a_reason(plan_of, tmp_path):
     sound = parquet_of(tmp_path / "t.parquet", ["a", "y"]).read_bytes()
     broken = tmp_path / "broken.parquet"

@@ -242,6 +242,7 @@ def test_the_command_releases_all_that_can_be_summarised(aegis, people, tmp_path
     assert f"{separator}ill\n" in (tmp_path / "r" / "masked.csv").read_text()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("label", "require", "error", "message"),
     [

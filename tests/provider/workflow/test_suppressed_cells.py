@@ -35,6 +35,7 @@ def people(tmp_path_factory):
     return path
 
 
+@pytest.mark.long
 def test_it_suppresses_cells_and_says_so_everywhere(aegis, people, tmp_path):
     plan, starred, output = tmp_path / "plan.yaml", tmp_path / "cells.yaml", tmp_path / "r"
     plan.write_text(PLAN)
@@ -60,6 +61,7 @@ def test_it_suppresses_cells_and_says_so_everywhere(aegis, people, tmp_path):
     assert (stated["suppressed_cells"], stated["privacy"]["k"]) == (30, 30)  # rounded to a multiple of 3
 
 
+@pytest.mark.long
 def test_without_such_a_plan_whole_records_are_left_out_and_no_cell_is_spoken_of(aegis, people, tmp_path):
     plan, output = tmp_path / "plan.yaml", tmp_path / "r"
     plan.write_text(PLAN)

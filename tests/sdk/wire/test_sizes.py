@@ -51,12 +51,14 @@ def many_attributes(count):
     return entry
 
 
+@pytest.mark.long
 def test_an_entry_has_at_most_20_000_attributes():
     assert len(publishable(many_attributes(20_000)).attributes) == 20_000
     with pytest.raises(ValidationError, match="20001 items"):
         publishable(many_attributes(20_001))
 
 
+@pytest.mark.long
 def test_an_entry_has_at_most_a_million_configurations():
     entry = {name: value for name, value in EXAMPLE_ENTRY.items() if name != "configurations"}
     ids = [str(place) for place in range(1_000_001)]

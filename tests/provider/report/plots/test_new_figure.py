@@ -72,5 +72,6 @@ def test_it_has_a_section_on_the_page(plot, tmp_path):
     assert page.count("<svg") == len(WITHOUT_ADVICE) + 1
 
 
+@pytest.mark.long
 def test_the_help_names_it(plot):
     assert f"{'|'.join(FIGURES)}|labels" in plot("--help")[1]

@@ -221,6 +221,7 @@ class TestFiles:
         width, height = struct.unpack(">II", content[16:24])
         assert (width, height) == (1350, 900) if name == "frontier" else min(width, height) > 250
 
+    @pytest.mark.long
     def test_the_same_input_gives_the_same_page(self):
         assert page(*many(70)) == page(*many(70))
 

@@ -26,6 +26,7 @@ def test_with_much_epsilon_it_nears_the_exact_tree_and_two_trainings_differ():
     assert (codes[0] != codes[1]).any()
 
 
+@pytest.mark.long
 def test_with_little_epsilon_columns_are_independent():
     one = np.random.default_rng(0).integers(0, 2, 1_000)
     task = task_of({"one": np.where(one, "a", "b"), "label": np.where(one, "yes", "no")}, epsilon=1e-3)
@@ -38,6 +39,7 @@ def test_with_little_epsilon_columns_are_independent():
     assert min(dependence) < 0.001
 
 
+@pytest.mark.long
 def test_with_epsilon_too_the_privacy_knob_links_quasi_identifiers_to_the_label_instead():
     task = task_of(random_columns(4_000), epsilon=1e4, privacy=1e3)
     task = replace(task, quasi_identifiers=np.array([True, True, True, False]))
@@ -100,6 +102,7 @@ def test_estimates_are_the_least_squares_that_are_counts(singles):
     assert fitted[1,] == pytest.approx(fitted[0, 1].sum(axis=0))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "columns",
     [

@@ -66,6 +66,7 @@ def test_s_is_the_sum_of_the_distances_to_the_nearest():
     np.testing.assert_allclose(nearest_sum(jnp.asarray(records), jnp.asarray(reference), 4), expected, rtol=1e-4)
 
 
+@pytest.mark.long
 def test_the_derivative_of_s_is_finite_where_a_record_is_equal_to_a_real_one():
     reference = jnp.asarray(np.random.default_rng(0).normal(size=(9, 2)))
     slopes = jax.grad(lambda records: nearest_sum(records, reference, 3).sum())(reference[:4])
@@ -118,6 +119,7 @@ def test_privacy_pushes_away_from_real_records_and_value_pulls_near():
     assert slope(0.0, 1.0) > 0
 
 
+@pytest.mark.long
 def test_the_penalty_is_zero_where_the_critic_has_slope_one():
     rng = np.random.default_rng(2)
     real, generated = (jnp.asarray(rng.normal(size=(7, 2))) for _ in range(2))

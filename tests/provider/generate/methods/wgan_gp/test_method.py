@@ -55,6 +55,7 @@ def test_weights_that_are_no_numbers_end_the_training(task):
         models(task, 1, 1, wild)
 
 
+@pytest.mark.long
 def test_the_column_that_tells_the_label_is_the_most_important():
     rng = np.random.default_rng(0)
     codes = rng.integers(0, 3, (2_000, 4))
