@@ -48,6 +48,10 @@ def _shared(card: Card) -> Iterator[Part]:
     left_out = f"{card.left_out:,} records of the table are left out" if card.left_out else "no record is left out"
     cells = f", and {card.suppressed_cells:,} single cells are suppressed: they are *" if card.suppressed_cells else ""
     yield f"{card.records:,} records, masked by the configuration {card.configuration}; {left_out}{cells}."
+    yield (
+        f"A configuration says how each column is masked; configurations.yaml has {card.configuration}. The entry, "
+        "entry.json, says what others may know of the table before they get any: counts, and no records."
+    )
     rows = [
         (
             shown(each.name),
@@ -98,7 +102,7 @@ def _labels(labels: Mapping[str, tuple[int, int]]) -> Iterator[tuple[str | float
 
 
 def _privacy(card: Card) -> Iterator[Part]:
-    named = [name for name in card.required if name in card.reached]
+    named = [name for name in dict.fromkeys([*card.required, *card.promised]) if name in card.reached]
     rows = [
         (
             CRITERIA[name].axis,
@@ -191,7 +195,7 @@ def _origin(card: Card) -> Iterator[Part]:
         ("had to have", card.aim),
         ("configuration", card.configuration),
         ("ranked by", _ranked_by(card)),
-        ("plan, SHA-256", card.plan_digest),
+        ("configurations.yaml, SHA-256", card.plan_digest),
         ("made by", versions),
         ("on", card.made),
     ]
