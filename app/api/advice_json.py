@@ -52,6 +52,6 @@ def _request_of(question: AdviceQuestion) -> dict[str, Any]:
     asked = asdict(question)
     at_least, at_most = asked.pop("at_least"), asked.pop("at_most")
     asked["require"] = None if at_least is None else at_least | at_most
-    if question.kinds != MASKED_ONLY:  # a question about masked ones is answered as before there were kinds
-        asked["kinds"] = question.kinds
+    if question.kinds == MASKED_ONLY:  # it is answered as before there were kinds
+        del asked["kinds"]
     return {name: asked[name] for name in wire.AdviceRequest.model_fields if name in asked}

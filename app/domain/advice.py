@@ -2,11 +2,11 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, Self
 
 from aegis_advisor.reconstruction import Certificate
 from app.domain.arrays import PackedArray
@@ -63,22 +63,18 @@ class AdviceQuestion:
     limit: int | None = 20
     bias_correction: bool = False
     policy: RequiredPrivacy = NOTHING_REQUIRED
-
-    @property
-    def kinds(self) -> tuple[str, ...]:
-        """The kinds of configurations to rank."""
-        return MASKED_ONLY
+    kinds: tuple[str, ...] = MASKED_ONLY
 
     @property
     def ranks_declared(self) -> bool:
         """Whether it is about generated configurations, too, so that all are ranked by what is declared of them."""
         return GENERATED in self.kinds
 
-    @staticmethod
-    def from_json(stored: Mapping[str, Any]) -> "AdviceQuestion":
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any]) -> Self:
         """Restore a question from its stored JSON."""
         names = stored["attributes"]
-        question = AdviceQuestion(
+        return cls(
             measure=stored["measure"],
             attributes=None if names is None else tuple(names),
             weights=_floats(stored["weights"]),
@@ -89,38 +85,17 @@ class AdviceQuestion:
             limit=stored["limit"],
             bias_correction=stored.get("bias_correction", False),  # missing in older questions
             policy=RequiredPrivacy.from_json(stored.get("policy")),
+            kinds=tuple(stored.get("kinds", MASKED_ONLY)),
         )
-        return question.of_kinds(stored.get("named_kinds", MASKED_ONLY))
-
-    def of_kinds(self, kinds: Iterable[str]) -> "AdviceQuestion":
-        """The same question about these kinds of configurations."""
-        if tuple(kinds) == MASKED_ONLY:
-            return self
-        values = {each.name: getattr(self, each.name) for each in fields(AdviceQuestion)}
-        return QuestionOfKinds(**values, named_kinds=tuple(kinds))
 
     def digest(self) -> bytes:
         """SHA-256 of the question, 32 bytes: equal for equal questions, whatever the order of their names."""
         asked = asdict(self)
         if not self.policy:  # the same question has the same digest as before there were policies
             del asked["policy"]
+        if self.kinds == MASKED_ONLY:  # or kinds
+            del asked["kinds"]
         return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).digest()
-
-
-@dataclass(frozen=True, slots=True)
-class QuestionOfKinds(AdviceQuestion):
-    """A question that names kinds of configurations. One about masked ones is stored as before there were kinds.
-
-    Attributes:
-        named_kinds: the kinds.
-    """
-
-    named_kinds: tuple[str, ...] = (GENERATED,)
-
-    @property
-    def kinds(self) -> tuple[str, ...]:
-        """The kinds of configurations to rank."""
-        return self.named_kinds
 
 
 def _floats(numbers: Mapping[str, float] | None) -> dict[str, float] | None:

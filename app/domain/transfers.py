@@ -7,15 +7,13 @@ from typing import Any, Final, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from aegis_advisor.measures import measure_named
 from aegis_advisor.ranking import kept_shares
 from app.domain.arrays import PackedArray, pack, unpack
 
 #: The measures, in the order of their places in arrays, and which numbers of each are better.
 MEASURES: Final[Mapping[str, Literal["higher", "lower"]]] = {
-    "mutual_information": "higher",
-    "chi_square": "higher",
-    "g3": "lower",
-    "joint": "higher",
+    name: measure_named(name).better for name in ("mutual_information", "chi_square", "g3", "joint")
 }
 
 #: The measure that takes all attributes together, and the place that stands for these.

@@ -152,7 +152,7 @@ class AdviceService:
         has_pairs = not needs_pairs(question, version.outline) or await self._contents.has_pairs(head.version_id)
         refuse_unanswerable(question, version.outline, version.table, has_pairs=has_pairs)
         places = selected_places(question, version.outline)
-        complete = question.ranks_declared or version.stored.issuperset(places)
+        complete = version.stored.issuperset(places)
         if not complete and await self._reconstruction.ensure(tenant, head.version_id, version.outline, places):
             complete = True
             version.stored.update(places)
@@ -255,9 +255,8 @@ class AdviceWork:
         schema = await self._contents.schema(advice.version_id)
         if frame is None or schema is None:
             raise RuntimeError("a version that is held was deleted")
-        # Declared utilities need neither references nor counts.
-        places = [] if advice.question.ranks_declared else selected_places(advice.question, frame.outline)
-        if places and not await self._reconstruction.ensure(tenant, advice.version_id, frame.outline, places):
+        places = selected_places(advice.question, frame.outline)
+        if not await self._reconstruction.ensure(tenant, advice.version_id, frame.outline, places):
             return None
         configurations = await self._contents.configuration_table(advice.version_id, frame)
         _refuse_lane(lane, advice.question, frame.outline, places, configurations)

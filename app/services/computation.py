@@ -29,7 +29,7 @@ from app.services.advice_input import AdviceInput, known_of
 from app.services.coarse_order import Grid, detail_kept, in_contract, order_by_attribute, order_of_all
 from app.services.declared_answer import compute_declared
 from app.services.packed_references import pack_reference
-from app.services.questions import needs_pairs
+from app.services.questions import needs_pairs, weights_of
 from app.services.shares import MEASURE, AttributeShares, attribute_shares, configuration_shares
 
 
@@ -123,13 +123,10 @@ class Answer:
 def _advisor_question(given: AdviceInput) -> Question:
     asked = given.question
     names = tuple(given.outline[place].name for place in given.places)
-    weights = np.array([(asked.weights or {}).get(name, 1.0) for name in names])
-    # Dividing by the largest weight first keeps the sum finite.
-    weights /= weights.max()
     return Question(
         measure=asked.measure,
         attributes=names,
-        weights=weights / weights.sum(),
+        weights=weights_of(asked, names),
         reference=asked.reference.value,
         rounding_seed=asked.rounding_seed,
         limit=asked.limit,

@@ -22,7 +22,7 @@ from app.domain.transfers import Figures, nothing_by
 from app.services.advice_input import AdviceInput
 from app.services.configurations import unpack_configurations
 from app.services.declared import figures_for, scored_places
-from app.services.questions import scored_names
+from app.services.questions import scored_names, weights_of
 from app.services.shares import GRID
 
 
@@ -66,7 +66,7 @@ class Declared:
         better = BETTER[question.measure]
         reference = np.fmax(*best) if better == "higher" else np.fmin(*best)
         together = len(scored) != len(places)
-        weights = np.ones(1) if together else _weights(question, scored)
+        weights = np.ones(1) if together else weights_of(question, scored)
         utilities = DeclaredUtilities(figures.table(rows, places), reference, better)
         left_out = int(kept.sum()) - rows.size
         return cls(question, () if together else scored, weights, table, rows, left_out, utilities, holdout)
@@ -116,12 +116,6 @@ def compute_declared(given: AdviceInput) -> bytes:
             "coarse": _coarse(declared),
         }
     )
-
-
-def _weights(question: AdviceQuestion, scored: Sequence[str]) -> NDArray[np.float64]:
-    weights = np.array([(question.weights or {}).get(name, 1.0) for name in scored])
-    weights /= weights.max()  # first, so that the sum stays finite
-    return np.asarray(weights / weights.sum())
 
 
 def _coarse(declared: Declared) -> dict[str, Any]:

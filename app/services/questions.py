@@ -57,7 +57,12 @@ def refuse_unanswerable(
 
 
 def selected_places(question: AdviceQuestion, outline: Sequence[AttributeOutline]) -> list[int]:
-    """The places of the attributes that the question selects, in the entry's order."""
+    """The places of the attributes whose counts an answer needs: those that the question selects, in the entry's order.
+
+    Declared utilities need no counts.
+    """
+    if question.ranks_declared:
+        return []
     chosen = question.attributes
     return [i for i, attribute in enumerate(outline) if chosen is None or attribute.name in chosen]
 
@@ -91,6 +96,13 @@ def _joint_faults(question: AdviceQuestion, names: Sequence[str]) -> Iterator[Fa
     if len({weights.get(name, 1.0) for name in scored_names(question, names)}) > 1:
         detail = f"{question.measure!r} takes attributes together: give them equal weights, or 0 to leave one out."
         yield Fault("/weights", detail)
+
+
+def weights_of(question: AdviceQuestion, names: Sequence[str]) -> NDArray[np.float64]:
+    """(attributes,) The weights of the scored attributes, with the sum 1."""
+    weights = np.array([(question.weights or {}).get(name, 1.0) for name in names])
+    weights /= weights.max()  # first, so that the sum stays finite
+    return np.asarray(weights / weights.sum())
 
 
 def needs_pairs(question: AdviceQuestion, outline: Sequence[AttributeOutline]) -> bool:

@@ -52,11 +52,10 @@ def _published(document: Document, configurations: Document) -> PublishedCounts:
 
 
 def _releases(attributes: Sequence[str], configurations: Document) -> Releases:
+    """The releases of an entry; a generated one shares no attribute of the table."""
     table, rows = configurations.get("configuration_table"), configurations.get("configurations") or ()
     columns: Mapping[str, Sequence[str]] = (
-        {
-            name: [row.get("maskings", {}).get(name, DROP) for row in rows] for name in attributes
-        }  # generated ones drop all
+        {name: [row.get("maskings", {}).get(name, DROP) for row in rows] for name in attributes}
         if table is None
         else table["maskings"]
     )

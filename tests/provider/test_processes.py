@@ -9,7 +9,7 @@ from functools import partial
 import pytest
 
 from aegis_provider import processes
-from aegis_provider.processes import processes_ready, results
+from aegis_provider.processes import begun, processes_ready, results
 from aegis_sdk import AegisError
 
 
@@ -132,3 +132,23 @@ def test_no_process_is_left_behind(tmp_path, kill, seconds):
         time.sleep(0.05)
     assert not any(map(_is_alive, others))
     assert told.count("Traceback") == (kill is signal.SIGINT)
+
+
+@pytest.mark.usefixtures("two_processes")
+def test_what_is_begun_is_made_elsewhere_and_here_if_a_process_dies():
+    here = os.getpid()
+
+    def of_this_process():
+        if os.getpid() != here:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return here
+
+    [elsewhere, _] = begun([os.getpid, os.getpid, os.getpid], 10)
+    assert elsewhere() != here
+    [dying] = begun([of_this_process], 10)
+    assert dying() == here
+    assert here not in set(results([os.getpid], 10))
+
+
+def test_nothing_is_begun_unless_processes_are_ready():
+    assert begun([os.getpid], 10 * processes._WORTH) == []

@@ -111,7 +111,7 @@ def test_a_signal_whose_exception_is_ignored_comes_again():
         with ended_by_signals():
             gc.collect()
             assert interrupting not in gc.callbacks
-            while True:
+            for _ in range(6_000):  # a minute
                 time.sleep(0.01)
 
     hook = sys.unraisablehook

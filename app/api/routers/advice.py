@@ -131,7 +131,8 @@ def _question_of(request: wire.AdviceRequest) -> AdviceQuestion:
         rounding_seed=request.rounding_seed,
         limit=wire.ROWS if request.limit is None else request.limit,
         bias_correction=_wants_correction(request),
-    ).of_kinds(request.kinds)
+        kinds=tuple(request.kinds),
+    )
 
 
 def _wants_correction(request: wire.AdviceRequest) -> bool:

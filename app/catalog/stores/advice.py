@@ -143,7 +143,7 @@ def _needs(model_version: str, *columns: ColumnElement[Any] | InstrumentedAttrib
     Advice on generated configurations is by declared utilities, and needs no reference.
     """
     names = AdviceRow.question["attributes"]
-    declared = func.coalesce(AdviceRow.question["named_kinds"].contains([GENERATED]), False)
+    declared = func.coalesce(AdviceRow.question["kinds"].contains([GENERATED]), False)
     selected = ~declared & ((func.jsonb_typeof(names) == "null") | names.contains(_ATTRIBUTE.c.value["name"]))
     stored = and_(
         ReferenceRow.version_id == AdviceRow.version_id,

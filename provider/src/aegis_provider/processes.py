@@ -11,6 +11,7 @@ from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
+from functools import partial
 from importlib import import_module
 from multiprocessing import current_process
 from threading import Thread
@@ -87,7 +88,7 @@ def results(calls: Iterable[Callable[[], T]], records: int) -> Generator[T, None
             pool.shutdown(kill_workers=True)
 
 
-def begun(calls: Sequence[Callable[[], T]], records: int) -> list[Future[T]]:
+def begun(calls: Sequence[Callable[[], T]], records: int) -> list[Callable[[], T]]:
     """Have the first calls made meanwhile, one in each other process; there are none unless these are ready.
 
     After its call, if there is one for it, each process imports what trains models.
@@ -95,15 +96,18 @@ def begun(calls: Sequence[Callable[[], T]], records: int) -> list[Future[T]]:
     Args:
         calls: As in `results`. Whoever calls this makes the rest.
         records: As in `results`.
+
+    Returns:
+        What waits for the result of each call, and makes the call here if its process was ended.
     """
     pool = _pool(records) if _is_ready.get() else None
     if pool is None:
         return []
     made = calls[: _processes()]
-    futures = [pool.submit(_made, call) for call in made]
+    waiting: list[Callable[[], T]] = [partial(_result_of, pool.submit(_made, call), call) for call in made]
     for _ in range(_processes() - len(made)):
         pool.submit(_made, _nothing)
-    return futures
+    return waiting
 
 
 def _processes() -> int:
@@ -135,6 +139,13 @@ def _made(call: Callable[[], T]) -> T:
     result = call()
     Thread(target=import_module, args=["sklearn.ensemble"], daemon=True).start()
     return result
+
+
+def _result_of(future: Future[T], call: Callable[[], T]) -> T:
+    try:
+        return future.result()
+    except BrokenProcessPool:
+        return call()
 
 
 def _nothing() -> None:

@@ -4,6 +4,7 @@ import csv
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from time import monotonic
 from typing import Final
@@ -58,6 +59,8 @@ class Run:
     @property
     def name(self) -> str:
         """All that the result depends on but the code."""
+        if self.release is not None:
+            return f"{self.method}, seed {self.seed}, {sha256(self.release.read_bytes()).hexdigest()[:16]}"
         return f"{self.method}, privacy {self.privacy:g}, seed {self.seed}, {self.seconds:g} s"
 
 

@@ -41,7 +41,7 @@ def generate(
     privacy: Annotated[float, typer.Option(min=0, metavar="LAMBDA", help="What nearness to real records costs.")] = 0.0,
     value: Annotated[
         float,
-        typer.Option(min=0, metavar="LAMBDA", help="Not cart: what nearness in important attributes is worth."),
+        typer.Option(min=0, metavar="LAMBDA", help="Not for cart: what nearness in important attributes is worth."),
     ] = 0.0,
     epsilon: Annotated[
         float | None, typer.Option(min=0, help="mbi: the budget of differential privacy; without it, none.")
@@ -72,7 +72,8 @@ def generate(
     learnt. Models show what they are worth. A card that says both stands beside the output: with `--output
     made.parquet`, `made.parquet.card.md`, `.html` and `.json`. An older card there is removed first.
 
-    Ctrl-C ends the training within seconds with the best model until then; before the first, nothing is written.
+    Ctrl-C ends the training after its present step, with the best model until then; before the first, nothing is
+    written.
     """
     intended, digest = load_plan(plan, configurations_needed=False), digest_of(plan)
     knobs = Knobs(privacy, value, epsilon)

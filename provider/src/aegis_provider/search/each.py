@@ -1,7 +1,6 @@
 """The exploration of every requirement: one after another, or those of a small lattice side by side."""
 
-from collections.abc import Sequence
-from concurrent.futures import Future
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 
@@ -34,7 +33,7 @@ def explore_each(explorations: Sequence[Exploration], source: str) -> bool:
             _explore(each, source, [node for node in seeds if each.holds(node)])
             each.clock.next()
         for each, found in zip(explorations[1:], meanwhile, strict=False):
-            each.learn(found.result())
+            each.learn(found())
             each.clock.next()
     except KeyboardInterrupt:
         interrupted = True
@@ -42,7 +41,7 @@ def explore_each(explorations: Sequence[Exploration], source: str) -> bool:
     return interrupted
 
 
-def _begun(explorations: Sequence[Exploration], source: str) -> list[Future[Exploration]]:
+def _begun(explorations: Sequence[Exploration], source: str) -> list[Callable[[], Exploration]]:
     """Have other processes explore the first of these, if the lattice is so small that none needs seeds."""
     are_quick = all(map(_is_quick, explorations))
     records = max((int(each.evaluation.records.counts.sum()) for each in explorations), default=0)

@@ -50,7 +50,7 @@ def _shared(card: Card) -> Iterator[Part]:
     yield f"{card.records:,} records, masked by the configuration {card.configuration}; {left_out}{cells}."
     yield (
         f"A configuration says how each column is masked; configurations.yaml has {card.configuration}. The entry, "
-        "entry.json, says what others may know of the table before they get any: counts, and no records."
+        "entry.json, is what others may read about the table: counts, and no records."
     )
     rows = [
         (
