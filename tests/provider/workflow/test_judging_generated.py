@@ -13,7 +13,7 @@ from aegis_provider.attacks import Judgement, Outcome
 from aegis_provider.check import Interval
 from aegis_provider.generate import Knobs, Wish, generate
 from aegis_provider.report.markdown import markdown_lines
-from aegis_provider.workflow.folder import digest_of
+from aegis_provider.digests import digest_of
 from aegis_provider.workflow.generated_card import generated_report
 from aegis_provider.workflow.judging_generated import judge_generated
 

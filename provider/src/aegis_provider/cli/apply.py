@@ -5,6 +5,7 @@ from typing import Annotated, Any
 import typer
 
 from aegis_provider.cli.options import DelimiterOption, MaskedTableOption, MemoryOption, PlanOption, TableArgument
+from aegis_provider.offer import HandedOut, hand_out
 from aegis_provider.output import refuse_overwriting
 from aegis_provider.plan.reading import load_plan
 from aegis_provider.privacy import CRITERIA, certain_values_warning, promises_nothing
@@ -26,14 +27,20 @@ def apply(
     keep_order: Annotated[bool, typer.Option("--keep-order", help="Keep the order of the records.")] = False,  # noqa: FBT002 - a flag
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
-    """Write the table as a configuration masks it.
+    """Write the table as a configuration masks it, or hand out a generated table that the plan offers.
 
     The masked table has the label and the attributes of the plan that the configuration does not drop, and its records
     in a random order, since their order can tell who is who. Records that the plan declares suppressed are left out,
     and cells that it declares suppressed become `*`.
     The privacy that the plan promises is measured in the masked table. A table that breaks the promise is not written.
+
+    A generated table is copied as it is, after its SHA-256 is found to be the one that the plan states.
     """
     intended = load_plan(plan)
+    if intended.generated_table(configuration) is not None:
+        handed_out = hand_out(intended, configuration, output, table)
+        print_result(_handed_out(handed_out), _told(handed_out, table, plan, intended.holdout or 0.0), as_json=as_json)
+        return
     refuse_overwriting(output, table, *intended.files)
     say(f"masking {table_name(table)} ...")
     with progress_bar("masking records") as progress:
@@ -54,6 +61,24 @@ def apply(
         warn(certain)
     result = {"output": str(output), "configuration": configuration, **_result(applied)}
     print_result(result, _report(output, applied), as_json=as_json)
+
+
+def _handed_out(handed_out: HandedOut) -> dict[str, Any]:
+    generated = handed_out.generated
+    return {
+        "output": str(handed_out.output),
+        "configuration": generated.id,
+        "sha256": handed_out.sha256,
+        "promised": dict(generated.privacy),
+    }
+
+
+def _told(handed_out: HandedOut, table: str, plan: Path, holdout: float) -> Iterator[str]:
+    generated = handed_out.generated
+    yield f"{handed_out.output}: the generated table {generated.id}, SHA-256 {handed_out.sha256} as the plan states"
+    if limits := ", ".join(f"{name} at most {limit:g}" for name, limit in generated.privacy.items()):
+        command = f"aegis risk {handed_out.output} --against {table_name(table)} --plan {plan} --holdout {holdout:g}"
+        yield f"promised: {limits}; {command} tries the attacks again"
 
 
 def _report(output: Path, applied: Applied) -> Iterator[str]:

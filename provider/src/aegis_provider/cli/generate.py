@@ -7,13 +7,13 @@ from typing import Annotated, Any
 import typer
 
 from aegis_provider.cli.options import DelimiterOption, MemoryOption, PlanOption, TableArgument
+from aegis_provider.digests import digest_of
 from aegis_provider.generate import DEFAULT_METHOD, MOST, Generated, Knobs, Look, Wish
 from aegis_provider.generate import generate as generate_records
 from aegis_provider.plan.reading import load_plan
 from aegis_provider.records import SHARE
 from aegis_provider.table import table_name
 from aegis_provider.workflow.card_files import remove_card
-from aegis_provider.workflow.folder import digest_of
 from aegis_provider.workflow.generated_card import made_document
 from aegis_provider.workflow.judging_generated import card_beside, judge_generated
 from aegis_sdk.cli.failures import InputError

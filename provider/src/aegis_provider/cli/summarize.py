@@ -16,6 +16,7 @@ from aegis_provider.control import (
     refuse_conflicts,
 )
 from aegis_provider.entry_warnings import SMALL
+from aegis_provider.offer import with_generated
 from aegis_provider.plan.reading import load_plan
 from aegis_provider.prepare import PreparedEntry, prepare_entry, refuse_outputs
 from aegis_provider.table import table_name
@@ -96,6 +97,9 @@ def summarize(
             memory_limit=memory_limit,
             progress=progress,
         )
+    if intended.generated:
+        with progress_bar("comparing releases") as progress:
+            prepared = with_generated(prepared, delimiter=delimiter, memory_limit=memory_limit, progress=progress)
     prepared.write(output, plan_output)
     for warning in prepared.warnings:
         warn(warning)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from aegis_provider.errors import PlanError, nearest
 from aegis_provider.masking import Function, MaskedTable, RandomFunction
+from aegis_provider.plan.generated import GeneratedTable
 from aegis_provider.table.discretization import Rule
 from aegis_provider.table.values import ValueType
 
@@ -119,8 +120,9 @@ class Plan:
     whose value nobody should learn about a person. `quasi_identifiers`: the attributes that someone may know of a
     person. `seed`: the seed of the random maskings. `left_out`: columns of the table that are never shared, each with
     the reason. `saliency`: whether attributes without an `importance` get one by how much they tell a classifier about
-    the label; otherwise it is 1. `files`: the plan file and the files that it names; comparisons ignore where a plan is
-    kept.
+    the label; otherwise it is 1. `generated`: the generated tables that are offered beside the configurations.
+    `holdout`: the share of the records that they, and figures of all releases, were not made of. `files`: the plan file
+    and the files that it names; comparisons ignore where a plan is kept.
     """
 
     source: str
@@ -133,6 +135,8 @@ class Plan:
     seed: int = 0
     left_out: Mapping[str, str] = field(default_factory=dict)
     saliency: bool = True
+    generated: tuple[GeneratedTable, ...] = ()
+    holdout: float | None = None
     files: tuple[Path, ...] = field(default=(), compare=False, repr=False)
 
     @property
@@ -171,8 +175,14 @@ class Plan:
             PlanError: The plan has no such configuration.
         """
         by_id = {each.id: each for each in self.configurations}
+        if self.generated_table(configuration_id) is not None:
+            raise PlanError(f"{self.source}: {configuration_id!r} is a generated table; name a masked configuration")
         if configuration_id not in by_id:
             raise PlanError(
                 f"{self.source}: no configuration {configuration_id!r}; {nearest(configuration_id, list(by_id))}"
             )
         return by_id[configuration_id]
+
+    def generated_table(self, table_id: str) -> GeneratedTable | None:
+        """Return the generated table with that id, if there is one."""
+        return next((each for each in self.generated if each.id == table_id), None)

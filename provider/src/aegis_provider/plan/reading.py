@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final
 
 from aegis_provider.errors import nearest
 from aegis_provider.masking import names_file
 from aegis_provider.plan.attributes import choices_of, read_attributes, read_choice
+from aegis_provider.plan.generated import GeneratedTable, read_generated
 from aegis_provider.plan.model import IDENTITY, Attribute, Configuration, Plan
 from aegis_provider.yaml_file import Element, parsed
 from aegis_sdk.wire import PRIVACY_CRITERIA, SUPPRESSED
@@ -22,7 +24,10 @@ _OPTIONAL: Final = (
     "keywords",
     "left_out",
     "saliency",
+    "generated",
+    "holdout",
 )
+_MOST_HELD_OUT: Final = Decimal("0.9")
 
 
 def load_plan(path: Path, *, configurations_needed: bool = True) -> Plan:
@@ -42,12 +47,14 @@ def load_plan(path: Path, *, configurations_needed: bool = True) -> Plan:
     label = fields["label"].name()
     attributes = tuple(read_attributes(fields["attributes"], label))
     stated = fields.get("configurations")
-    configurations = tuple(_configurations(stated, attributes, _Vouched.of(fields))) if stated else ()
-    _refuse_strays(fields, configurations)
+    vouched = _Vouched.of(fields)
+    configurations = tuple(_configurations(stated, attributes, vouched)) if stated else ()
+    generated = _generated(fields, vouched, [each.id for each in configurations])
+    _refuse_strays(fields, configurations, generated)
     sensitive, quasi_identifiers = _roles(fields, label, attributes)
     seed = _seed(root, fields, attributes)
     left_out = _left_out(fields, [label, *(each.name for each in attributes)])
-    files = (path, *_files_named(root.value, path.parent))
+    files = (path, *_files_named(root.value, path.parent), *(each.file for each in generated))
     return Plan(
         path.name,
         label,
@@ -59,6 +66,8 @@ def load_plan(path: Path, *, configurations_needed: bool = True) -> Plan:
         seed,
         left_out,
         "saliency" not in fields or fields["saliency"].one_of("auto", "none") == "auto",
+        generated,
+        _holdout(root, fields),
         files,
     )
 
@@ -119,12 +128,37 @@ def _vouched(element: Element) -> int | float:
     return int(number) if number == number.to_integral_value() else float(number)
 
 
-def _refuse_strays(fields: dict[str, Element], configurations: tuple[Configuration, ...]) -> None:
-    known = {configuration.id: configuration for configuration in configurations}
-    for promise in (fields[key] for key in ("privacy", *SUPPRESSED) if key in fields):
-        for configuration_id in dict(promise.items()):
-            if configuration_id not in known:
-                promise.fail(f"unknown configuration {configuration_id!r}; {nearest(configuration_id, list(known))}")
+def _generated(fields: Mapping[str, Element], vouched: _Vouched, known: Sequence[str]) -> tuple[GeneratedTable, ...]:
+    if "generated" not in fields:
+        return ()
+    for name in dict(fields["generated"].items()):
+        if name in known:
+            fields["generated"].fail(f"{name!r} is a configuration, too; choose another id")
+    return tuple(read_generated(fields["generated"], vouched.privacy))
+
+
+def _holdout(root: Element, fields: Mapping[str, Element]) -> float | None:
+    """Read the share of the records that no figure's release was made of; a generated table needs one."""
+    if "holdout" not in fields:
+        if "generated" in fields:
+            root.fail("`holdout` is missing; state the share that `aegis generate` held out, such as 0.2")
+        return None
+    share = fields["holdout"].positive()
+    if share > _MOST_HELD_OUT:
+        fields["holdout"].fail(f"must be at most {_MOST_HELD_OUT}, not {share}")
+    return float(share)
+
+
+def _refuse_strays(
+    fields: dict[str, Element], configurations: Sequence[Configuration], generated: Sequence[GeneratedTable]
+) -> None:
+    """Refuse promises of configurations that the plan does not have; a generated table suppresses nothing."""
+    masked = [each.id for each in configurations]
+    known = {"privacy": [*masked, *(each.id for each in generated)]}
+    for key in (key for key in ("privacy", *SUPPRESSED) if key in fields):
+        for name in dict(fields[key].items()):
+            if name not in known.get(key, masked):
+                fields[key].fail(f"unknown configuration {name!r}; {nearest(name, known.get(key, masked))}")
 
 
 def _about(fields: dict[str, Element]) -> dict[str, str | list[str]]:

@@ -19,7 +19,7 @@ from aegis_sdk.wire import SUPPRESSED
 Edit: TypeAlias = tuple[int, int, str]
 """The start and the end of a stretch of text, and its replacement."""
 
-_REPLACED: Final = ("configurations", "privacy", *SUPPRESSED)
+_REPLACED: Final = ("configurations", "privacy", *SUPPRESSED, "generated", "holdout")
 
 
 def write_plan(
@@ -30,7 +30,9 @@ def write_plan(
     remark: str,
     text: str | None = None,
 ) -> None:
-    """Write the plan in the file `source` with these configurations instead of its own.
+    """Write the plan in the file `source` with these configurations, and the generated tables of `plan`.
+
+    They replace those in the file.
 
     Its text stays, including comments. Paths in it are rewritten if the output is in another directory. The output is
     read back, and must say the same as `plan` does.
@@ -50,7 +52,7 @@ def write_plan(
     refuse_overwriting(output, source, *plan.files)
     text = _read(source) if text is None else text
     wanted = replace(plan, configurations=tuple(configurations))
-    tail = "\n".join([f"# {remark}", *_lines(plan, configurations)]) + "\n"
+    tail = "\n".join([f"# {remark}", *_lines(plan, configurations), *_generated(plan, output.parent)]) + "\n"
     with written_whole(output) as part:
         for head in (_edited(text, source.parent, part.parent), _dumped(text, source.parent, part.parent)):
             part.write_text(f"{head}\n{tail}", encoding="utf-8")
@@ -83,7 +85,8 @@ def _without_places(plan: Plan) -> Plan:
         replace(each, maskings=tuple(replace(masking, place="") for masking in each.maskings))
         for each in plan.attributes
     )
-    return replace(plan, source="", attributes=attributes)
+    generated = tuple(replace(each, file=each.file.resolve()) for each in plan.generated)
+    return replace(plan, source="", attributes=attributes, generated=generated)
 
 
 def _edited(text: str, folder: Path, target: Path) -> str:
@@ -142,10 +145,33 @@ def _lines(plan: Plan, configurations: Sequence[Configuration]) -> Iterator[str]
     for each in configurations:
         yield f"  {scalar(each.id)}: {_flow({k: v for k, v in each.maskings.items() if v != defaults[k]})}"
     yield "privacy:"
-    for each in configurations:
-        yield f"  {scalar(each.id)}: {{{', '.join(f'{name}: {value}' for name, value in each.privacy.items())}}}"
+    promises = {each.id: each.privacy for each in configurations}
+    promises |= {each.id: each.privacy for each in plan.generated if each.privacy}
+    for name, privacy in promises.items():
+        yield f"  {scalar(name)}: {{{', '.join(f'{criterion}: {value}' for criterion, value in privacy.items())}}}"
     yield from _numbers("suppressed", {each.id: each.suppressed for each in configurations})
     yield from _numbers("suppressed_cells", {each.id: each.suppressed_cells for each in configurations})
+
+
+def _generated(plan: Plan, folder: Path) -> Iterator[str]:
+    """Yield the lines of generated tables, with paths relative to the folder of the plan."""
+    if plan.holdout is not None:
+        yield f"holdout: {plan.holdout}"
+    if plan.generated:
+        yield "generated:"
+    for each in plan.generated:
+        yield f"  {scalar(each.id)}:"
+        file = Path(os.path.relpath(each.file.resolve(), folder.resolve())).as_posix()
+        yield f"    file: {scalar(file)}"
+        yield f"    sha256: {scalar(each.sha256)}"
+        yield from (f"    {name}: {_nested(value)}" for name, value in each.stated.items() if name != "privacy")
+
+
+def _nested(value: Any) -> str:  # noqa: ANN401 - any JSON value
+    """Return numbers and texts by name, to any depth, on one line."""
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{scalar(name)}: {_nested(each)}" for name, each in value.items()) + "}"
+    return scalar(value) if isinstance(value, str) else f"{value}"
 
 
 def _numbers(key: str, numbers: Mapping[str, int | None]) -> Iterator[str]:

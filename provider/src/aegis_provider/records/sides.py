@@ -14,6 +14,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from aegis_provider.plan.model import Plan
 from aegis_provider.records.records import Records
 
 _FOR_VALIDATION: Final = 4
@@ -42,6 +43,12 @@ def held_out_of(records: Records, share: float = SHARE, purpose: str = "") -> ND
     first, of_record = records.distinct(names)
     texts = [[records.column(each).domain.texts[at] for at in records.column(each).places[first]] for each in names]
     return np.array([_hash([purpose, *each]) < share for each in zip(*texts, strict=True)], dtype=bool)[of_record]
+
+
+def learnt(records: Records, plan: Plan) -> Records:
+    """Return the records with the columns that a generator learns from, which decide what it holds out."""
+    never = {each.name for each in plan.attributes if not each.is_generable}
+    return Records(tuple(each for each in records.columns if each.name not in never))
 
 
 def validated_of(records: Records, share: float, seed: int) -> NDArray[np.bool_]:

@@ -1,7 +1,8 @@
 """A release beside the table that it was made of, read as its reader sees it."""
 
 from aegis_provider.released.masked_by_plan import meanings_by_plan
+from aegis_provider.released.masked_records import MaskedRecords
 from aegis_provider.released.opening import Opened, open_release
 from aegis_provider.released.released import Released, ReleasedColumn
 
-__all__ = ["Opened", "Released", "ReleasedColumn", "meanings_by_plan", "open_release"]
+__all__ = ["MaskedRecords", "Opened", "Released", "ReleasedColumn", "meanings_by_plan", "open_release"]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from aegis_provider.errors import TableError, shortened
 from aegis_provider.plan.model import Attribute, Plan
-from aegis_provider.records import MOST_RECORDS, SHARE, Records, drawn, held_out_of, read_records, rows_of
+from aegis_provider.records import MOST_RECORDS, SHARE, Records, drawn, held_out_of, learnt, read_records, rows_of
 from aegis_provider.released.masked_by_plan import meanings_by_plan
 from aegis_provider.released.released import Released
 from aegis_provider.table import Source, Table, open_table
@@ -93,18 +93,12 @@ def open_release(
         rows = drawn(size, MOST_RECORDS, seed)
         released = Released.of(records, rows_of(masked.batches(common), rows).rename_columns(common), known)
         share = holdout if holdout is not None else 0.0 if configuration or released.is_masked else SHARE
-        held_out = held_out_of(_learnt(records, plan), share)
+        held_out = held_out_of(records if plan is None else learnt(records, plan), share)
         seen = records.take(~held_out)
         if len(seen) < FEWEST:
             raise TableError(f"{original.name}: {len(seen)} records are not held out; lower --holdout")
         lacking = tuple(each for each in records.names if each not in common)
         return Opened(released, records, seen, records.take(held_out), share, label, size, original.records(), lacking)
-
-
-def _learnt(records: Records, plan: Plan | None) -> Records:
-    """Return the records with the columns that a generator learns from, which decide what it holds out."""
-    never = set() if plan is None else {each.name for each in plan.attributes if not each.is_generable}
-    return Records(tuple(each for each in records.columns if each.name not in never))
 
 
 def _columns(

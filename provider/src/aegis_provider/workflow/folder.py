@@ -10,7 +10,8 @@ from typing import Any, Final, Self, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from aegis_provider.errors import OutputError, TableError
+from aegis_provider.digests import digest_of
+from aegis_provider.errors import OutputError
 from aegis_provider.output import written_whole
 from aegis_provider.table import Source, files_of
 
@@ -115,19 +116,6 @@ class Folder:
         with written_whole(self.file(_STATE)) as part:
             document = {"format": _FORMAT, "steps": TypeAdapter(dict[str, Done]).dump_python(self.done, mode="json")}
             part.write_text(json.dumps(document), encoding="utf-8")
-
-
-def digest_of(path: Path) -> str:
-    """Return the SHA-256 of a file.
-
-    Raises:
-        TableError: It cannot be read.
-    """
-    try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise TableError(f"{path}: cannot be read: {error.strerror}") from error
 
 
 def digests_of(table: Source) -> dict[str, str] | None:

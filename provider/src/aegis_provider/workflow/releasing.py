@@ -10,6 +10,7 @@ from typing import Final
 from pydantic import TypeAdapter
 
 from aegis_provider.check import CheckResult
+from aegis_provider.digests import digest_of
 from aegis_provider.errors import SmallCountsError
 from aegis_provider.processes import processes_ready
 from aegis_provider.report.disclosure_verdict import judged_line
@@ -21,7 +22,7 @@ from aegis_provider.workflow.card import Card, CardService
 from aegis_provider.workflow.card_files import write_card
 from aegis_provider.workflow.card_making import Findings, card_of
 from aegis_provider.workflow.card_report import card_report
-from aegis_provider.workflow.folder import Folder, digest_of
+from aegis_provider.workflow.folder import Folder
 from aegis_provider.workflow.publishing import asked, check_service, published
 from aegis_provider.workflow.released import Released
 from aegis_provider.workflow.steps import FOUND, PLAN, Stage, Steps, unseen

@@ -10,6 +10,7 @@ from uuid import uuid4
 
 from aegis_provider.advice import EntryAdvice, advise
 from aegis_provider.check import CheckResult, check
+from aegis_provider.digests import digest_of
 from aegis_provider.disclosure import Judged, verdict_on
 from aegis_provider.draft import start
 from aegis_provider.errors import NothingHoldsError, PlanError, shortened
@@ -25,7 +26,7 @@ from aegis_provider.report.risk_verdict import risk_verdict
 from aegis_provider.search import SearchResult, find_configurations
 from aegis_provider.table import Source, open_table, table_name
 from aegis_provider.workflow.aim import Aim
-from aegis_provider.workflow.folder import Folder, digest_of, digests_of
+from aegis_provider.workflow.folder import Folder, digests_of
 from aegis_sdk.wire import EntryDocument, publishable, read_json
 
 PLAN: Final = "plan.yaml"

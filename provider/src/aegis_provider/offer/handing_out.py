@@ -1,0 +1,79 @@
+"""Handing out a generated table that a plan offers: the very file that it states."""
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from aegis_provider.digests import digest_of
+from aegis_provider.errors import OutputError, PlanError, TableError
+from aegis_provider.output import refuse_overwriting, written_whole
+from aegis_provider.plan.generated import GeneratedTable
+from aegis_provider.plan.model import Plan
+from aegis_provider.table import Source
+
+
+@dataclass(frozen=True)
+class HandedOut:
+    """A generated table that was handed out.
+
+    Attributes:
+        generated: The table.
+        output: The file that was written.
+        sha256: The SHA-256 of both.
+    """
+
+    generated: GeneratedTable
+    output: Path
+    sha256: str
+
+
+def hand_out(plan: Plan, table_id: str, output: Path, table: Source) -> HandedOut:
+    """Copy a generated table of a plan to the output: the very file that the plan states, byte for byte.
+
+    Args:
+        plan: The plan.
+        table_id: The id of one of its generated tables.
+        output: The file to write, with the ending of the generated one.
+        table: The table that it was generated from, which must not be overwritten.
+
+    Raises:
+        PlanError: The plan has no such generated table.
+        TableError: Its file cannot be read, or is another one than the plan states.
+        OutputError: The output cannot be written.
+    """
+    generated = plan.generated_table(table_id)
+    if generated is None:
+        raise PlanError(f"{plan.source}: no generated table {table_id!r}")
+    refuse_overwriting(output, table, *plan.files)
+    if output.suffix.lower() != generated.file.suffix.lower():
+        raise OutputError(
+            f"{output}: the generated table is handed out as it is; name an output that ends in {generated.file.suffix}"
+        )
+    with written_whole(output) as part:
+        _copy(generated.file, part)
+        refuse_another(plan, generated, part)
+    return HandedOut(generated, output, generated.sha256)
+
+
+def refuse_another(plan: Plan, generated: GeneratedTable, copy: Path | None = None) -> None:
+    """Refuse a file, or a copy of it, that is not the one which the plan states.
+
+    Raises:
+        TableError: It is another one, or cannot be read.
+    """
+    digest = digest_of(copy or generated.file)
+    if digest != generated.sha256:
+        raise TableError(
+            f"{generated.file}: is not the table that {plan.source} states: its SHA-256 is {digest}, not "
+            f"{generated.sha256}; generate it again, or take {generated.id} out of the plan"
+        )
+
+
+def _copy(source: Path, target: Path) -> None:
+    """Copy a file; what is checked is the copy, so that a change in between is noticed."""
+    try:
+        reading = source.open("rb")
+    except OSError as error:
+        raise TableError(f"{source}: cannot be read: {error.strerror}") from error
+    with reading, target.open("wb") as writing:
+        shutil.copyfileobj(reading, writing)

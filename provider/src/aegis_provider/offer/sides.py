@@ -1,0 +1,75 @@
+"""The real records on both sides of a holdout, and releases beside them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aegis_provider.errors import TableError
+from aegis_provider.plan.generated import GeneratedTable
+from aegis_provider.plan.model import Plan
+from aegis_provider.records import MOST_RECORDS, Records, drawn, held_out_of, learnt, rows_of
+from aegis_provider.released import MaskedRecords, Released
+from aegis_provider.table import Table, open_table
+
+
+@dataclass(frozen=True, eq=False)
+class RealSides:
+    """The records of a table, of which some are held out as `aegis generate` holds them out.
+
+    Attributes:
+        plan: The plan, with the share that is held out.
+        masked: The records.
+        rows: (records,) Which of them are held out.
+    """
+
+    plan: Plan
+    masked: MaskedRecords
+    rows: NDArray[np.bool_]
+
+    @classmethod
+    def read(cls, table: Table, plan: Plan) -> Self:
+        """Read the records of a table.
+
+        Raises:
+            TableError: It does not fit the plan, or one of its sides has no records.
+        """
+        masked = MaskedRecords.read(table, plan)
+        rows = held_out_of(learnt(masked.records, plan), plan.holdout or 0.0)
+        if rows.all() or not rows.any():
+            raise TableError(
+                f"{table.name}: with the holdout {plan.holdout:g}, {rows.sum()} of {len(rows)} records are held out; "
+                "both sides need some"
+            )
+        return cls(plan, masked, rows)
+
+    @cached_property
+    def seen(self) -> Records:
+        """The records that releases are made of."""
+        return self.masked.records.take(~self.rows)
+
+    @cached_property
+    def held_out(self) -> Records:
+        """The records that no release is made of."""
+        return self.masked.records.take(self.rows)
+
+    def generated(self, generated: GeneratedTable, how: Mapping[str, Any]) -> Released:
+        """Return a generated table, or records drawn from a large one.
+
+        Raises:
+            TableError: It cannot be read, or lacks the label.
+        """
+        with open_table(generated.file, **how) as opened:
+            opened.positions([self.plan.label])
+            names = [each for each in self.masked.records.names if each in opened.columns]
+            rows = drawn(opened.records(), MOST_RECORDS, 0)
+            return Released.of(self.masked.records, rows_of(opened.batches(names), rows).rename_columns(names))
+
+    def labels(self, generated: GeneratedTable, how: Mapping[str, Any]) -> dict[str, int]:
+        """Return how many records of a generated table have each label value."""
+        with open_table(generated.file, **how) as opened:
+            counted = opened.combinations([self.plan.label])
+            return dict(zip(counted["v0"].to_pylist(), counted["n"].to_pylist(), strict=True))

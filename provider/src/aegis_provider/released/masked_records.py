@@ -1,0 +1,136 @@
+"""Releases of some of a table's records in memory, by any configuration of its plan."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Self
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from aegis_provider.counting.counted_table import CountedAttribute, CountedTable, MaskedDomain
+from aegis_provider.plan.model import DROP, IDENTITY, Configuration, Masking, Plan
+from aegis_provider.privacy import PrivacyTable
+from aegis_provider.privacy.cells import STAR
+from aegis_provider.records import MOST_RECORDS, Records, drawn, read_records, rows_of
+from aegis_provider.release.blocks import places_of
+from aegis_provider.released.released import Released, ReleasedColumn
+from aegis_provider.table import Table
+
+Places = NDArray[np.intp]
+Rows = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class MaskedRecords:
+    """The records of a table in memory, or those drawn from a large one, and what a plan's configurations make of them.
+
+    Attributes:
+        plan: The plan.
+        records: The records, with the plan's attributes and, as the last column, the label.
+        counted: The whole table, counted.
+        codes: By column, (records,) the place of each record's value in its counted domain, where numbers may be bins.
+        privacy: What classes of the whole table are, which decides what configurations suppress.
+        combination: (records,) The place of each record among the distinct records of `privacy`.
+    """
+
+    plan: Plan
+    records: Records
+    counted: CountedTable
+    codes: Mapping[str, Places]
+    privacy: PrivacyTable
+    combination: Places
+    _columns: dict[tuple[str, str], ReleasedColumn] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, table: Table, plan: Plan) -> Self:
+        """Read the records of a table.
+
+        Raises:
+            PlanError: The plan has no quasi-identifiers and no sensitive attributes.
+            TableError: The table does not fit the plan.
+        """
+        records = read_records(table, plan.attributes, plan.label)
+        counted = CountedTable.of(table, plan)
+        texts = rows_of(counted.table.batches(records.names), drawn(counted.records, MOST_RECORDS, 0))
+        domains = {**{each.attribute.name: each.domain for each in counted.attributes}, plan.label: counted.label}
+        codes = {
+            name: places_of(texts.column(place).combine_chunks(), domains[name].places)
+            for place, name in enumerate(records.names)
+        }
+        privacy = PrivacyTable.of(counted, plan)
+        own = np.stack([codes[name] for name in privacy.records.columns], axis=1)
+        return cls(plan, records, counted, codes, privacy, _found(privacy.records.codes, own))
+
+    def can_release(self, configuration: Configuration) -> bool:
+        """Return whether every value determines its masked value, so that other records can be masked alike."""
+        maskings = (each.masking(configuration.maskings[each.name]) for each in self.plan.attributes)
+        return all(masking is None or masking.is_by_value for masking in maskings)
+
+    def released(self, configuration: Configuration, rows: Rows) -> Released:
+        """Return what a configuration makes of some records: those in `rows`, (records,), that it does not leave out.
+
+        Raises:
+            PlanError: It masks at random, or elsewhere.
+            TableError: A masking has no masked value for a value.
+        """
+        left_out, stars = self._suppressed(configuration)
+        chosen = np.flatnonzero(rows & ~left_out)
+        columns = []
+        for name in self.records.names:
+            choice = configuration.maskings.get(name, IDENTITY)
+            if choice != DROP:
+                column = self._column(name, choice) if name not in stars else self._made(name, choice, stars[name])
+                columns.append(column.take(chosen))
+        return Released(tuple(columns))
+
+    def _suppressed(self, configuration: Configuration) -> tuple[Rows, Mapping[str, Rows]]:
+        """Return (records,) what is left out, and by column with suppressed cells, (records,) which of them."""
+        nothing = np.zeros(len(self.records), dtype=np.bool_)
+        if not configuration.suppresses:
+            return nothing, {}
+        suppressed = self.privacy.suppressed(configuration)
+        known = [each for each in self.privacy.shared(configuration) if each in self.plan.quasi_identifiers]
+        of_distinct = np.zeros((len(self.privacy.records.counts), 1 + len(known)), dtype=np.bool_)
+        of_distinct[suppressed.places, 0] = suppressed.left_out
+        of_distinct[suppressed.places, 1:] = suppressed.stars
+        marked = of_distinct[self.combination]
+        return marked[:, 0], {name: marked[:, 1 + n] for n, name in enumerate(known) if marked[:, 1 + n].any()}
+
+    def _column(self, name: str, choice: str) -> ReleasedColumn:
+        if (name, choice) not in self._columns:
+            self._columns[name, choice] = self._made(name, choice, None)
+        return self._columns[name, choice]
+
+    def _made(self, name: str, choice: str, stars: Rows | None) -> ReleasedColumn:
+        """Return a column as it is masked, with `*` in some records."""
+        masked, original = self._masked_domain(name, choice), self.records.column(name)
+        of_record = np.array(masked.mapping, dtype=np.intp)[self.codes[name]]
+        pairs = np.unique(np.stack([of_record, original.places], axis=1), axis=0)
+        known = {text: pairs[pairs[:, 0] == place, 1] for place, text in enumerate(masked.texts)}
+        texts = np.array(masked.texts, dtype=object)[of_record]
+        if stars is not None:
+            texts = np.where(stars, STAR, texts)
+            known[STAR] = np.arange(len(original.domain))
+        one = Records((original,))
+        return Released.of(one, pa.table({name: pa.array(texts, pa.string())}), {name: known}).column(name)
+
+    def _masked_domain(self, name: str, choice: str) -> MaskedDomain:
+        attribute = next((each for each in self.counted.attributes if each.attribute.name == name), None)
+        if attribute is None or choice == IDENTITY:
+            domain = self.counted.label if attribute is None else attribute.domain
+            return MaskedDomain(domain.texts, tuple(range(len(domain))))
+        return MaskedDomain.of(self.counted.masked(attribute, _masking(attribute, choice)))
+
+
+def _masking(attribute: CountedAttribute, choice: str) -> Masking:
+    return next(each for each in attribute.attribute.maskings if each.id == choice)
+
+
+def _found(distinct: Places, own: Places) -> Places:
+    """(records,) The place of each row of `own` among the rows of `distinct`, which has them all."""
+    _, numbers = np.unique(np.concatenate([distinct, own]), axis=0, return_inverse=True)
+    numbers = numbers.reshape(-1)
+    place_of = np.empty(numbers.max() + 1, dtype=np.intp)
+    place_of[numbers[: len(distinct)]] = np.arange(len(distinct))
+    return place_of[numbers[len(distinct) :]]

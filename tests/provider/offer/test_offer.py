@@ -1,0 +1,190 @@
+"""Generated tables in the entry of a plan, and handed out: through the command line, on a small table."""
+
+import csv
+import hashlib
+import json
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from aegis_advisor.transfer import information_transfer
+from aegis_provider import load_plan
+from aegis_provider.records import held_out_of, read_records
+from aegis_provider.table import open_table
+from aegis_sdk.wire import publishable
+
+PLAN = """label: health
+sensitive: [health]
+attributes:
+  age:
+    type: integer
+    maskings:
+      decades: {bucketize: {width: 10}}
+  smokes:
+    maskings:
+      drawn: {randomised_response: {keep: 0.9}}
+seed: 5
+configurations:
+  c1: {age: decades}
+  c2: {age: decades, smokes: drop}
+  c3: {age: decades, smokes: drawn}
+privacy:
+  g1: {membership: 0.56}
+holdout: 0.3
+generated:
+  g1:
+    file: made.csv
+    sha256: DIGEST
+    method: trees
+    weights: {privacy: 5}
+    attacks: {membership: {value: 0.5, low: 0.46, high: 0.54, chance: 0.5}}
+"""
+
+
+def people(seed, count):
+    random = np.random.default_rng(seed)
+    age, smokes = random.integers(20, 80, count), random.random(count) < 0.4
+    ill = random.random(count) < 0.1 + 0.008 * (age - 20) + 0.2 * smokes
+    rows = zip(age, smokes, ill, strict=True)
+    lines = [f"{years},{'yes' if smoke else 'no'},{'ill' if bad else 'well'}" for years, smoke, bad in rows]
+    return "\n".join(["age,smokes,health", *lines]) + "\n"
+
+
+@pytest.fixture
+def table(write):
+    return write("people.csv", people(1, 1_500))
+
+
+@pytest.fixture
+def made(write):
+    return write("made.csv", people(2, 700))
+
+
+@pytest.fixture
+def plan(write, made):
+    return write("plan.yaml", PLAN.replace("DIGEST", hashlib.sha256(made.read_bytes()).hexdigest()))
+
+
+@pytest.fixture
+def entry(aegis, table, plan, tmp_path):
+    """The entry as `aegis summarize` writes it."""
+
+    def summarize(*options):
+        output = tmp_path / "entry.json"
+        code, _, said = aegis("summarize", table, "--plan", plan, "--name", "people", "--output", output, *options)
+        return (json.loads(output.read_text()) if output.exists() else None), code, said
+
+    return summarize
+
+
+def test_the_entry_offers_it_beside_masks(entry, made):
+    document, code, _ = entry()
+    assert code == 0
+    publishable(document)
+    configurations = {each["id"]: each for each in document["configurations"]}
+    drawn = configurations["g1"]
+    labels = Counter(row["health"] for row in csv.DictReader(made.read_text().splitlines()))
+    assert (document["format"], drawn["kind"], drawn["records"], drawn["method"]) == (2, "generated", 700, "trees")
+    assert dict(zip(document["label"]["domain"], drawn["histogram"], strict=True)) == labels
+    assert drawn["privacy"] == {"membership": 0.56}
+    assert drawn["weights"] == {"privacy": 5.0}
+    assert drawn["attacks"]["membership"]["high"] == 0.54
+    assert 0.02 < drawn["transfer"]["joint"]["value"] <= document["holdout"]["unmasked"]["joint"]["high"]
+    assert ["transfer" in configurations[each] for each in ("c1", "c2", "c3")] == [True, True, False]
+
+
+def test_a_mask_of_seen_records_is_judged_by_held_out_ones(entry, table, plan):
+    document, _, _ = entry()
+    with open_table(table) as opened:
+        held_out = held_out_of(read_records(opened, load_plan(plan).attributes, "health"), 0.3)
+    assert document["holdout"]["records"] == held_out.sum()
+    rows = list(csv.DictReader(table.read_text().splitlines()))
+    tables = []
+    for side in (False, True):
+        chosen = [row for row, out in zip(rows, held_out, strict=True) if out == side]
+        counts = Counter((row["age"][0], row["health"]) for row in chosen)
+        tables.append(np.array([[float(counts[decade, label]) for label in ("ill", "well")] for decade in "234567"]))
+    expected = information_transfer(*tables)
+    told = document["configurations"][0]["transfer"]["attributes"]["age"]["mutual_information"]
+    assert told["value"] == pytest.approx(expected.value, abs=document["holdout"]["rounded_to"] / 2 + 1e-9)
+    assert told["low"] <= expected.low < expected.high <= told["high"]
+
+
+def test_the_same_masks_are_published_without_it(entry, plan):
+    with_it, _, _ = entry()
+    plan.write_text(plan.read_text().partition("holdout")[0].replace("  g1: {membership: 0.56}", "  c1: {k: 1}"))
+    without, _, _ = entry()
+    assert without["format"] == 1
+    assert [each["maskings"] for each in without["configurations"]] == [
+        each["maskings"] for each in with_it["configurations"] if "maskings" in each
+    ]
+
+
+def test_another_file_is_neither_offered_nor_handed_out(entry, aegis, table, plan, made, tmp_path):
+    made.write_text(people(3, 700))
+    document, code, said = entry()
+    assert (document, code) == (None, 2)
+    assert "made.csv: is not the table that plan.yaml states: its SHA-256 is" in said
+    code, _, said = aegis("apply", table, "--plan", plan, "--configuration", "g1", "--output", tmp_path / "out.csv")
+    assert code == 2
+    assert "generate it again, or take g1 out of the plan" in said
+    assert not (tmp_path / "out.csv").exists()
+
+
+def test_it_is_handed_out_byte_for_byte(aegis, table, plan, made, tmp_path):
+    output = tmp_path / "out.csv"
+    code, said, _ = aegis("apply", table, "--plan", plan, "--configuration", "g1", "--output", output)
+    assert code == 0
+    assert output.read_bytes() == made.read_bytes()
+    assert f"SHA-256 {hashlib.sha256(made.read_bytes()).hexdigest()} as the plan states" in said
+    assert "promised: membership at most 0.56" in said
+    code, said, _ = aegis("apply", table, "--plan", plan, "--configuration", "g1", "--output", output, "--json")
+    assert json.loads(said)["promised"] == {"membership": 0.56}
+
+
+@pytest.mark.parametrize(
+    ("output", "message"),
+    [("out.parquet", "name an output that ends in .csv"), ("made.csv", "is an input"), ("people.csv", "is an input")],
+)
+def test_no_output_is_an_input_or_of_another_kind(aegis, table, plan, made, tmp_path, output, message):
+    before = table.read_bytes(), made.read_bytes()
+    code, _, said = aegis("apply", table, "--plan", plan, "--configuration", "g1", "--output", tmp_path / output)
+    assert code == 2
+    assert message in said.replace("which is an input", "is an input")
+    assert (table.read_bytes(), made.read_bytes()) == before
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, "made.csv: cannot be read: No such file or directory"),
+        ("age,smokes\n30,yes\n", "health"),
+        ("age,smokes,health\n30,yes,fine\n", "has the label 'fine', which no record that the entry counts has"),
+    ],
+)
+def test_a_table_that_cannot_be_offered_is_refused(entry, plan, made, content, message):
+    if content is None:
+        made.unlink()
+    else:
+        old = hashlib.sha256(made.read_bytes()).hexdigest()
+        made.write_text(content)
+        plan.write_text(plan.read_text().replace(old, hashlib.sha256(made.read_bytes()).hexdigest()))
+    document, code, said = entry()
+    assert (document, code) == (None, 2)
+    assert message in said
+
+
+def test_noise_in_all_counts_excludes_figures_of_records(entry, plan):
+    plan.write_text(plan.read_text().replace("  c3: {age: decades, smokes: drawn}\n", ""))
+    document, code, said = entry("--epsilon", "1")
+    assert (document, code) == (None, 2)
+    assert "noise covers all counts" in said
+    assert "round the counts instead, or take `generated` out of the plan" in said
+
+
+def test_a_holdout_needs_records_on_both_sides(entry, plan):
+    plan.write_text(plan.read_text().replace("holdout: 0.3", "holdout: 0.0001"))
+    document, code, said = entry()
+    assert (document, code) == (None, 2)
+    assert "both sides need some" in said
