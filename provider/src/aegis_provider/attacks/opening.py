@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from aegis_provider.attacks.case import Case
 from aegis_provider.plan.model import Plan
+from aegis_provider.records import Records
 from aegis_provider.released import Released, open_release
 from aegis_provider.table import Source
 
@@ -87,6 +88,11 @@ def open_case(
     )
     case = Case(opened.released, opened.seen, opened.held_out, *_attacked(opened.released, roles, opened.label), seed)
     return Opened(case, opened.size, opened.of_records, opened.share, opened.lacking)
+
+
+def case_by_plan(released: Released, seen: Records, held_out: Records, plan: Plan) -> Case:
+    """Return the case of a release in memory, with the roles that its plan gives the columns."""
+    return Case(released, seen, held_out, *_attacked(released, _roles(plan, Roles()), plan.label))
 
 
 def _roles(plan: Plan | None, named: Roles) -> Roles:

@@ -10,6 +10,7 @@ from aegis_provider.cli.options import FoundDelimiterOption, MemoryOption, Table
 from aegis_provider.progress import Progress
 from aegis_provider.workflow import USUAL, Card, Released
 from aegis_provider.workflow import release as make_release
+from aegis_provider.workflow.card_comparison import HEADER, compared_in_words, rows_of
 from aegis_sdk import Client
 from aegis_sdk.cli.options import JsonOption, RequireOption, requirements_of
 from aegis_sdk.cli.terminal import aligned, print_result, progress_bar, say
@@ -36,6 +37,10 @@ def release(
     publish: Annotated[  # noqa: FBT002 - a flag
         bool, typer.Option("--publish", help="Publish the entry, and ask the service which configuration is best.")
     ] = False,
+    also_generate: Annotated[  # noqa: FBT002 - a flag
+        bool,
+        typer.Option("--also-generate", help="Also offer tables that a model draws, and compare them with masks."),
+    ] = False,
     delimiter: FoundDelimiterOption = None,
     memory_limit: MemoryOption = "1GB",
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
@@ -45,6 +50,9 @@ def release(
     Drafts a plan, searches the maskings that have the required privacy (k=5 unless you say otherwise), counts what
     they share, ranks them, masks the table by the best one, and measures privacy and utility in the result. All of it
     is in one folder, with a card that explains it. Nothing is sent anywhere without --publish.
+
+    With --also-generate, tables that a model draws stand beside the masked one in the folder, the plan, the entry and
+    the card, with what attacks on each achieve. `aegis apply` hands one out. They have no formal guarantee.
 
     Ctrl-C during the search goes on with the best found until then. The same command again goes on where a run was
     stopped.
@@ -64,6 +72,7 @@ def release(
             publish=client,
             delimiter=delimiter,
             memory_limit=memory_limit,
+            also_generate=also_generate,
             stage=_stage,
         )
     finally:
@@ -103,7 +112,13 @@ def _report(released: Released) -> Iterator[str]:
         yield ""
     yield from aligned(("required", "keeps"), list(_choices(card)))
     yield ""
-    yield f"{released.folder}: masked.csv, card.md, card.html, card.json, entry.json, configurations.yaml, plan.yaml"
+    if card.comparison is not None:
+        yield from aligned(HEADER, rows_of(card.comparison))
+        if said := compared_in_words(card.comparison, card.configuration):
+            yield said
+        yield ""
+    tables = "masked.csv" if card.comparison is None else "masked.csv, generated-*.csv"
+    yield f"{released.folder}: {tables}, card.md, card.html, card.json, entry.json, configurations.yaml, plan.yaml"
 
 
 def _models(card: Card) -> Iterator[tuple[str, str, str]]:

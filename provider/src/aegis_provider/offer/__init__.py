@@ -2,5 +2,6 @@
 
 from aegis_provider.offer.entry import with_generated
 from aegis_provider.offer.handing_out import HandedOut, hand_out
+from aegis_provider.offer.sides import RealSides
 
-__all__ = ["HandedOut", "hand_out", "with_generated"]
+__all__ = ["HandedOut", "RealSides", "hand_out", "with_generated"]

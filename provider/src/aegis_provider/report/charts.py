@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter, StrMethodFormatter
 
-from aegis_provider.report.model import Bars, Curves, Levels, Measured, Points, Series
+from aegis_provider.report.model import Bars, Curves, Levels, Measured, Points, Scatter, Series
 from aegis_sdk.printable import Share
 from aegis_sdk.reading import shown
 
@@ -26,10 +26,12 @@ _POINT: Final = 12
 _SEE_THROUGH: Final = 0.5
 
 
-def drawn(chart: Bars | Curves | Levels | Points) -> Figure:
+def drawn(chart: Bars | Curves | Levels | Points | Scatter) -> Figure:
     """Draw the chart; call this within `page.drawing`."""
     if isinstance(chart, Levels):
         return _levels(chart)
+    if isinstance(chart, Scatter):
+        return _scatter(chart)
     if isinstance(chart, Points):
         return _points(chart)
     return _bars(chart) if isinstance(chart, Bars) else _curves(chart)
@@ -111,6 +113,37 @@ def _points(chart: Points) -> Figure:
     axes.set_yticks([])
     legend_above(figure)
     return figure
+
+
+def _scatter(chart: Scatter) -> Figure:
+    figure = Figure(figsize=(_WIDTH, 4.2))
+    axes = figure.subplots()
+    for name, level in chart.levels.items():
+        draw_level(axes, name, level)
+    for name, number in chart.across.items():
+        axes.axvline(number, color=_LEVEL, ls="--", lw=1, zorder=1)
+        axes.text(number, 1.01, name, transform=axes.get_xaxis_transform(), ha="center", color=_LEVEL)
+    kinds = {each.kind: each.kind for each in chart.points}
+    for each in chart.points:
+        across, up = _errors(each.across), _errors(each.up)
+        label = kinds.pop(each.kind, None)
+        axes.errorbar(
+            each.across.value, each.up.value, up, across, "o", color=each.colour, ms=5, lw=1, capsize=2, label=label
+        )
+        place = (each.across.value, each.up.value)
+        axes.annotate(shown(each.name, _SHORT), place, (4, 4), textcoords="offset points", fontsize=8)
+    axes.set_xlabel(chart.axes[0])
+    axes.set_ylabel(chart.axes[1])
+    share_axis(axes, [each.up for each in chart.points])
+    legend_above(figure)
+    return figure
+
+
+def _errors(measured: Measured) -> list[list[float]] | None:
+    """Return how far the limits of an interval are below and above the number."""
+    if measured.limits is None:
+        return None
+    return [[max(0.0, measured.value - measured.limits[0])], [max(0.0, measured.limits[1] - measured.value)]]
 
 
 def _levels(chart: Levels) -> Figure:

@@ -160,7 +160,36 @@ class Points:
     caption: str
 
 
-Figure: TypeAlias = Plot | Bars | Curves | Levels | Points
+class ScatterPoint(NamedTuple):
+    """A point with its name, the kind and colour of it, and how far across and up it is."""
+
+    name: str
+    kind: str
+    colour: str
+    across: Measured
+    up: Measured
+
+
+@dataclass(frozen=True)
+class Scatter:
+    """Named points between two numbers, of which the upward one is a share.
+
+    Attributes:
+        points: The points.
+        axes: What is across, and what is up.
+        across: Numbers to compare those across with, by name; each is drawn as a line upwards.
+        levels: Shares to compare with, by name; each is drawn as a line from side to side.
+        caption: The sentence below it.
+    """
+
+    points: Sequence[ScatterPoint]
+    axes: tuple[str, str]
+    across: Mapping[str, float]
+    levels: Mapping[str, float]
+    caption: str
+
+
+Figure: TypeAlias = Plot | Bars | Curves | Levels | Points | Scatter
 """A picture, which only a page has room for."""
 
 Part: TypeAlias = str | TextTable | Terms | Figure

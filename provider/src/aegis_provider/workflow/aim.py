@@ -5,9 +5,11 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Final
 
+from aegis_provider.errors import PlanError
 from aegis_provider.plan.model import Configuration
 from aegis_provider.privacy import CRITERIA
 from aegis_provider.search import Requirement, in_words
+from aegis_sdk.wire import TRANSFER_MEASURES
 
 #: The numbers of k at which the frontier is drawn.
 KS: Final = (2, 3, 5, 10, 20)
@@ -27,6 +29,7 @@ class Aim:
         seconds: How long the search may take. What the counts give away, and the check by models, may take three
             quarters of that each.
         most: The most configurations that are published.
+        generates: Whether generated tables are to stand beside the masked one.
     """
 
     label: str
@@ -35,6 +38,13 @@ class Aim:
     measure: str = "joint"
     seconds: float = 60.0
     most: int = 200
+    generates: bool = False
+
+    def __post_init__(self) -> None:
+        if self.generates and self.measure not in TRANSFER_MEASURES:
+            raise PlanError(
+                f"masked and generated tables are compared by {', '.join(TRANSFER_MEASURES)}; not by {self.measure}"
+            )
 
     @property
     def checking_seconds(self) -> float:
@@ -67,6 +77,7 @@ class Aim:
             "measure": self.measure,
             "seconds": self.seconds,
             "most": self.most,
+            **({"generates": True} if self.generates else {}),
         }
 
     def _other_ks(self) -> Iterator[dict[str, float]]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from aegis_provider.check import RAW, Interval
 from aegis_provider.search import in_words
+from aegis_provider.workflow.comparing import Comparison
 
 
 @dataclass(frozen=True)
@@ -116,6 +117,7 @@ class Card:
         measured: How well models predict the label from the table, the releases, and nothing.
         check: Whether the advice held, in words; empty if no models were trained.
         unfinished: What did not finish, and why.
+        comparison: The release beside generated tables; `None` if there are none.
     """
 
     table: str
@@ -150,6 +152,7 @@ class Card:
     measured: tuple[CardAuc, ...]
     check: str
     unfinished: tuple[str, ...]
+    comparison: Comparison | None = None
 
     @property
     def headline(self) -> str:

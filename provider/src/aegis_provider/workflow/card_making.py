@@ -16,6 +16,7 @@ from aegis_provider.report.disclosure_verdict import judged_line
 from aegis_provider.search import SearchResult
 from aegis_provider.workflow.aim import Aim
 from aegis_provider.workflow.card import Card, CardAuc, CardChoice, CardColumn, CardService
+from aegis_provider.workflow.comparing import Comparison
 from aegis_provider.workflow.steps import Assessed, Masked
 from aegis_sdk.wire import EntryDocument
 
@@ -29,6 +30,7 @@ class Findings:
     Attributes:
         search, entry, judged, advice, masked, assessed: The results.
         check: What models predict; or why none were trained.
+        comparison: The release beside generated tables; `None` if there are none.
     """
 
     search: SearchResult
@@ -38,6 +40,7 @@ class Findings:
     masked: Masked
     assessed: Assessed
     check: CheckResult | str
+    comparison: Comparison | None = None
 
 
 def card_of(
@@ -96,6 +99,7 @@ def card_of(
         measured=() if isinstance(findings.check, str) else tuple(_measured(findings.check)),
         check="" if isinstance(findings.check, str) else findings.check.verdict,
         unfinished=tuple(_unfinished(findings)),
+        comparison=findings.comparison,
     )
 
 

@@ -9,6 +9,7 @@ from aegis_provider.privacy import CRITERIA
 from aegis_provider.report.model import BAD, Bars, Part, Report, Section, Term, Terms, TextTable
 from aegis_provider.report.negligible import negligible
 from aegis_provider.workflow.card import Card
+from aegis_provider.workflow.card_comparison import comparison_parts
 from aegis_provider.workflow.card_frontier import choices, kept_in_words
 from aegis_sdk.printable import Share
 from aegis_sdk.reading import shown
@@ -25,11 +26,18 @@ def card_report(card: Card) -> Report:
         Section("Who is protected, and how", list(_privacy(card))),
         Section("What it is good for", list(_utility(card))),
         Section("What it could have been", list(choices(card))),
+        *_beside(card),
         Section("What this does not say", list(_limits(card))),
         Section("How it was made", list(_origin(card))),
     ]
     top = [card.verdict, card.privacy_verdict, f"{card.headline}.", *_predicted(card), *_warnings(card)]
     return Report(f"Release card of {card.table}", top, sections)
+
+
+def _beside(card: Card) -> Iterator[Section]:
+    if card.comparison is not None:
+        parts = comparison_parts(card.comparison, card.label, card.configuration)
+        yield Section("Beside generated tables", list(parts))
 
 
 def _predicted(card: Card) -> Iterator[str]:

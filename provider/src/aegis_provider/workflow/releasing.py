@@ -12,6 +12,8 @@ from pydantic import TypeAdapter
 from aegis_provider.check import CheckResult
 from aegis_provider.digests import digest_of
 from aegis_provider.errors import SmallCountsError
+from aegis_provider.generate import method_of
+from aegis_provider.plan.model import Configuration
 from aegis_provider.processes import processes_ready
 from aegis_provider.report.disclosure_verdict import judged_line
 from aegis_provider.search import SearchResult, find_configurations
@@ -23,6 +25,7 @@ from aegis_provider.workflow.card_files import write_card
 from aegis_provider.workflow.card_making import Findings, card_of
 from aegis_provider.workflow.card_report import card_report
 from aegis_provider.workflow.folder import Folder
+from aegis_provider.workflow.generating import METHOD
 from aegis_provider.workflow.publishing import asked, check_service, published
 from aegis_provider.workflow.released import Released
 from aegis_provider.workflow.steps import FOUND, PLAN, Stage, Steps, unseen
@@ -47,6 +50,7 @@ def release(
     publish: Client | None = None,
     delimiter: str | None = None,
     memory_limit: str = "1GB",
+    also_generate: bool = False,
     stage: Stage = unseen,
 ) -> Released:
     """Mask a table so that it has the required privacy and keeps as much as possible of what it tells about the label.
@@ -68,6 +72,8 @@ def release(
             Without it, nothing is sent anywhere, and the exact counts decide.
         delimiter: The delimiter of a CSV table; by default, the usual one with which the header has the label.
         memory_limit: The memory limit of DuckDB.
+        also_generate: Whether tables that a model draws are put beside the masked one: into the folder, the plan, the
+            entry and the card. It needs the extra `synth`.
         stage: Called with the name of each step; returns a context that shows its progress.
 
     Raises:
@@ -80,7 +86,7 @@ def release(
         SmallCountsError: The entry is to be published, but gives small counts away.
         AegisError: The service refuses the entry, or is gone when it is finished.
     """
-    aim = Aim(label, require, suppress_at_most, measure, seconds)
+    aim = Aim(label, require, suppress_at_most, measure, seconds, generates=also_generate)
     for each in aim.requirements():
         each.check_alone()
     temporary = TemporaryDirectory(prefix="aegis-release-") if output is None else None
@@ -114,6 +120,8 @@ def _no_empty(folder: Path) -> Iterator[None]:
 def _refuse_early(steps: Steps, service: Client | None) -> None:
     """Refuse what would fail only after minutes of work."""
     refuse_name(steps.name)
+    if steps.aim.generates:
+        method_of(METHOD)  # its extra may be missing
     if service is not None:
         with steps.stage("asking the service what it requires"):
             check_service(service, steps.name, steps.aim, lambda: steps.records)
@@ -122,7 +130,7 @@ def _refuse_early(steps: Steps, service: Client | None) -> None:
 def _worked_out(steps: Steps, service: Client | None) -> tuple[Findings, str | None]:
     """Take all steps; return their results, and the id of the published entry."""
     steps.draft()
-    search = steps.search()
+    search = steps.search(steps.generate())
     entry, advice = steps.summarise()
     judged, entry_id = steps.judge(entry), None
     if service is not None:
@@ -134,7 +142,15 @@ def _worked_out(steps: Steps, service: Client | None) -> tuple[Findings, str | N
     masked = steps.mask(advice.best.id)
     assessed = steps.assess(advice.best.id)
     check = _checked(steps, [each.id for each in advice.ranking[:2]], search)
-    return Findings(search, entry, judged, advice, masked, assessed, check), entry_id
+    comparison = steps.compare(entry, _on_the_frontier(steps, advice.best.id, search))
+    return Findings(search, entry, judged, advice, masked, assessed, check, comparison), entry_id
+
+
+def _on_the_frontier(steps: Steps, best: str, search: SearchResult) -> list[Configuration]:
+    """Return the configuration that masks the table, and the best ones for other privacy."""
+    others = [each.configuration for each in search.frontier if each.configuration is not None]
+    masks = {each.id: each for each in [*others, steps.found.configuration(best)]}
+    return sorted(masks.values(), key=lambda each: each.privacy.get("k", 0))
 
 
 def _checked(steps: Steps, configurations: Sequence[str], search: SearchResult) -> CheckResult | str:

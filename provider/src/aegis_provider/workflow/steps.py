@@ -14,6 +14,7 @@ from aegis_provider.digests import digest_of
 from aegis_provider.disclosure import Judged, verdict_on
 from aegis_provider.draft import start
 from aegis_provider.errors import NothingHoldsError, PlanError, shortened
+from aegis_provider.offer import with_generated
 from aegis_provider.plan.model import Configuration, Plan
 from aegis_provider.plan.reading import load_plan
 from aegis_provider.plan.writing import write_plan
@@ -21,12 +22,15 @@ from aegis_provider.prepare import prepare_entry
 from aegis_provider.privacy import Column, assess
 from aegis_provider.privacy.cell_plan import suppress_cells
 from aegis_provider.progress import Progress
+from aegis_provider.records import SHARE
 from aegis_provider.release.apply import Applied, apply
 from aegis_provider.report.risk_verdict import risk_verdict
 from aegis_provider.search import SearchResult, find_configurations
 from aegis_provider.table import Source, open_table, table_name
 from aegis_provider.workflow.aim import Aim
+from aegis_provider.workflow.comparing import Comparison, compare
 from aegis_provider.workflow.folder import Folder, digests_of
+from aegis_provider.workflow.generating import Drawn, draw_tables, generated_files
 from aegis_sdk.wire import EntryDocument, publishable, read_json
 
 PLAN: Final = "plan.yaml"
@@ -139,8 +143,28 @@ class Steps:
                 f"{self.plan}: is for the label {shortened(plan.label)}, not {wanted}; name another {other}"
             )
 
-    def search(self) -> SearchResult:
-        """Find the configurations that reach the privacy, and write the plan that has them.
+    def generate(self) -> tuple[Drawn, ...]:
+        """Generate the tables that are to stand beside the masked one, if any are, and attack them.
+
+        Raises:
+            PlanError: No attribute may be generated.
+            TableError: The table is too small to learn from.
+        """
+        if not self.aim.generates:
+            self.folder.forget("generated")
+            return ()
+        plan = load_plan(self.plan, configurations_needed=False)
+        holdout = plan.holdout or SHARE
+
+        def work() -> tuple[Drawn, ...]:
+            with self.stage("generating tables") as progress:
+                return draw_tables(self.table, plan, self.folder.path, holdout, self.how, progress)
+
+        inputs = {**self.origin, "plan": digest_of(self.plan)}
+        return self.folder.step("generated", inputs, generated_files(), tuple[Drawn, ...], work)
+
+    def search(self, drawn: Sequence[Drawn] = ()) -> SearchResult:
+        """Find the configurations that reach the privacy, and write the plan that has them, and the generated tables.
 
         If the given plan suppresses single cells, as one by `aegis cells` does, so do these: the configurations that
         would leave out records suppress cells of these records instead, wherever that keeps the privacy.
@@ -148,10 +172,10 @@ class Steps:
         Raises:
             NothingHoldsError: None does.
         """
-        inputs = {**self.origin, "plan": digest_of(self.plan)}
-        return self.folder.step("search", inputs, [FOUND], SearchResult, self._search)
+        inputs = {**self.origin, "plan": digest_of(self.plan), **_digests(drawn)}
+        return self.folder.step("search", inputs, [FOUND], SearchResult, lambda: self._search(drawn))
 
-    def _search(self) -> SearchResult:
+    def _search(self, drawn: Sequence[Drawn]) -> SearchResult:
         plan = load_plan(self.plan, configurations_needed=False)
         with self.stage("searching the maskings") as progress:
             result = find_configurations(
@@ -172,6 +196,9 @@ class Steps:
             )
         if any(each.suppressed_cells is not None for each in plan.configurations):
             fitting = self._with_cells(replace(plan, configurations=fitting)).configurations
+        if drawn:
+            generated = tuple(each.stated(self.folder.path) for each in drawn)
+            plan = replace(plan, generated=generated, holdout=plan.holdout or SHARE)
         remark = f"Found by `aegis release`, for {self.aim.described()}"
         write_plan(self.plan, plan, fitting, self.folder.file(FOUND), remark)
         return result
@@ -191,9 +218,25 @@ class Steps:
     def _summarise(self) -> EntryAdvice:
         with self.stage("counting") as progress:
             prepared = prepare_entry(self.table, self.found, name=self.name, pairs=True, progress=progress, **self.how)
-            prepared.write(self.folder.file(ENTRY))
+        if self.found.generated:
+            with self.stage("learning rules from each release") as progress:
+                prepared = with_generated(prepared, progress=progress, **self.how)
+        prepared.write(self.folder.file(ENTRY))
         with self.stage("ranking the configurations"):
             return advise(prepared.counted, self.aim.measure)
+
+    def compare(self, entry: EntryDocument, masks: Sequence[Configuration]) -> Comparison | None:
+        """Compare masked tables with the generated ones of the entry, if it has any."""
+        if not entry.generated:
+            return None
+        plan = _with(self.found, masks)
+
+        def work() -> Comparison:
+            with self.stage("attacking masked tables") as progress:
+                return compare(self.table, plan, masks, entry, self.aim.measure, self.how, progress)
+
+        inputs = self._of(ENTRY, compared=[each.id for each in masks], measure=self.aim.measure)
+        return self.folder.step("comparison", inputs, [], Comparison, work)
 
     def judge(self, entry: EntryDocument) -> Judged:
         """Find out whether the counts of the entry give anything away."""
@@ -256,6 +299,11 @@ class Steps:
     def _of(self, file: str, **more: Any) -> dict[str, Any]:  # noqa: ANN401 - any JSON value
         """Return what a step is made from that uses this file."""
         return {**self.origin, file: digest_of(self.folder.file(file)), **more}
+
+
+def _digests(drawn: Sequence[Drawn]) -> dict[str, Any]:
+    """Return generated tables as an input of a step."""
+    return {"generated": [each.sha256 for each in drawn]} if drawn else {}
 
 
 def _with(plan: Plan, configurations: Sequence[Configuration]) -> Plan:

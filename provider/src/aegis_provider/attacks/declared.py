@@ -1,0 +1,67 @@
+"""The attacks that an entry can declare, by their names in the contract."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import islice
+from math import ceil, floor
+from typing import Final
+
+from aegis_provider.attacks.attribute_disclosure import attribute_disclosure
+from aegis_provider.attacks.case import Case
+from aegis_provider.attacks.membership import nearest_membership
+from aegis_provider.attacks.outcome import Outcome
+from aegis_provider.attacks.reidentification import reidentification
+
+_PARTS: Final = 1_000
+
+
+@dataclass(frozen=True)
+class Attacked:
+    """What an attack achieved, rounded to thousandths, its interval outwards.
+
+    Attributes:
+        value: How often it succeeded; of `membership`, the AUC.
+        low: The lower limit of the 95 % interval.
+        high: The upper limit.
+        chance: What an attacker without the release achieves.
+    """
+
+    value: float
+    low: float
+    high: float
+    chance: float
+
+    @classmethod
+    def of(cls, outcome: Outcome) -> "Attacked":
+        """Return what an attack achieved."""
+        success = outcome.success
+        low, high = floor(success.low * _PARTS) / _PARTS, ceil(success.high * _PARTS) / _PARTS
+        return cls(round(success.value, 3), max(0.0, low), min(1.0, high), round(outcome.baseline.value, 3))
+
+    @property
+    def limit(self) -> float:
+        """What can be vouched for: the upper limit, rounded up to two digits."""
+        return min(1.0, ceil(round(self.high * 100, 6)) / 100)
+
+    def as_json(self) -> dict[str, float]:
+        """Return it as an entry states it."""
+        return {"value": self.value, "low": self.low, "high": self.high, "chance": self.chance}
+
+
+def declared_attacks(case: Case) -> dict[str, Attacked]:
+    """Try the attacks that an entry can declare; those that cannot be tried are left out.
+
+    `reidentification` is by someone who knows half of the quasi-identifiers, `attribute_disclosure` by the number of
+    neighbours that serves the attacker best, and `membership` by the nearest record.
+    """
+    known = max(0, (len(case.quasi_identifiers) - 1) // 2)
+    tried: Mapping[str, Outcome | None] = {
+        "reidentification": next(islice(reidentification(case), known, None), None)
+        if len(case.quasi_identifiers) > 1
+        else None,
+        "attribute_disclosure": max(attribute_disclosure(case), key=lambda each: each.success.high, default=None)
+        if case.secrets and case.quasi_identifiers
+        else None,
+        "membership": next(nearest_membership(case)) if len(case.held_out) else None,
+    }
+    return {name: Attacked.of(outcome) for name, outcome in tried.items() if outcome is not None}

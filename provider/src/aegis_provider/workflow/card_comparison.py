@@ -1,0 +1,144 @@
+"""The release beside generated tables, on its card: what each tells about people it never saw, and gives away."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from aegis_provider.attacks import Attacked
+from aegis_provider.check import Interval
+from aegis_provider.report.model import (
+    BAD,
+    BASELINES,
+    GOOD,
+    Measured,
+    Part,
+    Scatter,
+    ScatterPoint,
+    Term,
+    Terms,
+    TextTable,
+)
+from aegis_provider.search import in_words
+from aegis_provider.workflow.comparing import GENERATED, MASKED, Beside, Comparison
+from aegis_sdk.printable import Share
+from aegis_sdk.reading import shown
+
+_UNKNOWN: Final = "-"
+_TERMS: Final = (
+    Term(
+        "membership",
+        "how often an attacker tells a record that the release saw from one that it never saw, by the distance to the "
+        "nearest released one; 0.5 is chance",
+    ),
+    Term(
+        "re-identified",
+        "how often someone who knows half of the quasi-identifiers of a person guesses all others nearly right; by "
+        "chance: the same from a release whose columns are shuffled apart",
+    ),
+    Term("generated", "drawn by a model. `aegis apply` with its name as the configuration hands it out"),
+)
+HEADER: Final = ("release", "promises", "tells", "membership", "re-identified", "by chance")
+
+
+def compared_in_words(comparison: Comparison, released: str) -> str:
+    """Say whether the masked table or the best generated one tells more; empty if that is not known."""
+    masked = next((each for each in comparison.releases if each.id == released and each.kept is not None), None)
+    best = _best(comparison)
+    if masked is None or best is None or masked.kept is None or best.kept is None:
+        return ""
+    return (
+        f"of what unmasked records tell about {comparison.held_out:,} records that no release saw, {masked.id} "
+        f"(masked) tells {_interval(masked.kept)} and {best.id} (generated) {_interval(best.kept)}; "
+        f"{_verdict(masked, best)}. A generated table promises nothing but what attacks achieved"
+    )
+
+
+def _best(comparison: Comparison) -> Beside | None:
+    generated = [each for each in comparison.releases if each.kind == GENERATED and each.kept is not None]
+    return max(generated, key=lambda each: each.kept.value if each.kept else 0.0, default=None)
+
+
+def _verdict(masked: Beside, generated: Beside) -> str:
+    one, other = masked.kept, generated.kept
+    if one is None or other is None or (one.low <= other.high and other.low <= one.high):
+        return "the intervals overlap, so the difference may be chance"
+    return f"{masked.id if one.value > other.value else generated.id} tells certainly more"
+
+
+def rows_of(comparison: Comparison) -> list[tuple[str, ...]]:
+    """Return a row for each release: its name, its promise, what it tells, and what attacks achieved."""
+    return [
+        (
+            f"{each.id} ({each.kind})",
+            _promise(each),
+            _UNKNOWN if each.kept is None else _interval(each.kept),
+            _auc(each.attacks.get("membership")),
+            _success(each.attacks.get("reidentification")),
+            _chance(each.attacks.get("reidentification")),
+        )
+        for each in comparison.releases
+    ]
+
+
+def comparison_parts(comparison: Comparison, label: str, released: str) -> Iterator[Part]:
+    """Yield the releases beside each other as a sentence, a table and a picture, and what the words mean."""
+    if said := compared_in_words(comparison, released):
+        yield f"{said[0].upper()}{said[1:]}."
+    yield TextTable(
+        HEADER,
+        rows_of(comparison),
+        f"tells: about {shown(label)} of held-out records, by {comparison.measure}, as a share of what unmasked "
+        "records tell (95 % interval); masks are compared by what they make of the records that generated tables "
+        "learnt from. The limits on attacks are in configurations.yaml",
+    )
+    known = [each for each in comparison.releases if each.kept is not None and "membership" in each.attacks]
+    if known:
+        yield _picture(known, label)
+    yield Terms(_TERMS)
+
+
+def _picture(known: Sequence[Beside], label: str) -> Scatter:
+    colours = {MASKED: GOOD, GENERATED: BAD}
+    points = [
+        ScatterPoint(each.id, each.kind, colours[each.kind], _measured(each.attacks["membership"]), _share(each.kept))
+        for each in known
+        if each.kept is not None
+    ]
+    return Scatter(
+        points,
+        ("success of membership inference (AUC)", f"told about {shown(label)} of held-out records"),
+        {"chance": 0.5},
+        BASELINES,
+        "The further up, the more useful; the further left, the less is given away. Lines are 95 % intervals.",
+    )
+
+
+def _measured(attacked: Attacked) -> Measured:
+    return Measured(attacked.value, (attacked.low, attacked.high))
+
+
+def _share(kept: Interval) -> Measured:
+    return Measured(kept.value, (kept.low, kept.high))
+
+
+def _promise(each: Beside) -> str:
+    if not each.promise:
+        return _UNKNOWN
+    return in_words(each.promise) if each.kind == MASKED else "limits on attacks"
+
+
+def _interval(kept: Interval) -> str:
+    return f"{100 * kept.value:.0f} % ({100 * kept.low:.0f} to {100 * kept.high:.0f} %)"
+
+
+def _auc(attacked: Attacked | None) -> str:
+    return _UNKNOWN if attacked is None else f"{attacked.value:.3f} ({attacked.low:.3f} to {attacked.high:.3f})"
+
+
+def _success(attacked: Attacked | None) -> str:
+    if attacked is None:
+        return _UNKNOWN
+    return f"{Share(attacked.value)} ({Share(attacked.low)} to {Share(attacked.high)})"
+
+
+def _chance(attacked: Attacked | None) -> str:
+    return _UNKNOWN if attacked is None else str(Share(attacked.chance))

@@ -1,0 +1,115 @@
+"""Masked and generated releases beside each other: what they tell about people they never saw, and what they give away.
+
+A mask of all records has seen everyone, so nothing could be held out from it. Therefore masks are compared by what they
+make of the records that generated tables learnt from.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from aegis_provider.attacks import Attacked, case_by_plan, declared_attacks
+from aegis_provider.check import Interval
+from aegis_provider.offer import RealSides
+from aegis_provider.plan.model import Configuration, Plan
+from aegis_provider.progress import Progress
+from aegis_provider.table import Source, open_table
+from aegis_provider.transfer import holdout_of, told_by, transfer_of
+from aegis_sdk.wire import Attack, EntryDocument, GeneratedConfiguration, Holdout, Transfer
+
+MASKED, GENERATED = "masked", "generated"
+
+
+@dataclass(frozen=True)
+class Beside:
+    """A release beside others.
+
+    Attributes:
+        id: Its id in the plan.
+        kind: `masked` or `generated`.
+        promise: The privacy that it promises, by name.
+        kept: What it tells about held-out records, as a share of what unmasked records tell; `None` if those tell
+            nothing.
+        attacks: What attacks achieved, by their names in the contract.
+    """
+
+    id: str
+    kind: str
+    promise: Mapping[str, float]
+    kept: Interval | None
+    attacks: Mapping[str, Attacked]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Releases beside each other.
+
+    Attributes:
+        measure: The measure by which they are compared.
+        held_out: The number of records that none of them saw.
+        releases: The releases, the masked ones first.
+    """
+
+    measure: str
+    held_out: int
+    releases: tuple[Beside, ...]
+
+
+def compare(
+    table: Source,
+    plan: Plan,
+    masks: Sequence[Configuration],
+    entry: EntryDocument,
+    measure: str,
+    how: Mapping[str, Any],
+    progress: Progress,
+) -> Comparison:
+    """Compare masked releases with the generated ones of an entry.
+
+    Args:
+        table: The table.
+        plan: Its plan, which states what attacks on generated tables achieved.
+        masks: The configurations to compare with.
+        entry: The entry, which has the transfer utilities of generated tables.
+        measure: The measure.
+        how: How to read the table: `delimiter` and `memory_limit`.
+        progress: Called with the number of masks that are attacked.
+    """
+    with open_table(table, **how) as opened:
+        sides = RealSides.read(opened, plan)
+    holdout = holdout_of(sides.seen, sides.held_out, plan.label)
+    masked = _masked(sides, masks, holdout, measure, progress)
+    generated = (_generated(each, holdout, measure) for each in entry.generated)
+    return Comparison(measure, len(sides.held_out), (*masked, *generated))
+
+
+def _masked(
+    sides: RealSides, masks: Sequence[Configuration], holdout: Holdout, measure: str, progress: Progress
+) -> Iterator[Beside]:
+    for done, each in enumerate(masks):
+        progress(done, len(masks))
+        if sides.masked.can_release(each):
+            released = sides.masked.released(each, ~sides.rows)
+            told = transfer_of(released, sides.seen, sides.held_out, sides.plan.label)
+            attacks = declared_attacks(case_by_plan(released, sides.seen, sides.held_out, sides.plan))
+            yield Beside(each.id, MASKED, each.privacy, _kept(told, holdout, measure), attacks)
+    progress(len(masks), len(masks))
+
+
+def _generated(configuration: GeneratedConfiguration, holdout: Holdout, measure: str) -> Beside:
+    attacks = {name: _attacked(each) for name, each in configuration.attacks.items()}
+    kept = None if configuration.transfer is None else _kept(configuration.transfer, holdout, measure)
+    return Beside(configuration.id, GENERATED, configuration.privacy or {}, kept, attacks)
+
+
+def _attacked(attack: Attack) -> Attacked:
+    return Attacked(attack.value, attack.low, attack.high, attack.chance or 0.0)
+
+
+def _kept(transfer: Transfer, holdout: Holdout, measure: str) -> Interval | None:
+    """Return what a release tells, as a share of what unmasked records tell; `None` if those tell nothing."""
+    whole = None if holdout.unmasked is None else told_by(holdout.unmasked, holdout, measure)
+    own = told_by(transfer, holdout, measure)
+    if whole is None or own is None or whole[0] <= 0:
+        return None
+    return Interval(*(each / whole[0] for each in own))
