@@ -23,8 +23,8 @@ COLUMNS = ("method", "pair total variation", "AUC", "membership", "exact copies"
 HALF: Final = 0.5
 
 RUNS: Final = {
-    "`trees`": ("trees", Knobs()),
-    "`trees`, privacy 5": ("trees", Knobs(privacy=5.0)),
+    "`trees`": ("trees", Knobs(privacy=5.0)),
+    "`trees`, privacy 0": ("trees", Knobs()),
     "`cart`": ("cart", Knobs()),
     "`mbi`": ("mbi", Knobs()),
     "`mbi`, epsilon 8": ("mbi", Knobs(epsilon=8.0)),

@@ -79,6 +79,26 @@ def test_the_entry_is_published_and_its_advice_is_the_release(aegis, url, client
     assert (again.entry_id, client.entry(entry_id).version) == (entry_id, 1)  # nothing has changed
 
 
+@pytest.mark.long
+def test_generated_tables_compete_in_the_service(client, people, tmp_path):
+    name = f"both-{uuid4().hex}"
+    released = release(
+        people, "ill", output=tmp_path / "r", seconds=HOURS, name=name, publish=client, also_generate=True
+    )
+    asked = client.advise(released.entry_id, "joint", kinds=["masked", "generated"])
+    ranked = {each.configuration: each.utility for each in asked.ranking}
+    figures = {each.id: each.transfer.joint.value for each in [*released.entry.masked, *released.entry.generated]}
+    assert ranked == pytest.approx(figures)
+    assert ranked[asked.configuration] == max(figures.values())
+    assert (asked.ranking_basis, asked.configuration in figures) == ("estimated", True)
+    masked = client.advise(released.entry_id, "joint")
+    assert masked.configuration == released.card.configuration
+    limited = client.advise(
+        released.entry_id, "joint", kinds=["masked", "generated"], require={"membership": 1.0, "reidentification": 1.0}
+    )
+    assert {each.configuration for each in limited.ranking} == {each.id for each in released.entry.generated}
+
+
 def test_a_service_that_is_down_costs_no_work(people, tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("AEGIS_URL", "http://127.0.0.1:9")
     with pytest.raises(SystemExit) as ended:

@@ -63,7 +63,7 @@ def test_the_plan_vouches_for_what_attacks_achieve(released, people):
         assert again[name].low <= again[name].value <= again[name].high
 
 
-def test_the_entry_offers_both_kinds_with_figures_of_one_holdout(released, people):
+def test_the_entry_offers_both_kinds_with_figures_of_one_holdout(released):
     entry = publishable(read_json((released.folder / "entry.json").read_bytes()))
     assert entry.format == 2
     assert [each.id for each in entry.generated] == list(TABLES)
@@ -119,6 +119,8 @@ def test_the_same_run_again_does_nothing_and_one_without_removes_them(released, 
 
 
 def test_a_measure_that_no_transfer_has_is_refused_before_any_work(people, tmp_path):
-    with pytest.raises(PlanError, match="compared by mutual_information, chi_square, g3, joint; not by joint_interactions"):
+    with pytest.raises(
+        PlanError, match="compared by mutual_information, chi_square, g3, joint; not by joint_interactions"
+    ):
         release(people, "ill", output=tmp_path / "out", measure="joint_interactions", also_generate=True)
     assert not (tmp_path / "out").exists()

@@ -11,9 +11,9 @@ import pytest
 from aegis_provider import load_plan
 from aegis_provider.attacks import Judgement, Outcome
 from aegis_provider.check import Interval
+from aegis_provider.digests import digest_of
 from aegis_provider.generate import Knobs, Wish, generate
 from aegis_provider.report.markdown import markdown_lines
-from aegis_provider.digests import digest_of
 from aegis_provider.workflow.generated_card import generated_report
 from aegis_provider.workflow.judging_generated import judge_generated
 

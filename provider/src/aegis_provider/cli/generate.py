@@ -8,7 +8,7 @@ import typer
 
 from aegis_provider.cli.options import DelimiterOption, MemoryOption, PlanOption, TableArgument
 from aegis_provider.digests import digest_of
-from aegis_provider.generate import DEFAULT_METHOD, MOST, Generated, Knobs, Look, Wish
+from aegis_provider.generate import DEFAULT_METHOD, MOST, Generated, Knobs, Look, Wish, usual_knobs
 from aegis_provider.generate import generate as generate_records
 from aegis_provider.plan.reading import load_plan
 from aegis_provider.records import SHARE
@@ -28,7 +28,7 @@ def generate(
     table: TableArgument,
     plan: PlanOption,
     output: Annotated[Path, typer.Option(help="The file to write: Parquet if it ends in .parquet, otherwise CSV.")],
-    method: Annotated[str, typer.Option(help="wgan-gp, trees, cart or mbi.")] = DEFAULT_METHOD,
+    method: Annotated[str, typer.Option(help="trees, wgan-gp, cart or mbi.")] = DEFAULT_METHOD,
     records: Annotated[
         int | None, typer.Option(min=1, max=MOST, help="How many records; by default as many as are learnt from.")
     ] = None,
@@ -38,7 +38,12 @@ def generate(
             metavar="VALUE=SHARE,...", help="Shares of label values, which add up to 1; by default the table's."
         ),
     ] = None,
-    privacy: Annotated[float, typer.Option(min=0, metavar="LAMBDA", help="What nearness to real records costs.")] = 0.0,
+    privacy: Annotated[
+        float | None,
+        typer.Option(
+            min=0, metavar="LAMBDA", help="What nearness to real records costs; by default 5 for trees, otherwise 0."
+        ),
+    ] = None,
     value: Annotated[
         float,
         typer.Option(min=0, metavar="LAMBDA", help="Not for cart: what nearness in important attributes is worth."),
@@ -76,7 +81,7 @@ def generate(
     written.
     """
     intended, digest = load_plan(plan, configurations_needed=False), digest_of(plan)
-    knobs = Knobs(privacy, value, epsilon)
+    knobs = Knobs(usual_knobs(method).privacy if privacy is None else privacy, value, epsilon)
     wish = Wish(records, _shares(label_shares), holdout, seed, seconds)
     remove_card(card_beside(output))
     say(f"learning from {table_name(table)} ...")

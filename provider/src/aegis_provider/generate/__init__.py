@@ -3,7 +3,18 @@
 from aegis_provider.generate.generated import Generated
 from aegis_provider.generate.generating import DEFAULT_METHOD, MOST, Wish, generate
 from aegis_provider.generate.methods.method import Knobs
-from aegis_provider.generate.methods.registry import METHODS, method_of
+from aegis_provider.generate.methods.registry import METHODS, method_of, usual_knobs
 from aegis_provider.generate.training import Look
 
-__all__ = ["DEFAULT_METHOD", "METHODS", "MOST", "Generated", "Knobs", "Look", "Wish", "generate", "method_of"]
+__all__ = [
+    "DEFAULT_METHOD",
+    "METHODS",
+    "MOST",
+    "Generated",
+    "Knobs",
+    "Look",
+    "Wish",
+    "generate",
+    "method_of",
+    "usual_knobs",
+]

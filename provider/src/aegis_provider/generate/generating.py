@@ -18,7 +18,7 @@ from aegis_provider.generate.checkpoint import Checkpoint
 from aegis_provider.generate.generated import Generated
 from aegis_provider.generate.levels import FEWEST, Codes, Levels, levels_of
 from aegis_provider.generate.methods.method import Knobs, Method, Model, Task
-from aegis_provider.generate.methods.registry import METHODS, method_of
+from aegis_provider.generate.methods.registry import METHODS, method_of, usual_knobs
 from aegis_provider.generate.training import Trainer, Watch
 from aegis_provider.generate.weights import importance_weights, privacy_weights
 from aegis_provider.generate.writing import write
@@ -64,7 +64,7 @@ def generate(
     output: Path | None = None,
     *,
     method: str = DEFAULT_METHOD,
-    knobs: Knobs = Knobs(),  # noqa: B008 - immutable
+    knobs: Knobs | None = None,
     wish: Wish = Wish(),
     delimiter: str = ",",
     memory_limit: str = "1GB",
@@ -79,7 +79,7 @@ def generate(
         plan: A plan of the table; it needs no configurations.
         output: The file to write, Parquet if it ends in `.parquet`, otherwise CSV; without it, none is written.
         method: A name in `METHODS`.
-        knobs: What is asked of the method.
+        knobs: What is asked of the method; by default what `usual_knobs` says.
         wish: How many records, of which label values, and how long it may take.
         delimiter: The delimiter of the output, and of the table if it is CSV.
         memory_limit: The memory limit of DuckDB.
@@ -93,6 +93,7 @@ def generate(
         AegisError: The extra `synth` is not installed.
     """
     began, chosen = monotonic(), method_of(method)
+    knobs = usual_knobs(method) if knobs is None else knobs
     _refuse_unheeded(method, chosen, knobs)
     _refuse_unlikely(wish)
     attributes = _generable(plan)

@@ -5,7 +5,7 @@ from typing import Final
 
 from aegis_provider.errors import PlanError, nearest
 from aegis_provider.extras import needs_extra
-from aegis_provider.generate.methods.method import Method
+from aegis_provider.generate.methods.method import Knobs, Method
 
 
 def _cart() -> Method:
@@ -33,12 +33,19 @@ def _trees() -> Method:
 
 
 METHODS: Final[Mapping[str, Callable[[], Method]]] = {
+    "trees": _trees,
     "wgan-gp": _wgan_gp,
     "cart": _cart,
     "mbi": _marginals,
-    "trees": _trees,
 }
 """By its name, what makes a method."""
+
+_USUAL: Final = {"trees": Knobs(privacy=5.0)}
+
+
+def usual_knobs(name: str) -> Knobs:
+    """Return what is asked of a method unless the user asks otherwise: of `trees` privacy, which costs it little."""
+    return _USUAL.get(name, Knobs())
 
 
 def method_of(name: str) -> Method:
