@@ -118,7 +118,7 @@ def test_the_weights_that_were_used_are_shown_and_no_others(card):
         card.generated, knobs=Knobs(privacy=5.0, value=1.0), weights={"age": (1.0, 0.25), "town": (0.0, 1.0)}
     )
     used = table_of(replace(card, generated=weighed), "column")
-    assert [row[2:] for row in used.rows] == [("1", "0.25"), ("-", "1"), ("-", "-")]
+    assert [row[2:] for row in used.rows] == [("1", "0.25"), ("0", "1"), ("-", "-")]
     assert "the terms for privacy 5 and value 1" in used.caption
 
 

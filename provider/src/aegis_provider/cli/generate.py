@@ -172,7 +172,7 @@ def _report(generated: Generated, judged: Sequence[str]) -> Iterator[str]:
         yield f"warning: {generated.holdout_note}"
     auc = "" if training.quality.auc is None else f", AUC {training.quality.auc:.3f} of models trained on them"
     yield (
-        f"beside real records that it did not learn from: pair total variation "
+        f"beside the {generated.validated:,} records that judged its models: pair total variation "
         f"{Share(training.quality.pair_total_variation)}, Fréchet distance {training.quality.frechet_distance:.3f}{auc}"
     )
     if training.ended:

@@ -30,7 +30,8 @@ class MaskedRecords:
         records: The records, with the plan's attributes and, as the last column, the label.
         counted: The whole table, counted.
         codes: By column, (records,) the place of each record's value in its counted domain, where numbers may be bins.
-        privacy: What classes of the whole table are, which decides what configurations suppress.
+        privacy: The classes of the whole table, which decide what configurations suppress; `None` if the plan names
+            nobody's quasi-identifiers or secrets, so that nothing is suppressed.
         combination: (records,) The place of each record among the distinct records of `privacy`.
     """
 
@@ -38,7 +39,7 @@ class MaskedRecords:
     records: Records
     counted: CountedTable
     codes: Mapping[str, Places]
-    privacy: PrivacyTable
+    privacy: PrivacyTable | None
     combination: Places
     _columns: dict[tuple[str, str], ReleasedColumn] = field(default_factory=dict)
 
@@ -47,7 +48,6 @@ class MaskedRecords:
         """Read the records of a table.
 
         Raises:
-            PlanError: The plan has no quasi-identifiers and no sensitive attributes.
             TableError: The table does not fit the plan.
         """
         records = read_records(table, plan.attributes, plan.label)
@@ -58,6 +58,8 @@ class MaskedRecords:
             name: places_of(texts.column(place).combine_chunks(), domains[name].places)
             for place, name in enumerate(records.names)
         }
+        if not (plan.quasi_identifiers or plan.sensitive):
+            return cls(plan, records, counted, codes, None, np.zeros(len(records), dtype=np.intp))
         privacy = PrivacyTable.of(counted, plan)
         own = np.stack([codes[name] for name in privacy.records.columns], axis=1)
         return cls(plan, records, counted, codes, privacy, _found(privacy.records.codes, own))
@@ -87,7 +89,7 @@ class MaskedRecords:
     def _suppressed(self, configuration: Configuration) -> tuple[Rows, Mapping[str, Rows]]:
         """Return (records,) what is left out, and by column with suppressed cells, (records,) which of them."""
         nothing = np.zeros(len(self.records), dtype=np.bool_)
-        if not configuration.suppresses:
+        if self.privacy is None or not configuration.suppresses:
             return nothing, {}
         suppressed = self.privacy.suppressed(configuration)
         known = [each for each in self.privacy.shared(configuration) if each in self.plan.quasi_identifiers]

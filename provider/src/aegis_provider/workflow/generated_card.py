@@ -144,10 +144,7 @@ def _shared(card: GeneratedCard) -> Iterator[Part]:
     )
     if generated.holdout_note:
         yield f"{generated.holdout_note}."
-    rows = [
-        (shown(name), _role(card, name), *map(_weight, generated.weights.get(name, (0.0, 0.0))))
-        for name in generated.table.column_names
-    ]
+    rows = [(shown(name), _role(card, name), *_weights(card, name)) for name in generated.table.column_names]
     header = ("column", "role", "weight for privacy", "weight for value")
     yield TextTable(header, rows, _weights_caption(generated), most=_COLUMNS_SHOWN)
     if generated.left_out:
@@ -161,8 +158,12 @@ def _role(card: GeneratedCard, name: str) -> str:
     return "quasi-identifier" if name in case.quasi_identifiers else "label" if name == card.label else "other"
 
 
-def _weight(weight: float) -> str:
-    return f"{weight:.2g}" if weight else "-"
+def _weights(card: GeneratedCard, name: str) -> tuple[str, str]:
+    """Return the weights of a column for privacy and for value; of those that count for neither, a dash."""
+    generated = card.generated
+    privacy, value = generated.weights.get(name, (0.0, 0.0))
+    counts = generated.knobs.privacy > 0 and name in card.opened.case.quasi_identifiers
+    return f"{privacy:.2g}" if counts else "-", f"{value:.2g}" if value else "-"
 
 
 def _weights_caption(generated: Generated) -> str:
@@ -196,17 +197,19 @@ def _origin(card: GeneratedCard) -> Iterator[Part]:
     training, quality = card.generated.training, card.generated.training.quality
     auc = "" if quality.auc is None else f", AUC {quality.auc:.3f} of models trained on them"
     ended = f"the best of {len(training.looks)} models; it ended because {training.ended}" if training.ended else "done"
+    variation = f"pair total variation {Share(quality.pair_total_variation)}"
     rows = [
         ("table", shown(card.table)),
         ("label", shown(card.label)),
         ("method", card.generated.method),
         ("training", ended),
-        ("beside real records", f"pair total variation {Share(quality.pair_total_variation)}{auc}"),
+        (f"beside the {card.generated.validated:,} records that judged models", f"{variation}{auc}"),
         ("plan, SHA-256", card.plan_digest),
         ("made by", ", ".join(f"{name} {number}" for name, number in _versions().items())),
         ("on", _today()),
     ]
-    yield TextTable(("what", "value"), rows)
+    caption = "few records differ by chance, too: the pair total variation above is of more"
+    yield TextTable(("what", "value"), rows, caption)
 
 
 def _versions() -> dict[str, str]:

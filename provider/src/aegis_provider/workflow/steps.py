@@ -27,6 +27,7 @@ from aegis_provider.release.apply import Applied, apply
 from aegis_provider.report.risk_verdict import risk_verdict
 from aegis_provider.search import SearchResult, find_configurations
 from aegis_provider.table import Source, open_table, table_name
+from aegis_provider.table.values import Domain
 from aegis_provider.workflow.aim import Aim
 from aegis_provider.workflow.comparing import Comparison, compare
 from aegis_provider.workflow.folder import Folder, digests_of
@@ -257,7 +258,8 @@ class Steps:
         with self.stage("masking records") as progress:
             applied = apply(self.table, self.found, configuration, output, progress=progress, **self.how)
         before, after = (self._labels(each) for each in (self.table, output))
-        return Masked(applied, {label: (records, after.get(label, 0)) for label, records in before.items()})
+        ordered = Domain.of(before).texts
+        return Masked(applied, {label: (before[label], after.get(label, 0)) for label in ordered})
 
     def _labels(self, table: Source) -> dict[str, int]:
         with open_table(table, **self.how) as opened:
