@@ -109,3 +109,18 @@ def test_a_reader_knows_what_all_tables_together_say(cells, up, shown):
         known = [each.cells for each in found if each.path == ("pairs", 0, "joint")]
         share = share_of_small(cells, up, shown, 2)  # each of the two values has a record
         assert known == ([up] if share > LIKELY else [])
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_a_sum_that_two_tables_give_away_counts_for_the_finer_one(first):
+    """Two cells of 0, by base 3 at most 2 each, are at most 4; one cell of 6 is at least 4."""
+    joint = np.full((4, 2), 40)
+    maskings = [mapped("fine", [0, 1, 2, 2], joint), mapped("coarse", [0, 0, 1, 1], joint)]
+    evidence = [evidence_of(joint, maskings, joint=True), evidence_of(joint, [], joint=True, name="b")]
+    by_three = Perturbation(rounded_to=3)
+    pairs = [
+        PairCounts((0, 1), ("fine", "identity"), np.array([[0, 30, 30, 30], [0, 30, 30, 30], [60] * 4]), by_three),
+        PairCounts((0, 1), ("coarse", "identity"), np.array([[6, 60, 60, 60], [60] * 4]), by_three),
+    ]
+    [found] = find_likely(published(evidence, *(pairs if first == 0 else pairs[::-1])))
+    assert (found.path, found.cells) == (("pairs", first, "joint"), 1)

@@ -29,10 +29,9 @@ def find_likely(published: PublishedCounts) -> Iterator[Finding]:
         first = [table for (one, _), table in pairs if one == place]
         second = [table.transposed for (_, other), table in pairs if other == place]
         cells += _of_masked_values(path, [*own, *first, *second])
-        cells[path] += _of_combinations(own)
+        cells[path] += _of_combinations(own).total()
     for both in dict.fromkeys(names for names, _ in pairs):
-        tables = [table for names, table in pairs if names == both]
-        cells[tables[0].path] += _of_combinations(tables)
+        cells += _of_combinations([table for names, table in pairs if names == both])
     yield from (Finding(Reason.LIKELY, path, count) for path, count in cells.items() if count)
 
 
@@ -55,17 +54,22 @@ def _of_masked_values(path: Path, tables: Sequence[RoundedTable]) -> Counter[Pat
     return known
 
 
-def _of_combinations(tables: Sequence[RoundedTable]) -> int:
-    """Count the known cells that two or more tables of the same two attributes, or one and the label, show."""
+def _of_combinations(tables: Sequence[RoundedTable]) -> Counter[Path]:
+    """Count the known sums that two or more tables of the same two attributes, or of one and the label, show.
+
+    Each counts for the table that shows it in most cells: rounded more coarsely, that one would tell less of it.
+    """
+    known: Counter[Path] = Counter()
     if len(tables) < 2:  # noqa: PLR2004 - one rounded count never tells a small one
-        return 0
+        return known
     rows, columns = (list(_distinct(table.mappings[side] for table in tables)) for side in (0, 1))
-    known = 0
     for row, column in product(rows, columns):
         sums = [each for table in tables if (each := table.sums(row, column)) is not None]
         if len(sums) > 1:
             places = _candidates(sums)
-            known += sum(map(knows_small, zip(*(each.looks(places) for each in sums), strict=True)))
+            for looks in zip(*(each.looks(places) for each in sums), strict=True):
+                finest = max(range(len(sums)), key=lambda each: looks[each].size)
+                known[sums[finest].table.path] += knows_small(looks)
     return known
 
 

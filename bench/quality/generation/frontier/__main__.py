@@ -22,7 +22,7 @@ from bench.quality.generation.frontier.runs import (
     result_of,
     two_labels,
 )
-from bench.quality.generation.tables import MOST
+from bench.quality.generation.tables import ADULT, MOST, adult
 from bench.quality.report import write
 
 STOPPED: Final = 130
@@ -54,35 +54,42 @@ def main() -> None:
         metavar=("NAME", "FILE"),
         help="releases that another program made of the training.csv in the folder, one for each of its seeds",
     )
+    parser.add_argument("--adult", type=Path, help="the folder with adult.csv, to measure Adult instead of the example")
     parser.add_argument("--seconds", type=float, default=240.0, help="the limit of each training")
     given = parser.parse_args()
     runs = planned(given.methods, given.privacy, given.seeds, given.seconds)
     for name, *files in given.elsewhere:
         runs += made_elsewhere(name, list(map(Path, files)))
     try:
-        evaluate(runs, given.results, given.output or given.results / "frontier.md")
+        folder = given.results if given.adult is None else given.results / ADULT
+        evaluate(runs, folder, given.output or folder / "frontier.md", adult_folder=given.adult)
     except KeyboardInterrupt:
         print("stopped; the same command goes on where it was", file=sys.stderr)
         sys.exit(STOPPED)
 
 
-def evaluate(runs: Sequence[Run], folder: Path, output: Path, *, most: int = MOST) -> None:
+def evaluate(
+    runs: Sequence[Run], folder: Path, output: Path, *, adult_folder: Path | None = None, most: int = MOST
+) -> None:
     """Make and measure what the folder does not have yet, and write the page of all runs.
 
     Args:
         runs: The runs, those of one method and level after each other.
         folder: The folder that keeps the results.
         output: The page.
+        adult_folder: The folder with adult.csv, to measure Adult; otherwise, the health example is measured.
         most: At most so many records of the table are used.
     """
-    began, table, results = monotonic(), two_labels(folder, most), []
+    folder.mkdir(parents=True, exist_ok=True)
+    table = two_labels(folder, most) if adult_folder is None else adult(adult_folder / "adult.csv", folder, most)
+    began, results = monotonic(), []
     for number, run in enumerate(runs, 1):
         result, was_kept = result_of(run, table, folder)
         results.append(result)
         minutes = (monotonic() - began) / 60
         how = "kept" if was_kept else "measured" if result.took is None else f"{result.took:.0f} s to make"
         print(f"{minutes:5.1f} min  {number} of {len(runs)}: {run.name}: {_told(result)} ({how})", file=sys.stderr)
-    write(output, HEAD, [page.section(results)])
+    write(output, HEAD, [page.section(results, table.name)])
 
 
 def _told(result: Result) -> str:

@@ -10,7 +10,8 @@ from matplotlib.figure import Figure
 
 from aegis_provider.check import Interval
 from bench.quality.generation.drawing import legend, limits, paragraph
-from bench.quality.generation.frontier.runs import Result
+from bench.quality.generation.frontier.runs import TWO_LABELS, Result
+from bench.quality.generation.tables import ADULT
 from bench.quality.losses import Estimate
 from bench.quality.plots import COLOURS, MARKERS
 from bench.quality.report import Section, image, link, table
@@ -31,6 +32,11 @@ COLUMNS: Final = (
     "seconds",
 )
 
+_TABLES: Final = {
+    TWO_LABELS: "the health example with the label excellent or other",
+    ADULT: "20,000 records of Adult, drawn at random",
+}
+
 Cells = Mapping[tuple[str, float], Sequence[Result]]
 """The results of all seeds, by method and level of privacy."""
 
@@ -41,12 +47,12 @@ def cells_of(results: Sequence[Result]) -> Cells:
     return {cell: list(same) for cell, same in runs}
 
 
-def section(results: Sequence[Result]) -> Section:
-    """Return the section, with the table, the figure, and each run with its own intervals as a file."""
+def section(results: Sequence[Result], of: str) -> Section:
+    """Return the section about the table of that name; each run with intervals of its own is in a file."""
     cells = cells_of(results)
     rows = [_real_row(results), *(_row(*cell, same) for cell, same in cells.items())]
     parts = [
-        _about(results),
+        _about(results, of),
         image(FIGURE, "AUC of boosting trained on the release against what attacks achieve"),
         table(COLUMNS, rows),
         f"{link(DETAILS, 'Each run')} has intervals of its own: for other records of the table, and the same release.",
@@ -62,13 +68,13 @@ def over_seeds(results: Sequence[Result], number: Callable[[Result], float]) -> 
     return Interval(estimate.mean, estimate.lower, estimate.upper)
 
 
-def _about(results: Sequence[Result]) -> str:
+def _about(results: Sequence[Result], of: str) -> str:
     first, seeds = results[0], len({each.run.seed for each in results})
     means = "that of one seed" if seeds == 1 else f"the mean over {seeds} seeds, with its 95 % interval for other seeds"
     return paragraph(f"""\
-        Of the health example with the label excellent or other, half of the persons are held out with all their
-        records. Records with equal attributes count as one person. The releases are made of {first.not_held_out:,}
-        records. **AUC** is that of gradient boosting, trained on the release and tested on the held-out records.
+        Of {_TABLES[of]}, half of the persons are held out with all their records.
+        Records with equal attributes count as one person. The releases are made of {first.not_held_out:,} records.
+        **AUC** is that of gradient boosting, trained on the release and tested on the held-out records.
         **Membership** ranks {first.persons:,} persons of both sides by their nearest released record; 0.5 is chance.
         **Re-identified** are persons of whom someone knows about half of the attributes, beside what a release with
         shuffled columns gives; *beyond chance* is the difference as a share of what is possible. A training takes

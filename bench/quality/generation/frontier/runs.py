@@ -34,6 +34,8 @@ METHODS: Final = ("trees", "cart", "mbi", "wgan-gp")
 LEVELS: Final = (0.0, 1.0, 5.0, 20.0, 50.0)
 SEEDS: Final = (1, 2, 3)
 
+TWO_LABELS: Final = "two labels"
+
 _MODEL: Final = "gradient boosting"
 _EXCELLENT: Final = "excellent"
 
@@ -115,7 +117,7 @@ def two_labels(folder: Path, most: int = MOST) -> SplitTable:
     with file.open("w", encoding="utf-8", newline="") as opened:
         labelled = ([*values, label if label == _EXCELLENT else "other"] for *values, label in rows)
         csv.writer(opened, lineterminator="\n").writerows([header, *labelled])
-    return split("two labels", file, HEALTH, folder, most)
+    return split(TWO_LABELS, file, HEALTH, folder, most)
 
 
 def result_of(run: Run, table: SplitTable, folder: Path) -> tuple[Result, bool]:

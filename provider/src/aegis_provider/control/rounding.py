@@ -18,6 +18,7 @@ from aegis_provider.control.promises import Roles
 from aegis_provider.control.rounded_association import rounded_association
 from aegis_provider.control.rounded_pairs import known_pairs
 from aegis_provider.control.rounded_trace import rounded_trace
+from aegis_provider.control.shared_counts import without_unshared
 from aegis_provider.counting.counts import Counts, Partition
 from aegis_provider.counting.pair_tables import PairsTold
 from aegis_provider.progress import Progress
@@ -172,18 +173,22 @@ class RandomRounding(Control):
             entry: The exact entry.
             rounded: The entry with all other counts rounded.
         """
-        label = rounded.label.model_dump()
-        evidence = [attribute_evidence(each.model_dump(), label, self.declared()) for each in rounded.attributes]
+        evidence = self._evidence(rounded)
         views, margins = list(coarser_cells(entry)), [_margins(pair, evidence) for pair in entry.pairs]
+        published = self._evidence(without_unshared(rounded))  # what else readers get: more could mislead them
 
         def drawn(place: int, times: int) -> Pair:
             return self._pair(entry.pairs[place], margins[place], views[place], rounded.label.histogram, times)
 
         pairs, times = {place: drawn(place, 1) for place in range(len(views))}, dict.fromkeys(range(len(views)), 1)
-        while again := {place for place in known_pairs(entry, evidence, pairs) if times[place] < entry.records}:
+        while again := {place for place in known_pairs(entry, published, pairs) if times[place] < entry.records}:
             times |= {place: 2 * times[place] for place in again}
             pairs |= {place: drawn(place, times[place]) for place in again}
         return list(pairs.values())
+
+    def _evidence(self, rounded: EntryDocument) -> list[AttributeEvidence]:
+        label = rounded.label.model_dump()
+        return [attribute_evidence(each.model_dump(), label, self.declared()) for each in rounded.attributes]
 
     def _pair(self, pair: Pair, margins: Margins, views: Sequence[Partition], label: Sequence[int], times: int) -> Pair:
         changed: dict[str, Any] = {}

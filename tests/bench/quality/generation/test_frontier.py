@@ -15,7 +15,15 @@ from aegis_provider.generate.training import STOPPED
 from bench import example
 from bench.quality.generation.frontier import page, runs
 from bench.quality.generation.frontier.__main__ import evaluate
-from bench.quality.generation.frontier.runs import Result, Run, made_elsewhere, planned, result_of, two_labels
+from bench.quality.generation.frontier.runs import (
+    TWO_LABELS,
+    Result,
+    Run,
+    made_elsewhere,
+    planned,
+    result_of,
+    two_labels,
+)
 
 RUN = Run("cart", 0.0, 1, 9.0)
 
@@ -50,7 +58,7 @@ def test_a_release_made_elsewhere_is_measured_like_others(table, tmp_path):
     [run] = made_elsewhere("another", [file])
     found, expected = (runs.measured(each, table) for each in (run, Run("cart", 0.0, 1, 9.0)))
     assert (found.took, found.membership, found.auc) == (None, expected.membership, expected.auc)
-    assert "| `another` | - | 1 |" in page.section([found]).markdown
+    assert "| `another` | - | 1 |" in page.section([found], TWO_LABELS).markdown
 
 
 def test_labels_are_excellent_or_other_and_persons_are_on_one_side(table, tmp_path):
@@ -84,7 +92,7 @@ def test_of_a_run_that_is_stopped_nothing_is_kept(monkeypatch, table, tmp_path):
 def test_a_row_has_the_mean_over_the_seeds_with_the_interval_of_student_s_t():
     aucs = [0.6, 0.65, 0.61]
     several = [made_up(privacy=5.0, seed=seed, auc=auc) for seed, auc in enumerate(aucs)]
-    section = page.section([made_up("cart"), *several])
+    section = page.section([made_up("cart"), *several], TWO_LABELS)
     low, high = stats.t.interval(0.95, 2, np.mean(aucs), stats.sem(aucs))
     assert f"| `trees` | 5 | 3 | 0.620 ({low:.3f} to {high:.3f}) | 0.600" in section.markdown
     assert "| `cart` | 0 | 1 | 0.700 | 0.600 | 0.600 |" in section.markdown
@@ -94,7 +102,7 @@ def test_a_row_has_the_mean_over_the_seeds_with_the_interval_of_student_s_t():
 
 def test_a_method_is_a_line_through_its_levels_from_the_lowest():
     results = [made_up(privacy=privacy, auc=auc) for privacy, auc in ((5.0, 0.6), (0.0, 0.7))]
-    figure = page.section([*results, made_up("cart")]).figures[page.FIGURE]
+    figure = page.section([*results, made_up("cart")], TWO_LABELS).figures[page.FIGURE]
     lines = {line.get_label(): line for line in figure.axes[0].containers}
     assert list(lines) == ["trees", "cart"]
     assert list(lines["trees"][0].get_ydata()) == [0.7, 0.6]
