@@ -1,6 +1,6 @@
 """Does the order by declared transfer utilities predict what models learn? On masked and generated releases together.
 
-python -m bench.quality.generation.order --adult FOLDER     prints the table of docs/model.md (ten minutes)
+python -m bench.quality.generation.order --adult FOLDER     prints the table of docs/generation.md (ten minutes)
 
 Each of four tables is split by persons into halves. Of one half 20 masked and 20 generated releases are made; on the
 other, the transfer utilities and the AUC of boosting trained on each release are measured.
