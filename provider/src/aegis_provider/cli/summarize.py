@@ -153,7 +153,8 @@ def _result(prepared: PreparedEntry) -> dict[str, Any]:
 def _report(output: Path, prepared: PreparedEntry) -> None:
     entry = prepared.entry
     counted = f", {len(entry.pairs)} pairs" if "pairs" in entry.model_fields_set else ""
-    say(f"{output}: {entry.records} records, {len(entry.configurations or [])} configurations{counted}")
+    drawn = f" ({len(entry.generated)} generated)" if entry.generated else ""
+    say(f"{output}: {entry.records} records, {len(entry.configurations or [])} configurations{drawn}{counted}")
     for line in _changes_in_words(prepared.controlled):
         typer.echo(line)
 

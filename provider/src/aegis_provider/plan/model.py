@@ -178,9 +178,8 @@ class Plan:
         if self.generated_table(configuration_id) is not None:
             raise PlanError(f"{self.source}: {configuration_id!r} is a generated table; name a masked configuration")
         if configuration_id not in by_id:
-            raise PlanError(
-                f"{self.source}: no configuration {configuration_id!r}; {nearest(configuration_id, list(by_id))}"
-            )
+            known = [*by_id, *(each.id for each in self.generated)]
+            raise PlanError(f"{self.source}: no configuration {configuration_id!r}; {nearest(configuration_id, known)}")
         return by_id[configuration_id]
 
     def generated_table(self, table_id: str) -> GeneratedTable | None:

@@ -64,7 +64,7 @@ def open_release(
         label: The label, without a plan.
         named: Further columns that both must have, without a plan.
         holdout: The share of the records that the release never saw; by default 0 if a value of the release stands for
-            several, which only masking does, and else 0.2.
+            several, which only masking does, and else that of the plan, or 0.2.
         delimiter: The delimiter of CSV files.
         memory_limit: The memory limit of DuckDB.
         seed: The seed by which records are drawn from a large release.
@@ -92,13 +92,17 @@ def open_release(
             raise TableError(f"{masked.name}: no record; give a release that has some")
         rows = drawn(size, MOST_RECORDS, seed)
         released = Released.of(records, rows_of(masked.batches(common), rows).rename_columns(common), known)
-        share = holdout if holdout is not None else 0.0 if configuration or released.is_masked else SHARE
+        share = holdout if holdout is not None else 0.0 if configuration or released.is_masked else _share(plan)
         held_out = held_out_of(records if plan is None else learnt(records, plan), share)
         seen = records.take(~held_out)
         if len(seen) < FEWEST:
             raise TableError(f"{original.name}: {len(seen)} records are not held out; lower --holdout")
         lacking = tuple(each for each in records.names if each not in common)
         return Opened(released, records, seen, records.take(held_out), share, label, size, original.records(), lacking)
+
+
+def _share(plan: Plan | None) -> float:
+    return SHARE if plan is None or plan.holdout is None else plan.holdout
 
 
 def _columns(
