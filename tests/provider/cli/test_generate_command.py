@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
+from aegis_provider.generate import DEFAULT_METHOD
 from aegis_sdk.cli.signals import Interrupted
 
 PLAN = """label: y
@@ -260,3 +261,35 @@ def test_numbers_of_which_each_is_different_are_learnt_and_drawn_between_their_l
     assert len(set(ages)) > 400
     assert min(ages) >= 40
     assert max(ages) <= 199_950
+
+
+def test_the_default_is_trees_with_privacy(generate, tmp_path):
+    """Without options, the safe method is used, and privacy is asked of it."""
+    usual = ("--holdout", "0.2", "--seed", "1", "--json")
+    code, out, _ = generate(*usual, "--method", "trees", output="a.csv")
+    assert (code, json.loads(out)["method"], json.loads(out)["privacy"]) == (0, "trees", 5.0)
+    generate(*usual, "--method", "trees", "--privacy", "5", output="b.csv")
+    generate(*usual, "--method", "trees", "--privacy", "0", output="c.csv")
+    made = [(tmp_path / f"{name}.csv").read_bytes() for name in "abc"]
+    assert made[0] == made[1] != made[2]
+    assert DEFAULT_METHOD == "trees"
+
+
+def test_the_holdout_is_that_of_the_plan(generate):
+    """Tables that learn from other records could not be compared."""
+    plan = PLAN + "holdout: 0.4\n"
+    code, out, _ = generate("--json", plan=plan)
+    assert (code, json.loads(out)["holdout"]) == (0, 0.4)
+    assert 250 < json.loads(out)["held_out"] < 450
+    code, _, said = generate("--holdout", "0.2", plan=plan)
+    assert code == 2
+    assert "plan.yaml: states the holdout 0.4, not 0.2: tables that learn from other records cannot be compared" in said
+
+
+def test_exact_numbers_of_labels_are_not_repeated(generate, tmp_path):
+    """By default each label is drawn, so that nobody learns how many of the records that were learnt from have it."""
+    counts = set()
+    for seed in range(4):
+        generate("--seed", str(seed), output=f"{seed}.csv")
+        counts.add((tmp_path / f"{seed}.csv").read_text().count("yes\n"))
+    assert len(counts) > 1

@@ -4,12 +4,16 @@ import csv
 from collections import Counter
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from aegis_provider import apply, load_plan
+from aegis_provider.errors import TableError
 from aegis_provider.privacy.cell_plan import suppress_cells
-from aegis_provider.released import MaskedRecords, meanings_by_plan
+from aegis_provider.records import rows_of
+from aegis_provider.released import MaskedRecords, Released, masked_records, meanings_by_plan
 from aegis_provider.table import open_table
+from aegis_provider.transfer import transfer_of
 
 PLAN = """label: health
 seed: 7
@@ -112,3 +116,35 @@ def test_other_records_cannot_be_masked_alike_at_random(write, table):
     with open_table(table) as opened:
         masked = MaskedRecords.read(opened, plan)
     assert [each.id for each in plan.configurations if not masked.can_release(each)] == ["drawn"]
+
+
+@pytest.mark.parametrize("configuration", ["coarse", "fitting"])
+def test_figures_are_those_of_the_release_read_back(write, table, tmp_path, configuration):
+    """Values that no released record has must not decide which text stands for a held-out value."""
+    plan = suppress_cells(table, load_plan(write("plan.yaml", PLAN))).plan
+    with open_table(table) as opened:
+        masked = MaskedRecords.read(opened, plan)
+        known = meanings_by_plan(opened, plan, plan.configuration(configuration), masked.records)
+    apply(table, plan, configuration, tmp_path / "out.csv", force=True)
+    with open_table(tmp_path / "out.csv") as opened:
+        texts = pa.Table.from_batches(opened.batches(opened.columns)).rename_columns(opened.columns)
+    everything = np.arange(300)
+    read_back = Released.of(masked.records, texts, known)
+    held_out = masked.records.take(everything[::7])
+    figures = (
+        transfer_of(each, masked.records, held_out, "health")
+        for each in (masked.released(plan.configuration(configuration), everyone(masked)), read_back)
+    )
+    assert next(figures) == next(figures)
+
+
+def test_a_table_that_comes_in_another_order_each_time_is_refused(write, table, monkeypatch):
+    plan = load_plan(write("plan.yaml", PLAN))
+
+    def backwards(batches, chosen):
+        rows = rows_of(batches, chosen)
+        return rows.take(np.arange(rows.num_rows)[::-1])
+
+    monkeypatch.setattr(masked_records, "rows_of", backwards)
+    with open_table(table) as opened, pytest.raises(TableError, match="returns its records in another order"):
+        MaskedRecords.read(opened, plan)

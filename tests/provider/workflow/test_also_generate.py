@@ -10,8 +10,10 @@ import pytest
 
 from aegis_provider import load_plan
 from aegis_provider.attacks import declared_attacks, open_case
+from aegis_provider.digests import digest_of
 from aegis_provider.errors import PlanError
-from aegis_provider.workflow import release
+from aegis_provider.generate import generate
+from aegis_provider.workflow import generating, release
 from aegis_provider.workflow.card_comparison import compared_in_words
 from aegis_sdk.wire import publishable, read_json
 
@@ -92,7 +94,7 @@ def test_the_card_compares_them_with_the_masks_of_the_frontier(released):
     assert f"{comparison.held_out:,} records that no release saw, {released.card.configuration} (masked) tells" in said
     page, markdown = ((released.folder / f"card.{ending}").read_text() for ending in ("html", "md"))
     for text in (page, markdown):
-        assert "Beside generated tables" in text
+        assert "Compared with generated tables" in text
         assert all(f"{name} (generated)" in text for name in TABLES)
     assert json.loads((released.folder / "card.json").read_text())["comparison"]["held_out"] == comparison.held_out
 
@@ -106,7 +108,7 @@ def test_one_is_handed_out(released, people, aegis, tmp_path):
 
 
 @pytest.mark.long
-def test_the_same_run_again_does_nothing_and_one_without_removes_them(released, people):
+def test_the_same_run_again_does_nothing_and_one_without_leaves_them_unsaid(released, people):
     before = {each.name: each.stat().st_mtime_ns for each in released.folder.glob("generated-*")}
     entry = (released.folder / "entry.json").read_bytes()
     again = release(people, "ill", output=released.folder, seconds=30, also_generate=True)
@@ -114,8 +116,44 @@ def test_the_same_run_again_does_nothing_and_one_without_removes_them(released, 
     assert again.card.comparison == released.card.comparison
     assert (released.folder / "entry.json").read_bytes() == entry
     without = release(people, "ill", output=released.folder, seconds=30)
-    assert not list(released.folder.glob("generated-*"))
+    assert {each.name: each.stat().st_mtime_ns for each in released.folder.glob("generated-*")} == before
     assert (without.entry.format, without.card.comparison, plan_of(without).generated) == (1, None, ())
+
+
+@pytest.mark.long
+def test_a_run_that_is_stopped_goes_on(people, tmp_path, monkeypatch):
+    made = []
+
+    def stopped_at_the_third(*given, **how):
+        if len(made) == 2:
+            raise KeyboardInterrupt
+        made.append(generate(*given, **how))
+        return made[-1]
+
+    monkeypatch.setattr(generating, "generate", stopped_at_the_third)
+    with pytest.raises(KeyboardInterrupt):
+        release(people, "ill", output=tmp_path / "r", seconds=30, also_generate=True)
+    before = {each.name: each.read_bytes() for each in (tmp_path / "r").glob("generated-*")}
+    assert sorted(before) == ["generated-trees-0.csv", "generated-trees-5.csv"]
+    monkeypatch.undo()
+    again = release(people, "ill", output=tmp_path / "r", seconds=30, also_generate=True)
+    assert [each.id for each in plan_of(again).generated] == list(TABLES)
+    assert {name: (tmp_path / "r" / name).read_bytes() for name in before} == before
+
+
+@pytest.mark.long
+def test_tables_that_the_plan_states_stay(people, released, tmp_path):
+    made = tmp_path / "made.csv"
+    made.write_bytes((released.folder / "generated-trees-20.csv").read_bytes())
+    plan = tmp_path / "plan.yaml"
+    stated = f"holdout: 0.2\ngenerated:\n  mine: {{file: made.csv, sha256: {digest_of(made)}, method: other}}\n"
+    plan.write_text((released.folder / "plan.yaml").read_text() + stated)
+    both = release(people, "ill", output=tmp_path / "r", plan=plan, seconds=30, also_generate=True)
+    assert [each.id for each in plan_of(both).generated] == ["mine", *TABLES]
+    assert [each.id for each in both.card.comparison.releases if each.kind == "generated"] == ["mine", *TABLES]
+    plan.write_text(plan.read_text().replace("mine:", "trees-5:"))
+    with pytest.raises(PlanError, match="'trees-5' is to be the name of a generated table"):
+        release(people, "ill", output=tmp_path / "s", plan=plan, also_generate=True)
 
 
 def test_a_measure_that_no_transfer_has_is_refused_before_any_work(people, tmp_path):

@@ -47,7 +47,7 @@ def made(folder, output, method, knobs=Knobs(), holdout=0.2):  # noqa: B008 - im
     table, plan_file = folder / "table.csv", folder / "plan.yaml"
     plan, wish = load_plan(plan_file, configurations_needed=False), Wish(holdout=holdout, seed=1)
     generated = generate(table, plan, folder / output, method=method, knobs=knobs, wish=wish)
-    return judge_generated(generated, table, plan, digest_of(plan_file), holdout=holdout)
+    return judge_generated(generated, table, plan, digest_of(plan_file))
 
 
 def rows_of(path):

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import islice
 from math import ceil, floor
 from typing import Final
 
@@ -23,13 +22,13 @@ class Attacked:
         value: How often it succeeded; of `membership`, the AUC.
         low: The lower limit of the 95 % interval.
         high: The upper limit.
-        chance: What an attacker without the release achieves.
+        chance: What an attacker without the release achieves; `None` if that is not known.
     """
 
     value: float
     low: float
     high: float
-    chance: float
+    chance: float | None
 
     @classmethod
     def of(cls, outcome: Outcome) -> "Attacked":
@@ -45,7 +44,8 @@ class Attacked:
 
     def as_json(self) -> dict[str, float]:
         """Return it as an entry states it."""
-        return {"value": self.value, "low": self.low, "high": self.high, "chance": self.chance}
+        chance = {} if self.chance is None else {"chance": self.chance}
+        return {"value": self.value, "low": self.low, "high": self.high, **chance}
 
 
 def declared_attacks(case: Case) -> dict[str, Attacked]:
@@ -54,11 +54,9 @@ def declared_attacks(case: Case) -> dict[str, Attacked]:
     `reidentification` is by someone who knows half of the quasi-identifiers, `attribute_disclosure` by the number of
     neighbours that serves the attacker best, and `membership` by the nearest record.
     """
-    known = max(0, (len(case.quasi_identifiers) - 1) // 2)
+    known = len(case.quasi_identifiers) // 2
     tried: Mapping[str, Outcome | None] = {
-        "reidentification": next(islice(reidentification(case), known, None), None)
-        if len(case.quasi_identifiers) > 1
-        else None,
+        "reidentification": next(reidentification(case, known=known)) if known else None,
         "attribute_disclosure": max(attribute_disclosure(case), key=lambda each: each.success.high, default=None)
         if case.secrets and case.quasi_identifiers
         else None,

@@ -38,7 +38,7 @@ _ROUNDING: Final = 1e-9
 Matrix = NDArray[np.float64]
 
 
-def reidentification(case: Case, epsilon: float | None = None) -> Iterator[Outcome]:
+def reidentification(case: Case, epsilon: float | None = None, known: int | None = None) -> Iterator[Outcome]:
     """Predict the unknown quasi-identifiers of targets from the known ones, for ever more known ones.
 
     Numbers are scaled to [0, 1] as in the distances, and categories have indicators, of which the greatest counts. The
@@ -48,13 +48,14 @@ def reidentification(case: Case, epsilon: float | None = None) -> Iterator[Outco
     Args:
         case: The release under attack.
         epsilon: The distance of a hit.
+        known: How many quasi-identifiers are known; by default every number is tried.
     """
     parts = [_Part.of(case.release.column(name)) for name in case.quasi_identifiers]
     rng = case.rng(NAME)
     order = rng.permutation(len(parts))
     parts = [parts[place] for place in order]
-    for known in range(1, len(parts)):
-        yield _with_known(case, parts, known, epsilon, rng)
+    for number in range(1, len(parts)) if known is None else [known]:
+        yield _with_known(case, parts, number, epsilon, rng)
 
 
 def _with_known(

@@ -1,3 +1,4 @@
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,6 +13,7 @@ from aegis_provider.privacy import CRITERIA, certain_values_warning, promises_no
 from aegis_provider.release.apply import Applied
 from aegis_provider.release.apply import apply as write_masked
 from aegis_provider.table import table_name
+from aegis_sdk.cli.failures import InputError
 from aegis_sdk.cli.options import JsonOption
 from aegis_sdk.cli.terminal import aligned, print_result, progress_bar, say, warn
 
@@ -38,8 +40,12 @@ def apply(
     """
     intended = load_plan(plan)
     if intended.generated_table(configuration) is not None:
-        handed_out = hand_out(intended, configuration, output, table)
-        print_result(_handed_out(handed_out), _told(handed_out, table, plan, intended.holdout or 0.0), as_json=as_json)
+        if force or keep_order:
+            raise InputError("--force and --keep-order are about masking; a generated table is handed out as it is")
+        handed_out = hand_out(intended, configuration, output, table, delimiter)
+        files = [str(output), "--against", table_name(table), "--plan", str(plan)]
+        options = shlex.join([*files, *(() if delimiter == "," else ("--delimiter", delimiter))])
+        print_result(_handed_out(handed_out), _told(handed_out, f"aegis risk {options}"), as_json=as_json)
         return
     refuse_overwriting(output, table, *intended.files)
     say(f"masking {table_name(table)} ...")
@@ -73,11 +79,10 @@ def _handed_out(handed_out: HandedOut) -> dict[str, Any]:
     }
 
 
-def _told(handed_out: HandedOut, table: str, plan: Path, holdout: float) -> Iterator[str]:
+def _told(handed_out: HandedOut, command: str) -> Iterator[str]:
     generated = handed_out.generated
     yield f"{handed_out.output}: the generated table {generated.id}, SHA-256 {handed_out.sha256} as the plan states"
     if limits := ", ".join(f"{name} at most {limit:g}" for name, limit in generated.privacy.items()):
-        command = f"aegis risk {handed_out.output} --against {table_name(table)} --plan {plan} --holdout {holdout:g}"
         yield f"promised: {limits}; {command} tries the attacks again"
 
 

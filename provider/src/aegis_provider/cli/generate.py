@@ -11,7 +11,6 @@ from aegis_provider.digests import digest_of
 from aegis_provider.generate import DEFAULT_METHOD, MOST, Generated, Knobs, Look, Wish, usual_knobs
 from aegis_provider.generate import generate as generate_records
 from aegis_provider.plan.reading import load_plan
-from aegis_provider.records import SHARE
 from aegis_provider.table import table_name
 from aegis_provider.workflow.card_files import remove_card
 from aegis_provider.workflow.generated_card import made_document
@@ -52,8 +51,14 @@ def generate(
         float | None, typer.Option(min=0, help="mbi: the budget of differential privacy; without it, none.")
     ] = None,
     holdout: Annotated[
-        float, typer.Option(min=0, max=0.9, metavar="SHARE", help="The share of records that is not learnt from.")
-    ] = SHARE,
+        float | None,
+        typer.Option(
+            min=0,
+            max=0.9,
+            metavar="SHARE",
+            help="The share of records that is not learnt from; by default that of the plan, or 0.2.",
+        ),
+    ] = None,
     seed: Annotated[
         int | None, typer.Option(min=0, help="Keep it secret. A run that was stopped goes on if it is the same.")
     ] = None,
@@ -100,7 +105,7 @@ def generate(
         )
     files = [str(output), "--against", table_name(table), "--plan", str(plan)]
     options = shlex.join(
-        [*files, "--holdout", f"{holdout:g}", *(() if delimiter == "," else ("--delimiter", delimiter))]
+        [*files, "--holdout", f"{generated.holdout!r}", *(() if delimiter == "," else ("--delimiter", delimiter))]
     )
     if not judged:
         unknown = [
@@ -112,7 +117,7 @@ def generate(
     without = f"{output} is written, but has no card; aegis risk {options} tries the attacks"
     with _warning(without), progress_bar("attacking") as progress:
         how: Mapping[str, Any] = {"delimiter": delimiter, "memory_limit": memory_limit, "progress": progress}
-        card = judge_generated(generated, table, intended, digest, holdout=holdout, **how)
+        card = judge_generated(generated, table, intended, digest, **how)
     said = [*card.findings, f"{card_beside(output)}.md, .html, .json: all of this, in full"]
     print_result(card.as_json(), _report(generated, said), as_json=as_json)
 
@@ -180,5 +185,7 @@ def _report(generated: Generated, judged: Sequence[str]) -> Iterator[str]:
         yield f"{among}; the training ended because {training.ended}"
     yield generated.promise
     yield from judged
+    if generated.sha256:
+        yield f"SHA-256, by which a plan can offer it: {generated.sha256}"
     if generated.left_out:
         yield f"left out, as the plan asks (identity: false): {', '.join(generated.left_out)}"

@@ -16,7 +16,7 @@ from aegis_provider.control import (
     refuse_conflicts,
 )
 from aegis_provider.entry_warnings import SMALL
-from aegis_provider.offer import with_generated
+from aegis_provider.offer import refuse_early, with_generated
 from aegis_provider.plan.reading import load_plan
 from aegis_provider.prepare import PreparedEntry, prepare_entry, refuse_outputs
 from aegis_provider.table import table_name
@@ -84,6 +84,7 @@ def summarize(
         raise InputError("--plan-output writes the plan that --min-cell changes; give --min-cell too")
     intended = load_plan(plan)
     refuse_outputs(table, intended, output, plan_output)
+    refuse_early(intended, controls, delimiter=delimiter)
     say(f"counting {table_name(table)} ...")
     with progress_bar("counting") as progress:
         prepared = prepare_entry(

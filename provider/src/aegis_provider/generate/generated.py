@@ -7,6 +7,7 @@ from typing import Final
 
 import pyarrow as pa
 
+from aegis_provider.digests import digest_of
 from aegis_provider.generate.methods.method import Knobs
 from aegis_provider.generate.training import Training
 from aegis_sdk.printable import Share
@@ -50,6 +51,11 @@ class Generated:
     of_records: int
     left_out: tuple[str, ...]
     weights: Mapping[str, tuple[float, float]]
+
+    @property
+    def sha256(self) -> str:
+        """The SHA-256 of the file that was written; empty if none was."""
+        return "" if self.output is None else digest_of(self.output)
 
     @property
     def promise(self) -> str:

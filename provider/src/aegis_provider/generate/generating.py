@@ -24,7 +24,7 @@ from aegis_provider.generate.weights import importance_weights, privacy_weights
 from aegis_provider.generate.writing import write
 from aegis_provider.output import refuse_overwriting
 from aegis_provider.plan.model import Attribute, Plan
-from aegis_provider.records import SHARE, Records, read_records, sides_of, validated_of
+from aegis_provider.records import Records, held_out_share, read_records, sides_of, validated_of
 from aegis_provider.table import Source, open_table, table_name
 
 DEFAULT_METHOD: Final = next(iter(METHODS))
@@ -44,8 +44,9 @@ class Wish:
 
     Attributes:
         records: How many records; by default as many as were learnt from.
-        label_shares: The share of each label value; by default those of the records that were learnt from.
-        holdout: The share of the table's records that is not learnt from.
+        label_shares: The share of each label value; by default each record's is drawn by the shares of the records
+            that were learnt from, since exact shares would tell how many of those there are.
+        holdout: The share of the table's records that is not learnt from; by default that of the plan, or a fifth.
         seed: Without it, one is drawn, and two runs differ.
         seconds: How long it may take, from reading the table to the last model. A method that learns in one step takes
             as long as it takes, and there is always one model.
@@ -53,7 +54,7 @@ class Wish:
 
     records: int | None = None
     label_shares: Mapping[str, float] | None = None
-    holdout: float = SHARE
+    holdout: float | None = None
     seed: int | None = None
     seconds: float = 240.0
 
@@ -93,17 +94,19 @@ def generate(
         AegisError: The extra `synth` is not installed.
     """
     began, chosen = monotonic(), method_of(method)
+    holdout = held_out_share(plan, wish.holdout)
     knobs = usual_knobs(method) if knobs is None else knobs
     _refuse_unheeded(method, chosen, knobs)
     _refuse_unlikely(wish)
     attributes = _generable(plan)
     if output is not None:
-        refuse_overwriting(output, table, *plan.files)
+        generated = {each.file for each in plan.generated}  # one of these may be made again
+        refuse_overwriting(output, table, *(each for each in plan.files if each not in generated))
     with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened:
         records = read_records(opened, attributes, plan.label)
         of_records, separator = opened.records(), opened.delimiter or ","
     seed = secrets.randbits(63) if wish.seed is None else wish.seed
-    prepared = _Prepared.of(records, plan, attributes, knobs, wish, seed, table_name(table))
+    prepared = _Prepared.of(records, plan, attributes, knobs, holdout, seed, table_name(table))
     checkpoint = None if output is None or wish.seed is None else _checkpoint(output, prepared, method, wish)
     with needs_extra("synth"):
         training = Trainer(
@@ -130,7 +133,7 @@ def generate(
         learnt_from=len(prepared.task.codes),
         validated=len(prepared.validation),
         held_out=prepared.held_out,
-        holdout=wish.holdout,
+        holdout=holdout,
         combinations=prepared.combinations,
         of_records=of_records,
         left_out=tuple(each.name for each in plan.attributes if each not in attributes),
@@ -186,7 +189,7 @@ class _Prepared:
         plan: Plan,
         attributes: Sequence[Attribute],
         knobs: Knobs,
-        wish: Wish,
+        holdout: float,
         seed: int,
         name: str,
     ) -> "_Prepared":
@@ -195,7 +198,7 @@ class _Prepared:
         Raises:
             TableError: There are too few records, or too few of two label values.
         """
-        sides = sides_of(records, wish.holdout)
+        sides = sides_of(records, holdout)
         if len(sides.training) < _FEWEST_RECORDS:
             raise TableError(
                 f"{name}: {len(sides.training)} records to learn from are too few; {_FEWEST_RECORDS} are needed"
@@ -234,8 +237,9 @@ class _Prepared:
     def sampled(self, model: Model, wish: Wish, seed: int, *, guaranteed: bool) -> Codes:
         """Return (records, columns) generated levels with the label values that are asked for.
 
-        By default they have the label shares of the records that were learnt from. If differential privacy is
-        guaranteed, which those shares would break, they have what the model draws.
+        By default each record's label value is drawn by the shares of the records that were learnt from: exact numbers
+        would tell how many people have each. If differential privacy is guaranteed, which those shares would break, the
+        records have what the model draws.
 
         Raises:
             TableError: The model hardly ever generates a label value that is asked for.
@@ -243,7 +247,7 @@ class _Prepared:
         rng = np.random.default_rng([seed, _FOR_RECORDS])
         if guaranteed and wish.label_shares is None:
             return model.sample(self._records(wish), rng)
-        quotas = self._quotas(wish)
+        quotas = self._quotas(wish, rng)
         parts, missing = [], quotas.copy()
         for _ in range(_ROUNDS):
             drawn = model.sample(int(max(2 * missing.sum(), 1_000)), rng)
@@ -262,16 +266,17 @@ class _Prepared:
     def _records(self, wish: Wish) -> int:
         return len(self.task.codes) if wish.records is None else wish.records
 
-    def _quotas(self, wish: Wish) -> Codes:
+    def _quotas(self, wish: Wish, rng: np.random.Generator) -> Codes:
         """(levels of the label,) How many records of each to generate."""
         records = self._records(wish)
-        shares = np.bincount(self.task.codes[:, -1], minlength=len(self.labels)).astype(np.float64)
-        if wish.label_shares is not None:
-            unknown = [each for each in wish.label_shares if each not in self.labels]
-            if unknown:
-                instead = nearest(unknown[0], [text for text in self.labels if text])
-                raise TableError(f"the label has no value {shortened(unknown[0])} with {FEWEST} records; {instead}")
-            shares = np.array([wish.label_shares.get(text, 0.0) for text in self.labels])
+        if wish.label_shares is None:
+            counts = np.bincount(self.task.codes[:, -1], minlength=len(self.labels))
+            return np.asarray(rng.multinomial(records, counts / counts.sum()), dtype=np.intp)
+        unknown = [each for each in wish.label_shares if each not in self.labels]
+        if unknown:
+            instead = nearest(unknown[0], [text for text in self.labels if text])
+            raise TableError(f"the label has no value {shortened(unknown[0])} with {FEWEST} records; {instead}")
+        shares = np.array([wish.label_shares.get(text, 0.0) for text in self.labels])
         exact = records * shares / shares.sum()
         quotas = np.floor(exact).astype(np.intp)
         quotas[np.argsort(quotas - exact, kind="stable")[: records - int(quotas.sum())]] += 1

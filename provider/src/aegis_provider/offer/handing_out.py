@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from aegis_provider.digests import digest_of
-from aegis_provider.errors import OutputError, PlanError, TableError
+from aegis_provider.errors import OutputError, PlanError, TableError, shortened
 from aegis_provider.output import refuse_overwriting, written_whole
 from aegis_provider.plan.generated import GeneratedTable
 from aegis_provider.plan.model import Plan
-from aegis_provider.table import Source
+from aegis_provider.table import Source, open_table
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class HandedOut:
     sha256: str
 
 
-def hand_out(plan: Plan, table_id: str, output: Path, table: Source) -> HandedOut:
+def hand_out(plan: Plan, table_id: str, output: Path, table: Source, delimiter: str = ",") -> HandedOut:
     """Copy a generated table of a plan to the output: the very file that the plan states, byte for byte.
 
     Args:
@@ -35,10 +35,11 @@ def hand_out(plan: Plan, table_id: str, output: Path, table: Source) -> HandedOu
         table_id: The id of one of its generated tables.
         output: The file to write, with the ending of the generated one.
         table: The table that it was generated from, which must not be overwritten.
+        delimiter: The delimiter of CSV files.
 
     Raises:
         PlanError: The plan has no such generated table.
-        TableError: Its file cannot be read, or is another one than the plan states.
+        TableError: Its file cannot be read, is another one than the plan states, or has what the plan never shares.
         OutputError: The output cannot be written.
     """
     generated = plan.generated_table(table_id)
@@ -51,22 +52,40 @@ def hand_out(plan: Plan, table_id: str, output: Path, table: Source) -> HandedOu
         )
     with written_whole(output) as part:
         _copy(generated.file, part)
-        refuse_another(plan, generated, part)
+        refuse_unofferable(plan, generated, part, delimiter)
     return HandedOut(generated, output, generated.sha256)
 
 
-def refuse_another(plan: Plan, generated: GeneratedTable, copy: Path | None = None) -> None:
-    """Refuse a file, or a copy of it, that is not the one which the plan states.
+def refuse_unofferable(plan: Plan, generated: GeneratedTable, copy: Path | None = None, delimiter: str = ",") -> None:
+    """Refuse a generated table that is another one than the plan states, or has what the plan never shares.
+
+    Args:
+        plan: The plan.
+        generated: What it states of the table.
+        copy: A copy of the file, to look at instead of the file.
+        delimiter: The delimiter of CSV files.
 
     Raises:
-        TableError: It is another one, or cannot be read.
+        TableError: It cannot be read, is another file, has no records, lacks the label, or has other columns.
     """
-    digest = digest_of(copy or generated.file)
+    file = copy or generated.file
+    digest = digest_of(file)
     if digest != generated.sha256:
         raise TableError(
             f"{generated.file}: is not the table that {plan.source} states: its SHA-256 is {digest}, not "
-            f"{generated.sha256}; generate it again, or take {generated.id} out of the plan"
+            f"{generated.sha256}; state that one, or take {generated.id} out of the plan"
         )
+    with open_table(file, delimiter=delimiter) as opened:
+        opened.positions([plan.label])
+        shared = {plan.label, *(each.name for each in plan.attributes if each.is_generable)}
+        others = [each for each in opened.columns if each not in shared]
+        if others:
+            raise TableError(
+                f"{generated.file}: has the column {shortened(others[0])}, which the plan does not let be shared as it "
+                "is; generate a table without it"
+            )
+        if not opened.records():
+            raise TableError(f"{generated.file}: has no records")
 
 
 def _copy(source: Path, target: Path) -> None:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from aegis_provider.errors import TableError
 from aegis_provider.plan.generated import GeneratedTable
-from aegis_provider.plan.model import Plan
+from aegis_provider.plan.model import Configuration, Plan
 from aegis_provider.records import MOST_RECORDS, Records, drawn, held_out_of, learnt, rows_of
 from aegis_provider.released import MaskedRecords, Released
 from aegis_provider.table import Table, open_table
@@ -38,11 +38,12 @@ class RealSides:
             TableError: It does not fit the plan, or one of its sides has no records.
         """
         masked = MaskedRecords.read(table, plan)
-        rows = held_out_of(learnt(masked.records, plan), plan.holdout or 0.0)
+        share = plan.holdout or 0.0
+        rows = held_out_of(learnt(masked.records, plan), share)
         if rows.all() or not rows.any():
             raise TableError(
-                f"{table.name}: with the holdout {plan.holdout:g}, {rows.sum()} of {len(rows)} records are held out; "
-                "both sides need some"
+                f"{table.name}: {rows.sum():,} of {len(rows):,} records are held out by the holdout {share:g} of the "
+                "plan; both sides need some. Records with equal attributes are on one side: state another holdout"
             )
         return cls(plan, masked, rows)
 
@@ -56,14 +57,20 @@ class RealSides:
         """The records that no release is made of."""
         return self.masked.records.take(self.rows)
 
+    def released(self, configuration: Configuration) -> Released | None:
+        """Return what a configuration makes of the seen records; `None` if it masks at random or shows none of them."""
+        if not self.masked.can_release(configuration):
+            return None
+        released = self.masked.released(configuration, ~self.rows)
+        return released if len(released) else None
+
     def generated(self, generated: GeneratedTable, how: Mapping[str, Any]) -> Released:
         """Return a generated table, or records drawn from a large one.
 
         Raises:
-            TableError: It cannot be read, or lacks the label.
+            TableError: It cannot be read.
         """
         with open_table(generated.file, **how) as opened:
-            opened.positions([self.plan.label])
             names = [each for each in self.masked.records.names if each in opened.columns]
             rows = drawn(opened.records(), MOST_RECORDS, 0)
             return Released.of(self.masked.records, rows_of(opened.batches(names), rows).rename_columns(names))

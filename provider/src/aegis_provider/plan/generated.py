@@ -56,7 +56,7 @@ def read_generated(element: Element, privacy: Mapping[str, Mapping[str, int | fl
         stated: dict[str, Any] = {
             "method": fields["method"].name(),
             **{name: _numbers(fields[name]) for name in ("weights", "attacks", "delta") if name in fields},
-            **({"privacy": dict(privacy[generated_id])} if generated_id in privacy else {}),
+            **({"privacy": dict(privacy[generated_id])} if privacy.get(generated_id) else {}),
         }
         _refuse_unstatable(each, generated_id, stated)
         yield GeneratedTable(generated_id, fields["file"].file(), digest, stated)

@@ -27,7 +27,7 @@ _OPTIONAL: Final = (
     "generated",
     "holdout",
 )
-_MOST_HELD_OUT: Final = Decimal("0.9")
+_LEAST_HELD_OUT, _MOST_HELD_OUT = Decimal("0.001"), Decimal("0.9")
 
 
 def load_plan(path: Path, *, configurations_needed: bool = True) -> Plan:
@@ -143,9 +143,9 @@ def _holdout(root: Element, fields: Mapping[str, Element]) -> float | None:
         if "generated" in fields:
             root.fail("`holdout` is missing; state the share that `aegis generate` held out, such as 0.2")
         return None
-    share = fields["holdout"].positive()
-    if share > _MOST_HELD_OUT:
-        fields["holdout"].fail(f"must be at most {_MOST_HELD_OUT}, not {share}")
+    share = fields["holdout"].decimal()
+    if not _LEAST_HELD_OUT <= share <= _MOST_HELD_OUT:
+        fields["holdout"].fail(f"must be from {_LEAST_HELD_OUT} to {_MOST_HELD_OUT}, not {fields['holdout'].value}")
     return float(share)
 
 

@@ -2,7 +2,7 @@
 
 from aegis_provider.records.column import Column, as_numbers, numbers_of
 from aegis_provider.records.records import MOST_RECORDS, Records, drawn, read_records, rows_of
-from aegis_provider.records.sides import SHARE, Sides, held_out_of, learnt, sides_of, validated_of
+from aegis_provider.records.sides import SHARE, Sides, held_out_of, held_out_share, learnt, sides_of, validated_of
 
 __all__ = [
     "MOST_RECORDS",
@@ -13,6 +13,7 @@ __all__ = [
     "as_numbers",
     "drawn",
     "held_out_of",
+    "held_out_share",
     "learnt",
     "numbers_of",
     "read_records",

@@ -14,6 +14,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from aegis_provider.errors import PlanError
 from aegis_provider.plan.model import Plan
 from aegis_provider.records.records import Records
 
@@ -49,6 +50,21 @@ def learnt(records: Records, plan: Plan) -> Records:
     """Return the records with the columns that a generator learns from, which decide what it holds out."""
     never = {each.name for each in plan.attributes if not each.is_generable}
     return Records(tuple(each for each in records.columns if each.name not in never))
+
+
+def held_out_share(plan: Plan | None, asked: float | None) -> float:
+    """Return the share of the records to hold out: the one asked for, that of the plan, or a fifth.
+
+    Raises:
+        PlanError: It is not the plan's, by which all figures of its releases are compared.
+    """
+    if asked is not None and plan is not None and plan.holdout is not None and asked != plan.holdout:
+        raise PlanError(
+            f"{plan.source}: states the holdout {plan.holdout:g}, not {asked:g}: tables that learn from other records "
+            "cannot be compared; leave --holdout out, or change the plan"
+        )
+    stated = None if plan is None else plan.holdout
+    return next(each for each in (asked, stated, SHARE) if each is not None)
 
 
 def validated_of(records: Records, share: float, seed: int) -> NDArray[np.bool_]:

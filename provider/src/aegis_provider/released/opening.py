@@ -5,7 +5,16 @@ from dataclasses import dataclass
 
 from aegis_provider.errors import TableError, shortened
 from aegis_provider.plan.model import Attribute, Plan
-from aegis_provider.records import MOST_RECORDS, SHARE, Records, drawn, held_out_of, learnt, read_records, rows_of
+from aegis_provider.records import (
+    MOST_RECORDS,
+    Records,
+    drawn,
+    held_out_of,
+    held_out_share,
+    learnt,
+    read_records,
+    rows_of,
+)
 from aegis_provider.released.masked_by_plan import meanings_by_plan
 from aegis_provider.released.released import Released
 from aegis_provider.table import Source, Table, open_table
@@ -70,7 +79,7 @@ def open_release(
         seed: The seed by which records are drawn from a large release.
 
     Raises:
-        PlanError: The plan has no such configuration.
+        PlanError: The plan has no such configuration, or states another holdout.
         TableError: A table cannot be read, is too small, lacks a column, or has none in common with the other.
     """
     with (
@@ -92,17 +101,14 @@ def open_release(
             raise TableError(f"{masked.name}: no record; give a release that has some")
         rows = drawn(size, MOST_RECORDS, seed)
         released = Released.of(records, rows_of(masked.batches(common), rows).rename_columns(common), known)
-        share = holdout if holdout is not None else 0.0 if configuration or released.is_masked else _share(plan)
+        saw_all = holdout is None and (configuration is not None or released.is_masked)
+        share = 0.0 if saw_all else held_out_share(plan, holdout)
         held_out = held_out_of(records if plan is None else learnt(records, plan), share)
         seen = records.take(~held_out)
         if len(seen) < FEWEST:
             raise TableError(f"{original.name}: {len(seen)} records are not held out; lower --holdout")
         lacking = tuple(each for each in records.names if each not in common)
         return Opened(released, records, seen, records.take(held_out), share, label, size, original.records(), lacking)
-
-
-def _share(plan: Plan | None) -> float:
-    return SHARE if plan is None or plan.holdout is None else plan.holdout
 
 
 def _columns(

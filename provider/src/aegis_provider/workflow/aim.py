@@ -69,7 +69,7 @@ class Aim:
         return f"{in_words(self.require)}, at most {100 * self.suppress_at_most:.3g} % of the records left out"
 
     def as_json(self) -> dict[str, Any]:
-        """Return all that the result depends on as JSON values."""
+        """Return all that the masked table depends on as JSON values."""
         return {
             "label": self.label,
             "require": dict(self.require),
@@ -77,7 +77,6 @@ class Aim:
             "measure": self.measure,
             "seconds": self.seconds,
             "most": self.most,
-            **({"generates": True} if self.generates else {}),
         }
 
     def _other_ks(self) -> Iterator[dict[str, float]]:

@@ -1,4 +1,4 @@
-"""The release beside generated tables, on its card: what each tells about people it never saw, and gives away."""
+"""The release compared with generated tables, on its card."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -31,8 +31,9 @@ _TERMS: Final = (
     ),
     Term(
         "re-identified",
-        "how often someone who knows half of the quasi-identifiers of a person guesses all others nearly right; by "
-        "chance: the same from a release whose columns are shuffled apart",
+        "how often someone who knows half of the quasi-identifiers that the release has guesses the others of a person "
+        "nearly right; by chance: the same from a release whose columns are shuffled apart. What is masked coarsely is "
+        "easier to guess",
     ),
     Term("generated", "drawn by a model. `aegis apply` with its name as the configuration hands it out"),
 )
@@ -61,15 +62,20 @@ def _verdict(masked: Beside, generated: Beside) -> str:
     one, other = masked.kept, generated.kept
     if one is None or other is None or (one.low <= other.high and other.low <= one.high):
         return "the intervals overlap, so the difference may be chance"
-    return f"{masked.id if one.value > other.value else generated.id} tells certainly more"
+    return f"{masked.id if one.value > other.value else generated.id} tells more: the intervals do not overlap"
 
 
-def rows_of(comparison: Comparison) -> list[tuple[str, ...]]:
-    """Return a row for each release: its name, its promise, what it tells, and what attacks achieved."""
+def rows_of(comparison: Comparison, *, limits: bool = False) -> list[tuple[str, ...]]:
+    """Return a row for each release: its name, its promise, what it tells, and what attacks achieved.
+
+    Args:
+        comparison: The releases.
+        limits: Whether to state the limits on attacks that generated tables promise; they need room.
+    """
     return [
         (
             f"{each.id} ({each.kind})",
-            _promise(each),
+            _promise(each, limits=limits),
             _UNKNOWN if each.kept is None else _interval(each.kept),
             _auc(each.attacks.get("membership")),
             _success(each.attacks.get("reidentification")),
@@ -85,10 +91,9 @@ def comparison_parts(comparison: Comparison, label: str, released: str) -> Itera
         yield f"{said[0].upper()}{said[1:]}."
     yield TextTable(
         HEADER,
-        rows_of(comparison),
+        rows_of(comparison, limits=True),
         f"tells: about {shown(label)} of held-out records, by {comparison.measure}, as a share of what unmasked "
-        "records tell (95 % interval); masks are compared by what they make of the records that generated tables "
-        "learnt from. The limits on attacks are in configurations.yaml",
+        "records tell (95 % interval); masks are compared by what they make of the records that are not held out",
     )
     known = [each for each in comparison.releases if each.kept is not None and "membership" in each.attacks]
     if known:
@@ -120,10 +125,13 @@ def _share(kept: Interval) -> Measured:
     return Measured(kept.value, (kept.low, kept.high))
 
 
-def _promise(each: Beside) -> str:
+def _promise(each: Beside, *, limits: bool) -> str:
     if not each.promise:
         return _UNKNOWN
-    return in_words(each.promise) if each.kind == MASKED else "limits on attacks"
+    if each.kind == MASKED:
+        return in_words(each.promise)
+    stated = ", ".join(f"{name.replace('_', ' ')} at most {limit:g}" for name, limit in each.promise.items())
+    return stated if limits else "limits on attacks"
 
 
 def _interval(kept: Interval) -> str:
@@ -141,4 +149,4 @@ def _success(attacked: Attacked | None) -> str:
 
 
 def _chance(attacked: Attacked | None) -> str:
-    return _UNKNOWN if attacked is None else str(Share(attacked.chance))
+    return _UNKNOWN if attacked is None or attacked.chance is None else str(Share(attacked.chance))

@@ -17,7 +17,7 @@ from aegis_provider.search import SearchResult
 from aegis_provider.workflow.aim import Aim
 from aegis_provider.workflow.card import Card, CardAuc, CardChoice, CardColumn, CardService
 from aegis_provider.workflow.comparing import Comparison
-from aegis_provider.workflow.steps import Assessed, Masked
+from aegis_provider.workflow.results import Assessed, Masked
 from aegis_sdk.wire import EntryDocument
 
 _PACKAGES: Final = ("aegis-provider", "aegis-advisor", "aegis-sdk")
@@ -30,7 +30,7 @@ class Findings:
     Attributes:
         search, entry, judged, advice, masked, assessed: The results.
         check: What models predict; or why none were trained.
-        comparison: The release beside generated tables; `None` if there are none.
+        comparison: The release beside generated tables; why they could not be compared; `None` if there are none.
     """
 
     search: SearchResult
@@ -40,7 +40,7 @@ class Findings:
     masked: Masked
     assessed: Assessed
     check: CheckResult | str
-    comparison: Comparison | None = None
+    comparison: Comparison | str | None = None
 
 
 def card_of(
@@ -99,7 +99,7 @@ def card_of(
         measured=() if isinstance(findings.check, str) else tuple(_measured(findings.check)),
         check="" if isinstance(findings.check, str) else findings.check.verdict,
         unfinished=tuple(_unfinished(findings)),
-        comparison=findings.comparison,
+        comparison=findings.comparison if isinstance(findings.comparison, Comparison) else None,
     )
 
 
@@ -158,6 +158,8 @@ def _unfinished(findings: Findings) -> Iterator[str]:
         ended = "was stopped" if findings.search.interrupted else "ran out of time"
         most = "more" if best.at_most is None else f"up to {100 * best.at_most:.0f} %"
         yield f"the search {ended}: another configuration may keep {most}. A run with more --seconds may tell"
+    if isinstance(findings.comparison, str):
+        yield f"generated tables were not compared: {findings.comparison}"
     if isinstance(findings.check, str):
         yield f"no models were trained: {findings.check}"
         return

@@ -37,7 +37,7 @@ def card_report(card: Card) -> Report:
 def _beside(card: Card) -> Iterator[Section]:
     if card.comparison is not None:
         parts = comparison_parts(card.comparison, card.label, card.configuration)
-        yield Section("Beside generated tables", list(parts))
+        yield Section("Compared with generated tables", list(parts))
 
 
 def _predicted(card: Card) -> Iterator[str]:

@@ -1,7 +1,7 @@
-"""Masked and generated releases beside each other: what they tell about people they never saw, and what they give away.
+"""Masked and generated releases beside each other: what they tell about held-out records, and what attacks achieve.
 
 A mask of all records has seen everyone, so nothing could be held out from it. Therefore masks are compared by what they
-make of the records that generated tables learnt from.
+make of the records that are not held out.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -88,8 +88,8 @@ def _masked(
 ) -> Iterator[Beside]:
     for done, each in enumerate(masks):
         progress(done, len(masks))
-        if sides.masked.can_release(each):
-            released = sides.masked.released(each, ~sides.rows)
+        released = sides.released(each)
+        if released is not None:
             told = transfer_of(released, sides.seen, sides.held_out, sides.plan.label)
             attacks = declared_attacks(case_by_plan(released, sides.seen, sides.held_out, sides.plan))
             yield Beside(each.id, MASKED, each.privacy, _kept(told, holdout, measure), attacks)
@@ -103,7 +103,7 @@ def _generated(configuration: GeneratedConfiguration, holdout: Holdout, measure:
 
 
 def _attacked(attack: Attack) -> Attacked:
-    return Attacked(attack.value, attack.low, attack.high, attack.chance or 0.0)
+    return Attacked(attack.value, attack.low, attack.high, attack.chance)
 
 
 def _kept(transfer: Transfer, holdout: Holdout, measure: str) -> Interval | None:

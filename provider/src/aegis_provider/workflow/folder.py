@@ -107,22 +107,6 @@ class Folder:
         self._save()
         return found
 
-    def forget(self, name: str) -> None:
-        """Remove what a step wrote, if it was ever done.
-
-        Raises:
-            OutputError: It cannot be removed.
-        """
-        done = self.done.pop(name, None)
-        if done is None:
-            return
-        try:
-            for each in done.outputs:
-                self.file(each).unlink(missing_ok=True)
-        except OSError as error:
-            raise OutputError(f"{self.path}: cannot be changed: {error.strerror}") from error
-        self._save()
-
     def _are_unchanged(self, outputs: Mapping[str, str]) -> bool:
         return all(
             self.file(name).exists() and digest_of(self.file(name)) == digest for name, digest in outputs.items()

@@ -84,6 +84,7 @@ def made_document(generated: Generated) -> dict[str, Any]:
     training, guarantee = generated.training, generated.guarantee
     return {
         "output": None if generated.output is None else str(generated.output),
+        "sha256": generated.sha256 or None,
         "records": generated.table.num_rows,
         "method": generated.method,
         "privacy": generated.knobs.privacy,

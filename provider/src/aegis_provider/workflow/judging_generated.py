@@ -11,7 +11,6 @@ from aegis_provider.fidelity import Fidelity, fidelity
 from aegis_provider.generate import Generated
 from aegis_provider.plan.model import Plan
 from aegis_provider.progress import Progress
-from aegis_provider.records import SHARE
 from aegis_provider.table import Source, table_name
 from aegis_provider.workflow.card_files import write_card
 from aegis_provider.workflow.generated_card import GeneratedCard, generated_report
@@ -28,7 +27,6 @@ def judge_generated(
     plan: Plan,
     plan_digest: str,
     *,
-    holdout: float = SHARE,
     seconds: float = 60.0,
     delimiter: str = ",",
     memory_limit: str = "1GB",
@@ -43,7 +41,6 @@ def judge_generated(
         table: The table that they were made of: anything that `open_table` accepts.
         plan: The plan that they were made by.
         plan_digest: The SHA-256 of its file.
-        holdout: The share of the table's records that was not learnt from.
         seconds: The time limit of the attacks.
         delimiter: The delimiter of the table if it is CSV.
         memory_limit: The memory limit of DuckDB.
@@ -55,10 +52,10 @@ def judge_generated(
         AegisError: The extra `synth` is not installed.
     """
     opened = open_case(
-        generated.table, table, plan=plan, holdout=holdout, delimiter=delimiter, memory_limit=memory_limit
+        generated.table, table, plan=plan, holdout=generated.holdout, delimiter=delimiter, memory_limit=memory_limit
     )
     judgement = judge(opened.case, seconds, progress)
-    how: Mapping[str, Any] = {"holdout": holdout, "delimiter": delimiter, "memory_limit": memory_limit}
+    how: Mapping[str, Any] = {"holdout": generated.holdout, "delimiter": delimiter, "memory_limit": memory_limit}
     worth: Fidelity | str
     try:
         worth = fidelity(generated.table, table, plan=plan, **how)

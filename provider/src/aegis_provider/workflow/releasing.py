@@ -24,12 +24,15 @@ from aegis_provider.workflow.card import Card, CardService
 from aegis_provider.workflow.card_files import write_card
 from aegis_provider.workflow.card_making import Findings, card_of
 from aegis_provider.workflow.card_report import card_report
+from aegis_provider.workflow.comparing import Comparison
 from aegis_provider.workflow.folder import Folder
-from aegis_provider.workflow.generating import METHOD
+from aegis_provider.workflow.generating import LEVELS, METHOD, file_at
 from aegis_provider.workflow.publishing import asked, check_service, published
 from aegis_provider.workflow.released import Released
-from aegis_provider.workflow.steps import FOUND, PLAN, Stage, Steps, unseen
+from aegis_provider.workflow.results import Stage, unseen
+from aegis_provider.workflow.steps import FOUND, PLAN, Steps
 from aegis_sdk import AegisError, Client
+from aegis_sdk.wire import EntryDocument
 
 CARD: Final = "card"
 _FRAMES: Final = ("pandas", "polars")
@@ -90,7 +93,7 @@ def release(
     for each in aim.requirements():
         each.check_alone()
     temporary = TemporaryDirectory(prefix="aegis-release-") if output is None else None
-    folder = Folder.open(Path(temporary.name if temporary else output or ""), keep=[PLAN])
+    folder = Folder.open(Path(temporary.name if temporary else output or ""), keep=[PLAN, *map(file_at, LEVELS)])
     how = {"delimiter": delimiter or delimiter_in(table, label), "memory_limit": memory_limit}
     steps = Steps(table, aim, folder, Path(plan) if plan else None, name or _name_of(table), how, stage)
     with _no_empty(folder.path):
@@ -142,8 +145,16 @@ def _worked_out(steps: Steps, service: Client | None) -> tuple[Findings, str | N
     masked = steps.mask(advice.best.id)
     assessed = steps.assess(advice.best.id)
     check = _checked(steps, [each.id for each in advice.ranking[:2]], search)
-    comparison = steps.compare(entry, _on_the_frontier(steps, advice.best.id, search))
+    comparison = _compared(steps, entry, _on_the_frontier(steps, advice.best.id, search))
     return Findings(search, entry, judged, advice, masked, assessed, check, comparison), entry_id
+
+
+def _compared(steps: Steps, entry: EntryDocument, masks: Sequence[Configuration]) -> Comparison | str | None:
+    """Compare masked with generated tables, if there are any; or return why that is not possible here."""
+    try:
+        return steps.compare(entry, masks)
+    except AegisError as error:
+        return str(error)
 
 
 def _on_the_frontier(steps: Steps, best: str, search: SearchResult) -> list[Configuration]:

@@ -1,11 +1,10 @@
 """The steps of a release, each made from the files of those before it."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 from uuid import uuid4
 
 from aegis_provider.advice import EntryAdvice, advise
@@ -19,11 +18,10 @@ from aegis_provider.plan.model import Configuration, Plan
 from aegis_provider.plan.reading import load_plan
 from aegis_provider.plan.writing import write_plan
 from aegis_provider.prepare import prepare_entry
-from aegis_provider.privacy import Column, assess
+from aegis_provider.privacy import assess
 from aegis_provider.privacy.cell_plan import suppress_cells
-from aegis_provider.progress import Progress
-from aegis_provider.records import SHARE
-from aegis_provider.release.apply import Applied, apply
+from aegis_provider.records import held_out_share
+from aegis_provider.release.apply import apply
 from aegis_provider.report.risk_verdict import risk_verdict
 from aegis_provider.search import SearchResult, find_configurations
 from aegis_provider.table import Source, open_table, table_name
@@ -31,8 +29,9 @@ from aegis_provider.table.values import Domain
 from aegis_provider.workflow.aim import Aim
 from aegis_provider.workflow.comparing import Comparison, compare
 from aegis_provider.workflow.folder import Folder, digests_of
-from aegis_provider.workflow.generating import Drawn, draw_tables, generated_files
-from aegis_sdk.wire import EntryDocument, publishable, read_json
+from aegis_provider.workflow.generating import LEVELS, Drawn, draw_table, file_at, refuse_equal_ids
+from aegis_provider.workflow.results import Assessed, Masked, Stage
+from aegis_sdk.wire import TRANSFER_MEASURES, EntryDocument, publishable, read_json
 
 PLAN: Final = "plan.yaml"
 FOUND: Final = "configurations.yaml"
@@ -41,47 +40,6 @@ MASKED: Final = "masked.csv"
 
 # Fewer than `aegis check` uses: here the check is one step of many.
 _FOLDS: Final = 3
-
-Stage: TypeAlias = Callable[[str], AbstractContextManager[Progress]]
-"""Shows that a step has begun, and how far it is."""
-
-
-@contextmanager
-def unseen(_step: str) -> Iterator[Progress]:
-    """Show nothing."""
-    yield lambda _done, _all: None
-
-
-@dataclass(frozen=True)
-class Masked:
-    """The masked table.
-
-    Attributes:
-        applied: What was written.
-        labels: The records of each label value, in the table and in the masked one.
-    """
-
-    applied: Applied
-    labels: Mapping[str, tuple[int, int]]
-
-
-@dataclass(frozen=True)
-class Assessed:
-    """The privacy of the release.
-
-    Attributes:
-        columns: The columns, and what becomes of them.
-        verdict: Whether it has the privacy that its configuration promises, in a line.
-        highest: The highest risk of re-identification; `None` if it could not be measured.
-        highest_before: That of the table as it is.
-        certain: How many records are in classes that all have the same value of some sensitive attribute.
-    """
-
-    columns: tuple[Column, ...]
-    verdict: str
-    highest: float | None
-    highest_before: float | None
-    certain: int
 
 
 @dataclass(frozen=True)
@@ -152,17 +110,18 @@ class Steps:
             TableError: The table is too small to learn from.
         """
         if not self.aim.generates:
-            self.folder.forget("generated")
             return ()
         plan = load_plan(self.plan, configurations_needed=False)
-        holdout = plan.holdout or SHARE
+        refuse_equal_ids(plan)
+        return tuple(self._drawn(plan, level) for level in LEVELS)
 
-        def work() -> tuple[Drawn, ...]:
-            with self.stage("generating tables") as progress:
-                return draw_tables(self.table, plan, self.folder.path, holdout, self.how, progress)
+    def _drawn(self, plan: Plan, level: float) -> Drawn:
+        def work() -> Drawn:
+            with self.stage(f"generating a table, and attacking it: privacy {level:g}"):
+                return draw_table(self.table, plan, level, self.folder.path, held_out_share(plan, None), self.how)
 
-        inputs = {**self.origin, "plan": digest_of(self.plan)}
-        return self.folder.step("generated", inputs, generated_files(), tuple[Drawn, ...], work)
+        inputs = {"table": self.origin["table"], "how": dict(self.how), "plan": digest_of(self.plan)}
+        return self.folder.step(file_at(level), inputs, [file_at(level)], Drawn, work)
 
     def search(self, drawn: Sequence[Drawn] = ()) -> SearchResult:
         """Find the configurations that reach the privacy, and write the plan that has them, and the generated tables.
@@ -198,8 +157,8 @@ class Steps:
         if any(each.suppressed_cells is not None for each in plan.configurations):
             fitting = self._with_cells(replace(plan, configurations=fitting)).configurations
         if drawn:
-            generated = tuple(each.stated(self.folder.path) for each in drawn)
-            plan = replace(plan, generated=generated, holdout=plan.holdout or SHARE)
+            generated = (*plan.generated, *(each.stated(self.folder.path) for each in drawn))
+            plan = replace(plan, generated=generated, holdout=held_out_share(plan, None))
         remark = f"Found by `aegis release`, for {self.aim.described()}"
         write_plan(self.plan, plan, fitting, self.folder.file(FOUND), remark)
         return result
@@ -227,16 +186,23 @@ class Steps:
             return advise(prepared.counted, self.aim.measure)
 
     def compare(self, entry: EntryDocument, masks: Sequence[Configuration]) -> Comparison | None:
-        """Compare masked tables with the generated ones of the entry, if it has any."""
+        """Compare masked tables with the generated ones of the entry, if it has any.
+
+        Raises:
+            PlanError: The measure of utility is none by which they can be compared.
+            AegisError: The extra `synth` is not installed.
+        """
         if not entry.generated:
             return None
+        if self.aim.measure not in TRANSFER_MEASURES:
+            raise PlanError(f"masked and generated tables cannot be compared by {self.aim.measure}")
         plan = _with(self.found, masks)
 
         def work() -> Comparison:
             with self.stage("attacking masked tables") as progress:
                 return compare(self.table, plan, masks, entry, self.aim.measure, self.how, progress)
 
-        inputs = self._of(ENTRY, compared=[each.id for each in masks], measure=self.aim.measure)
+        inputs = self._of(ENTRY, plan=digest_of(self.folder.file(FOUND)), compared=[each.id for each in masks])
         return self.folder.step("comparison", inputs, [], Comparison, work)
 
     def judge(self, entry: EntryDocument) -> Judged:

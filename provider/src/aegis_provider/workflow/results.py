@@ -1,0 +1,51 @@
+"""What steps of a release return, and how they show their progress."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from aegis_provider.privacy import Column
+from aegis_provider.progress import Progress
+from aegis_provider.release.apply import Applied
+
+Stage: TypeAlias = Callable[[str], AbstractContextManager[Progress]]
+"""Shows that a step has begun, and how far it is."""
+
+
+@contextmanager
+def unseen(_step: str) -> Iterator[Progress]:
+    """Show nothing."""
+    yield lambda _done, _all: None
+
+
+@dataclass(frozen=True)
+class Masked:
+    """The masked table.
+
+    Attributes:
+        applied: What was written.
+        labels: The records of each label value, in the table and in the masked one.
+    """
+
+    applied: Applied
+    labels: Mapping[str, tuple[int, int]]
+
+
+@dataclass(frozen=True)
+class Assessed:
+    """The privacy of the release.
+
+    Attributes:
+        columns: The columns, and what becomes of them.
+        verdict: Whether it has the privacy that its configuration promises, in a line.
+        highest: The highest risk of re-identification; `None` if it could not be measured.
+        highest_before: That of the table as it is.
+        certain: How many records are in classes that all have the same value of some sensitive attribute.
+    """
+
+    columns: tuple[Column, ...]
+    verdict: str
+    highest: float | None
+    highest_before: float | None
+    certain: int
