@@ -115,6 +115,8 @@ def prepare_entry(
 ) -> PreparedEntry:
     """Count what the configurations of a plan share, and apply disclosure controls to every count.
 
+    Generated tables that the plan states are not in it yet: `offer.with_generated` adds them.
+
     Args:
         table: The table.
         plan: The plan of the table.
