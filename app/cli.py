@@ -22,6 +22,7 @@ from app.catalog.session import Database
 from app.domain.callers import DEFAULT_TENANT, ApiKey, Role
 from app.domain.errors import RefusalError
 from app.factory import Factory
+from app.identity import token_reader
 from app.main import OpenDoorError, create_app, refuse_open_door, run
 from app.process.embedded import EmbeddedPostgres, EmbeddedPostgresError, running_url
 from app.process.supervisor import GroupMember, Supervisor
@@ -67,7 +68,7 @@ def serve(
     _refuse_taken_port(settings.host, settings.port)
     with _own_database(settings) as url:
         migrations.upgrade(url)
-        asyncio.run(_with_keyring(url, lambda keyring: refuse_open_door(keyring, settings.host)))
+        asyncio.run(_with_keyring(url, lambda keyring: refuse_open_door(keyring, settings)))
         environment = _ONE_THREAD | {
             "AEGIS_DATABASE_URL": url,
             "AEGIS_HOST": settings.host,
@@ -209,8 +210,11 @@ def _settings(**options: object) -> Settings:
     try:
         settings = Settings(**given)
         required_by(settings)  # a criterion that does not exist is an error of the settings, too
+        token_reader(settings)
     except ValidationError as error:
         _fail("; ".join(f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors()))
+    except ValueError as error:
+        _fail(str(error))
     return settings
 
 

@@ -22,6 +22,7 @@ from app.catalog.queue import queue_app
 from app.catalog.session import Database
 from app.domain.lanes import Lane
 from app.factory import Factory
+from app.identity import token_reader
 from app.process.child import ChildProcess, keep_warm
 from app.process.connections import Connection
 from app.services.admission import Admission
@@ -83,15 +84,15 @@ def create_app(settings: Settings, on_ready: Callable[[], Awaitable[None]] | Non
     return app
 
 
-async def refuse_open_door(keyring: Keyring, host: str) -> bool:
-    """Whether the service is in development mode, which means that no key was ever created.
+async def refuse_open_door(keyring: Keyring, settings: Settings) -> bool:
+    """Whether the service is in development mode: no key was ever created, and no issuer of tokens is trusted.
 
     Raises:
-        OpenDoorError: it is in development mode, and others can reach `host`.
+        OpenDoorError: it is in development mode, and others can reach its host.
     """
-    development_mode = not await keyring.any_created()
-    if development_mode and host not in _LOOPBACK:
-        raise OpenDoorError(host)
+    development_mode = settings.oidc_issuer is None and not await keyring.any_created()
+    if development_mode and settings.host not in _LOOPBACK:
+        raise OpenDoorError(settings.host)
     return development_mode
 
 
@@ -110,7 +111,7 @@ async def running_state(settings: Settings) -> AsyncIterator[State]:
     queue = queue_app(settings.database_url)
     try:
         async with database.transaction() as session:
-            development_mode = await refuse_open_door(Factory(session, queue).keyring(), settings.host)
+            development_mode = await refuse_open_door(Factory(session, queue).keyring(), settings)
         checking = uploads.checking_children()
         making = ChildProcess(uploads.__name__, uploads.DEADLINE, uploads.MOST_WAITING)
         warming = asyncio.create_task(checking[Lane.LIGHT].warm())
@@ -129,6 +130,7 @@ async def running_state(settings: Settings) -> AsyncIterator[State]:
                 policy=Policy(settings.min_cell, settings.require_noise, settings.max_epsilon),
                 admission=_admission(settings, development_mode=development_mode),
                 development_mode=development_mode,
+                tokens=token_reader(settings),
             )
         # Cancelling the start of the child could leave a process behind, so wait for it.
         await asyncio.wait([warming])

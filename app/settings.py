@@ -87,4 +87,25 @@ class Settings(BaseSettings):
         description="Distinct questions that a tenant may ask about a version of an entry whose counts it may not "
         "read; the next one is refused with 429.",
     )
+    oidc_issuer: str | None = Field(
+        default=None, description="Trust tokens of this issuer (OpenID Connect) beside keys: the `iss` of its tokens."
+    )
+    oidc_audience: str = Field(default="aegis", description="The `aud` that tokens must have.")
+    oidc_jwks_url: str | None = Field(
+        default=None, description="Where the issuer's keys are; by default, its discovery document says so."
+    )
+    oidc_algorithms: str = Field(
+        default="RS256,ES256", description="Algorithms by which tokens may be signed, with commas between."
+    )
+    oidc_leeway_seconds: float = Field(default=60.0, ge=0, le=600, description="How far clocks may differ.")
+    oidc_tenant_claim: str = Field(
+        default="tenant", description="The claim with the name of the tenant; a dot leads into an object."
+    )
+    oidc_roles_claim: str = Field(
+        default="scope", description="The claim with names of roles: a list, or a text with blanks between."
+    )
+    oidc_roles: str = Field(
+        default="aegis:consume=consumer,aegis:provide=provider,aegis:operate=operator",
+        description="What names of roles in tokens stand for; of several, the strongest counts.",
+    )
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(default="INFO", description="What to log.")

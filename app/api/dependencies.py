@@ -15,11 +15,12 @@ from app.api.mapping import visibility_body
 from app.api.methods import PATCH_TYPES
 from app.catalog.announcements import Announcements
 from app.catalog.session import Database
-from app.domain.callers import DEVELOPER, Caller
+from app.domain.callers import DEVELOPER, Caller, is_key
 from app.domain.entries import Head
 from app.domain.errors import UnknownKeyError
 from app.domain.lanes import Lane
 from app.factory import Factory
+from app.identity import TokenReader
 from app.process.child import ChildProcess
 from app.services.admission import Admission
 from app.services.catalogue import require_publisher
@@ -44,6 +45,7 @@ class State:
         policy: what disclosure control entries must have.
         admission: what is asked of new versions besides.
         development_mode: whether everybody may do everything.
+        tokens: reads tokens of the trusted issuer; None if there is none.
     """
 
     database: Database
@@ -58,6 +60,7 @@ class State:
     policy: Policy
     admission: Admission
     development_mode: bool
+    tokens: TokenReader | None = None
 
 
 def get_state(request: Request) -> State:
@@ -70,7 +73,7 @@ StateDependency = Annotated[State, Depends(get_state)]
 
 
 async def get_caller(state: StateDependency, authorization: Annotated[str | None, Header()] = None) -> Caller:
-    """The caller: the holder of the key, or the developer in development mode.
+    """The caller: the holder of the key or of the token, or the developer in development mode.
 
     This has a transaction of its own, since no transaction must stay open while a body is uploaded.
     """
@@ -81,6 +84,8 @@ async def get_caller(state: StateDependency, authorization: Annotated[str | None
         raise UnknownKeyError(
             "Send an API key: 'Authorization: Bearer KEY' (the command aegis reads the key from AEGIS_API_KEY)."
         )
+    if state.tokens is not None and not is_key(key.strip()):
+        return await state.tokens.caller(key.strip())
     async with state.database.transaction() as session:
         return await Factory(session, state.queue).keyring().caller(key.strip())
 

@@ -18,7 +18,7 @@ _TEMPLATE = "#/components/schemas/{model}"
 _TITLES = dict(STATUS.values())
 
 #: Problems that any operation under /v1 may answer with.
-_ALWAYS = (401, 503)
+_ALWAYS = (401, 403, 503)
 
 
 def body(model: type[BaseModel]) -> dict[str, Any]:
@@ -110,6 +110,7 @@ def openapi(app: FastAPI, routers: Sequence[APIRouter]) -> dict[str, Any]:
     for path, operations in document["paths"].items():
         for operation in operations.values() if path.startswith("/v1/") else ():
             operation["security"] = [{"key": []}]
-    document["components"]["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer"}}
+    scheme = {"type": "http", "scheme": "bearer", "description": "An API key, or a token of the trusted issuer (JWT)"}
+    document["components"]["securitySchemes"] = {"key": scheme}
     document["components"]["schemas"] = dict(sorted(schemas.items()))
     return document

@@ -20,6 +20,7 @@ from app.domain.errors import (
     Fault,
     InterruptedWorkError,
     InvalidDocumentError,
+    IssuerUnavailableError,
     NameTakenError,
     NotFoundError,
     OverloadedError,
@@ -71,6 +72,7 @@ STATUS: Mapping[type[RefusalError], tuple[int, str]] = {
     BudgetSpentError: (429, "No questions left"),
     InterruptedWorkError: (503, "Interrupted"),
     OverloadedError: (503, "Overloaded"),
+    IssuerUnavailableError: (503, "Issuer unavailable"),
     DatabaseUnavailableError: (503, "Database unavailable"),
 }
 

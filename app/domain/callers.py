@@ -8,6 +8,14 @@ from enum import StrEnum
 
 DEFAULT_TENANT = "default"
 
+#: The most characters in a tenant's name.
+LONGEST_TENANT = 255
+
+
+def is_tenant_name(name: str) -> bool:
+    """Whether a tenant may be called so."""
+    return 1 <= len(name) <= LONGEST_TENANT and name.isprintable()
+
 
 class Role(StrEnum):
     """The role of a key. An operator may do everything, for every tenant."""
@@ -68,6 +76,11 @@ def draw_key() -> tuple[str, str]:
     """
     prefix = _MARK + secrets.token_hex(_PREFIX_BYTES)
     return f"{prefix}_{secrets.token_urlsafe(32)}", prefix
+
+
+def is_key(text: str) -> bool:
+    """Whether a text looks like a key, and not like a token."""
+    return text.startswith(_MARK)
 
 
 def hash_key(key: str) -> bytes:

@@ -27,7 +27,7 @@ class RefusalError(Exception):
 
 
 class UnknownKeyError(RefusalError):
-    """The key is missing, unknown, expired or revoked."""
+    """The key or the token is missing, unknown, expired or revoked."""
 
     code = "unauthenticated"
 
@@ -89,6 +89,12 @@ class InterruptedWorkError(RefusalError):
     """The process that worked on the request died, because of the request or for another reason."""
 
     code = "interrupted"
+
+
+class IssuerUnavailableError(RefusalError):
+    """The issuer of tokens does not answer, and none of its keys is known."""
+
+    code = "issuer_unavailable"
 
 
 class DatabaseUnavailableError(RefusalError):

@@ -4,11 +4,9 @@ from datetime import UTC, datetime, timedelta
 
 from app.catalog.stores.keys import KeyStore
 from app.catalog.stores.tenants import TenantStore
-from app.domain.callers import PREFIX_LENGTH, ApiKey, Caller, Role, draw_key, hash_key
+from app.domain.callers import LONGEST_TENANT, PREFIX_LENGTH, ApiKey, Caller, Role, draw_key, hash_key, is_tenant_name
 from app.domain.errors import InvalidDocumentError, NotFoundError, UnknownKeyError
 from app.domain.required_privacy import RequiredPrivacy
-
-LONGEST_NAME = 255
 
 
 class Keyring:
@@ -74,5 +72,5 @@ class Keyring:
 
 
 def _refuse_name(tenant: str) -> None:
-    if not 1 <= len(tenant) <= LONGEST_NAME or not tenant.isprintable():
-        raise InvalidDocumentError(f"The name of a tenant must have 1 to {LONGEST_NAME} printable characters.")
+    if not is_tenant_name(tenant):
+        raise InvalidDocumentError(f"The name of a tenant must have 1 to {LONGEST_TENANT} printable characters.")

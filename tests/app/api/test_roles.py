@@ -1,5 +1,6 @@
 """Every route for every kind of caller, as in the table of docs/api.md."""
 
+import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ import pytest
 
 from app.main import create_app
 from app.settings import Settings
+from tests.issuer import Issuer, running_issuer
 from tests.postgres import create_database, drop_database
 from tests.service import ACCEPTED, create_key, example_entry, publish, running_app
 
@@ -55,9 +57,9 @@ async def published(api: httpx.AsyncClient, owner: dict[str, str], visibility: A
 
 @dataclass(frozen=True)
 class World:
-    """Every kind of caller, and the entry that they ask about."""
+    """Every kind of caller with what it sends, a key or a token, and the entry that they ask about."""
 
-    headers: Mapping[str, dict[str, str]]
+    headers: Mapping[str, Mapping[str, dict[str, str]]]
     entries: Mapping[str, Owned]
 
 
@@ -75,20 +77,37 @@ async def keys(database_url: str) -> dict[str, dict[str, str]]:
     } | dict.fromkeys(VISIBILITY, stranger)
 
 
+def tokens(issuer: Issuer) -> dict[str, dict[str, str]]:
+    """The callers that a token can be of."""
+
+    def bearing(**claims: Any) -> dict[str, str]:
+        return {"Authorization": f"Bearer {issuer.token(**{'exp': time.time() + 3600} | claims)}"}
+
+    stranger = bearing(tenant="stranger", scope="aegis:provide")
+    return {
+        "unknown key": bearing(headers={"kid": "unknown"}),
+        "expired key": bearing(exp=time.time() - 3600),
+        "consumer": bearing(tenant="owner", scope="aegis:consume"),
+        "provider": bearing(tenant="owner", scope="aegis:provide"),
+        "operator": bearing(tenant="elsewhere", scope="aegis:operate"),
+    } | dict.fromkeys(VISIBILITY, stranger)
+
+
 @pytest.fixture(scope="module")
 async def world(postgres, migrated, shared_api) -> AsyncIterator[World]:
     """A second service, on a database with keys; `shared_api` always stays in development mode."""
     guarded_url = create_database(postgres.url, "guarded", template=migrated)
     headers = await keys(guarded_url)
     async with AsyncExitStack() as stack:
-        api = await stack.enter_async_context(running_app(guarded_url))
+        issuer = stack.enter_context(running_issuer())
+        api = await stack.enter_async_context(running_app(guarded_url, oidc_issuer=issuer.url))
         owned = {
             visibility: await published(api, headers["provider"], VISIBILITY.get(visibility, "private"))
             for visibility in ("private", *VISIBILITY)
         }
         entries = {caller: owned.get(caller, owned["private"]) for caller in headers}
         entries["development"] = await published(shared_api, {}, "private")
-        yield World(headers, entries)
+        yield World({"key": headers, "token": tokens(issuer)}, entries)
     drop_database(postgres.url, "guarded")
 
 
@@ -114,13 +133,16 @@ def test_no_route_is_hidden_from_the_openapi_document():
 @pytest.mark.parametrize(
     ("route", "caller"), [(route, caller) for route, callers in TABLE.items() for caller in callers], ids=str
 )
-async def test_the_status_is_the_table_s(world, route, caller):
+@pytest.mark.parametrize("sent", ["key", "token"])
+async def test_the_status_is_the_table_s(world, route, caller, sent):
+    if caller not in world.headers[sent]:
+        return  # a token cannot be missing or revoked
     method, path = route.split()
     owned = world.entries[caller]
     if method == "DELETE":
         owned = await published(owned.api, owned.owner, owned.document["visibility"])
     path = path.format(entry_id=owned.entry_id, advice_id=owned.advice_id)
-    headers = world.headers[caller] | {"If-Match": "*", "Prefer": "respond-async"}
+    headers = world.headers[sent][caller] | {"If-Match": "*", "Prefer": "respond-async"}
     params = ACCEPTED if route == "POST /v1/entries" else None
     answer = await owned.api.request(method, path, headers=headers, json=body(route, owned), params=params)
     assert answer.status_code == TABLE[route][caller], answer.text

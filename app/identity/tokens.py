@@ -1,0 +1,90 @@
+from collections.abc import Mapping
+from typing import Any, Final
+
+import jwt
+
+from app.domain.callers import LONGEST_TENANT, Caller, Role, is_tenant_name
+from app.domain.errors import RoleNotAllowedError, UnknownKeyError
+from app.identity.issuer_keys import IssuerKeys
+from app.identity.trust import Trust
+
+#: A longer token is refused unread. Those of large companies have some thousand characters.
+MOST_CHARACTERS: Final = 8_192
+
+_REASONS: Final[Mapping[type[Exception], str]] = {
+    jwt.ExpiredSignatureError: "has expired",
+    jwt.ImmatureSignatureError: "is not valid yet",
+    jwt.InvalidAudienceError: "is not for this service (aud)",
+    jwt.InvalidIssuerError: "is of another issuer (iss)",
+    jwt.InvalidAlgorithmError: "is signed by an algorithm that is not accepted",
+    jwt.MissingRequiredClaimError: "does not say when it expires (exp), for whom it is (aud) or who issued it (iss)",
+    jwt.InvalidSignatureError: "has a wrong signature",
+}
+
+
+class TokenReader:
+    """Finds out who holds a token, and believes only what the trusted issuer has signed."""
+
+    def __init__(self, trust: Trust, keys: IssuerKeys) -> None:
+        self._trust = trust
+        self._keys = keys
+
+    async def caller(self, token: str) -> Caller:
+        """The caller that holds a token (a JWT, RFC 7519).
+
+        Raises:
+            UnknownKeyError: it is no token, not of the issuer, not for this service, or not valid now.
+            RoleNotAllowedError: it gives its holder no tenant or no role.
+            IssuerUnavailableError: the issuer's keys are not known.
+        """
+        if len(token) > MOST_CHARACTERS:
+            raise UnknownKeyError(f"This token is longer than {MOST_CHARACTERS} characters.")
+        try:
+            header = jwt.get_unverified_header(token)
+            key = await self._key(header)
+            claims = self._claims(token, key)
+        except (jwt.PyJWTError, ValueError, TypeError, RecursionError) as error:
+            raise UnknownKeyError(f"This token {_reason(error)}.") from error
+        return self._holder(claims)
+
+    async def _key(self, header: Mapping[str, Any]) -> jwt.PyJWK:
+        """The key that a token says it is signed by, for the algorithm that it says, if both are acceptable."""
+        algorithm, kid = header.get("alg"), header.get("kid")
+        if algorithm not in self._trust.algorithms:
+            raise jwt.InvalidAlgorithmError
+        if not isinstance(kid, str):
+            raise UnknownKeyError("This token does not say which key signed it (kid).")
+        jwk = await self._keys.key(kid)
+        return jwt.PyJWK(dict(jwk), algorithm=jwk.get("alg") or algorithm)
+
+    def _claims(self, token: str, key: jwt.PyJWK) -> dict[str, Any]:
+        trust = self._trust
+        claims: dict[str, Any] = jwt.decode(
+            token,
+            key,
+            algorithms=trust.algorithms,
+            audience=trust.audience,
+            issuer=trust.issuer,
+            leeway=trust.leeway,
+            options={"require": ["exp", "aud", "iss"]},
+        )
+        return claims
+
+    def _holder(self, claims: Mapping[str, Any]) -> Caller:
+        tenant, role = self._trust.tenant_in(claims), self._trust.role_in(claims)
+        if tenant is None or not is_tenant_name(tenant):
+            raise RoleNotAllowedError(
+                f"This token names no tenant: its claim {self._trust.tenant_claim!r} must be a text of 1 to "
+                f"{LONGEST_TENANT} printable characters."
+            )
+        if role is None:
+            known = ", ".join(self._trust.roles)
+            raise RoleNotAllowedError(
+                f"This token gives no role: its claim {self._trust.roles_claim!r} must have one of {known}."
+            )
+        return Caller(tenant, Role(role))
+
+
+def _reason(error: Exception) -> str:
+    found = (reason for kind, reason in _REASONS.items() if isinstance(error, kind))
+    return next(found, "cannot be read: it is no JWT, or was cut short")
