@@ -29,14 +29,14 @@ def apply(
     keep_order: Annotated[bool, typer.Option("--keep-order", help="Keep the order of the records.")] = False,  # noqa: FBT002 - a flag
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
-    """Write the table as a configuration masks it, or hand out a generated table that the plan offers.
+    """Write the table as a configuration masks it.
 
     The masked table has the label and the attributes of the plan that the configuration does not drop, and its records
     in a random order, since their order can tell who is who. Records that the plan declares suppressed are left out,
     and cells that it declares suppressed become `*`.
     The privacy that the plan promises is measured in the masked table. A table that breaks the promise is not written.
 
-    A generated table is copied as it is, after its SHA-256 is found to be the one that the plan states.
+    A generated table that the plan offers is copied as it is, if its SHA-256 is the one that the plan states.
     """
     intended = load_plan(plan)
     if intended.generated_table(configuration) is not None:
