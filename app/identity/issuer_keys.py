@@ -66,7 +66,7 @@ class IssuerKeys:
     async def _refresh(self) -> None:
         try:
             self._keys = await self._fetch()
-        except (httpx.HTTPError, ValueError, KeyError, TypeError) as error:
+        except (httpx.HTTPError, httpx.InvalidURL, ValueError, KeyError, TypeError) as error:
             _log.warning("the issuer's keys cannot be fetched", error=type(error).__name__)
             self._next, self._wait = self._clock() + self._wait, min(2 * self._wait, LONGEST_WAIT)
             return

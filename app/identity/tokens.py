@@ -3,7 +3,7 @@ from typing import Any, Final
 
 import jwt
 
-from app.domain.callers import LONGEST_TENANT, Caller, Role, is_tenant_name
+from app.domain.callers import LONGEST_TENANT, Caller, is_tenant_name
 from app.domain.errors import RoleNotAllowedError, UnknownKeyError
 from app.identity.issuer_keys import IssuerKeys
 from app.identity.trust import Trust
@@ -82,7 +82,7 @@ class TokenReader:
             raise RoleNotAllowedError(
                 f"This token gives no role: its claim {self._trust.roles_claim!r} must have one of {known}."
             )
-        return Caller(tenant, Role(role))
+        return Caller(tenant, role)
 
 
 def _reason(error: Exception) -> str:

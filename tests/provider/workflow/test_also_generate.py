@@ -17,7 +17,7 @@ from aegis_provider.workflow import generating, release
 from aegis_provider.workflow.card_comparison import compared_in_words
 from aegis_sdk.wire import publishable, read_json
 
-TABLES = ("trees-0", "trees-5", "trees-20")
+TABLES = ("trees-5", "trees-20", "trees-50")
 
 
 @pytest.fixture(scope="module")
@@ -134,7 +134,7 @@ def test_a_run_that_is_stopped_goes_on(people, tmp_path, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         release(people, "ill", output=tmp_path / "r", seconds=30, also_generate=True)
     before = {each.name: each.read_bytes() for each in (tmp_path / "r").glob("generated-*")}
-    assert sorted(before) == ["generated-trees-0.csv", "generated-trees-5.csv"]
+    assert sorted(before) == ["generated-trees-20.csv", "generated-trees-5.csv"]
     monkeypatch.undo()
     again = release(people, "ill", output=tmp_path / "r", seconds=30, also_generate=True)
     assert [each.id for each in plan_of(again).generated] == list(TABLES)

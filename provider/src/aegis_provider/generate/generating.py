@@ -114,11 +114,7 @@ def generate(
         ).train()
     guarantee = chosen.guarantee(prepared.task)
     codes = prepared.sampled(training.model, wish, seed, guaranteed=guarantee is not None)
-    rng = np.random.default_rng([seed, _FOR_VALUES])
-    columns = [each.decoder.drawn(codes[:, place], rng) for place, each in enumerate(prepared.task.levels)]
-    texts = pa.table(
-        {each.name: pa.array(column, pa.string()) for each, column in zip(prepared.task.levels, columns, strict=True)}
-    )
+    texts = prepared.texts(codes, np.random.default_rng([seed, _FOR_VALUES]))
     if output is not None:
         write(output, texts, separator)
     if checkpoint is not None:
@@ -233,6 +229,11 @@ class _Prepared:
         privacy = np.where(self.task.quasi_identifiers, self.task.privacy_weights, 0) * (self.task.knobs.privacy > 0)
         both = zip(self.task.levels[:-1], privacy, self.task.importance, strict=False)
         return {each.name: (float(one), float(two)) for each, one, two in both}
+
+    def texts(self, codes: Codes, rng: np.random.Generator) -> pa.Table:
+        """Return the texts of generated levels, a column each."""
+        both = zip(self.task.levels, codes.T, strict=True)
+        return pa.table({each.name: pa.array(each.decoder.drawn(one, rng), pa.string()) for each, one in both})
 
     def sampled(self, model: Model, wish: Wish, seed: int, *, guaranteed: bool) -> Codes:
         """Return (records, columns) generated levels with the label values that are asked for.

@@ -15,8 +15,8 @@ from aegis_provider.plan.model import Plan
 from aegis_provider.table import Source, table_name
 
 METHOD: Final = "trees"
-LEVELS: Final = (0.0, 5.0, 20.0)
-"""The levels of privacy at which a table is generated."""
+LEVELS: Final = (5.0, 20.0, 50.0)
+"""The levels of privacy at which a table is generated. On tables without privacy, attacks gain something."""
 
 
 def refuse_equal_ids(plan: Plan) -> None:
