@@ -130,7 +130,7 @@ def test_another_file_is_neither_offered_nor_handed_out(entry, aegis, table, pla
     assert "made.csv: is not the table that plan.yaml states: its SHA-256 is" in said
     code, _, said = aegis("apply", table, "--plan", plan, "--configuration", "g1", "--output", tmp_path / "out.csv")
     assert code == 2
-    assert "state that one, or take g1 out of the plan" in said
+    assert "restore that file, or take g1 out of the plan" in said
     assert not (tmp_path / "out.csv").exists()
 
 

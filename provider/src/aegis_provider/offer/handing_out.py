@@ -73,7 +73,7 @@ def refuse_unofferable(plan: Plan, generated: GeneratedTable, copy: Path | None 
     if digest != generated.sha256:
         raise TableError(
             f"{generated.file}: is not the table that {plan.source} states: its SHA-256 is {digest}, not "
-            f"{generated.sha256}; state that one, or take {generated.id} out of the plan"
+            f"{generated.sha256}; restore that file, or take {generated.id} out of the plan"
         )
     with open_table(file, delimiter=delimiter) as opened:
         opened.positions([plan.label])
