@@ -12,6 +12,7 @@ from app.catalog.stores.questions import QuestionStore
 from app.catalog.stores.references import ReferenceStore
 from app.catalog.stores.tenants import TenantStore
 from app.catalog.stores.verdicts import VerdictStore
+from app.services.administration import Administration
 from app.services.advice import AdviceService, AdviceWork
 from app.services.advice_input import RecentInputs
 from app.services.catalogue import CatalogueService
@@ -36,6 +37,10 @@ class Factory:
     def keyring(self) -> Keyring:
         """The service for API keys."""
         return Keyring(KeyStore(self._session), TenantStore(self._session))
+
+    def administration(self) -> Administration:
+        """The service for administrators of tenants."""
+        return Administration(KeyStore(self._session), self.keyring())
 
     def catalogue(self) -> CatalogueService:
         """The service for entries."""

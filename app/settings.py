@@ -105,7 +105,8 @@ class Settings(BaseSettings):
         default="scope", description="The claim with names of roles: a list, or a text with blanks between."
     )
     oidc_roles: str = Field(
-        default="aegis:consume=consumer,aegis:provide=provider,aegis:operate=operator",
-        description="What names of roles in tokens stand for; of several, the strongest counts.",
+        default="aegis:consume=consumer,aegis:provide=provider,aegis:review=reviewer,"
+        "aegis:administer=administrator,aegis:operate=operator",
+        description="What names of roles in tokens stand for; a token with several may do what each of them may.",
     )
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(default="INFO", description="What to log.")

@@ -69,7 +69,7 @@ async def create_key(
 ) -> dict[str, str]:
     """Create a key and return the header that carries it."""
     async with keyring_of(database_url) as keyring:
-        key = await keyring.create(tenant, Role(role), lifetime)
+        key, _ = await keyring.create(tenant, Role(role), lifetime)
         if revoked:
             await keyring.revoke(prefix_of(key))
     return {"Authorization": f"Bearer {key}"}

@@ -87,7 +87,7 @@ async def get_caller(state: StateDependency, authorization: Annotated[str | None
     if state.tokens is not None and not is_key(key.strip()):
         return await state.tokens.caller(key.strip())
     async with state.database.transaction() as session:
-        return await Factory(session, state.queue).keyring().caller(key.strip())
+        return (await Factory(session, state.queue).keyring().recognise(key.strip())).caller
 
 
 CallerDependency = Annotated[Caller, Depends(get_caller)]

@@ -48,6 +48,9 @@ def head_body(head: Head) -> dict[str, Any]:
         "digest": head.digest,
         "created_at": timestamp(head.created_at),
         "accepted_small_counts": head.accepted_small_counts,
+        "awaits_sign_off": head.awaits_sign_off,
+        "published_by": head.published_by,
+        "signed_off_by": head.signed_off_by,
     }
 
 

@@ -7,12 +7,14 @@ the table in `docs/api.md` that says who may use it.
 
 from fastapi import APIRouter
 
-from app.api.routers import advice, entries, measures, operation, publishing
+from app.api.routers import advice, entries, keys, measures, operation, policy, publishing
 
 ROUTERS: tuple[APIRouter, ...] = (
     entries.router,
     publishing.router,
     advice.router,
     measures.router,
+    keys.router,
+    policy.router,
     operation.router,
 )

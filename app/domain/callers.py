@@ -3,7 +3,7 @@
 import hashlib
 import secrets
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 
 DEFAULT_TENANT = "default"
@@ -18,49 +18,117 @@ def is_tenant_name(name: str) -> bool:
 
 
 class Role(StrEnum):
-    """The role of a key. An operator may do everything, for every tenant."""
+    """What a key or a token is for. All roles read what their tenant sees and ask for advice; each may do more.
 
-    PROVIDER = "provider"
+    A provider publishes, a reviewer signs versions off, an administrator has its tenant's keys and policy, and an
+    operator may do everything, for every tenant.
+    """
+
     CONSUMER = "consumer"
+    PROVIDER = "provider"
+    REVIEWER = "reviewer"
+    ADMINISTRATOR = "administrator"
     OPERATOR = "operator"
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """A caller: its tenant and its role."""
+    """A caller.
+
+    Attributes:
+        tenant: the organisation that it acts for.
+        roles: what it may do; a key has one role, a token can have several.
+        subject: who it is: the prefix of its key, or the subject of its token; None in development mode.
+    """
 
     tenant: str
-    role: Role
+    roles: frozenset[Role]
+    subject: str | None = None
 
     @property
     def is_operator(self) -> bool:
         """Whether the caller sees and may change every tenant's entries."""
-        return self.role is Role.OPERATOR
+        return Role.OPERATOR in self.roles
 
     @property
     def may_publish(self) -> bool:
-        """Whether the caller may publish; consumers may only read and ask."""
-        return self.role is not Role.CONSUMER
+        """Whether the caller may publish and change its tenant's entries."""
+        return self._is_one_of(Role.PROVIDER)
+
+    @property
+    def may_read_counts(self) -> bool:
+        """Whether the caller may read the counts of its tenant's entries, and the versions that others do not see."""
+        return self._is_one_of(Role.PROVIDER, Role.REVIEWER)
+
+    @property
+    def may_sign_off(self) -> bool:
+        """Whether the caller may sign off its tenant's versions."""
+        return self._is_one_of(Role.REVIEWER)
+
+    @property
+    def may_administer(self) -> bool:
+        """Whether the caller has its tenant's keys and policy."""
+        return self._is_one_of(Role.ADMINISTRATOR)
+
+    def _is_one_of(self, *roles: Role) -> bool:
+        return self.is_operator or not self.roles.isdisjoint(roles)
 
 
 #: The caller in development mode: everybody acts for the default tenant and may do everything.
-DEVELOPER = Caller(DEFAULT_TENANT, Role.OPERATOR)
+DEVELOPER = Caller(DEFAULT_TENANT, frozenset({Role.OPERATOR}))
+
+
+#: Holders of keys and their administrators are told for so long before that a key expires.
+NOTICE = timedelta(days=14)
+
+#: The last use of a key is stored to the hour, so that not every request writes.
+LAST_USE_STEP = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)
 class ApiKey:
-    """A key as stored, without its secret; `prefix` is the readable part by which people refer to it."""
+    """A key as stored, without its secret.
+
+    Attributes:
+        prefix: the readable part, by which people refer to it.
+        last_used_at: when it was last used, to the hour; None if never.
+        replaces: the prefix of the key whose successor it is.
+    """
 
     prefix: str
     tenant: str
     role: Role
     created_at: datetime
-    expires_at: datetime | None
-    revoked_at: datetime | None
+    expires_at: datetime | None = None
+    revoked_at: datetime | None = None
+    last_used_at: datetime | None = None
+    replaces: str | None = None
+
+    @property
+    def caller(self) -> Caller:
+        """Who holds it."""
+        return Caller(self.tenant, frozenset({self.role}), self.prefix)
+
+    @property
+    def lifetime(self) -> timedelta | None:
+        """How long it is valid in all; None if for ever."""
+        return None if self.expires_at is None else self.expires_at - self.created_at
 
     def is_valid(self, now: datetime) -> bool:
         """Whether the key is neither revoked nor expired at `now`."""
         return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
+
+    def expires_soon(self, now: datetime) -> bool:
+        """Whether it is time to replace the key."""
+        return self.is_valid(now) and self.expires_at is not None and self.expires_at - now < NOTICE
+
+    def state(self, now: datetime) -> str:
+        """`valid`, `expiring`, `expired` or `revoked`."""
+        if self.revoked_at is not None:
+            return "revoked"
+        if not self.is_valid(now):
+            return "expired"
+        return "expiring" if self.expires_soon(now) else "valid"
 
 
 _MARK, _PREFIX_BYTES = "aegis_", 4

@@ -9,7 +9,7 @@ from app.domain.arrays import PackedArray
 from app.domain.callers import Caller
 from app.domain.configurations import PackedConfigurations
 from app.domain.errors import Fault
-from app.domain.required_privacy import NOTHING_REQUIRED, RequiredPrivacy
+from app.domain.tenants import NO_DEMANDS, TenantPolicy
 
 
 class Audience(StrEnum):
@@ -39,7 +39,10 @@ class Head:
         has_open_answers: whether everybody who sees the entry gets full answers about it.
         accepted_small_counts: whether this version was published with exact counts of a few people; None for callers
             who may not read the counts.
-        required_privacy: what the entry's tenant requires of its configurations.
+        policy: what the entry's tenant asks of its entries.
+        awaits_sign_off: whether others do not see this version until a reviewer has signed it off.
+        published_by: who published this version; None for callers who may not read the counts, or if unknown.
+        signed_off_by: who signed it off; None for these callers, or if nobody did.
     """
 
     id: str
@@ -58,10 +61,18 @@ class Head:
     created_at: datetime
     has_open_answers: bool = False
     accepted_small_counts: bool | None = False
-    required_privacy: RequiredPrivacy = NOTHING_REQUIRED
+    policy: TenantPolicy = NO_DEMANDS
+    awaits_sign_off: bool = False
+    published_by: str | None = None
+    signed_off_by: str | None = None
 
     def is_visible_to(self, caller: Caller) -> bool:
-        """Whether the caller may see it: its own tenant, operators, and tenants that the visibility includes."""
+        """Whether the caller may see it: its own tenant, operators, and tenants that the visibility includes.
+
+        A version that awaits its sign-off is visible only to those who may read its counts.
+        """
+        if self.awaits_sign_off and not self.shows_counts_to(caller):
+            return False
         return (
             caller.is_operator
             or caller.tenant == self.tenant
@@ -70,21 +81,33 @@ class Head:
         )
 
     def belongs_to(self, caller: Caller) -> bool:
-        """Whether the caller may change it, or read its summaries."""
+        """Whether the caller may change it."""
         return caller.is_operator or (caller.may_publish and caller.tenant == self.tenant)
+
+    def shows_counts_to(self, caller: Caller) -> bool:
+        """Whether the caller may read its counts."""
+        return caller.is_operator or (caller.may_read_counts and caller.tenant == self.tenant)
 
     def seen_by(self, caller: Caller) -> Self:
         """The head as the caller sees it.
 
-        Others get neither the content's digest nor whether there are small counts, nor the other tenants that see it.
+        Others get neither the content's digest nor whether there are small counts, nor the other tenants that see it,
+        nor who published it and signed it off.
         """
-        if self.belongs_to(caller):
+        if self.shows_counts_to(caller):
             return self
         visibility = self.visibility
         if visibility.audience is Audience.TENANTS:
             named = tuple(tenant for tenant in visibility.tenants if tenant == caller.tenant)
             visibility = Visibility(Audience.TENANTS, named)
-        return replace(self, digest=self.keyed_digest, accepted_small_counts=None, visibility=visibility)
+        return replace(
+            self,
+            digest=self.keyed_digest,
+            accepted_small_counts=None,
+            visibility=visibility,
+            published_by=None,
+            signed_off_by=None,
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,13 +11,17 @@ from app.identity.trust import Trust
 #: A longer token is refused unread. Those of large companies have some thousand characters.
 MOST_CHARACTERS: Final = 8_192
 
+#: OpenID Connect Core 1.0, section 2: a subject has at most 255 characters.
+LONGEST_SUBJECT: Final = 255
+
 _REASONS: Final[Mapping[type[Exception], str]] = {
     jwt.ExpiredSignatureError: "has expired",
     jwt.ImmatureSignatureError: "is not valid yet",
     jwt.InvalidAudienceError: "is not for this service (aud)",
     jwt.InvalidIssuerError: "is of another issuer (iss)",
     jwt.InvalidAlgorithmError: "is signed by an algorithm that is not accepted",
-    jwt.MissingRequiredClaimError: "does not say when it expires (exp), for whom it is (aud) or who issued it (iss)",
+    jwt.MissingRequiredClaimError: "does not say when it expires (exp), for whom it is (aud), who issued it (iss) or "
+    "who holds it (sub)",
     jwt.InvalidSignatureError: "has a wrong signature",
 }
 
@@ -66,23 +70,29 @@ class TokenReader:
             audience=trust.audience,
             issuer=trust.issuer,
             leeway=trust.leeway,
-            options={"require": ["exp", "aud", "iss"]},
+            options={"require": ["exp", "aud", "iss", "sub"]},
         )
         return claims
 
     def _holder(self, claims: Mapping[str, Any]) -> Caller:
-        tenant, role = self._trust.tenant_in(claims), self._trust.role_in(claims)
+        tenant, roles = self._trust.tenant_in(claims), self._trust.roles_in(claims)
         if tenant is None or not is_tenant_name(tenant):
             raise RoleNotAllowedError(
                 f"This token names no tenant: its claim {self._trust.tenant_claim!r} must be a text of 1 to "
                 f"{LONGEST_TENANT} printable characters."
             )
-        if role is None:
+        if not roles:
             known = ", ".join(self._trust.roles)
             raise RoleNotAllowedError(
                 f"This token gives no role: its claim {self._trust.roles_claim!r} must have one of {known}."
             )
-        return Caller(tenant, role)
+        subject = claims["sub"]
+        if not (1 <= len(subject) <= LONGEST_SUBJECT and subject.isprintable()):
+            raise RoleNotAllowedError(
+                f"This token names nobody: its claim 'sub' must be a text of 1 to "
+                f"{LONGEST_SUBJECT} printable characters."
+            )
+        return Caller(tenant, roles, subject)
 
 
 def _reason(error: Exception) -> str:

@@ -7,9 +7,6 @@ from app.domain.callers import Role
 #: The algorithms that may be trusted: signatures by a key pair, so that nobody who can check a token can make one.
 ALGORITHMS: Final = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
 
-#: The strongest role last: of several, a token gives the strongest.
-_STRENGTH: Final = (Role.CONSUMER, Role.PROVIDER, Role.OPERATOR)
-
 
 @dataclass(frozen=True, slots=True)
 class Trust:
@@ -38,12 +35,11 @@ class Trust:
         tenant = _at(claims, self.tenant_claim)
         return tenant if isinstance(tenant, str) else None
 
-    def role_in(self, claims: Mapping[str, Any]) -> Role | None:
-        """The strongest role that a token names; None if it names none."""
+    def roles_in(self, claims: Mapping[str, Any]) -> frozenset[Role]:
+        """The roles that a token names."""
         stated = _at(claims, self.roles_claim)
         names = stated.split() if isinstance(stated, str) else stated if isinstance(stated, list) else []
-        found = {self.roles[name] for name in names if isinstance(name, str) and name in self.roles}
-        return max(found, key=_STRENGTH.index, default=None)
+        return frozenset(self.roles[name] for name in names if isinstance(name, str) and name in self.roles)
 
 
 def _at(claims: Mapping[str, Any], path: str) -> object:

@@ -10,6 +10,7 @@ from app.domain.configurations import PackedConfigurations
 from app.domain.entries import Publication
 from app.domain.errors import Fault, InvalidDocumentError
 from app.domain.required_privacy import NOTHING_REQUIRED, RequiredPrivacy
+from app.domain.tenants import TenantPolicy
 from app.services.small_counts import SmallCountsGate
 
 
@@ -36,10 +37,12 @@ class Admission:
         self.small_counts.refuse(publication.small_counts)
         refuse_unvouched(publication.content.configuration_table, self.required.stricter_of(by_tenant))
 
-    def warnings(self, publication: Publication, by_tenant: RequiredPrivacy) -> Iterator[str]:
+    def warnings(self, publication: Publication, policy: TenantPolicy) -> Iterator[str]:
         """What its provider should know of a version that was published, one sentence each."""
+        if policy.demands_sign_off:
+            yield "Others do not see this version yet: a reviewer has to sign it off."
         yield from self.small_counts.warnings(publication.small_counts)
-        required = self.required.stricter_of(by_tenant)
+        required = self.required.stricter_of(policy.required_privacy)
         if required and not _competing(publication.content.configuration_table, required):
             limits = ", ".join(words for _, words in required.in_words())
             yield f"No configuration vouches for {limits}, which a policy requires here: no question can be answered."

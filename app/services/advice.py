@@ -100,7 +100,7 @@ class AdviceService:
             BudgetSpentError: the caller's tenant has asked enough distinct questions.
             NotFoundError: the version has just been deleted.
         """
-        question = replace(question, policy=rules.required.stricter_of(head.required_privacy))
+        question = replace(question, policy=rules.required.stricter_of(head.policy.required_privacy))
         view = view_for(caller, head)
         if view is View.COARSE:
             refuse_beyond_coarse(question, (await self._version(head)).outline)
@@ -187,7 +187,7 @@ class AdviceService:
     async def _seen(self, caller: Caller, question: TenantQuestion) -> SeenAdvice | None:
         """The advice that answers a question; None if the caller may not see it."""
         advice = await self._advice.find(question.advice_id)
-        head = None if advice is None else await self._entries.find(advice.entry_id, advice.version)
+        head = None if advice is None else await self._entries.find(caller, advice.entry_id, advice.version)
         if advice is None or head is None or not _may_read(caller, question.tenant, head):
             return None
         view = view_for(caller, head)
@@ -196,7 +196,7 @@ class AdviceService:
         if not advice.status.is_final:
             advice = replace(advice, progress=await self._advice.progress(advice.id, MODEL_VERSION))
         own = replace(advice, id=question.id, created_at=question.created_at, digest=head.seen_by(caller).digest)
-        if not head.belongs_to(caller):  # it would show that somebody else asked the same
+        if not head.shows_counts_to(caller):  # it would show that somebody else asked the same
             own = replace(own, elapsed_ms=None)
         return SeenAdvice(own, view)
 

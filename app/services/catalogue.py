@@ -19,6 +19,7 @@ from app.domain.errors import (
     StaleVersionError,
 )
 from app.domain.required_privacy import RequiredPrivacy
+from app.domain.tenants import TenantPolicy
 from app.domain.verdicts import StoredVerdict
 from app.services.admission import Admission
 from app.services.references import chunks
@@ -47,11 +48,13 @@ class Terms:
         tenant: the tenant.
         named: its entry that has the name asked about; None if there is none.
         required: the privacy that configurations must vouch for.
+        demands_sign_off: whether a reviewer must sign off each version before others see it.
     """
 
     tenant: str
     named: Head | None
     required: RequiredPrivacy
+    demands_sign_off: bool
 
 
 class CatalogueService:
@@ -78,9 +81,10 @@ class CatalogueService:
             RoleNotAllowedError: the caller may not publish.
         """
         require_publisher(caller)
-        by_tenant = await self._tenants.required_privacy(caller.tenant)
-        named = None if name is None else await self._entries.find_by_name(caller.tenant, name)
-        return Terms(caller.tenant, named, admission.required.stricter_of(by_tenant))
+        policy = await self._tenants.policy(caller.tenant)
+        named = None if name is None else await self._entries.find_by_name(caller, name)
+        required = admission.required.stricter_of(policy.required_privacy)
+        return Terms(caller.tenant, named, required, policy.demands_sign_off)
 
     async def publish(self, caller: Caller, publication: Publication, admission: Admission) -> Published:
         """Add an entry and enqueue the reconstruction of its references.
@@ -91,12 +95,15 @@ class CatalogueService:
             InvalidDocumentError: the entry may not be published here (`Admission.refuse`).
         """
         require_publisher(caller)
-        entry_id = await self._entries.add(publication.name, caller.tenant, publication.visibility)
+        policy = await self._tenants.policy(caller.tenant)
+        entry_id = await self._entries.add(
+            publication.name, caller.tenant, publication.visibility, awaits_sign_off=policy.demands_sign_off
+        )
         if entry_id is None:
-            taken = await self._entries.find_by_name(caller.tenant, publication.name)
+            taken = await self._entries.find_by_name(caller, publication.name)
             raise NameTakenError(publication.name, "" if taken is None else taken.id)
-        admission.refuse(publication, await self._tenants.required_privacy(caller.tenant))
-        await self._add_version(caller.tenant, str(entry_id), 1, publication)
+        admission.refuse(publication, policy.required_privacy)
+        await self._add_version(caller, str(entry_id), 1, publication, policy)
         return await self._published(caller, str(entry_id), publication, admission)
 
     async def replace(
@@ -134,24 +141,24 @@ class CatalogueService:
             raise InvalidDocumentError("A version cannot rename its entry.", (fault,))
         if publication.content.digest == head.digest:
             return Published(head)
-        admission.refuse(publication, head.required_privacy)
-        await self._add_version(caller.tenant, entry_id, head.version + 1, publication)
-        await self._entries.set_latest(entry_id, head.version + 1)
+        admission.refuse(publication, head.policy.required_privacy)
+        await self._add_version(caller, entry_id, head.version + 1, publication, head.policy)
+        await self._entries.set_latest(entry_id, head.version + 1, awaits_sign_off=head.policy.demands_sign_off)
         return await self._published(caller, entry_id, publication, admission)
 
     async def _published(
         self, caller: Caller, entry_id: str, publication: Publication, admission: Admission
     ) -> Published:
         head = await self.head(caller, entry_id)
-        return Published(head, True, tuple(admission.warnings(publication, head.required_privacy)))
+        return Published(head, True, tuple(admission.warnings(publication, head.policy)))
 
     async def head(self, caller: Caller, entry_id: str, version: int | None = None) -> Head:
-        """The head of an entry that the caller may see, at the latest version by default.
+        """The head of an entry that the caller may see, by default at the latest version that it may see.
 
         Raises:
             NotFoundError: there is no such entry or version, or the caller may not see it.
         """
-        head = await self._entries.find(entry_id, version)
+        head = await self._entries.find(caller, entry_id, version)
         return _seen(caller, head, entry_id, version).seen_by(caller)
 
     async def page(self, caller: Caller, search: Search, limit: int, page_token: str | None) -> HeadPage:
@@ -175,7 +182,7 @@ class CatalogueService:
     async def verdict(self, caller: Caller, head: Head) -> StoredVerdict | None:
         """The verdict on an entry; None until there is one. Only those who may read its counts learn what fails."""
         verdict = await self._verdicts.find(head.version_id)
-        return verdict if verdict is None or head.belongs_to(caller) else verdict.without_places()
+        return verdict if verdict is None or head.shows_counts_to(caller) else verdict.without_places()
 
     async def summaries(
         self, caller: Caller, entry_id: str, version: int | None = None
@@ -187,8 +194,10 @@ class CatalogueService:
             RoleNotAllowedError: the caller may not read its counts.
         """
         head = await self.head(caller, entry_id, version)
-        if not head.belongs_to(caller):
-            raise RoleNotAllowedError("Only provider keys of the entry's own tenant and operators may read its counts.")
+        if not head.shows_counts_to(caller):
+            raise RoleNotAllowedError(
+                "Only providers and reviewers of the entry's own tenant and operators may read its counts."
+            )
         tables = await self._contents.count_tables(head.version_id)
         schema, configurations = await self.schema(head)
         return head, schema, configurations, tables
@@ -209,6 +218,27 @@ class CatalogueService:
         await self._entries.set_visibility(entry_id, visibility)
         return await self.head(caller, entry_id)
 
+    async def sign_off(
+        self, caller: Caller, entry_id: str, version: int | None, is_current: Callable[[Head], bool]
+    ) -> Head:
+        """Let others see a version that awaits its sign-off; any other version stays as it is.
+
+        Raises:
+            NotFoundError: there is no such entry or version, or the caller may not see it.
+            RoleNotAllowedError: the caller may not sign off, or has published this version itself.
+            StaleVersionError: this is not the version that the caller has read.
+        """
+        head = _seen(caller, await self._entries.find(caller, entry_id, version, lock=True), entry_id, version)
+        if not (caller.may_sign_off and head.shows_counts_to(caller)):
+            raise RoleNotAllowedError("Only reviewers of the entry's own tenant and operators may sign it off.")
+        if not is_current(head):
+            raise StaleVersionError("This is not the version that you have read. Read it again before signing it off.")
+        if head.awaits_sign_off:
+            if caller.subject is not None and caller.subject == head.published_by:
+                raise RoleNotAllowedError("You have published this version yourself. Somebody else has to sign it off.")
+            await self._entries.sign_off(head, caller.subject)
+        return await self.head(caller, entry_id, head.version)
+
     async def delete(self, caller: Caller, entry_id: str, is_current: Callable[[Head], bool]) -> None:
         """Delete the entry with its versions and advice, and free its name."""
         head = await self._owned(caller, entry_id)
@@ -220,27 +250,35 @@ class CatalogueService:
 
     async def _owned(self, caller: Caller, entry_id: str) -> Head:
         """The head of an entry that the caller may change, locked until the transaction ends."""
-        head = _seen(caller, await self._entries.find(entry_id, lock=True), entry_id, None)
+        head = _seen(caller, await self._entries.find(caller, entry_id, lock=True), entry_id, None)
         if not head.belongs_to(caller):
-            raise RoleNotAllowedError("Only provider keys of the entry's own tenant and operators may change it.")
+            raise RoleNotAllowedError("Only providers of the entry's own tenant and operators may change it.")
         return head
 
-    async def _add_version(self, tenant: str, entry_id: str, version: int, publication: Publication) -> None:
-        small = bool(publication.small_counts)
-        version_id = await self._contents.add(entry_id, version, publication.content, accepted_small_counts=small)
+    async def _add_version(
+        self, caller: Caller, entry_id: str, version: int, publication: Publication, policy: TenantPolicy
+    ) -> None:
+        version_id = await self._contents.add(
+            entry_id,
+            version,
+            publication.content,
+            accepted_small_counts=bool(publication.small_counts),
+            awaits_sign_off=policy.demands_sign_off,
+            published_by=caller.subject,
+        )
         outline = publication.content.outline
-        await self._queue.reconstruct(tenant, version_id, chunks(outline, range(len(outline))))
-        await self._queue.judge(tenant, version_id)
+        await self._queue.reconstruct(caller.tenant, version_id, chunks(outline, range(len(outline))))
+        await self._queue.judge(caller.tenant, version_id)
 
 
 def require_publisher(caller: Caller) -> None:
     """Refuse a caller that may not publish.
 
     Raises:
-        RoleNotAllowedError: the caller is a consumer.
+        RoleNotAllowedError: the caller is neither a provider nor an operator.
     """
     if not caller.may_publish:
-        raise RoleNotAllowedError("Consumer keys may not publish. Use a provider's key.")
+        raise RoleNotAllowedError("Only providers and operators may publish. Use a provider's key.")
 
 
 def _seen(caller: Caller, head: Head | None, entry_id: str, version: int | None) -> Head:

@@ -1,16 +1,28 @@
-"""API keys: creating, recognising and revoking them. And tenants: what each of them requires."""
+"""API keys, for the service itself and for whoever runs it: creating, recognising and revoking them.
+
+And tenants: what each of them asks of its entries. `app.services.administration` does the same for callers.
+"""
 
 from datetime import UTC, datetime, timedelta
 
 from app.catalog.stores.keys import KeyStore
 from app.catalog.stores.tenants import TenantStore
-from app.domain.callers import LONGEST_TENANT, PREFIX_LENGTH, ApiKey, Caller, Role, draw_key, hash_key, is_tenant_name
+from app.domain.callers import (
+    LAST_USE_STEP,
+    LONGEST_TENANT,
+    PREFIX_LENGTH,
+    ApiKey,
+    Role,
+    draw_key,
+    hash_key,
+    is_tenant_name,
+)
 from app.domain.errors import InvalidDocumentError, NotFoundError, UnknownKeyError
-from app.domain.required_privacy import RequiredPrivacy
+from app.domain.tenants import TenantPolicy
 
 
 class Keyring:
-    """Who holds which key, and what tenants require."""
+    """Who holds which key, and what tenants ask."""
 
     def __init__(self, keys: KeyStore, tenants: TenantStore) -> None:
         self._keys = keys
@@ -20,28 +32,35 @@ class Keyring:
         """Whether a key was ever created; if not, the service is in development mode."""
         return await self._keys.any_created()
 
-    async def create(self, tenant: str, role: Role, lifetime: timedelta | None = None) -> str:
-        """Create a key for `tenant` and return it. It is never shown again, since only its hash is stored.
+    async def create(
+        self, tenant: str, role: Role, lifetime: timedelta | None = None, replaces: str | None = None
+    ) -> tuple[str, ApiKey]:
+        """Create a key for `tenant`. Its text is never shown again, since only its hash is stored.
 
         Raises:
             InvalidDocumentError: the name of the tenant is invalid.
         """
-        _refuse_name(tenant)
-        key, prefix = draw_key()
-        expires_at = None if lifetime is None else datetime.now(UTC) + lifetime
-        await self._keys.add(prefix, hash_key(key), tenant, role, expires_at)
-        return key
+        refuse_name(tenant)
+        text, prefix = draw_key()
+        now = datetime.now(UTC)
+        expires_at = None if lifetime is None else now + lifetime
+        key = ApiKey(prefix, tenant, role, created_at=now, expires_at=expires_at, replaces=replaces)
+        await self._keys.add(key, hash_key(text))
+        return text, key
 
-    async def caller(self, key: str) -> Caller:
-        """The caller that holds `key`.
+    async def recognise(self, text: str) -> ApiKey:
+        """The key with this text, whose use is noted.
 
         Raises:
             UnknownKeyError: the key is unknown, expired or revoked; the error does not say which.
         """
-        holder = await self._keys.find(hash_key(key))
-        if holder is None or not holder.is_valid(datetime.now(UTC)):
+        now = datetime.now(UTC)
+        key = await self._keys.find(hash_key(text))
+        if key is None or not key.is_valid(now):
             raise UnknownKeyError("This API key is unknown, expired or revoked.")
-        return Caller(holder.tenant, holder.role)
+        if key.last_used_at is None or now - key.last_used_at > LAST_USE_STEP:
+            await self._keys.note_use(key.prefix, now)
+        return key
 
     async def all(self) -> list[ApiKey]:
         """Every key ever created, including revoked and expired ones."""
@@ -57,20 +76,29 @@ class Keyring:
         if not await self._keys.revoke(prefix):
             raise NotFoundError(f"There is no key with the prefix {prefix!r}; `aegis-server keys list` shows all.")
 
-    async def require_privacy(self, tenant: str, required: RequiredPrivacy) -> None:
-        """Set what a tenant requires of its entries' configurations; the tenant is created if it is new.
+    async def policy(self, tenant: str) -> TenantPolicy:
+        """What a tenant asks of its entries."""
+        return await self._tenants.policy(tenant)
+
+    async def set_policy(self, tenant: str, policy: TenantPolicy) -> None:
+        """Set what a tenant asks of its entries; the tenant is created if it is new.
 
         Raises:
             InvalidDocumentError: the name of the tenant is invalid.
         """
-        _refuse_name(tenant)
-        await self._tenants.require_privacy(tenant, required)
+        refuse_name(tenant)
+        await self._tenants.set_policy(tenant, policy)
 
-    async def tenants(self) -> list[tuple[str, RequiredPrivacy]]:
-        """Every tenant, with what it requires."""
+    async def tenants(self) -> list[tuple[str, TenantPolicy]]:
+        """Every tenant, with what it asks."""
         return await self._tenants.all()
 
 
-def _refuse_name(tenant: str) -> None:
+def refuse_name(tenant: str) -> None:
+    """Refuse a name that no tenant may have.
+
+    Raises:
+        InvalidDocumentError: the name is empty, too long or not printable.
+    """
     if not is_tenant_name(tenant):
         raise InvalidDocumentError(f"The name of a tenant must have 1 to {LONGEST_TENANT} printable characters.")

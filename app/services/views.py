@@ -28,7 +28,7 @@ RESULT_FIELDS = {View.COARSE: _ANSWER, View.FULL: (*_ANSWER, "deviation", "joint
 
 def view_for(caller: Caller, head: Head) -> View:
     """Full for who may read the counts themselves, and for everybody where the provider has opened the answers."""
-    return View.FULL if head.belongs_to(caller) or head.has_open_answers else View.COARSE
+    return View.FULL if head.shows_counts_to(caller) or head.has_open_answers else View.COARSE
 
 
 def shown(advice: Advice, view: View) -> dict[str, Any] | None:

@@ -138,7 +138,7 @@ async def read_entry(
         head = await catalogue.head(caller, entry_id, version)
         verdict = await catalogue.verdict(caller, head)
         schema, configurations = await catalogue.schema(head)
-    parts = (head.visibility, schema, configurations, (), head.belongs_to(caller))
+    parts = (head.visibility, schema, configurations, (), head.shows_counts_to(caller))
     document = await _document(state, caller, *parts)
     return JsonResponse(entry_head_json(head, verdict, document), headers={"ETag": etag(head)})
 
@@ -221,6 +221,27 @@ async def set_visibility(
     """Makes the entry `private`, visible to `all`, or visible to the named tenants. `If-Match` is optional."""
     visibility = visibility_of((await validated(wire.VisibilityPatch, document)).visibility)
     head = await factory.catalogue().set_visibility(caller, entry_id, visibility, is_current)
+    return JsonResponse(head_body(head), headers={"ETag": etag(head)})
+
+
+@router.put(
+    "/{entry_id}/sign-off",
+    summary="Sign a version off",
+    responses=answers(
+        200, wire.Head, "The head; others see this version now", 400, 403, 404, 412, 422, 428, headers=("ETag",)
+    ),
+)
+async def sign_off(
+    entry_id: str,
+    caller: CallerDependency,
+    is_current: PreconditionDependency,
+    factory: FactoryDependency,
+    version: Version = None,
+) -> Response:
+    """Shows others a version that awaits its sign-off. For reviewers of its tenant who have not published it, and
+    operators. `If-Match` says that it is the version that they have read. Signing off again changes nothing.
+    """
+    head = await factory.catalogue().sign_off(caller, entry_id, version, is_current)
     return JsonResponse(head_body(head), headers={"ETag": etag(head)})
 
 

@@ -37,5 +37,6 @@ def _terms_body(state: State, terms: Terms) -> dict[str, Any]:
         "min_cell": state.policy.min_cell,
         "require_noise": state.policy.demands_noise,
         "max_epsilon": state.policy.max_epsilon,
+        "sign_off": terms.demands_sign_off,
         "max_bytes": state.max_body_bytes,
     }

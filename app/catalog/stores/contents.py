@@ -30,7 +30,16 @@ class ContentStore:
     def __init__(self, session: AsyncSession) -> None:
         self._session = session
 
-    async def add(self, entry_id: str, version: int, content: Content, *, accepted_small_counts: bool = False) -> int:
+    async def add(
+        self,
+        entry_id: str,
+        version: int,
+        content: Content,
+        *,
+        accepted_small_counts: bool = False,
+        awaits_sign_off: bool = False,
+        published_by: str | None = None,
+    ) -> int:
         """Store `content` as a version of an entry, and return the version's id."""
         row = EntryVersionRow(
             entry_id=uuid.UUID(entry_id),
@@ -44,6 +53,8 @@ class ContentStore:
             label=content.label,
             open_answers=content.open_answers,
             accepted_small_counts=accepted_small_counts,
+            awaits_sign_off=awaits_sign_off,
+            published_by=published_by,
             outline=[asdict(attribute) for attribute in content.outline],
             schema=content.schema,
             configurations=content.configurations,

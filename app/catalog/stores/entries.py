@@ -7,8 +7,10 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import accumulate
+from typing import Any
 
 from sqlalchemy import (
+    Boolean,
     ColumnElement,
     Numeric,
     Select,
@@ -21,6 +23,7 @@ from sqlalchemy import (
     delete,
     func,
     literal,
+    null,
     or_,
     select,
     tuple_,
@@ -29,12 +32,11 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.catalog.stores.keys import tenant_id
+from app.catalog.stores.tenants import tenant_id, to_policy
 from app.catalog.tables import EntryRow, EntryVersionRow, TenantRow
 from app.domain.callers import Caller
 from app.domain.entries import Audience, Head, HeadPage, Visibility
 from app.domain.errors import Fault, InvalidDocumentError
-from app.domain.required_privacy import RequiredPrivacy
 
 PAGE_BYTES = 2_000_000
 """The most bytes of a page of a listing, unless a single head is longer."""
@@ -55,8 +57,13 @@ class EntryStore:
     def __init__(self, session: AsyncSession) -> None:
         self._session = session
 
-    async def add(self, name: str, tenant: str, visibility: Visibility) -> uuid.UUID | None:
-        """Add an entry without a version and return its id; None if the tenant already has one of this name."""
+    async def add(
+        self, name: str, tenant: str, visibility: Visibility, *, awaits_sign_off: bool = False
+    ) -> uuid.UUID | None:
+        """Add an entry without a version and return its id; None if the tenant already has one of this name.
+
+        Others see its first version unless that awaits its sign-off.
+        """
         added = await self._session.execute(
             insert(EntryRow)
             .values(
@@ -66,14 +73,20 @@ class EntryStore:
                 audience=visibility.audience.value,
                 audience_tenants=list(visibility.tenants),
                 latest_version=1,
+                released_version=0 if awaits_sign_off else None,
             )
             .on_conflict_do_nothing()
             .returning(EntryRow.id)
         )
         return added.scalar()
 
-    async def find(self, entry_id: str, version: int | None = None, *, lock: bool = False) -> Head | None:
-        """The head of an entry at a version (the latest by default); `lock` locks the entry for the transaction."""
+    async def find(
+        self, caller: Caller, entry_id: str, version: int | None = None, *, lock: bool = False
+    ) -> Head | None:
+        """The head of an entry at a version, by default at the latest that is shown to the caller.
+
+        Whether the caller may see it is not decided here. `lock` locks the entry for the transaction.
+        """
         try:
             wanted = {"wanted": uuid.UUID(entry_id)}
         except ValueError:
@@ -82,15 +95,16 @@ class EntryStore:
             # The lock comes first, so that the version joined below is the latest one for as long as the lock is held.
             await self._session.execute(_LOCKED, wanted)
         if version is None:
-            rows = await self._session.execute(_LATEST_OF_ONE, wanted)
+            rows = await self._session.execute(_LATEST_OF_ONE, wanted | _insider(caller))
         else:
             rows = await self._session.execute(_VERSION_OF_ONE, wanted | {"version": version})
         return next((_to_head(*row) for row in rows), None)
 
-    async def find_by_name(self, tenant: str, name: str) -> Head | None:
-        """The head of a tenant's entry with this name, at its latest version."""
-        statement = _LATEST.where(TenantRow.name == tenant, EntryRow.name == name)
-        return next((_to_head(*row) for row in await self._session.execute(statement)), None)
+    async def find_by_name(self, caller: Caller, name: str) -> Head | None:
+        """The head of the entry of the caller's tenant with this name, at the latest version that it is shown."""
+        statement = _LATEST.where(TenantRow.name == caller.tenant, EntryRow.name == name)
+        rows = await self._session.execute(statement, _insider(caller))
+        return next((_to_head(*row) for row in rows), None)
 
     async def page(self, caller: Caller, search: Search, limit: int, page_token: str | None) -> HeadPage:
         """The entries that `caller` may see and `search` finds, newest first, at most `limit` from `page_token` on.
@@ -106,18 +120,35 @@ class EntryStore:
             .order_by(*_NEWEST_FIRST)
             .limit(limit + 1)
         )
-        entries = (await self._session.execute(sized)).all()
+        entries = (await self._session.execute(sized, _insider(caller))).all()
         fitting = bisect_right(list(accumulate(entry.size for entry in entries)), PAGE_BYTES)
         chosen = entries[: min(max(fitting, 1), limit)]
         heads = _LATEST.where(EntryRow.id.in_([entry.id for entry in chosen])).order_by(*_NEWEST_FIRST)
-        items = tuple(_to_head(*row) for row in await self._session.execute(heads))
+        items = tuple(_to_head(*row) for row in await self._session.execute(heads, _insider(caller)))
         more = len(entries) > len(chosen)
         return HeadPage(items, _write_token(chosen[-1].created_at, chosen[-1].id) if more else None)
 
-    async def set_latest(self, entry_id: str, version: int) -> None:
-        """Make `version` the latest version of the entry."""
+    async def set_latest(self, entry_id: str, version: int, *, awaits_sign_off: bool = False) -> None:
+        """Make `version` the latest version of the entry; others see it unless it awaits its sign-off."""
+        released = func.coalesce(EntryRow.released_version, version - 1) if awaits_sign_off else null()
         await self._session.execute(
-            update(EntryRow).where(EntryRow.id == uuid.UUID(entry_id)).values(latest_version=version)
+            update(EntryRow)
+            .where(EntryRow.id == uuid.UUID(entry_id))
+            .values(latest_version=version, released_version=released)
+        )
+
+    async def sign_off(self, head: Head, subject: str | None) -> None:
+        """Show others the version of a head, which they did not see before. The entry must be locked."""
+        await self._session.execute(
+            update(EntryVersionRow)
+            .where(EntryVersionRow.id == head.version_id)
+            .values(awaits_sign_off=False, signed_off_by=subject, signed_off_at=func.now())
+        )
+        # Where it is NULL, others see the latest version already.
+        await self._session.execute(
+            update(EntryRow)
+            .where(EntryRow.id == uuid.UUID(head.id), EntryRow.released_version < head.version)
+            .values(released_version=head.version)
         )
 
     async def set_visibility(self, entry_id: str, visibility: Visibility) -> None:
@@ -138,13 +169,25 @@ _HEADS: Select[EntryRow, EntryVersionRow, TenantRow] = (
     .join(EntryVersionRow, EntryVersionRow.entry_id == EntryRow.id)
     .join(TenantRow, TenantRow.id == EntryRow.tenant_id)
 )
-_LATEST = _HEADS.where(EntryVersionRow.version == EntryRow.latest_version)
+#: The latest version that a caller is shown: of all for who may read the counts, of the released ones for others.
+_LATEST = _HEADS.where(
+    EntryVersionRow.version
+    == case(
+        (or_(bindparam("sees_all", type_=Boolean), TenantRow.name == bindparam("inside")), EntryRow.latest_version),
+        else_=func.coalesce(EntryRow.released_version, EntryRow.latest_version),
+    )
+)
 _ONE = EntryRow.id == bindparam("wanted")
 _LOCKED = select(EntryRow.id).where(_ONE).with_for_update()
 _LATEST_OF_ONE = _LATEST.where(_ONE)
 # The type is Numeric because a caller may ask for a version beyond the range of an integer column.
 _VERSION_OF_ONE = _HEADS.where(_ONE, EntryVersionRow.version == bindparam("version", type_=Numeric))
 _NEWEST_FIRST = (EntryRow.created_at.desc(), EntryRow.id.desc())
+
+
+def _insider(caller: Caller) -> dict[str, Any]:
+    """The parameters of `_LATEST`."""
+    return {"sees_all": caller.is_operator, "inside": caller.tenant if caller.may_read_counts else None}
 
 
 def _size(caller: Caller) -> ColumnElement[int]:
@@ -213,8 +256,11 @@ def _to_head(entry: EntryRow, version: EntryVersionRow, tenant: TenantRow) -> He
         keyed_digest=version.keyed_digest,
         has_open_answers=version.open_answers,
         accepted_small_counts=version.accepted_small_counts,
-        required_privacy=RequiredPrivacy.from_json(tenant.required_privacy),
+        policy=to_policy(tenant),
         created_at=entry.created_at,
+        awaits_sign_off=version.awaits_sign_off,
+        published_by=version.published_by,
+        signed_off_by=version.signed_off_by,
     )
 
 

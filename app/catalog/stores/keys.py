@@ -1,25 +1,13 @@
-"""The store of tenants and their API keys."""
+"""The store of API keys."""
 
 from datetime import datetime
 
-from sqlalchemy import bindparam, func, select, update
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy import Select, func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.catalog.stores.tenants import tenant_id
 from app.catalog.tables import ApiKeyRow, TenantRow
 from app.domain.callers import ApiKey, Role
-
-
-async def tenant_id(session: AsyncSession, name: str) -> int:
-    """The id of the tenant with this name, which is created if it is new."""
-    known: int | None = (await session.execute(_TENANT, {"wanted": name})).scalar()
-    if known is not None:
-        return known
-    await session.execute(insert(TenantRow).values(name=name).on_conflict_do_nothing())
-    return (await session.execute(_TENANT, {"wanted": name})).scalar_one()
-
-
-_TENANT = select(TenantRow.id).where(TenantRow.name == bindparam("wanted"))
 
 
 class KeyStore:
@@ -32,22 +20,54 @@ class KeyStore:
         """Whether a key was ever created, including revoked and expired ones."""
         return bool((await self._session.execute(select(select(ApiKeyRow.id).exists()))).scalar())
 
-    async def add(self, prefix: str, key_hash: bytes, tenant: str, role: Role, expires_at: datetime | None) -> None:
-        """Store a new key for `tenant`, which is created if it is new."""
-        owner = await tenant_id(self._session, tenant)
+    async def add(self, key: ApiKey, key_hash: bytes) -> None:
+        """Store a new key; its tenant is created if it is new."""
         self._session.add(
-            ApiKeyRow(prefix=prefix, key_hash=key_hash, tenant_id=owner, role=role.value, expires_at=expires_at)
+            ApiKeyRow(
+                prefix=key.prefix,
+                key_hash=key_hash,
+                tenant_id=await tenant_id(self._session, key.tenant),
+                role=key.role.value,
+                created_at=key.created_at,
+                expires_at=key.expires_at,
+                replaces=key.replaces,
+            )
         )
         await self._session.flush()
 
     async def find(self, key_hash: bytes) -> ApiKey | None:
         """The key with this hash, valid or not."""
-        rows = await self._session.execute(_KEYS.where(ApiKeyRow.key_hash == key_hash))
+        return await self._one(_KEYS.where(ApiKeyRow.key_hash == key_hash))
+
+    async def find_by_prefix(self, prefix: str) -> ApiKey | None:
+        """The key with this prefix, valid or not, locked until the transaction ends."""
+        return await self._one(_KEYS.where(ApiKeyRow.prefix == prefix).with_for_update(of=ApiKeyRow))
+
+    async def _one(self, statement: Select[ApiKeyRow, str]) -> ApiKey | None:
+        rows = await self._session.execute(statement)
         return next((_to_key(row, tenant) for row, tenant in rows), None)
 
     async def all(self) -> list[ApiKey]:
         """Every key ever created, in order of creation."""
         return [_to_key(row, tenant) for row, tenant in await self._session.execute(_KEYS.order_by(ApiKeyRow.id))]
+
+    async def page(self, tenant: str | None, limit: int, after: str | None) -> list[ApiKey]:
+        """The keys of a tenant (of all tenants if None), newest first: at most `limit`, older than the one `after`."""
+        found = _KEYS.order_by(ApiKeyRow.id.desc()).limit(limit)
+        if tenant is not None:
+            found = found.where(TenantRow.name == tenant)
+        if after is not None:
+            last = select(ApiKeyRow.id).where(ApiKeyRow.prefix == after).scalar_subquery()
+            found = found.where(ApiKeyRow.id < last)
+        return [_to_key(row, name) for row, name in await self._session.execute(found)]
+
+    async def note_use(self, prefix: str, now: datetime) -> None:
+        """Keep when a key was last used."""
+        await self._session.execute(update(ApiKeyRow).where(ApiKeyRow.prefix == prefix).values(last_used_at=now))
+
+    async def set_expiry(self, prefix: str, expires_at: datetime) -> None:
+        """Change when a key expires."""
+        await self._session.execute(update(ApiKeyRow).where(ApiKeyRow.prefix == prefix).values(expires_at=expires_at))
 
     async def revoke(self, prefix: str) -> bool:
         """Revoke the key with this prefix; False if there is none. Revoking again keeps the time of the first."""
@@ -64,4 +84,13 @@ _KEYS = select(ApiKeyRow, TenantRow.name).join(TenantRow, TenantRow.id == ApiKey
 
 
 def _to_key(row: ApiKeyRow, tenant: str) -> ApiKey:
-    return ApiKey(row.prefix, tenant, Role(row.role), row.created_at, row.expires_at, row.revoked_at)
+    return ApiKey(
+        prefix=row.prefix,
+        tenant=tenant,
+        role=Role(row.role),
+        created_at=row.created_at,
+        expires_at=row.expires_at,
+        revoked_at=row.revoked_at,
+        last_used_at=row.last_used_at,
+        replaces=row.replaces,
+    )

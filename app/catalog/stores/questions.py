@@ -9,7 +9,7 @@ from sqlalchemy import ARRAY, Uuid, any_, bindparam, literal, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.catalog.stores.keys import tenant_id
+from app.catalog.stores.tenants import tenant_id
 from app.catalog.tables import Base, QuestionBudgetRow, QuestionRow, TenantRow
 
 

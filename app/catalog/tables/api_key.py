@@ -10,7 +10,9 @@ class ApiKeyRow(Base):
     """A key, stored as its hash. Revoked keys stay, since development mode ends once a key was ever created."""
 
     __tablename__ = "api_key"
-    __table_args__ = (CheckConstraint("role IN ('provider', 'consumer', 'operator')", name="role"),)
+    __table_args__ = (
+        CheckConstraint("role IN ('consumer', 'provider', 'reviewer', 'administrator', 'operator')", name="role"),
+    )
 
     id: Mapped[int] = mapped_column(primary_key=True)
     tenant_id: Mapped[int] = mapped_column(ForeignKey("tenant.id"))
@@ -20,3 +22,5 @@ class ApiKeyRow(Base):
     created_at: Mapped[datetime] = created_at()
     expires_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
     revoked_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+    last_used_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+    replaces: Mapped[str | None] = mapped_column(Text)

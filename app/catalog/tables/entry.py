@@ -8,7 +8,11 @@ from app.catalog.tables.base import Base, created_at
 
 
 class EntryRow(Base):
-    """A catalogue entry: its name, who sees it, and which version is the latest."""
+    """A catalogue entry: its name, who sees it, and which version is the latest.
+
+    `released_version` is the latest one that others see: 0 if they see none, and NULL if no version ever awaited a
+    sign-off, so that it is the latest of all.
+    """
 
     __tablename__ = "entry"
     __table_args__ = (
@@ -24,4 +28,5 @@ class EntryRow(Base):
     audience: Mapped[str] = mapped_column(Text)
     audience_tenants: Mapped[list[str]] = mapped_column(ARRAY(Text))
     latest_version: Mapped[int]
+    released_version: Mapped[int | None]
     created_at: Mapped[datetime] = created_at()

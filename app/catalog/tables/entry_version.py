@@ -2,7 +2,7 @@ import uuid
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ARRAY, ForeignKey, LargeBinary, Text, UniqueConstraint
+from sqlalchemy import ARRAY, DateTime, ForeignKey, LargeBinary, Text, UniqueConstraint, false
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -27,6 +27,10 @@ class EntryVersionRow(Base):
     label: Mapped[str] = mapped_column(Text)
     open_answers: Mapped[bool]
     accepted_small_counts: Mapped[bool]
+    awaits_sign_off: Mapped[bool] = mapped_column(server_default=false())
+    published_by: Mapped[str | None] = mapped_column(Text)
+    signed_off_by: Mapped[str | None] = mapped_column(Text)
+    signed_off_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
     outline: Mapped[list[dict[str, Any]]] = mapped_column(JSONB, deferred=True)
     schema: Mapped[bytes] = mapped_column(LargeBinary, deferred=True)
     configurations: Mapped[bytes] = mapped_column(LargeBinary, deferred=True)

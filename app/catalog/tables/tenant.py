@@ -1,7 +1,7 @@
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Text, text
+from sqlalchemy import Text, false, text
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -16,4 +16,5 @@ class TenantRow(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     name: Mapped[str] = mapped_column(Text, unique=True)
     required_privacy: Mapped[dict[str, Any]] = mapped_column(JSONB, server_default=text("'{}'"))
+    demands_sign_off: Mapped[bool] = mapped_column(server_default=false())
     created_at: Mapped[datetime] = created_at()

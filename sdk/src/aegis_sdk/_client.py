@@ -1,7 +1,6 @@
 """The client of the service."""
 
 import os
-import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Self
@@ -10,8 +9,10 @@ from urllib.parse import quote
 import httpx
 from pydantic import RootModel
 
+from aegis_sdk._administration import Administration
 from aegis_sdk._answers import located_id, problem_error, read_answer
-from aegis_sdk._errors import ServiceUnreachableError, SettingsError, UnexpectedAnswerError
+from aegis_sdk._connection import DEFAULT_URL, checked_key, checked_url
+from aegis_sdk._errors import ServiceUnreachableError, UnexpectedAnswerError
 from aegis_sdk._polling import Deadline, follow, pause_before_retry
 from aegis_sdk._requests import acceptance_params, entry_path, json_bytes, version_params, without_none
 from aegis_sdk.wire import (
@@ -29,8 +30,6 @@ from aegis_sdk.wire import (
     Visibility,
     VisibilityPatch,
 )
-
-DEFAULT_URL = "http://127.0.0.1:8000"
 
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _RETRIES = 2
@@ -66,8 +65,8 @@ class Client:
         timeout: float = 60.0,
         transport: httpx.BaseTransport | None = None,
     ) -> None:
-        self.url = _checked_url(url or os.environ.get("AEGIS_URL") or DEFAULT_URL)
-        key = _checked_key(api_key or os.environ.get("AEGIS_API_KEY") or "")
+        self.url = checked_url(url or os.environ.get("AEGIS_URL") or DEFAULT_URL)
+        key = checked_key(api_key or os.environ.get("AEGIS_API_KEY") or "")
         self._timeout = timeout
         self._http = httpx.Client(
             headers={"Authorization": f"Bearer {key}"} if key else {},
@@ -89,6 +88,11 @@ class Client:
     def close(self) -> None:
         """Close the connections."""
         self._http.close()
+
+    @property
+    def administration(self) -> Administration:
+        """Keys and policies of tenants, for administrators and operators."""
+        return Administration(self._send)
 
     def measures(self) -> list[Measure]:
         """The measures that advice can be asked for."""
@@ -149,9 +153,12 @@ class Client:
         """The head and schema of an entry, at its latest version or at the given one."""
         return read_answer(EntryHead, self._send("GET", entry_path(entry_id), params=version_params(version)))
 
-    def etag(self, entry_id: str) -> str:
-        """The `if_match` for `update` that allows it to replace only the version that is latest now."""
-        tag = self._send("GET", entry_path(entry_id)).headers.get("ETag")
+    def etag(self, entry_id: str, version: int | None = None) -> str:
+        """The `if_match` that allows `update` to replace, or `sign_off` to show others, only this version.
+
+        By default, it is the one that is latest now.
+        """
+        tag = self._send("GET", entry_path(entry_id), params=version_params(version)).headers.get("ETag")
         if tag is None:
             raise UnexpectedAnswerError("The service's answer has no ETag for the entry")
         return str(tag)
@@ -165,6 +172,15 @@ class Client:
         """Change who sees an entry, without a new version. `ValueError` if `visibility` is invalid."""
         patch = VisibilityPatch(visibility=visibility)
         return read_answer(Head, self._send("PATCH", entry_path(entry_id), content=json_bytes(patch)))
+
+    def sign_off(self, entry_id: str, if_match: str, version: int | None = None) -> Head:
+        """Let others see a version that awaits its sign-off; `if_match` is the `etag` of the version that was read.
+
+        For reviewers of its tenant who have not published it, and operators.
+        `PreconditionFailedError` if that is not the version that they have read.
+        """
+        path, params = entry_path(entry_id, "sign-off"), version_params(version)
+        return read_answer(Head, self._send("PUT", path, headers={"If-Match": if_match}, params=params))
 
     def delete(self, entry_id: str) -> None:
         """Delete an entry with all its versions and advice, which frees its name."""
@@ -277,22 +293,3 @@ class Client:
             return response
         time.sleep(pause)
         return self._exchange(request, retries=retries - 1)
-
-
-def _checked_url(url: str) -> str:
-    """The validated address, without a slash at its end."""
-    try:
-        parsed = httpx.URL(url.strip())
-    except httpx.InvalidURL as error:
-        raise SettingsError(f"The address of the service (AEGIS_URL) is invalid: {error}") from None
-    if parsed.scheme not in ("http", "https") or not parsed.host or parsed.userinfo:
-        raise SettingsError(f"The address of the service (AEGIS_URL) must look like {DEFAULT_URL}, without a user")
-    return str(parsed).rstrip("/")
-
-
-def _checked_key(key: str) -> str:
-    """The key, if a header can carry it; otherwise the errors of lower layers would show it."""
-    key = key.strip()
-    if key and not re.fullmatch(r"[!-~]+", key):
-        raise SettingsError("The API key (AEGIS_API_KEY) contains invalid characters")
-    return key

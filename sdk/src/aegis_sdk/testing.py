@@ -119,7 +119,7 @@ class MockService(httpx.BaseTransport):
                 response = httpx.Response(204) if self._entries.pop(entry_id, None) else None
             case ("PUT", "v1", "entries", entry_id):
                 response = _published(200, self._entries.get(entry_id))
-            case ("GET" | "PATCH", "v1", "entries", entry_id):
+            case ("GET" | "PATCH", "v1", "entries", entry_id) | ("PUT", "v1", "entries", entry_id, "sign-off"):
                 response = _json(200, self._entries.get(entry_id))
             case _:
                 response = None

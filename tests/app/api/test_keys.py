@@ -46,7 +46,7 @@ def test_no_two_keys_are_alike_and_each_has_a_readable_prefix():
 
 async def test_a_key_s_state_can_be_listed(database_url):
     async with keyring_of(database_url) as keyring:
-        key = await keyring.create("owner", Role.PROVIDER, timedelta(days=1))
+        key, _ = await keyring.create("owner", Role.PROVIDER, timedelta(days=1))
         await keyring.create("other", Role.CONSUMER)
         await keyring.revoke(prefix_of(key))
         await keyring.revoke(prefix_of(key))

@@ -28,7 +28,8 @@ VISIBILITY: Mapping[str, Any] = {
 
 def table() -> dict[str, dict[str, int]]:
     """Status by route and caller."""
-    lines = [line for line in DOCUMENT.read_text(encoding="utf-8").splitlines() if line.startswith("| ")]
+    _, _, text = DOCUMENT.read_text(encoding="utf-8").partition("\n| Route ")
+    lines = [line for line in f"| Route {text}".partition("\n\n")[0].splitlines() if line.startswith("| ")]
     header, *rows = ([cell.strip() for cell in line.strip("|").split("|")] for line in lines)
     return {row[0].strip("`"): dict(zip(header[1:], map(int, row[1:]), strict=True)) for row in rows}
 
@@ -72,6 +73,8 @@ async def keys(database_url: str) -> dict[str, dict[str, str]]:
         "revoked key": await create_key(database_url, "owner", "provider", revoked=True),
         "consumer": await create_key(database_url, "owner", "consumer"),
         "provider": await create_key(database_url, "owner", "provider"),
+        "reviewer": await create_key(database_url, "owner", "reviewer"),
+        "administrator": await create_key(database_url, "owner", "administrator"),
         "operator": await create_key(database_url, "elsewhere", "operator"),
         "development": {},
     } | dict.fromkeys(VISIBILITY, stranger)
@@ -89,6 +92,8 @@ def tokens(issuer: Issuer) -> dict[str, dict[str, str]]:
         "expired key": bearing(exp=time.time() - 3600),
         "consumer": bearing(tenant="owner", scope="aegis:consume"),
         "provider": bearing(tenant="owner", scope="aegis:provide"),
+        "reviewer": bearing(tenant="owner", scope="aegis:review"),
+        "administrator": bearing(tenant="owner", scope="aegis:administer"),
         "operator": bearing(tenant="elsewhere", scope="aegis:operate"),
     } | dict.fromkeys(VISIBILITY, stranger)
 
@@ -141,12 +146,22 @@ async def test_the_status_is_the_table_s(world, route, caller, sent):
     owned = world.entries[caller]
     if method == "DELETE":
         owned = await published(owned.api, owned.owner, owned.document["visibility"])
+    if "{prefix}" in path:
+        path = path.format(prefix=await created_key(world, caller))
     path = path.format(entry_id=owned.entry_id, advice_id=owned.advice_id)
     headers = world.headers[sent][caller] | {"If-Match": "*", "Prefer": "respond-async"}
     params = ACCEPTED if route == "POST /v1/entries" else None
     answer = await owned.api.request(method, path, headers=headers, json=body(route, owned), params=params)
     assert answer.status_code == TABLE[route][caller], answer.text
     assert (answer.headers.get("WWW-Authenticate") == "Bearer") == (answer.status_code == 401)
+
+
+async def created_key(world: World, caller: str) -> str:
+    """The prefix of a new key of the tenant whose entry the caller asks about."""
+    api, tenant = world.entries[caller].api, "default" if caller == "development" else "owner"
+    headers = world.headers["key"]["development" if caller == "development" else "operator"]
+    answer = await api.post("/v1/keys", json={"role": "consumer", "tenant": tenant}, headers=headers)
+    return answer.json()["prefix"]
 
 
 def body(route: str, owned: Owned) -> Any:
@@ -156,4 +171,7 @@ def body(route: str, owned: Owned) -> Any:
         "PUT /v1/entries/{entry_id}": owned.document,
         "PATCH /v1/entries/{entry_id}": {"visibility": owned.document["visibility"]},
         "POST /v1/entries/{entry_id}/advice": {"measure": "chi_square"},
+        "POST /v1/keys": {"role": "consumer"},
+        "POST /v1/keys/{prefix}/successor": {},
+        "PUT /v1/policy": {},
     }.get(route)

@@ -9,7 +9,7 @@ import jwt
 import pytest
 from cryptography.hazmat.primitives import serialization
 
-from app.cli import _settings
+from app.cli.environment import settings_of
 from app.domain.errors import IssuerUnavailableError, UnknownKeyError
 from app.identity import issuer_keys
 from app.identity.issuer_keys import APART, FORGOTTEN, FRESH, IssuerKeys
@@ -53,18 +53,36 @@ async def test_a_token_gives_its_holder_a_tenant_and_a_role(database_url, issuer
     assert [each.status_code for each in (read, refused, other, operator)] == [200, 403, 404, 200]
 
 
-async def test_of_several_scopes_the_strongest_counts_and_others_do_not(database_url, issuer):
+async def test_several_scopes_allow_what_each_of_them_allows(database_url, issuer):
+    async with trusting(database_url, issuer) as api:
+        both = bearing(issuer.token(sub="bob", scope="aegis:administer aegis:review"))
+        await api.put("/v1/policy", json={"sign_off": True}, headers=both)
+        head = await publish(api, **bearing(issuer.token(scope="aegis:provide aegis:review")))
+        path = f"/v1/entries/{head['id']}/sign-off"
+        own = await api.put(path, headers=bearing(issuer.token(scope="aegis:review")) | {"If-Match": "*"})
+        signed = await api.put(path, headers=both | {"If-Match": "*"})
+        published = await api.post("/v1/entries", json={}, headers=both)
+    assert [each.status_code for each in (own, signed, published)] == [403, 200, 403]
+    assert (signed.json()["published_by"], signed.json()["signed_off_by"]) == ("ann", "bob")
+
+
+async def test_of_several_scopes_the_known_ones_count(database_url, issuer):
     async with trusting(database_url, issuer) as api:
         await publish(api, **bearing(issuer.token(scope=["email", "aegis:consume", "aegis:provide"])))
         none = await api.get("/v1/entries", headers=bearing(issuer.token(scope="openid profile provider")))
         wrong = await api.get("/v1/entries", headers=bearing(issuer.token(scope={"aegis:operate": True})))
         no_tenant = await api.get("/v1/entries", headers=bearing(issuer.token(tenant=None)))
         long_tenant = await api.get("/v1/entries", headers=bearing(issuer.token(tenant="x" * 256)))
+        nobody = await api.get("/v1/entries", headers=bearing(issuer.token(sub="x" * 256)))
     for answer, told in (
-        (none, "its claim 'scope' must have one of aegis:consume, aegis:provide, aegis:operate"),
+        (
+            none,
+            "must have one of aegis:consume, aegis:provide, aegis:review, aegis:administer, aegis:operate",
+        ),
         (wrong, "gives no role"),
         (no_tenant, "names no tenant: its claim 'tenant'"),
         (long_tenant, "names no tenant"),
+        (nobody, "names nobody: its claim 'sub'"),
     ):
         assert (answer.status_code, answer.json()["code"]) == (403, "forbidden")
         assert told in answer.json()["detail"]
@@ -282,7 +300,7 @@ async def test_an_issuer_that_is_away_is_asked_ever_less_and_its_keys_are_used_f
         (
             "OIDC_ROLES",
             "admin=root",
-            "oidc_roles: 'admin=root' is no NAME=ROLE; roles are provider, consumer, operator",
+            "oidc_roles: 'admin=root' is no NAME=ROLE; roles are consumer, provider, reviewer",
         ),
         ("OIDC_ROLES", "operator", "oidc_roles: 'operator' is no NAME=ROLE"),
     ],
@@ -291,6 +309,6 @@ def test_settings_that_would_let_others_in_are_refused(monkeypatch, capsys, sett
     monkeypatch.setenv("AEGIS_OIDC_ISSUER", "https://issuer.example")
     monkeypatch.setenv(f"AEGIS_{setting}", value)
     with pytest.raises(SystemExit) as ended:
-        _settings()
+        settings_of()
     assert ended.value.code == 2
     assert told in capsys.readouterr().err

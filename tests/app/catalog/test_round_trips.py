@@ -13,6 +13,7 @@ from app.catalog.stores.contents import ContentStore
 from app.catalog.stores.entries import EntryStore
 from app.catalog.stores.references import ReferenceStore
 from app.domain.arrays import pack, unpack
+from app.domain.callers import Caller, Role
 from app.domain.documents import attach, decompress
 from app.domain.entries import Audience, Visibility
 from app.services.configurations import unpack_configurations
@@ -239,11 +240,12 @@ async def test_counts_take_the_smallest_type_and_are_compressed(database, databa
 async def test_a_visibility_comes_back_as_it_was(database, visibility):
     document = example_entry()
     version_id, publication = await stored(database, document)
+    owner = Caller("owner", frozenset({Role.PROVIDER}))
     async with database.transaction() as session:
         entries = EntryStore(session)
-        head = await entries.find_by_name("owner", "health-survey")
+        head = await entries.find_by_name(owner, "health-survey")
         await entries.set_visibility(head.id, visibility)
-        head = await entries.find(head.id)
+        head = await entries.find(owner, head.id)
     assert head.visibility == visibility
     assert (head.version_id, head.digest) == (version_id, publication.content.digest)
 

@@ -9,7 +9,7 @@ import pytest
 
 from app.catalog.queue import queue_app
 from app.domain.advice import AdviceQuestion, Problem
-from app.domain.callers import Caller, Role
+from app.domain.callers import DEVELOPER
 from app.domain.errors import NotFoundError
 from app.factory import Factory
 from app.services.advice import QuestionRules
@@ -19,7 +19,6 @@ from tests.app.jobs.database import jobs, rows, until
 from tests.app.jobs.shared import shared_entry
 from tests.service import ask, publish
 
-OPERATOR = Caller("default", Role.OPERATOR)
 ATTRIBUTES = 8
 LOCK_AWAITED = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
 
@@ -104,9 +103,9 @@ async def test_the_last_chunk_stored_while_a_question_is_asked_wakes_it(api, wor
     head = await publish(api)
     version_id = version_of(database_url)
     async with services(database, database_url) as factory:
-        found = await factory.catalogue().head(OPERATOR, head["id"])
+        found = await factory.catalogue().head(DEVELOPER, head["id"])
         asked = await factory.advice(RecentVersions()).ask(
-            OPERATOR, found, AdviceQuestion("g3"), QuestionRules(budget=1)
+            DEVELOPER, found, AdviceQuestion("g3"), QuestionRules(budget=1)
         )
         working = asyncio.create_task(worker.run())
         await until(lambda: rows(database_url, LOCK_AWAITED))
@@ -121,13 +120,13 @@ async def test_a_version_that_is_known_but_was_deleted_is_not_found(api, databas
     head = await publish(api)
     recent = RecentVersions()
     async with services(database, database_url) as factory:
-        found = await factory.catalogue().head(OPERATOR, head["id"])
-        await factory.advice(recent).ask(OPERATOR, found, AdviceQuestion("g3"), QuestionRules(budget=1))
+        found = await factory.catalogue().head(DEVELOPER, head["id"])
+        await factory.advice(recent).ask(DEVELOPER, found, AdviceQuestion("g3"), QuestionRules(budget=1))
     assert recent.find(found) is not None
     await api.delete(f"/v1/entries/{head['id']}")
     async with services(database, database_url) as factory:
         with pytest.raises(NotFoundError):
-            await factory.advice(recent).ask(OPERATOR, found, AdviceQuestion("g1"), QuestionRules(budget=1))
+            await factory.advice(recent).ask(DEVELOPER, found, AdviceQuestion("g1"), QuestionRules(budget=1))
 
 
 async def test_questions_enqueue_what_is_missing_once(api, worker, database_url):

@@ -26,6 +26,11 @@ SECTION = CommandSection(
             "aegis visibility ENTRY_ID --tenant partner --tenant lab",
         ),
         Command(
+            "aegis_sdk.cli.sign_off:sign_off",
+            "Let others see a version that awaits its sign-off.",
+            "aegis sign-off ENTRY_ID --version 2",
+        ),
+        Command(
             "aegis_sdk.cli.advise:advise",
             "Ask which configuration loses the least utility.",
             "aegis advise ENTRY_ID --measure mutual_information --require k=5 --weights age=2,zip=0.5",

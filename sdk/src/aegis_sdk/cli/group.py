@@ -31,7 +31,7 @@ class Command:
     """A command of `aegis`.
 
     Args:
-        function: Its location as "module:function"; the function's name is the command's.
+        function: Its location as "module:function"; the function's name is the command's, with hyphens.
         summary: One sentence for the list of commands: the first of the function's docstring.
         example: An example call.
     """
@@ -43,7 +43,7 @@ class Command:
     @property
     def name(self) -> str:
         """The name that people type."""
-        return self.function.partition(":")[2]
+        return self.function.partition(":")[2].replace("_", "-")
 
     def load(self) -> Any:  # noqa: ANN401 - typer's class of commands is private
         """Import the function and make a command of it.
@@ -59,8 +59,8 @@ class Command:
             library = (error.name or "").partition(".")[0]
             if library == module.partition(".")[0]:
                 raise
-            raise AegisError(f"{library} is not installed, but `aegis {name}` needs it: {INSTALL}") from error
-        application.command(name, epilog=f"Example: {self.example}")(function)
+            raise AegisError(f"{library} is not installed, but `aegis {self.name}` needs it: {INSTALL}") from error
+        application.command(self.name, epilog=f"Example: {self.example}")(function)
         return get_command(application)
 
 

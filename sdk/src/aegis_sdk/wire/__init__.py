@@ -4,6 +4,15 @@ Requests are read strictly, answers tolerantly. `read_entry` reads an entry. `fa
 any request into faults with JSON Pointers.
 """
 
+from aegis_sdk.wire.administration import (
+    Key,
+    KeyPage,
+    KeyRequest,
+    NewKey,
+    PolicyDocument,
+    RotationRequest,
+    TenantPolicy,
+)
 from aegis_sdk.wire.advice import (
     Advice,
     AdviceAnswer,
@@ -134,6 +143,9 @@ __all__ = [
     "Holdout",
     "JointAdvice",
     "JointTrace",
+    "Key",
+    "KeyPage",
+    "KeyRequest",
     "Label",
     "LabelAssociation",
     "Masking",
@@ -143,10 +155,12 @@ __all__ = [
     "MeasureList",
     "Measured",
     "Misfit",
+    "NewKey",
     "Noise",
     "NotJsonError",
     "Pair",
     "PointedFault",
+    "PolicyDocument",
     "Privacy",
     "Problem",
     "ProblemFault",
@@ -155,7 +169,9 @@ __all__ = [
     "PublishingTerms",
     "RankedConfiguration",
     "Reconstruction",
+    "RotationRequest",
     "SeenBy",
+    "TenantPolicy",
     "Transfer",
     "TransferAdvice",
     "Verdict",

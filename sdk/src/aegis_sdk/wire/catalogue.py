@@ -16,8 +16,9 @@ class EntryVersion(Answer):
     id: str = Field(description="Id of the entry")
     version: int = Field(description="Version number, from 1")
     digest: str = Field(
-        description="For providers of its tenant and operators: SHA-256 of the entry's RFC 8785 JSON without "
-        "`visibility`. For others: a keyed digest of that (`hmac-sha256:`), which cannot confirm a guess of the counts",
+        description="For providers and reviewers of its tenant and operators: SHA-256 of the entry's RFC 8785 JSON "
+        "without `visibility`. For others: a keyed digest of that (`hmac-sha256:`), which cannot confirm a guess of "
+        "the counts",
     )
 
 
@@ -46,6 +47,17 @@ class Head(EntryVersion):
         description="Whether this version has exact counts of 1 to 4 that were accepted, by whoever published it or by "
         "a setting of the service; null: not told to callers who may not read the counts. False for versions from "
         "before anybody was asked",
+    )
+    awaits_sign_off: bool = Field(
+        default=False, description="Whether others do not see this version until a reviewer has signed it off"
+    )
+    published_by: str | None = Field(
+        default=None,
+        description="Who published this version: the prefix of a key, or the subject of a token; null: not known, or "
+        "not told to callers who may not read the counts",
+    )
+    signed_off_by: str | None = Field(
+        default=None, description="Who signed it off, likewise; null: also if nobody had to"
     )
 
 
@@ -94,7 +106,7 @@ class EntryHead(Head):
     verdict: Verdict | None = Field(
         default=None,
         description="Whether the counts give small ones away; null until a job has decided that. `findings` are for "
-        "providers of its tenant and operators, and empty for others",
+        "providers and reviewers of its tenant and operators, and empty for others",
     )
     entry_schema: dict[str, Any] = Field(alias="schema", description="The entry without any `histogram` or `joint`")
 
@@ -130,6 +142,9 @@ class PublishingTerms(Answer):
     require_noise: bool = Field(default=False, description="Whether every count must have noise")
     max_epsilon: float | None = Field(
         default=None, description="The largest differential privacy budget that an entry may declare; null: none needed"
+    )
+    sign_off: bool = Field(
+        default=False, description="Whether a reviewer must sign off each version before others see it"
     )
     max_bytes: int = Field(description="The largest body, in bytes")
 

@@ -134,6 +134,7 @@ EXAMPLE_TERMS: Final[dict[str, Any]] = {
     "min_cell": None,
     "require_noise": False,
     "max_epsilon": None,
+    "sign_off": False,
     "max_bytes": 67108864,
 }
 

@@ -1,0 +1,116 @@
+"""API keys, for administrators of their tenant and for operators."""
+
+import re
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Any
+
+import structlog
+from fastapi import APIRouter, Query, Response
+
+from aegis_sdk import wire
+from app.api.bodies import validated
+from app.api.dependencies import CallerDependency, FactoryDependency, SmallBodyDependency
+from app.api.describe import answers, body
+from app.api.mapping import JsonResponse, timestamp
+from app.domain.callers import LONGEST_TENANT, ApiKey, Caller, Role
+from app.domain.errors import Fault, InvalidDocumentError
+
+router = APIRouter(prefix="/v1/keys", tags=["keys"])
+
+_log = structlog.get_logger(__name__)
+
+_PREFIX = re.compile(r"aegis_[0-9a-f]{8}")
+
+OwnTenant = Annotated[
+    str | None, Query(max_length=LONGEST_TENANT, description="Tenant; only operators name another than their own")
+]
+
+
+@router.post(
+    "",
+    summary="Create a key",
+    status_code=201,
+    openapi_extra=body(wire.KeyRequest),
+    responses=answers(201, wire.NewKey, "The key, shown only this once", 400, 413, 415, 422, headers=("Location",)),
+)
+async def create_key(caller: CallerDependency, document: SmallBodyDependency, factory: FactoryDependency) -> Response:
+    """Creates a key for the caller's tenant; operators may name another, which is created if it is new."""
+    asked = await validated(wire.KeyRequest, document)
+    text, key = await factory.administration().create(caller, asked.tenant, Role(asked.role), _days(asked.expires_days))
+    return _created(caller, text, key)
+
+
+@router.get(
+    "",
+    summary="List keys",
+    responses=answers(200, wire.KeyPage, "One page, newest first", 422),
+)
+async def list_keys(
+    caller: CallerDependency,
+    factory: FactoryDependency,
+    tenant: OwnTenant = None,
+    limit: Annotated[int, Query(ge=1, le=200, description="Most keys on a page")] = 50,
+    page_token: Annotated[
+        str | None, Query(description="`next_page_token` of the previous page", max_length=255)
+    ] = None,
+) -> Response:
+    """Lists the keys of the caller's tenant; operators see all, or those of one tenant."""
+    if page_token is not None and not _PREFIX.fullmatch(page_token):
+        fault = Fault("/page_token", "Not a page token; use the next_page_token of the previous page.")
+        raise InvalidDocumentError("The page token is invalid.", (fault,))
+    page = await factory.administration().page(caller, tenant, limit, page_token)
+    return JsonResponse({"items": list(map(_key_body, page.items)), "next_page_token": page.next_after})
+
+
+@router.delete(
+    "/{prefix}",
+    summary="Revoke a key",
+    responses=answers(200, wire.Key, "The key; the service refuses it from now on", 404),
+)
+async def revoke_key(prefix: str, caller: CallerDependency, factory: FactoryDependency) -> Response:
+    """Revokes a key at once. It stays in the list."""
+    key = await factory.administration().revoke(caller, prefix)
+    _log.info("key revoked", key=key.prefix, by=caller.subject)
+    return JsonResponse(_key_body(key))
+
+
+@router.post(
+    "/{prefix}/successor",
+    summary="Replace a key",
+    status_code=201,
+    openapi_extra=body(wire.RotationRequest),
+    responses=answers(
+        201, wire.NewKey, "The new key, shown only this once", 400, 404, 413, 415, 422, headers=("Location",)
+    ),
+)
+async def rotate_key(
+    prefix: str, caller: CallerDependency, document: SmallBodyDependency, factory: FactoryDependency
+) -> Response:
+    """Creates a key with the same tenant and role. The old one stays valid for a while, so that nobody is cut off."""
+    asked = await validated(wire.RotationRequest, document)
+    overlap = timedelta(hours=asked.overlap_hours)
+    text, key = await factory.administration().rotate(caller, prefix, overlap, _days(asked.expires_days))
+    return _created(caller, text, key)
+
+
+def _created(caller: Caller, text: str, key: ApiKey) -> JsonResponse:
+    _log.info("key created", key=key.prefix, role=key.role.value, replaces=key.replaces, by=caller.subject)
+    return JsonResponse(_key_body(key) | {"key": text}, 201, {"Location": f"/v1/keys/{key.prefix}"})
+
+
+def _days(number: int | None) -> timedelta | None:
+    return None if number is None else timedelta(days=number)
+
+
+def _key_body(key: ApiKey) -> dict[str, Any]:
+    """A key as `wire.Key`."""
+    return {
+        "prefix": key.prefix,
+        "tenant": key.tenant,
+        "role": key.role.value,
+        "state": key.state(datetime.now(UTC)),
+        "created_at": timestamp(key.created_at),
+        "expires_at": None if key.expires_at is None else timestamp(key.expires_at),
+        "last_used_at": None if key.last_used_at is None else timestamp(key.last_used_at),
+        "replaces": key.replaces,
+    }

@@ -1,0 +1,5 @@
+"""The command `aegis-server`."""
+
+from app.cli.commands import cli, main
+
+__all__ = ["cli", "main"]

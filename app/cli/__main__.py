@@ -1,0 +1,4 @@
+from app.cli.commands import main
+
+if __name__ == "__main__":  # child processes import this module, too
+    main()

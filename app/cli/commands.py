@@ -1,0 +1,154 @@
+"""Run and administer the Aegis service. Every option has an environment variable `AEGIS_...`."""
+
+import asyncio
+import os
+import socket
+import sys
+from pathlib import Path
+from typing import Annotated, NoReturn
+
+import typer
+from uvicorn.loops.auto import auto_loop_factory
+
+from app import log
+from app.catalog import migrations
+from app.cli.environment import DataDir, database_of, fail, own_database, settings_of, with_keyring
+from app.cli.keys import keys
+from app.cli.tenants import tenants
+from app.domain.callers import DEFAULT_TENANT, Role
+from app.domain.errors import RefusalError
+from app.main import OpenDoorError, create_app, refuse_open_door, run
+from app.process.embedded import EmbeddedPostgresError, running_url
+from app.process.supervisor import GroupMember, Supervisor
+from app.services.keyring import Keyring
+from app.settings import Settings
+
+cli = typer.Typer(
+    help=__doc__, add_completion=False, no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False
+)
+cli.add_typer(keys, name="keys")
+cli.add_typer(tenants, name="tenants")
+
+#: The advisor's arrays are small, so one thread in each process is fastest and leaves the cores to the workers.
+_ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+
+
+@cli.command()
+def serve(
+    host: Annotated[str | None, typer.Option(envvar="AEGIS_HOST", help="Address to listen on.")] = None,
+    port: Annotated[
+        int | None, typer.Option(envvar="AEGIS_PORT", help="Port to listen on; 0 picks a free one.")
+    ] = None,
+    workers: Annotated[int | None, typer.Option(envvar="AEGIS_WORKERS", help="Number of workers to start.")] = None,
+    data_dir: DataDir = None,
+    example: Annotated[
+        Path | None, typer.Option(envvar="AEGIS_EXAMPLE", help="Entry file to use in the printed curl commands.")
+    ] = None,
+) -> None:
+    """Run the whole service until SIGTERM. Starts the database (embedded unless AEGIS_DATABASE_URL is set),
+    migrations, the API and its workers.
+    """
+    settings = settings_of(host=host, port=port, workers=workers, data_dir=data_dir)
+    log.configure(settings.log_level)
+    _refuse_taken_port(settings.host, settings.port)
+    with own_database(settings) as url:
+        migrations.upgrade(url)
+        asyncio.run(with_keyring(url, lambda keyring: refuse_open_door(keyring, settings)))
+        environment = _ONE_THREAD | {
+            "AEGIS_DATABASE_URL": url,
+            "AEGIS_HOST": settings.host,
+            "AEGIS_PORT": str(settings.port),
+            "AEGIS_EXAMPLE": str(example or ""),
+        }
+        this = (sys.executable, "-m", "app.cli")
+        group = [GroupMember(name="api", argv=(*this, "api"), env=environment)]
+        for number in range(1, settings.workers + 1):
+            name = f"worker {number}"
+            group.append(GroupMember(name=name, argv=(*this, "worker"), env=environment, restart=True))
+        status = Supervisor(group).run()
+    raise typer.Exit(status)
+
+
+@cli.command(hidden=True)
+def api(example: Annotated[str, typer.Option(envvar="AEGIS_EXAMPLE")] = "") -> None:
+    """Run the API alone, as `serve` starts it."""
+    settings = settings_of()
+    log.configure(settings.log_level)
+    run(settings, example)
+
+
+@cli.command()
+def worker(data_dir: DataDir = None) -> None:
+    """Run one more worker, on any machine that can reach the database."""
+    from app.jobs.worker import run_worker  # noqa: PLC0415 -- it imports the advisor
+
+    os.environ.update(_ONE_THREAD)
+    settings = settings_of(data_dir=data_dir)
+    log.configure(settings.log_level)
+    url = settings.database_url or running_url(settings.data_dir)
+    if url is None:
+        fail(f"no database: set AEGIS_DATABASE_URL, or start `aegis-server serve --data-dir {settings.data_dir}`")
+    with asyncio.Runner(loop_factory=auto_loop_factory()) as runner:  # as the API has it
+        runner.run(run_worker(settings.model_copy(update={"database_url": url})))
+
+
+@cli.command()
+def migrate(
+    data_dir: DataDir = None,
+    draft: Annotated[str | None, typer.Option(help="Then write a draft revision with this message.")] = None,
+    first_key_file: Annotated[
+        Path | None,
+        typer.Option(envvar="AEGIS_FIRST_KEY_FILE", help="File for an operator's key, if no key was ever created."),
+    ] = None,
+) -> None:
+    """Bring the database to the newest revision. Safe to run at any time, also several times at once."""
+    with database_of(settings_of(data_dir=data_dir)) as url:
+        migrations.upgrade(url)
+        if draft is not None:
+            migrations.draft(url, draft)
+        if first_key_file is not None:
+            asyncio.run(with_keyring(url, lambda keyring: _create_first_key(keyring, first_key_file)))
+
+
+@cli.command()
+def openapi(
+    *,
+    check: Annotated[bool, typer.Option("--check", help="Only check that the committed file is up to date.")] = False,
+    path: Annotated[Path, typer.Option(help="File to write or check.")] = Path("openapi/openapi.json"),
+) -> None:
+    """Write the OpenAPI document. Needs no database."""
+    import json  # noqa: PLC0415 -- this command only
+
+    document = json.dumps(create_app(Settings(database_url=None)).openapi(), indent=2, ensure_ascii=False) + "\n"
+    if not check:
+        path.write_text(document, encoding="utf-8")
+    elif not path.exists() or path.read_text(encoding="utf-8") != document:
+        fail(f"{path} is out of date: run `make openapi` and commit it")
+
+
+def _refuse_taken_port(host: str, port: int) -> None:
+    """Exit if the port is taken, before anything is started; the API itself would notice only after the rest."""
+    try:
+        socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET).close()
+    except OSError as error:
+        fail(f"cannot listen on {host}, port {port}: {error.strerror or error}; choose another with --port")
+
+
+async def _create_first_key(keyring: Keyring, path: Path) -> None:
+    """Create an operator's key in a file that only its owner can read, unless a key was ever created."""
+    if await keyring.any_created():
+        return
+    key, _ = await keyring.create(DEFAULT_TENANT, Role.OPERATOR)
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+        # Others may be able to read a file that existed before.
+        os.fchmod(file.fileno(), 0o600)
+        file.write(key + "\n")
+
+
+def main() -> NoReturn:
+    """Run a command. An error that the operator can correct is one line, with exit code 2."""
+    try:
+        cli(auto_envvar_prefix="AEGIS")
+    except (EmbeddedPostgresError, OpenDoorError, RefusalError) as error:
+        fail(str(error))
+    sys.exit(0)

@@ -1,0 +1,44 @@
+"""Say what tenants ask of their entries."""
+
+from dataclasses import replace
+from typing import Annotated, Any
+
+import typer
+
+from app.api.required_privacy import privacy_in
+from app.cli.environment import DataDir, on_keyring
+from app.services.keyring import Keyring
+
+tenants = typer.Typer(help=__doc__, no_args_is_help=True, rich_markup_mode=None)
+
+
+@tenants.command("set")
+def set_tenant(
+    tenant: Annotated[str, typer.Argument(help="Name of the tenant, created if it is new.")],
+    *,
+    require: Annotated[
+        str | None,
+        typer.Option(help="Privacy that its configurations must vouch for to compete, as in k=10,t=0.2; '': none."),
+    ] = None,
+    sign_off: Annotated[
+        bool | None,
+        typer.Option("--sign-off/--no-sign-off", help="Whether a reviewer must sign off new versions."),
+    ] = None,
+    data_dir: DataDir = None,
+) -> None:
+    """Say what a tenant asks of its entries, besides what the service asks; the rest stays. It applies at once."""
+    changes: dict[str, Any] = {} if require is None else {"required_privacy": privacy_in(require)}
+    changes |= {} if sign_off is None else {"demands_sign_off": sign_off}
+
+    async def change(keyring: Keyring) -> None:
+        await keyring.set_policy(tenant, replace(await keyring.policy(tenant), **changes))
+
+    on_keyring(data_dir, change)
+
+
+@tenants.command("list")
+def list_tenants(data_dir: DataDir = None) -> None:
+    """List every tenant with what it asks of its entries."""
+    for name, policy in on_keyring(data_dir, Keyring.tenants):
+        line = (name, str(policy.required_privacy or "nothing required"), *(["sign-off"] * policy.demands_sign_off))
+        typer.echo("\t".join(line))

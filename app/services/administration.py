@@ -1,0 +1,132 @@
+"""What administrators do for their tenant, and operators for every tenant: keys, and what is asked of entries."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from app.catalog.stores.keys import KeyStore
+from app.domain.callers import ApiKey, Caller, Role
+from app.domain.errors import InvalidDocumentError, NotFoundError, RoleNotAllowedError
+from app.domain.tenants import TenantPolicy
+from app.services.keyring import Keyring, refuse_name
+
+
+@dataclass(frozen=True, slots=True)
+class KeyPage:
+    """One page of keys, newest first; the prefix after which the next one begins, or None."""
+
+    items: tuple[ApiKey, ...]
+    next_after: str | None
+
+
+class Administration:
+    """Keys and policies of tenants, for callers."""
+
+    def __init__(self, keys: KeyStore, keyring: Keyring) -> None:
+        self._keys = keys
+        self._keyring = keyring
+
+    async def create(
+        self, caller: Caller, tenant: str | None, role: Role, lifetime: timedelta | None
+    ) -> tuple[str, ApiKey]:
+        """Create a key for a tenant (the caller's own if None), and return its text with what is stored of it.
+
+        Raises:
+            RoleNotAllowedError: the caller may not administer this tenant, or gives more than it has.
+            InvalidDocumentError: the name of the tenant is invalid.
+        """
+        owner = administered_tenant(caller, tenant)
+        _refuse_more(caller, role)
+        return await self._keyring.create(owner, role, lifetime)
+
+    async def page(self, caller: Caller, tenant: str | None, limit: int, after: str | None) -> KeyPage:
+        """A page of keys, valid or not: of a tenant, or of all that the caller administers.
+
+        Raises:
+            RoleNotAllowedError: the caller may not administer this tenant.
+        """
+        owner = None if caller.is_operator and tenant is None else administered_tenant(caller, tenant)
+        keys = await self._keys.page(owner, limit + 1, after)
+        return KeyPage(tuple(keys[:limit]), keys[limit - 1].prefix if len(keys) > limit else None)
+
+    async def revoke(self, caller: Caller, prefix: str) -> ApiKey:
+        """Revoke a key from now on; revoking it again changes nothing.
+
+        Raises:
+            RoleNotAllowedError: the caller administers nothing.
+            NotFoundError: there is no such key, or its tenant is not the caller's.
+        """
+        await self._administered(caller, prefix)
+        await self._keyring.revoke(prefix)
+        return await self._administered(caller, prefix)
+
+    async def rotate(
+        self, caller: Caller, prefix: str, overlap: timedelta, lifetime: timedelta | None
+    ) -> tuple[str, ApiKey]:
+        """Create the successor of a key, which itself expires after the overlap at the latest.
+
+        The successor has the same tenant and role, and if no lifetime is given, the same lifetime.
+
+        Raises:
+            RoleNotAllowedError: the caller administers nothing, or not keys of this role.
+            NotFoundError: there is no such key, or its tenant is not the caller's.
+            InvalidDocumentError: the key is not valid any more.
+        """
+        key, now = await self._administered(caller, prefix), datetime.now(UTC)
+        _refuse_more(caller, key.role)
+        if not key.is_valid(now):
+            raise InvalidDocumentError(
+                f"The key {prefix} is revoked or has expired. Create a new one with POST /v1/keys."
+            )
+        end = now + overlap
+        await self._keys.set_expiry(prefix, end if key.expires_at is None else min(end, key.expires_at))
+        return await self._keyring.create(key.tenant, key.role, lifetime or key.lifetime, replaces=prefix)
+
+    async def policy(self, caller: Caller, tenant: str | None) -> tuple[str, TenantPolicy]:
+        """A tenant, the caller's own if None, with what it asks of its entries.
+
+        Raises:
+            RoleNotAllowedError: the caller may not administer this tenant.
+        """
+        owner = administered_tenant(caller, tenant)
+        return owner, await self._keyring.policy(owner)
+
+    async def set_policy(self, caller: Caller, tenant: str | None, policy: TenantPolicy) -> str:
+        """Set what a tenant, the caller's own if None, asks of its entries, and return its name.
+
+        Raises:
+            RoleNotAllowedError: the caller may not administer this tenant.
+            InvalidDocumentError: the name of the tenant is invalid.
+        """
+        owner = administered_tenant(caller, tenant)
+        await self._keyring.set_policy(owner, policy)
+        return owner
+
+    async def _administered(self, caller: Caller, prefix: str) -> ApiKey:
+        """The key with this prefix, if the caller administers its tenant."""
+        administered_tenant(caller, None)
+        key = await self._keys.find_by_prefix(prefix)
+        if key is None or not (caller.is_operator or key.tenant == caller.tenant):
+            raise NotFoundError(f"There is no key {prefix}, or you may not see it.")
+        return key
+
+
+def administered_tenant(caller: Caller, tenant: str | None) -> str:
+    """The tenant that the caller administers: the one that it names, else its own.
+
+    Raises:
+        RoleNotAllowedError: the caller may not administer it.
+        InvalidDocumentError: no tenant can have this name.
+    """
+    if not caller.may_administer:
+        raise RoleNotAllowedError("Only administrators of the tenant and operators may do this.")
+    if tenant is None:
+        return caller.tenant
+    if tenant != caller.tenant and not caller.is_operator:
+        raise RoleNotAllowedError("Administrators act for their own tenant only.")
+    refuse_name(tenant)
+    return tenant
+
+
+def _refuse_more(caller: Caller, role: Role) -> None:
+    if role is Role.OPERATOR and not caller.is_operator:
+        raise RoleNotAllowedError("Only operators may create operators' keys.")

@@ -1,0 +1,78 @@
+"""An administrator, a provider, a reviewer and a consumer of one tenant, each with the SDK or the command."""
+
+import asyncio
+import os
+import pty
+import subprocess
+import sys
+
+import pytest
+
+from aegis_sdk import Client, ForbiddenError, NotFoundError, PreconditionFailedError
+from aegis_sdk.wire import EXAMPLE_ENTRY
+from tests.running import address, process
+from tests.service import create_key
+
+
+@pytest.fixture
+def administrator(database_url):
+    """The client of a new tenant's administrator."""
+    header = asyncio.run(create_key(database_url, "hospital", "administrator"))
+    with (
+        process("api", port="0", database_url=database_url) as server,
+        Client(address(server), header["Authorization"].split()[1]) as client,
+    ):
+        yield client
+
+
+def client_with(administrator, role):
+    return Client(administrator.url, administrator.administration.create_key(role).key)
+
+
+def aegis(client, *arguments, answer=None):
+    """Run the command as the holder of a client's key: exit code, output and error lines."""
+    environment = os.environ | {"AEGIS_URL": client.url, "AEGIS_API_KEY": client._http.headers["Authorization"][7:]}
+    command = [sys.executable, "-m", "aegis_sdk.cli", *arguments]
+    ours, theirs = pty.openpty()
+    if answer is not None:
+        os.write(ours, f"{answer}\n".encode())
+    given = subprocess.DEVNULL if answer is None else theirs
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, stdin=given)
+    os.close(ours)
+    os.close(theirs)
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.mark.long
+def test_a_version_goes_from_its_provider_by_a_reviewer_to_a_consumer(administrator):
+    policy = administrator.administration.set_policy({"k": 5}, sign_off=True)
+    assert (policy.tenant, policy.require, policy.sign_off) == ("hospital", {"k": 5}, True)
+    assert administrator.administration.policy() == policy
+    provider, reviewer, consumer = (client_with(administrator, role) for role in ("provider", "reviewer", "consumer"))
+    with provider, reviewer, consumer:
+        assert provider.publishing().sign_off is True
+        head = provider.publish(EXAMPLE_ENTRY, accept_small_counts=True)
+        assert head.awaits_sign_off
+        with pytest.raises(NotFoundError):
+            consumer.entry(head.id)
+        with pytest.raises(ForbiddenError):
+            provider.sign_off(head.id, provider.etag(head.id))
+        with pytest.raises(PreconditionFailedError):
+            reviewer.sign_off(head.id, '"9-0000000000000000-00000000"')
+        code, output, complaint = aegis(reviewer, "sign-off", head.id, answer="n")
+        assert (code, output) == (1, "")
+        assert "nothing was signed off" in complaint
+        code, output, complaint = aegis(reviewer, "sign-off", head.id, answer="y")
+        assert (code, output) == (0, "version 1 of health-survey is visible to its own tenant only\n")
+        assert complaint.startswith("NOT JUDGED: no verdict has been reached yet\nSign version 1 of health-survey off,")
+        assert not consumer.entry(head.id).awaits_sign_off
+
+
+def test_keys_are_replaced_and_revoked(administrator):
+    old = administrator.administration.create_key("consumer", expires_days=30)
+    new = administrator.administration.replace_key(old.prefix, overlap_hours=1)
+    with Client(administrator.url, old.key) as before, Client(administrator.url, new.key) as after:
+        assert list(before.entries()) == list(after.entries()) == []
+        assert administrator.administration.revoke_key(new.prefix).state == "revoked"
+    states = {key.prefix: key.state for key in administrator.administration.list_keys()}
+    assert (states[old.prefix], states[new.prefix]) == ("expiring", "revoked")
