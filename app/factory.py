@@ -7,6 +7,7 @@ from app.catalog.queue import CEILING, JobQueue
 from app.catalog.stores.advice import AdviceStore
 from app.catalog.stores.contents import ContentStore
 from app.catalog.stores.entries import EntryStore
+from app.catalog.stores.idempotency import IdempotencyStore
 from app.catalog.stores.keys import KeyStore
 from app.catalog.stores.questions import QuestionStore
 from app.catalog.stores.references import ReferenceStore
@@ -16,6 +17,7 @@ from app.services.administration import Administration
 from app.services.advice import AdviceService, AdviceWork
 from app.services.advice_input import RecentInputs
 from app.services.catalogue import CatalogueService
+from app.services.idempotency import IdempotencyService
 from app.services.keyring import Keyring
 from app.services.recent_versions import RecentVersions
 from app.services.references import ReferenceService
@@ -41,6 +43,10 @@ class Factory:
     def administration(self) -> Administration:
         """The service for administrators of tenants."""
         return Administration(KeyStore(self._session), self.keyring())
+
+    def idempotency(self) -> IdempotencyService:
+        """The service for requests that are carried out once."""
+        return IdempotencyService(IdempotencyStore(self._session))
 
     def catalogue(self) -> CatalogueService:
         """The service for entries."""

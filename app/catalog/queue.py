@@ -45,7 +45,8 @@ _NEXT = text(
     "WITH running AS (SELECT count(*) AS jobs FROM procrastinate_jobs WHERE status IN ('todo', 'doing') "
     "AND queue_name = :lane AND args ->> 'tenant' = :tenant AND id <> :ended), "
     "head AS (SELECT id FROM waiting_job WHERE tenant = :tenant AND lane = :lane ORDER BY rank, id "
-    "LIMIT greatest(0, :ceiling - (SELECT jobs FROM running))) "
+    "LIMIT greatest(0, coalesce((SELECT (quota ->> 'jobs')::int FROM tenant WHERE name = :tenant), :ceiling) "
+    "- (SELECT jobs FROM running))) "
     "DELETE FROM waiting_job AS line USING head, running WHERE line.id = head.id "
     "RETURNING line.id, line.task, line.arguments, line.claim, line.rank, running.jobs AS running"
 )

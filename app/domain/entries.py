@@ -207,6 +207,14 @@ class Content:
     count_tables: tuple[CountTable, ...]
     open_answers: bool = False
 
+    @property
+    def stored_bytes(self) -> int:
+        """How many bytes it takes in the database, but for a few for each row."""
+        table = self.configuration_table
+        arrays = [one.counts for one in self.count_tables]
+        arrays += [table.codes, *table.privacy.values(), *table.declared.values()]
+        return len(self.schema) + len(self.configurations) + len(table.ids) + sum(len(one.data) for one in arrays)
+
 
 @dataclass(frozen=True, slots=True)
 class Publication:

@@ -56,6 +56,18 @@ class NameTakenError(RefusalError):
         self.entry_id = entry_id
 
 
+class InFlightError(RefusalError):
+    """The same request, with the same idempotency key, is being carried out."""
+
+    code = "in_flight"
+
+
+class KeyReusedError(RefusalError):
+    """The idempotency key was used for another request."""
+
+    code = "idempotency_key_reused"
+
+
 class StaleVersionError(RefusalError):
     """The entry has changed since the caller read it."""
 
@@ -77,6 +89,40 @@ class BudgetSpentError(RefusalError):
     """The tenant has asked as many distinct questions about this version as it may."""
 
     code = "budget_spent"
+
+
+class QuotaExceededError(RefusalError):
+    """The tenant would store more than it may."""
+
+    code = "quota_exceeded"
+
+
+class WaitError(RefusalError):
+    """The caller has to wait: `seconds` until it may try again."""
+
+    code = "wait"
+
+    def __init__(self, detail: str, seconds: int) -> None:
+        super().__init__(detail)
+        self.seconds = seconds
+
+
+class QuotaSpentError(WaitError):
+    """The tenant has asked as many questions as it may in a day."""
+
+    code = "quota_spent"
+
+
+class RateExceededError(WaitError):
+    """The tenant sends more requests than it may."""
+
+    code = "rate_exceeded"
+
+
+class TooManyGuessesError(WaitError):
+    """Too many wrong keys came from the caller's address."""
+
+    code = "too_many_guesses"
 
 
 class OverloadedError(RefusalError):

@@ -53,6 +53,7 @@ class ContentStore:
             label=content.label,
             open_answers=content.open_answers,
             accepted_small_counts=accepted_small_counts,
+            stored_bytes=content.stored_bytes,
             awaits_sign_off=awaits_sign_off,
             published_by=published_by,
             outline=[asdict(attribute) for attribute in content.outline],

@@ -7,6 +7,7 @@ from app.catalog.tables.configuration_table import ConfigurationTableRow
 from app.catalog.tables.count_table import CountTableRow
 from app.catalog.tables.entry import EntryRow
 from app.catalog.tables.entry_version import EntryVersionRow
+from app.catalog.tables.idempotency_key import IdempotencyKeyRow
 from app.catalog.tables.question import QuestionBudgetRow, QuestionRow
 from app.catalog.tables.reference import ReferenceArrayRow, ReferenceRow
 from app.catalog.tables.server_key import ServerKeyRow
@@ -22,6 +23,7 @@ __all__ = [
     "CountTableRow",
     "EntryRow",
     "EntryVersionRow",
+    "IdempotencyKeyRow",
     "QuestionBudgetRow",
     "QuestionRow",
     "ReferenceArrayRow",

@@ -2,7 +2,7 @@ import uuid
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ARRAY, DateTime, ForeignKey, LargeBinary, Text, UniqueConstraint, false
+from sqlalchemy import ARRAY, BigInteger, DateTime, ForeignKey, LargeBinary, Text, UniqueConstraint, false, text
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -27,6 +27,7 @@ class EntryVersionRow(Base):
     label: Mapped[str] = mapped_column(Text)
     open_answers: Mapped[bool]
     accepted_small_counts: Mapped[bool]
+    stored_bytes: Mapped[int] = mapped_column(BigInteger, server_default=text("0"))
     awaits_sign_off: Mapped[bool] = mapped_column(server_default=false())
     published_by: Mapped[str | None] = mapped_column(Text)
     signed_off_by: Mapped[str | None] = mapped_column(Text)

@@ -1,7 +1,7 @@
 import uuid
 from datetime import datetime
 
-from sqlalchemy import CheckConstraint, ForeignKey, Text, UniqueConstraint
+from sqlalchemy import CheckConstraint, ForeignKey, Index, Text, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.catalog.tables.base import Base, created_at
@@ -13,6 +13,8 @@ class QuestionRow(Base):
     __tablename__ = "question"
     __table_args__ = (
         UniqueConstraint("advice_id", "tenant_id", "view"),
+        # How many a tenant has asked lately.
+        Index("ix_question_tenant_id_created_at", "tenant_id", "created_at"),
         CheckConstraint("view IN ('full', 'coarse')", name="view"),
     )
 

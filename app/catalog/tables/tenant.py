@@ -16,5 +16,6 @@ class TenantRow(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     name: Mapped[str] = mapped_column(Text, unique=True)
     required_privacy: Mapped[dict[str, Any]] = mapped_column(JSONB, server_default=text("'{}'"))
+    quota: Mapped[dict[str, int]] = mapped_column(JSONB, server_default=text("'{}'"))
     demands_sign_off: Mapped[bool] = mapped_column(server_default=false())
     created_at: Mapped[datetime] = created_at()

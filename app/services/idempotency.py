@@ -1,0 +1,91 @@
+"""Requests that are carried out once, however often they are sent (`Idempotency-Key`)."""
+
+import secrets
+import uuid
+from dataclasses import dataclass
+from datetime import timedelta
+from hashlib import sha256
+from typing import Final
+
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+from app.catalog.stores.idempotency import IdempotencyStore
+from app.domain.callers import Caller
+from app.domain.errors import InFlightError, KeyReusedError
+
+#: How long an answer is kept, and how long a request may take before it counts as lost.
+KEPT: Final = timedelta(hours=24)
+LAPSED: Final = timedelta(minutes=10)
+
+_NONCE: Final = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """The right to carry a request out.
+
+    Attributes:
+        name: a hash of the caller and its idempotency key, by which the request is stored.
+        cipher: encrypts the answer. Its key comes from the idempotency key, which is not stored: whoever reads the
+            database does not learn the secrets that an answer has.
+        number: of this claim.
+    """
+
+    name: bytes
+    cipher: AESGCM
+    number: uuid.UUID
+
+
+class IdempotencyService:
+    """Claims requests and keeps their answers."""
+
+    def __init__(self, requests: IdempotencyStore) -> None:
+        self._requests = requests
+
+    async def claim(self, caller: Caller, key: str, request: bytes) -> Claim | bytes:
+        """Claim a request; if it has been carried out already, return its answer.
+
+        Args:
+            caller: who sends it. Two callers may use the same key.
+            key: the idempotency key.
+            request: everything that says what is asked.
+
+        Raises:
+            KeyReusedError: the caller has used the key for another request.
+            InFlightError: the request is being carried out.
+        """
+        name, cipher = _hash(b"name", caller, key), AESGCM(_hash(b"answer", caller, key))
+        fingerprint = sha256(request).digest()
+        found = await self._requests.claim(name, fingerprint, KEPT, LAPSED)
+        if isinstance(found, uuid.UUID):
+            return Claim(name, cipher, found)
+        if found.fingerprint != fingerprint:
+            raise KeyReusedError("This Idempotency-Key was used for another request. Use a new one for each request.")
+        if found.answer is None:
+            raise InFlightError("The same request is being carried out. Ask again for its answer after Retry-After.")
+        return cipher.decrypt(found.answer[:_NONCE], found.answer[_NONCE:], name)
+
+    async def keep(self, claim: Claim, answer: bytes) -> None:
+        """Keep the answer. In the transaction of what the request changes, both are stored or neither is.
+
+        Raises:
+            InFlightError: it took so long that somebody else carries the request out.
+        """
+        nonce = secrets.token_bytes(_NONCE)
+        encrypted = nonce + claim.cipher.encrypt(nonce, answer, claim.name)
+        if not await self._requests.keep(claim.name, claim.number, encrypted):
+            raise InFlightError("This took so long that the same request is being carried out again.")
+
+    async def release(self, claim: Claim) -> None:
+        """Give a claim up: the request has changed nothing, and may be sent again."""
+        await self._requests.release(claim.name, claim.number)
+
+    async def forget(self) -> None:
+        """Delete answers that have been kept long enough."""
+        await self._requests.forget(KEPT)
+
+
+def _hash(purpose: bytes, caller: Caller, key: str) -> bytes:
+    """A hash of 32 bytes for one purpose; of it, nobody finds those for others, nor the key."""
+    parts = (purpose, caller.tenant.encode(), (caller.subject or "").encode(), key.encode())
+    return sha256(b"".join(len(part).to_bytes(4, "big") + part for part in parts)).digest()
