@@ -7,7 +7,7 @@ the table in `docs/api.md` that says who may use it.
 
 from fastapi import APIRouter
 
-from app.api.routers import advice, entries, measures, operation, publishing
+from app.api.routers import advice, documentation, entries, measures, operation, publishing
 
 ROUTERS: tuple[APIRouter, ...] = (
     entries.router,
@@ -15,4 +15,5 @@ ROUTERS: tuple[APIRouter, ...] = (
     advice.router,
     measures.router,
     operation.router,
+    documentation.router,
 )
