@@ -1,7 +1,7 @@
 """Conditional requests (RFC 9110, section 13): entity tags, `If-Match` before changes, `If-None-Match` before reads.
 
-A tag names a state of a resource. What comes after a `+` in it says which representation of this state was sent: whether
-its verdict was there, and its content coding. A change depends on the state alone.
+A tag names a state of a resource. What comes after a `+` in it says which representation of this state was sent:
+whether its verdict was there, and its content coding. A change depends on the state alone.
 """
 
 import re

@@ -6,6 +6,7 @@ import os
 import time
 import tracemalloc
 import zlib
+from contextlib import suppress
 
 import pytest
 from hypothesis import given
@@ -48,10 +49,8 @@ def test_a_body_that_is_cut_off_or_damaged_is_noticed(coding):
             inflated(garbage + bytes(16), coding)
     for place in range(len(whole) // 2, len(whole) - 12, 5):
         damaged = whole[:place] + bytes([whole[place] ^ 255]) + whole[place + 1 :]
-        try:
+        with suppress(CodingError):
             assert inflated(damaged, coding) != json.dumps(example_entry()).encode() * 20
-        except CodingError:
-            pass
 
 
 @pytest.mark.parametrize(("coding", "bomb"), [("gzip", gzip_bomb), ("zstd", zstd_bomb)])
@@ -167,7 +166,9 @@ async def test_a_body_that_is_not_what_it_says_is_refused(shared_api, coding):
         assert (answer.status_code, answer.json()["code"]) == (400, "malformed"), body
 
 
-@pytest.mark.parametrize(("coding", "bomb"), [("gzip", gzip_bomb(10_240)), ("zstd", zstd_bomb(10_240))], ids=CODINGS[::-1])
+@pytest.mark.parametrize(
+    ("coding", "bomb"), [("gzip", gzip_bomb(10_240)), ("zstd", zstd_bomb(10_240))], ids=CODINGS[::-1]
+)
 async def test_a_bomb_is_refused(shared_api, coding, bomb):
     for method, path in (("POST", "/v1/entries"), ("PATCH", "/v1/entries/x"), ("POST", "/v1/entries/x/advice")):
         answer = await sent(shared_api, bomb[: 2**18], coding, method, path)

@@ -102,7 +102,12 @@ async def test_the_first_page_says_how_to_begin(shared_api, database_url):
 
 @pytest.mark.parametrize(
     ("accepted", "is_json"),
-    [("application/json", True), ("*/*", False), ("text/html,*/*;q=0.8", False), ("application/json, text/html;q=0.5", True)],
+    [
+        ("application/json", True),
+        ("*/*", False),
+        ("text/html,*/*;q=0.8", False),
+        ("application/json, text/html;q=0.5", True),
+    ],
 )
 async def test_programs_get_the_first_page_as_json(shared_api, accepted, is_json):
     answer = await shared_api.get("/", headers={"Accept": accepted})
@@ -111,7 +116,9 @@ async def test_programs_get_the_first_page_as_json(shared_api, accepted, is_json
     assert {"service-desc", "service-doc"} == set(answer.links)
     if is_json:
         assert answer.json()["version"] == version("aegis-server")
-        assert [(await shared_api.get(answer.json()[name])).status_code for name in ("documentation", "openapi")] == [200] * 2
+        assert [(await shared_api.get(answer.json()[name])).status_code for name in ("documentation", "openapi")] == [
+            200
+        ] * 2
 
 
 @pytest.mark.parametrize("path", [*PAGES, "/docs/style.css", "/openapi.json"])
@@ -154,6 +161,10 @@ def test_a_schema_in_words(schema, words):
 @pytest.mark.long
 def test_the_wheel_has_the_templates(tmp_path):
     hatchling = pytest.importorskip("hatchling.builders.wheel")
-    [wheel] = hatchling.WheelBuilder(str(Path(__file__).parents[4])).build(directory=str(tmp_path), versions=["standard"])
+    [wheel] = hatchling.WheelBuilder(str(Path(__file__).parents[4])).build(
+        directory=str(tmp_path), versions=["standard"]
+    )
     names = set(zipfile.ZipFile(wheel).namelist())
-    assert {f"app/api/pages/templates/{name}" for name in ("base.html", "home.html", "reference.html", "style.css")} <= names
+    assert {
+        f"app/api/pages/templates/{name}" for name in ("base.html", "home.html", "reference.html", "style.css")
+    } <= names
