@@ -1,5 +1,6 @@
-"""Request bodies: reads them up to a limit, inflates them, and parses and validates small ones. `app.api.uploads` parses
-entries.
+"""Request bodies: reads them up to a limit, inflates them, and parses and validates small ones.
+
+`app.api.uploads` parses entries.
 """
 
 from collections.abc import AsyncIterator, Collection

@@ -84,7 +84,7 @@ _IfNoneMatch = Annotated[
 ]
 
 
-def get_known_tags(request: Request, if_none_match: _IfNoneMatch = None) -> KnownTags:
+async def get_known_tags(request: Request, if_none_match: _IfNoneMatch = None) -> KnownTags:
     """The tags in all lines of `If-None-Match`."""
     return KnownTags(None if if_none_match is None else _lines(request, "if-none-match"))
 

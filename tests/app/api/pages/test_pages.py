@@ -13,6 +13,7 @@ from tests.answers import document
 from tests.service import create_key, running_app
 
 PAGES = ("/", "/docs")
+NUMBERS = "list (1 or more items) of (<code>1</code> or <code>2</code>)"
 
 
 class Page(HTMLParser):
@@ -146,11 +147,12 @@ def test_what_a_document_says_is_text_on_a_page():
     ("schema", "words"),
     [
         ({}, "any JSON value"),
-        ({"type": "integer", "minimum": 0, "maximum": 9}, "integer, at least 0, at most 9"),
-        ({"anyOf": [{"type": "string", "maxLength": 3}, {"type": "null"}]}, "string, at most 3 characters or null"),
+        ({"type": "integer", "minimum": 0, "maximum": 9}, "integer (0 to 9)"),
+        ({"type": "number", "exclusiveMinimum": 0}, "number (above 0)"),
+        ({"anyOf": [{"type": "string", "maxLength": 3}, {"type": "null"}]}, "string (up to 3 characters) or null"),
         ({"type": "array", "items": {"type": "string"}}, "list of string"),
-        ({"type": "array", "items": {"enum": [1, 2]}}, "list of (<code>1</code> or <code>2</code>)"),
-        ({"type": "object", "additionalProperties": {"type": "number"}}, "object whose members are number"),
+        ({"type": "array", "minItems": 1, "items": {"enum": [1, 2]}}, NUMBERS),
+        ({"type": "object", "additionalProperties": {"type": "number"}}, "object of number"),
         ({"type": "object", "additionalProperties": False}, "object"),
     ],
 )
