@@ -114,11 +114,13 @@ async def sent(api, body, coding, method="POST", path="/v1/entries", **params):
     return await api.request(method, path, content=body, headers=headers, params=params)
 
 
-@pytest.mark.parametrize("coding", ["gzip", "zstd", "GZIP", "x-gzip", " zstd "])
-async def test_a_compressed_entry_is_published(shared_api, coding):
-    entry = example_entry(name=f"compressed-{coding.strip().lower()}{coding.isupper()}".lower())
-    body = deflated(json.dumps(entry).encode(), coding.strip().lower().removeprefix("x-"))
-    answer = await sent(shared_api, body, coding, **ACCEPTED)
+@pytest.mark.parametrize(
+    ("sent_as", "coding"),
+    [("gzip", "gzip"), ("zstd", "zstd"), ("GZIP", "gzip"), ("x-gzip", "gzip"), (" zstd ", "zstd")],
+)
+async def test_a_compressed_entry_is_published(shared_api, sent_as, coding):
+    entry = example_entry(name=f"compressed-{sent_as.encode().hex()}")
+    answer = await sent(shared_api, deflated(json.dumps(entry).encode(), coding), sent_as, **ACCEPTED)
     assert answer.status_code == 201, answer.text
     path = f"/v1/entries/{answer.json()['id']}"
     assert (await shared_api.get(f"{path}/summaries")).json() == entry

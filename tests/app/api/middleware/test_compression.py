@@ -79,7 +79,7 @@ async def test_head_has_the_headers_of_get(extended):
 
 @pytest.mark.parametrize("path", ["/of/0", "/of/999", "/encoded", "/streamed", "/picture"])
 async def test_what_does_not_get_shorter_is_left_as_it_is(extended, path):
-    plain, same = (await raw(extended, path, accepted) for accepted in ("", "gzip"))
+    plain, same = [await raw(extended, path, accepted) for accepted in ("", "gzip")]
     assert plain[1] == same[1]
     assert same[0].headers.get("Content-Encoding") == plain[0].headers.get("Content-Encoding")
 
