@@ -7,14 +7,16 @@ the table in `docs/api.md` that says who may use it.
 
 from fastapi import APIRouter
 
-from app.api.routers import advice, entries, keys, measures, operation, policy, publishing
+from app.api.routers import advice, documentation, entries, keys, measures, operation, policy, publishing, visibility
 
 ROUTERS: tuple[APIRouter, ...] = (
     entries.router,
+    visibility.router,
     publishing.router,
     advice.router,
     measures.router,
     keys.router,
     policy.router,
     operation.router,
+    documentation.router,
 )

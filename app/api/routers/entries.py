@@ -5,35 +5,39 @@ from math import prod
 from typing import Annotated
 
 import structlog
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Query, Request, Response
 from pydantic import AfterValidator
 from pydantic_core import PydanticCustomError
 
 from aegis_sdk import wire
-from app.api.bodies import validated
+from app.api.conditional import (
+    NOT_MODIFIED,
+    REVALIDATED,
+    KnownTagsDependency,
+    OptionalPreconditionDependency,
+    PreconditionDependency,
+    etag,
+    etag_with_verdict,
+)
 from app.api.dependencies import (
     AdmissionDependency,
     BodyDependency,
     CallerDependency,
     FactoryDependency,
-    OptionalPreconditionDependency,
-    PatchDependency,
-    PreconditionDependency,
     PublisherDependency,
     State,
     StateDependency,
-    etag,
+    Version,
 )
 from app.api.describe import answers, body
 from app.api.mapping import (
     JsonResponse,
     entry_head_json,
     entry_json,
-    head_body,
     page_body,
     published_body,
-    visibility_of,
 )
+from app.api.paging import PageLimit, PageToken, links
 from app.api.uploads import read_publication_in
 from app.catalog.stores.entries import Search
 from app.domain.callers import Caller
@@ -60,8 +64,6 @@ SearchText = Annotated[str, AfterValidator(_without_control_characters)]
 
 #: Up to this many cells and bytes, a document is put together in this process, in a few milliseconds.
 SMALL = 50_000
-
-Version = Annotated[int | None, Query(ge=1, description="Version number; the latest by default")]
 
 
 @router.post(
@@ -97,9 +99,10 @@ async def publish_entry(
 @router.get(
     "",
     summary="List entries",
-    responses=answers(200, wire.HeadPage, "One page, newest first", 422),
+    responses=answers(200, wire.HeadPage, "One page, newest first", 422, headers=("Link",)),
 )
 async def list_entries(
+    request: Request,
     caller: CallerDependency,
     factory: FactoryDependency,
     query: Annotated[
@@ -107,14 +110,12 @@ async def list_entries(
     ] = None,
     keyword: Annotated[SearchText | None, Query(description="A whole keyword", max_length=255)] = None,
     label: Annotated[SearchText | None, Query(description="The whole name of the label", max_length=255)] = None,
-    limit: Annotated[int, Query(ge=1, le=200, description="Most entries on a page")] = 50,
-    page_token: Annotated[
-        str | None, Query(description="`next_page_token` of the previous page", max_length=255)
-    ] = None,
+    limit: PageLimit = 50,
+    page_token: PageToken = None,
 ) -> Response:
-    """Lists the entries that the caller may see."""
-    search = Search(query, keyword, label)
-    return JsonResponse(page_body(await factory.catalogue().page(caller, search, limit, page_token)))
+    """Lists the entries that the caller may see. `Link` has the next page and the first one."""
+    page = await factory.catalogue().page(caller, Search(query, keyword, label), limit, page_token)
+    return JsonResponse(page_body(page), headers={"Link": links(request, page.next_page_token)})
 
 
 @router.get(
@@ -127,36 +128,53 @@ async def list_entries(
         404,
         422,
         headers=("ETag",),
-    ),
+    )
+    | NOT_MODIFIED,
 )
 async def read_entry(
-    entry_id: str, caller: CallerDependency, state: StateDependency, version: Version = None
+    entry_id: str,
+    caller: CallerDependency,
+    state: StateDependency,
+    known: KnownTagsDependency,
+    version: Version = None,
 ) -> Response:
     """Returns the attributes, maskings and configurations of an entry, without any count."""
     async with state.database.transaction() as session:
         catalogue = Factory(session, state.queue).catalogue()
         head = await catalogue.head(caller, entry_id, version)
         verdict = await catalogue.verdict(caller, head)
+        headers = {"ETag": etag_with_verdict(head, verdict), "Cache-Control": REVALIDATED}
+        if (unchanged := known.unchanged(headers["ETag"], headers)) is not None:
+            return unchanged
         schema, configurations = await catalogue.schema(head)
     parts = (head.visibility, schema, configurations, (), head.shows_counts_to(caller))
     document = await _document(state, caller, *parts)
-    return JsonResponse(entry_head_json(head, verdict, document), headers={"ETag": etag(head)})
+    return JsonResponse(entry_head_json(head, verdict, document), headers=headers)
 
 
 @router.get(
     "/{entry_id}/summaries",
     summary="Read an entry as published",
-    responses=answers(200, wire.EntryDocument, "The entry, counts included", 403, 404, 422, headers=("ETag",)),
+    responses=answers(200, wire.EntryDocument, "The entry, counts included", 403, 404, 422, headers=("ETag",))
+    | NOT_MODIFIED,
 )
 async def read_summaries(
-    entry_id: str, caller: CallerDependency, state: StateDependency, version: Version = None
+    entry_id: str,
+    caller: CallerDependency,
+    state: StateDependency,
+    known: KnownTagsDependency,
+    version: Version = None,
 ) -> Response:
     """Returns the entry with its counts, to provider keys of its own tenant and to operators."""
     async with state.database.transaction() as session:
         catalogue = Factory(session, state.queue).catalogue()
-        head, schema, configurations, tables = await catalogue.summaries(caller, entry_id, version)
-    document = await _document(state, caller, head.visibility, schema, configurations, tables, in_full=True)
-    return JsonResponse(document, headers={"ETag": etag(head)})
+        head = await catalogue.countable_head(caller, entry_id, version)
+        headers = {"ETag": etag(head)}
+        if (unchanged := known.unchanged(headers["ETag"], headers)) is not None:
+            return unchanged
+        parts = await catalogue.summaries(head)
+    document = await _document(state, caller, head.visibility, *parts, in_full=True)
+    return JsonResponse(document, headers=headers)
 
 
 @router.put(
@@ -191,58 +209,6 @@ async def replace_entry(
     publication = await read_publication_in(state.checking, caller.tenant, document, state.policy)
     replaced = await factory.catalogue().replace(caller, entry_id, publication, is_current, admission)
     return _published(replaced, 200)
-
-
-@router.patch(
-    "/{entry_id}",
-    summary="Change who sees an entry",
-    openapi_extra=body(wire.VisibilityPatch),
-    responses=answers(
-        200,
-        wire.Head,
-        "The head; the version stays the same",
-        400,
-        403,
-        404,
-        412,
-        413,
-        415,
-        422,
-        headers=("ETag",),
-    ),
-)
-async def set_visibility(
-    entry_id: str,
-    caller: PublisherDependency,
-    is_current: OptionalPreconditionDependency,
-    document: PatchDependency,
-    factory: FactoryDependency,
-) -> Response:
-    """Makes the entry `private`, visible to `all`, or visible to the named tenants. `If-Match` is optional."""
-    visibility = visibility_of((await validated(wire.VisibilityPatch, document)).visibility)
-    head = await factory.catalogue().set_visibility(caller, entry_id, visibility, is_current)
-    return JsonResponse(head_body(head), headers={"ETag": etag(head)})
-
-
-@router.put(
-    "/{entry_id}/sign-off",
-    summary="Sign a version off",
-    responses=answers(
-        200, wire.Head, "The head; others see this version now", 400, 403, 404, 412, 422, 428, headers=("ETag",)
-    ),
-)
-async def sign_off(
-    entry_id: str,
-    caller: CallerDependency,
-    is_current: PreconditionDependency,
-    factory: FactoryDependency,
-    version: Version = None,
-) -> Response:
-    """Shows others a version that awaits its sign-off. For reviewers of its tenant who have not published it, and
-    operators. `If-Match` says that it is the version that they have read. Signing off again changes nothing.
-    """
-    head = await factory.catalogue().sign_off(caller, entry_id, version, is_current)
-    return JsonResponse(head_body(head), headers={"ETag": etag(head)})
 
 
 @router.delete(

@@ -5,13 +5,14 @@ from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
 
 import structlog
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Query, Request, Response
 
 from aegis_sdk import wire
 from app.api.bodies import validated
 from app.api.dependencies import CallerDependency, FactoryDependency, SmallBodyDependency
 from app.api.describe import answers, body
 from app.api.mapping import JsonResponse, timestamp
+from app.api.paging import PageLimit, PageToken, links
 from app.domain.callers import LONGEST_TENANT, ApiKey, Caller, Role
 from app.domain.errors import Fault, InvalidDocumentError
 
@@ -43,23 +44,23 @@ async def create_key(caller: CallerDependency, document: SmallBodyDependency, fa
 @router.get(
     "",
     summary="List keys",
-    responses=answers(200, wire.KeyPage, "One page, newest first", 422),
+    responses=answers(200, wire.KeyPage, "One page, newest first", 400, 422, headers=("Link",)),
 )
 async def list_keys(
+    request: Request,
     caller: CallerDependency,
     factory: FactoryDependency,
     tenant: OwnTenant = None,
-    limit: Annotated[int, Query(ge=1, le=200, description="Most keys on a page")] = 50,
-    page_token: Annotated[
-        str | None, Query(description="`next_page_token` of the previous page", max_length=255)
-    ] = None,
+    limit: PageLimit = 50,
+    page_token: PageToken = None,
 ) -> Response:
     """Lists the keys of the caller's tenant; operators see all, or those of one tenant."""
     if page_token is not None and not _PREFIX.fullmatch(page_token):
         fault = Fault("/page_token", "Not a page token; use the next_page_token of the previous page.")
         raise InvalidDocumentError("The page token is invalid.", (fault,))
     page = await factory.administration().page(caller, tenant, limit, page_token)
-    return JsonResponse({"items": list(map(_key_body, page.items)), "next_page_token": page.next_after})
+    answer = {"items": list(map(_key_body, page.items)), "next_page_token": page.next_after}
+    return JsonResponse(answer, headers={"Link": links(request, page.next_after)})
 
 
 @router.delete(

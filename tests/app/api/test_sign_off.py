@@ -61,7 +61,10 @@ async def test_others_see_a_version_once_it_is_signed_off(guarded, keys):
     assert [await version_of(guarded, path, keys[who]) for who in outside] == [None] * 3
     assert [await version_of(guarded, path, keys[who]) for who in inside] == [1] * 4
     assert [await listed(guarded, keys[who]) for who in ("other", "reviewer")] == [[], [(head["name"], 1)]]
+    before = await guarded.get(path, headers=keys["provider"])
     answer = await signed(guarded, path, keys["reviewer"])
+    after = await guarded.get(path, headers=keys["provider"] | {"If-None-Match": before.headers["ETag"]})
+    assert (after.status_code, after.json()["awaits_sign_off"]) == (200, False)  # whoever keeps it hears of it
     assert (answer.status_code, answer.json()["awaits_sign_off"]) == (200, False)
     assert answer.json()["signed_off_by"] == keys["reviewer"]["Authorization"].split()[1][:14]
     assert answer.json()["published_by"] == keys["provider"]["Authorization"].split()[1][:14]
