@@ -10,27 +10,38 @@ from app.catalog.stores.entries import EntryStore
 from app.catalog.stores.idempotency import IdempotencyStore
 from app.catalog.stores.keys import KeyStore
 from app.catalog.stores.questions import QuestionStore
+from app.catalog.stores.quotas import QuotaStore
 from app.catalog.stores.references import ReferenceStore
 from app.catalog.stores.tenants import TenantStore
 from app.catalog.stores.verdicts import VerdictStore
+from app.domain.quotas import NO_QUOTA, Quota
 from app.services.administration import Administration
 from app.services.advice import AdviceService, AdviceWork
 from app.services.advice_input import RecentInputs
 from app.services.catalogue import CatalogueService
 from app.services.idempotency import IdempotencyService
 from app.services.keyring import Keyring
+from app.services.quotas import QuotaService
 from app.services.recent_versions import RecentVersions
 from app.services.references import ReferenceService
 from app.services.verdicts import VerdictService
 
 
 class Factory:
-    """The services of one transaction. `ceiling` is the most jobs of a tenant that run at the same time in a lane."""
+    """The services of one transaction.
 
-    def __init__(self, session: AsyncSession, queue: App, ceiling: int = CEILING) -> None:
+    Args:
+        session: the transaction.
+        queue: the queue of jobs.
+        ceiling: the most jobs of a tenant that run at the same time in a lane.
+        quota: what a tenant may use that has no quota of its own.
+    """
+
+    def __init__(self, session: AsyncSession, queue: App, ceiling: int = CEILING, quota: Quota = NO_QUOTA) -> None:
         self._session = session
         self._queue = queue
         self._ceiling = ceiling
+        self._quota = quota
 
     def jobs(self) -> JobQueue:
         """The queue, for jobs that have ended."""
@@ -44,6 +55,10 @@ class Factory:
         """The service for administrators of tenants."""
         return Administration(KeyStore(self._session), self.keyring())
 
+    def quotas(self) -> QuotaService:
+        """The service for what tenants may use."""
+        return QuotaService(QuotaStore(self._session), self._quota)
+
     def idempotency(self) -> IdempotencyService:
         """The service for requests that are carried out once."""
         return IdempotencyService(IdempotencyStore(self._session))
@@ -55,6 +70,7 @@ class Factory:
             ContentStore(self._session),
             VerdictStore(self._session),
             TenantStore(self._session),
+            self.quotas(),
             self.jobs(),
         )
 
@@ -66,6 +82,7 @@ class Factory:
             AdviceStore(self._session),
             QuestionStore(self._session),
             self.references(),
+            self.quotas(),
             self.jobs(),
             recent,
         )

@@ -21,16 +21,22 @@ from app.catalog.announcements import Announcements
 from app.catalog.queue import queue_app
 from app.catalog.session import Database
 from app.domain.lanes import Lane
+from app.domain.quotas import NO_QUOTA, Quota
+from app.domain.rates import Rate
 from app.factory import Factory
 from app.identity import token_reader
 from app.process.child import ChildProcess, keep_warm
 from app.process.connections import Connection
 from app.services.admission import Admission
+from app.services.guesses import Guesses
 from app.services.keyring import Keyring
 from app.services.policy import Policy
 from app.services.recent_versions import RecentVersions
 from app.services.small_counts import SmallCounts, SmallCountsGate
 from app.settings import Settings
+
+#: Seconds in which rates are counted.
+MINUTE = 60.0
 
 _LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 
@@ -130,7 +136,12 @@ async def running_state(settings: Settings) -> AsyncIterator[State]:
                 policy=Policy(settings.min_cell, settings.require_noise, settings.max_epsilon),
                 admission=_admission(settings, development_mode=development_mode),
                 development_mode=development_mode,
+                quota=NO_QUOTA
+                if development_mode
+                else Quota.from_numbers({"jobs": settings.tenant_jobs} | settings.quota),
                 tokens=token_reader(settings),
+                rate=None if development_mode or not settings.rate_limit else Rate(settings.rate_limit, MINUTE),
+                guesses=Guesses(Rate(settings.wrong_keys, MINUTE)) if settings.wrong_keys else None,
             )
         # Cancelling the start of the child could leave a process behind, so wait for it.
         await asyncio.wait([warming])
@@ -165,6 +176,8 @@ def run(settings: Settings, example: str = "") -> None:
         log_config=None,
         access_log=False,
         server_header=False,
+        proxy_headers=bool(settings.trusted_proxies),
+        forwarded_allow_ips=settings.trusted_proxies,
         # Longer than clients keep idle connections (httpx: 5 s), so that they are not closed as a request is sent.
         timeout_keep_alive=15,
         timeout_graceful_shutdown=5,

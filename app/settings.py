@@ -60,7 +60,7 @@ def _parsed_origins(value: object) -> object:
 
 Origins = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_parsed_origins)]
 
-PrivacyNumbers = Annotated[dict[str, float], NoDecode, BeforeValidator(_parsed)]
+NumbersByName = Annotated[dict[str, float], NoDecode, BeforeValidator(_parsed)]
 
 
 class Settings(BaseSettings):
@@ -85,6 +85,23 @@ class Settings(BaseSettings):
         description="Most jobs of a tenant that run at the same time, light and heavy ones counted apart. "
         "More than the number of workers is of no use.",
     )
+    quota: NumbersByName = Field(
+        default={"entries": 1_000, "versions": 10_000, "bytes": 20_000_000_000, "advice": 10_000},
+        description="What a tenant may store (entries, versions, bytes) and ask in 24 hours (advice), as in "
+        "entries=100,advice=500; what is not named has no limit. Not in development mode.",
+    )
+    rate_limit: int = Field(
+        default=3_000,
+        ge=0,
+        description="Most requests of a tenant in a minute, in each API process; 0: no limit. Not in development mode.",
+    )
+    wrong_keys: int = Field(
+        default=30, ge=0, description="Most wrong keys or tokens from an address in a minute; 0: no limit."
+    )
+    trusted_proxies: str = Field(
+        default="",
+        description="Addresses or networks of proxies whose `X-Forwarded-For` is believed, with commas between.",
+    )
     reconstruction_seconds: float = Field(
         default=60.0,
         gt=0,
@@ -104,7 +121,7 @@ class Settings(BaseSettings):
         description="What becomes of uploads with exact counts of 1 to 4: refused with 422, refused unless the call "
         "accepts them, or accepted. Without it: `confirm`, or `accept` in development mode.",
     )
-    require_privacy: PrivacyNumbers | None = Field(
+    require_privacy: NumbersByName | None = Field(
         default=None,
         description="Privacy that a configuration must vouch for to compete, as in `k=5,t=0.2`; entries that vouch "
         "for none of it are refused.",

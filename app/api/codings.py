@@ -2,7 +2,7 @@
 
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Protocol
 
 if sys.version_info >= (3, 14):
@@ -26,7 +26,7 @@ MOST_PARTS = 2_000
 _IN, _OUT = 16 * 1024, 256 * 1024
 
 #: The most bytes that zstd may look back, as a power of 2 (RFC 9659).
-_WINDOW = {zstd.DecompressionParameter.window_log_max: 23}
+_WINDOW: Mapping[int, int] = {zstd.DecompressionParameter.window_log_max: 23}
 
 _GZIP_LEVEL, _ZSTD_LEVEL = 5, 3
 

@@ -2,25 +2,34 @@
 
 from collections import Counter
 from collections.abc import AsyncIterator, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import Annotated
 
 from fastapi import Depends, Header, Query, Request
 from procrastinate import App
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.api.bodies import SMALL_BODY, read_body
 from app.api.errors import MalformedRequestError
+from app.api.mapping import timestamp
 from app.api.methods import PATCH_TYPES
+from app.api.rate_limit import take_turn
+from app.api.request_scope import answer_headers
 from app.catalog.announcements import Announcements
 from app.catalog.session import Database
 from app.domain.callers import DEVELOPER, Caller, is_key
 from app.domain.errors import UnknownKeyError
 from app.domain.lanes import Lane
+from app.domain.quotas import NO_QUOTA, Quota
+from app.domain.rates import Rate
 from app.factory import Factory
 from app.identity import TokenReader
 from app.process.child import ChildProcess
 from app.services.admission import Admission
 from app.services.catalogue import require_publisher
+from app.services.guesses import Guesses
 from app.services.policy import Policy
 from app.services.recent_versions import RecentVersions
 
@@ -42,7 +51,10 @@ class State:
         policy: what disclosure control entries must have.
         admission: what is asked of new versions besides.
         development_mode: whether everybody may do everything.
+        quota: what a tenant may use that has no quota of its own.
         tokens: reads tokens of the trusted issuer; None if there is none.
+        rate: how many requests a tenant may send; None for no limit.
+        guesses: wrong keys by address; None if they are not limited.
     """
 
     database: Database
@@ -57,7 +69,10 @@ class State:
     policy: Policy
     admission: Admission
     development_mode: bool
+    quota: Quota = NO_QUOTA
     tokens: TokenReader | None = None
+    rate: Rate | None = None
+    guesses: Guesses | None = None
 
 
 def get_state(request: Request) -> State:
@@ -81,7 +96,9 @@ async def refuse_repeated_parameters(request: Request) -> None:
         raise MalformedRequestError(f"The parameter {repeated[0][:100]!r} is given more than once.")
 
 
-async def get_caller(state: StateDependency, authorization: Annotated[str | None, Header()] = None) -> Caller:
+async def get_caller(
+    request: Request, state: StateDependency, authorization: Annotated[str | None, Header()] = None
+) -> Caller:
     """The caller: the holder of the key or of the token, or the developer in development mode.
 
     This has a transaction of its own, since no transaction must stay open while a body is uploaded.
@@ -93,10 +110,23 @@ async def get_caller(state: StateDependency, authorization: Annotated[str | None
         raise UnknownKeyError(
             "Send an API key: 'Authorization: Bearer KEY' (the command aegis reads the key from AEGIS_API_KEY)."
         )
-    if state.tokens is not None and not is_key(key.strip()):
-        return await state.tokens.caller(key.strip())
+    address = "" if request.client is None else request.client.host
+    with nullcontext() if state.guesses is None else state.guesses.attempt(address, key.strip()):
+        caller = await _holder(request, state, key.strip())
+    if state.rate is not None:
+        take_turn(request, state.rate, caller.tenant)
+    return caller
+
+
+async def _holder(request: Request, state: State, key: str) -> Caller:
+    """Who holds a key or a token; the answer says if the key expires soon."""
+    if state.tokens is not None and not is_key(key):
+        return await state.tokens.caller(key)
     async with state.database.transaction() as session:
-        return (await Factory(session, state.queue).keyring().recognise(key.strip())).caller
+        found = await Factory(session, state.queue).keyring().recognise(key)
+    if found.expires_at is not None and found.expires_soon(datetime.now(UTC)):
+        answer_headers(request).append(("Aegis-Key-Expires", timestamp(found.expires_at)))
+    return found.caller
 
 
 CallerDependency = Annotated[Caller, Depends(get_caller)]
@@ -114,7 +144,12 @@ PublisherDependency = Annotated[Caller, Depends(get_publisher)]
 async def get_factory(state: StateDependency) -> AsyncIterator[Factory]:
     """Services in one transaction. Their first statement begins it, and it is committed before the answer is sent."""
     async with state.database.transaction() as session:
-        yield Factory(session, state.queue, state.tenant_jobs)
+        yield services_of(state, session)
+
+
+def services_of(state: State, session: AsyncSession) -> Factory:
+    """The services of a transaction, by the settings of the process."""
+    return Factory(session, state.queue, state.tenant_jobs, state.quota)
 
 
 # With the default scope the commit would come after the answer, so a failed commit would still have answered 201.

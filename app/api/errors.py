@@ -18,16 +18,23 @@ from app.domain.errors import (
     BudgetSpentError,
     DatabaseUnavailableError,
     Fault,
+    InFlightError,
     InterruptedWorkError,
     InvalidDocumentError,
     IssuerUnavailableError,
+    KeyReusedError,
     NameTakenError,
     NotFoundError,
     OverloadedError,
+    QuotaExceededError,
+    QuotaSpentError,
+    RateExceededError,
     RefusalError,
     RoleNotAllowedError,
     StaleVersionError,
+    TooManyGuessesError,
     UnknownKeyError,
+    WaitError,
 )
 
 _log = structlog.get_logger(__name__)
@@ -61,19 +68,25 @@ class ContentCodingError(MediaTypeError):
     """The body is compressed in a way that the service cannot undo."""
 
 
-#: The status and title of each error.
+#: The status and title of each error. The last title of a status is the one in the OpenAPI document.
 STATUS: Mapping[type[RefusalError], tuple[int, str]] = {
     MalformedRequestError: (400, "Malformed request"),
     UnknownKeyError: (401, "Not authenticated"),
+    QuotaExceededError: (403, "Quota exceeded"),
     RoleNotAllowedError: (403, "Not allowed"),
     NotFoundError: (404, "Not found"),
+    InFlightError: (409, "In flight"),
     NameTakenError: (409, "Name taken"),
     StaleVersionError: (412, "Stale version"),
     BodyTooLargeError: (413, "Body too large"),
     MediaTypeError: (415, "Unsupported media type"),
+    KeyReusedError: (422, "Idempotency key reused"),
     InvalidDocumentError: (422, "Invalid"),
     PreconditionRequiredError: (428, "Precondition required"),
     BudgetSpentError: (429, "No questions left"),
+    QuotaSpentError: (429, "No questions left today"),
+    TooManyGuessesError: (429, "Too many wrong keys"),
+    RateExceededError: (429, "Too many requests"),
     InterruptedWorkError: (503, "Interrupted"),
     OverloadedError: (503, "Overloaded"),
     IssuerUnavailableError: (503, "Issuer unavailable"),
@@ -112,6 +125,8 @@ def _refused(request: Request, error: Exception) -> JSONResponse:
     faults = error.faults if isinstance(error, InvalidDocumentError) else ()
     members = {"entry": error.entry_id} if isinstance(error, NameTakenError) else {}
     answer = problem(request, status, title, error.code, error.detail, faults=faults, **members)
+    if isinstance(error, WaitError):
+        answer.headers["Retry-After"] = str(error.seconds)
     if isinstance(error, MediaTypeError) and request.method == "PATCH":
         answer.headers["Accept-Patch"] = ", ".join(PATCH_TYPES)
     if isinstance(error, ContentCodingError):  # RFC 9110, section 15.5.16

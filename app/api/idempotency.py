@@ -5,13 +5,14 @@ There is no standard for this header: the draft of the IETF expired. docs/api.md
 
 import base64
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from typing import Annotated, Final
 
 import orjson
 from fastapi import Depends, Header, Request, Response
 
-from app.api.dependencies import CallerDependency, FactoryDependency, State, StateDependency
+from app.api.dependencies import CallerDependency, State, StateDependency, services_of
 from app.api.errors import MalformedRequestError
 from app.domain.callers import Caller
 from app.factory import Factory
@@ -32,60 +33,85 @@ IdempotencyKey = Annotated[
 
 
 class Once:
-    """Carries a request out unless that was done before."""
+    """Carries a request out unless that was done before.
 
-    def __init__(self, request: Request, state: State, caller: Caller, factory: Factory, key: str | None) -> None:
-        self._request, self._state, self._caller, self._factory, self._key = request, state, caller, factory, key
+    Only answers of success are kept. A request that is refused has changed nothing, so its key is free again.
+    """
 
-    async def answer(self, body: bytes, carry_out: Callable[[], Awaitable[Response]]) -> Response:
+    def __init__(self, request: Request, state: State, caller: Caller, key: str | None) -> None:
+        self._request, self._state, self._caller, self._key = request, state, caller, key
+
+    async def answer(self, body: bytes, carry_out: Callable[[Factory], Awaitable[Response]]) -> Response:
         """The answer to a request: the first one again if there was one, else that of `carry_out`.
 
-        Only answers of success are kept. A request that is refused has changed nothing, so its key is free again.
+        What `carry_out` changes by the services that it is given is committed together with the answer.
 
         Raises:
             KeyReusedError: the key was used for another request.
             InFlightError: the same request is being carried out.
         """
+
+        async def carry_out_and_keep(claim: Claim | None) -> Response:
+            async with self._services() as services:
+                answer = await carry_out(services)
+                await _keep(services, claim, answer)
+            return answer
+
+        return await self._once(body, carry_out_and_keep)
+
+    async def answer_apart(self, body: bytes, carry_out: Callable[[], Awaitable[Response]]) -> Response:
+        """The same for what has transactions of its own, and does no harm if it is carried out twice."""
+
+        async def carry_out_and_keep(claim: Claim | None) -> Response:
+            answer = await carry_out()
+            if claim is not None:
+                async with self._services() as services:
+                    await _keep(services, claim, answer)
+            return answer
+
+        return await self._once(body, carry_out_and_keep)
+
+    async def _once(self, body: bytes, carry_out: Callable[[Claim | None], Awaitable[Response]]) -> Response:
         if self._key is None:
-            return await carry_out()
+            return await carry_out(None)
         url = self._request.url
         asked = f"{self._request.method} {url.path}?{url.query}\n".encode() + body
-        async with self._state.database.transaction() as session:
-            found = await Factory(session, self._state.queue).idempotency().claim(self._caller, self._key, asked)
-        return _restored(found) if isinstance(found, bytes) else await self._kept(found, carry_out)
-
-    async def _kept(self, claim: Claim, carry_out: Callable[[], Awaitable[Response]]) -> Response:
+        async with self._services() as services:
+            claim = await services.idempotency().claim(self._caller, self._key, asked)
+        if isinstance(claim, bytes):
+            return _restored(claim)
         try:
-            answer = await carry_out()
-            is_kept = len(answer.body) <= LARGEST_KEPT
-            if is_kept:
-                await self._factory.idempotency().keep(claim, _packed(answer))
+            return await carry_out(claim)
         except BaseException:
-            await self._release(claim)
+            async with self._services() as services:
+                await services.idempotency().release(claim)
             raise
-        if not is_kept:
-            await self._release(claim)
-        return answer
 
-    async def _release(self, claim: Claim) -> None:
+    @asynccontextmanager
+    async def _services(self) -> AsyncIterator[Factory]:
         async with self._state.database.transaction() as session:
-            await Factory(session, self._state.queue).idempotency().release(claim)
+            yield services_of(self._state, session)
 
 
 def get_once(
-    request: Request,
-    state: StateDependency,
-    caller: CallerDependency,
-    factory: FactoryDependency,
-    idempotency_key: IdempotencyKey = None,
+    request: Request, state: StateDependency, caller: CallerDependency, idempotency_key: IdempotencyKey = None
 ) -> Once:
-    """What carries this request out at most once, in the transaction of its services."""
+    """What carries this request out at most once."""
     if idempotency_key is not None and not _KEY.fullmatch(idempotency_key):
         raise MalformedRequestError("Idempotency-Key must have 16 to 255 visible characters; use a random UUID.")
-    return Once(request, state, caller, factory, idempotency_key)
+    return Once(request, state, caller, idempotency_key)
 
 
 OnceDependency = Annotated[Once, Depends(get_once)]
+
+
+async def _keep(services: Factory, claim: Claim | None, answer: Response) -> None:
+    if claim is None:
+        return
+    if len(answer.body) <= LARGEST_KEPT:
+        await services.idempotency().keep(claim, _packed(answer))
+    else:
+        await services.idempotency().release(claim)
 
 
 def _packed(answer: Response) -> bytes:

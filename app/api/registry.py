@@ -7,7 +7,18 @@ the table in `docs/api.md` that says who may use it.
 
 from fastapi import APIRouter
 
-from app.api.routers import advice, documentation, entries, keys, measures, operation, policy, publishing, visibility
+from app.api.routers import (
+    advice,
+    documentation,
+    entries,
+    keys,
+    measures,
+    operation,
+    policy,
+    publishing,
+    quotas,
+    visibility,
+)
 
 ROUTERS: tuple[APIRouter, ...] = (
     entries.router,
@@ -17,6 +28,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     measures.router,
     keys.router,
     policy.router,
+    quotas.router,
     operation.router,
     documentation.router,
 )

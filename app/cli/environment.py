@@ -13,6 +13,7 @@ from app.api.required_privacy import required_by
 from app.catalog import migrations
 from app.catalog.queue import queue_app
 from app.catalog.session import Database
+from app.domain.quotas import Quota
 from app.factory import Factory
 from app.identity import token_reader
 from app.process.embedded import EmbeddedPostgres, running_url
@@ -33,6 +34,7 @@ def settings_of(**options: object) -> Settings:
     try:
         settings = Settings(**given)
         required_by(settings)  # a criterion that does not exist is an error of the settings, too
+        Quota.from_numbers(settings.quota)
         token_reader(settings)
     except ValidationError as error:
         fail("; ".join(f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors()))

@@ -26,6 +26,16 @@ class RefusalError(Exception):
         self.detail = detail
 
 
+class WaitError(RefusalError):
+    """The caller has to wait: `seconds` until it may try again."""
+
+    code = "wait"
+
+    def __init__(self, detail: str, seconds: int) -> None:
+        super().__init__(detail)
+        self.seconds = seconds
+
+
 class UnknownKeyError(RefusalError):
     """The key or the token is missing, unknown, expired or revoked."""
 
@@ -56,7 +66,7 @@ class NameTakenError(RefusalError):
         self.entry_id = entry_id
 
 
-class InFlightError(RefusalError):
+class InFlightError(WaitError):
     """The same request, with the same idempotency key, is being carried out."""
 
     code = "in_flight"
@@ -95,16 +105,6 @@ class QuotaExceededError(RefusalError):
     """The tenant would store more than it may."""
 
     code = "quota_exceeded"
-
-
-class WaitError(RefusalError):
-    """The caller has to wait: `seconds` until it may try again."""
-
-    code = "wait"
-
-    def __init__(self, detail: str, seconds: int) -> None:
-        super().__init__(detail)
-        self.seconds = seconds
 
 
 class QuotaSpentError(WaitError):

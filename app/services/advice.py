@@ -21,6 +21,7 @@ from app.services.advice_input import AdviceInput, RecentInputs
 from app.services.configurations import unpack_configurations
 from app.services.costs import advice_cost, lane_of
 from app.services.questions import needs_pairs, refuse_unanswerable, selected_places
+from app.services.quotas import QuotaService
 from app.services.recent_versions import KnownVersion, RecentVersions
 from app.services.references import ReferenceService
 from app.services.views import refuse_beyond_coarse, view_for
@@ -75,10 +76,12 @@ class AdviceService:
         advice: AdviceStore,
         questions: QuestionStore,
         reconstruction: ReferenceService,
+        quotas: QuotaService,
         queue: JobQueue,
         recent: RecentVersions,
     ) -> None:
         self._questions = questions
+        self._quotas = quotas
         self._entries = entries
         self._contents = contents
         self._advice = advice
@@ -98,6 +101,7 @@ class AdviceService:
         Raises:
             InvalidDocumentError: this version cannot answer the question, or only for other callers.
             BudgetSpentError: the caller's tenant has asked enough distinct questions.
+            QuotaSpentError: it has asked enough distinct questions for a day.
             NotFoundError: the version has just been deleted.
         """
         question = replace(question, policy=rules.required.stricter_of(head.policy.required_privacy))
@@ -106,6 +110,8 @@ class AdviceService:
             refuse_beyond_coarse(question, (await self._version(head)).outline)
         asked = await self._asked(caller.tenant, head, question)
         own, is_first = await self._questions.add(asked.id, caller.tenant, view)
+        if is_first:
+            await self._quotas.admit_question(caller.tenant)
         if is_first and view is View.COARSE:
             await self._spend(caller, head, rules.budget)
         return AskedQuestion(own, asked.is_new)

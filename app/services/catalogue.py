@@ -22,6 +22,7 @@ from app.domain.required_privacy import RequiredPrivacy
 from app.domain.tenants import TenantPolicy
 from app.domain.verdicts import StoredVerdict
 from app.services.admission import Admission
+from app.services.quotas import QuotaService
 from app.services.references import chunks
 
 
@@ -66,12 +67,14 @@ class CatalogueService:
         contents: ContentStore,
         verdicts: VerdictStore,
         tenants: TenantStore,
+        quotas: QuotaService,
         queue: JobQueue,
     ) -> None:
         self._entries = entries
         self._contents = contents
         self._verdicts = verdicts
         self._tenants = tenants
+        self._quotas = quotas
         self._queue = queue
 
     async def terms(self, caller: Caller, name: str | None, admission: Admission) -> Terms:
@@ -93,6 +96,7 @@ class CatalogueService:
             RoleNotAllowedError: the caller may not publish.
             NameTakenError: the tenant has an entry of this name.
             InvalidDocumentError: the entry may not be published here (`Admission.refuse`).
+            QuotaExceededError: the tenant may not store so much.
         """
         require_publisher(caller)
         policy = await self._tenants.policy(caller.tenant)
@@ -103,6 +107,7 @@ class CatalogueService:
             taken = await self._entries.find_by_name(caller, publication.name)
             raise NameTakenError(publication.name, "" if taken is None else taken.id)
         admission.refuse(publication, policy.required_privacy)
+        await self._quotas.admit_version(caller.tenant, publication.content.stored_bytes)
         await self._add_version(caller, str(entry_id), 1, publication, policy)
         return await self._published(caller, str(entry_id), publication, admission)
 
@@ -142,6 +147,7 @@ class CatalogueService:
         if publication.content.digest == head.digest:
             return Published(head)
         admission.refuse(publication, head.policy.required_privacy)
+        await self._quotas.admit_version(head.tenant, publication.content.stored_bytes)
         await self._add_version(caller, entry_id, head.version + 1, publication, head.policy)
         await self._entries.set_latest(entry_id, head.version + 1, awaits_sign_off=head.policy.demands_sign_off)
         return await self._published(caller, entry_id, publication, admission)

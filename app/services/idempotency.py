@@ -62,7 +62,7 @@ class IdempotencyService:
         if found.fingerprint != fingerprint:
             raise KeyReusedError("This Idempotency-Key was used for another request. Use a new one for each request.")
         if found.answer is None:
-            raise InFlightError("The same request is being carried out. Ask again for its answer after Retry-After.")
+            raise InFlightError("The same request is being carried out. Ask again for its answer after Retry-After.", 1)
         return cipher.decrypt(found.answer[:_NONCE], found.answer[_NONCE:], name)
 
     async def keep(self, claim: Claim, answer: bytes) -> None:
@@ -74,7 +74,7 @@ class IdempotencyService:
         nonce = secrets.token_bytes(_NONCE)
         encrypted = nonce + claim.cipher.encrypt(nonce, answer, claim.name)
         if not await self._requests.keep(claim.name, claim.number, encrypted):
-            raise InFlightError("This took so long that the same request is being carried out again.")
+            raise InFlightError("This took so long that the same request is being carried out again.", 1)
 
     async def release(self, claim: Claim) -> None:
         """Give a claim up: the request has changed nothing, and may be sent again."""

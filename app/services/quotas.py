@@ -16,15 +16,14 @@ class QuotaService:
         self._quotas = quotas
         self._usual = usual
 
-    async def admit_version(self, tenant: str, size: int, *, is_new_entry: bool) -> None:
-        """Refuse a version that would exceed what the tenant may store.
+    async def admit_version(self, tenant: str, size: int) -> None:
+        """Refuse a version that would exceed what the tenant may store. Its entry is counted already.
 
         Others who publish for the tenant wait until this transaction ends, so that together they keep to it.
 
         Args:
             tenant: who owns the entry.
             size: how many bytes the version takes.
-            is_new_entry: whether the entry is new, too.
 
         Raises:
             QuotaExceededError: what would be exceeded.
@@ -33,7 +32,7 @@ class QuotaService:
             return
         quota = (await self._quotas.quota(tenant, lock=True)).otherwise(self._usual)
         entries, versions, stored = await self._quotas.stored(tenant)
-        planned = {"entries": entries + is_new_entry, "versions": versions + 1, "bytes": stored + size}
+        planned = {"entries": entries, "versions": versions + 1, "bytes": stored + size}
         for name, number in planned.items():
             limit = quota.numbers.get(name)
             if limit is not None and number > limit:

@@ -10,8 +10,9 @@ from aegis_sdk import wire
 from app.api.advice_json import advice_json
 from app.api.bodies import validated
 from app.api.conditional import NOT_MODIFIED, KnownTagsDependency, etag_of_advice
-from app.api.dependencies import CallerDependency, SmallBodyDependency, State, StateDependency, Version
+from app.api.dependencies import CallerDependency, SmallBodyDependency, State, StateDependency, Version, services_of
 from app.api.describe import answers, body
+from app.api.idempotency import OnceDependency
 from app.api.mapping import JsonResponse
 from app.api.preferences import waiting
 from app.api.required_privacy import required_privacy
@@ -34,7 +35,7 @@ SMALL = 10_000
     summary="Ask which configuration to use",
     openapi_extra=body(wire.AdviceRequest),
     responses=answers(
-        200, wire.AdviceAnswer, "The answer", 400, 404, 413, 415, 422, 429, headers=("Preference-Applied",)
+        200, wire.AdviceAnswer, "The answer", 400, 404, 409, 413, 415, 422, 429, headers=("Preference-Applied",)
     )
     | answers(
         202,
@@ -48,19 +49,24 @@ async def ask_advice(
     caller: CallerDependency,
     document: SmallBodyDependency,
     state: StateDependency,
+    once: OnceDependency,
     version: Version = None,
     prefer: Annotated[
         str | None, Header(description="`wait=SECONDS` (10 by default, at most 60) or `respond-async`")
     ] = None,
 ) -> Response:
     """Finds the configuration that loses the least predictive utility. The same question is computed only once."""
-    question = _question_of(await validated(wire.AdviceRequest, document))
-    wait = waiting(prefer)
-    seen = await _answer(state, caller, entry_id, version, question, wait.seconds)
-    is_answered = seen.advice.status.is_final
-    place = {} if is_answered else {"Location": f"/v1/advice/{seen.advice.id}", "Retry-After": _RETRY_AFTER}
-    headers = place | wait.headers(is_answered=is_answered)
-    return JsonResponse(await _json(state, caller, seen), 200 if is_answered else 202, headers)
+
+    async def ask() -> Response:
+        question = _question_of(await validated(wire.AdviceRequest, document))
+        wait = waiting(prefer)
+        seen = await _answer(state, caller, entry_id, version, question, wait.seconds)
+        is_answered = seen.advice.status.is_final
+        place = {} if is_answered else {"Location": f"/v1/advice/{seen.advice.id}", "Retry-After": _RETRY_AFTER}
+        headers = place | wait.headers(is_answered=is_answered)
+        return JsonResponse(await _json(state, caller, seen), 200 if is_answered else 202, headers)
+
+    return await once.answer_apart(document, ask)
 
 
 @router.get(
@@ -92,7 +98,7 @@ async def _answer(
     deadline = asyncio.get_running_loop().time() + wait
     with state.announcements.attention() as attention:
         async with state.database.transaction() as session:
-            factory = Factory(session, state.queue, state.tenant_jobs)
+            factory = services_of(state, session)
             head = await factory.catalogue().head(caller, entry_id, version)
             rules = QuestionRules(state.question_budget, state.admission.required)
             asked = await factory.advice(state.recent).ask(caller, head, question, rules)

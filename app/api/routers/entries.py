@@ -30,6 +30,7 @@ from app.api.dependencies import (
     Version,
 )
 from app.api.describe import answers, body
+from app.api.idempotency import OnceDependency
 from app.api.mapping import (
     JsonResponse,
     entry_head_json,
@@ -88,12 +89,16 @@ async def publish_entry(
     caller: PublisherDependency,
     document: BodyDependency,
     state: StateDependency,
-    factory: FactoryDependency,
     admission: AdmissionDependency,
+    once: OnceDependency,
 ) -> Response:
     """Adds an entry to the catalogue, as a whole or not at all. Its name must be new in the caller's tenant."""
-    publication = await read_publication_in(state.checking, caller.tenant, document, state.policy)
-    return _published(await factory.catalogue().publish(caller, publication, admission), 201)
+
+    async def publish(factory: Factory) -> Response:
+        publication = await read_publication_in(state.checking, caller.tenant, document, state.policy)
+        return _published(await factory.catalogue().publish(caller, publication, admission), 201)
+
+    return await once.answer(document, publish)
 
 
 @router.get(

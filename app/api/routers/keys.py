@@ -11,10 +11,12 @@ from aegis_sdk import wire
 from app.api.bodies import validated
 from app.api.dependencies import CallerDependency, FactoryDependency, SmallBodyDependency
 from app.api.describe import answers, body
+from app.api.idempotency import OnceDependency
 from app.api.mapping import JsonResponse, timestamp
 from app.api.paging import PageLimit, PageToken, links
 from app.domain.callers import LONGEST_TENANT, ApiKey, Caller, Role
 from app.domain.errors import Fault, InvalidDocumentError
+from app.factory import Factory
 
 router = APIRouter(prefix="/v1/keys", tags=["keys"])
 
@@ -32,13 +34,21 @@ OwnTenant = Annotated[
     summary="Create a key",
     status_code=201,
     openapi_extra=body(wire.KeyRequest),
-    responses=answers(201, wire.NewKey, "The key, shown only this once", 400, 413, 415, 422, headers=("Location",)),
+    responses=answers(
+        201, wire.NewKey, "The key, shown only this once", 400, 409, 413, 415, 422, headers=("Location",)
+    ),
 )
-async def create_key(caller: CallerDependency, document: SmallBodyDependency, factory: FactoryDependency) -> Response:
+async def create_key(caller: CallerDependency, document: SmallBodyDependency, once: OnceDependency) -> Response:
     """Creates a key for the caller's tenant; operators may name another, which is created if it is new."""
-    asked = await validated(wire.KeyRequest, document)
-    text, key = await factory.administration().create(caller, asked.tenant, Role(asked.role), _days(asked.expires_days))
-    return _created(caller, text, key)
+
+    async def create(factory: Factory) -> Response:
+        asked = await validated(wire.KeyRequest, document)
+        lifetime = _days(asked.expires_days)
+        return _created(
+            caller, *await factory.administration().create(caller, asked.tenant, Role(asked.role), lifetime)
+        )
+
+    return await once.answer(document, create)
 
 
 @router.get(
@@ -81,17 +91,23 @@ async def revoke_key(prefix: str, caller: CallerDependency, factory: FactoryDepe
     status_code=201,
     openapi_extra=body(wire.RotationRequest),
     responses=answers(
-        201, wire.NewKey, "The new key, shown only this once", 400, 404, 413, 415, 422, headers=("Location",)
+        201, wire.NewKey, "The new key, shown only this once", 400, 404, 409, 413, 415, 422, headers=("Location",)
     ),
 )
 async def rotate_key(
-    prefix: str, caller: CallerDependency, document: SmallBodyDependency, factory: FactoryDependency
+    prefix: str,
+    caller: CallerDependency,
+    document: SmallBodyDependency,
+    once: OnceDependency,
 ) -> Response:
     """Creates a key with the same tenant and role. The old one stays valid for a while, so that nobody is cut off."""
-    asked = await validated(wire.RotationRequest, document)
-    overlap = timedelta(hours=asked.overlap_hours)
-    text, key = await factory.administration().rotate(caller, prefix, overlap, _days(asked.expires_days))
-    return _created(caller, text, key)
+
+    async def rotate(factory: Factory) -> Response:
+        asked = await validated(wire.RotationRequest, document)
+        overlap, lifetime = timedelta(hours=asked.overlap_hours), _days(asked.expires_days)
+        return _created(caller, *await factory.administration().rotate(caller, prefix, overlap, lifetime))
+
+    return await once.answer(document, rotate)
 
 
 def _created(caller: Caller, text: str, key: ApiKey) -> JsonResponse:

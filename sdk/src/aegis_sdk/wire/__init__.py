@@ -5,11 +5,14 @@ any request into faults with JSON Pointers.
 """
 
 from aegis_sdk.wire.administration import (
+    QUOTAS,
     Key,
     KeyPage,
     KeyRequest,
     NewKey,
     PolicyDocument,
+    Quota,
+    QuotaDocument,
     RotationRequest,
     TenantPolicy,
 )
@@ -109,6 +112,7 @@ __all__ = [
     "IDENTITY",
     "KINDS",
     "PRIVACY_CRITERIA",
+    "QUOTAS",
     "ROWS",
     "SUPPRESSED",
     "TRANSFER_MEASURES",
@@ -167,6 +171,8 @@ __all__ = [
     "Progress",
     "PublishedHead",
     "PublishingTerms",
+    "Quota",
+    "QuotaDocument",
     "RankedConfiguration",
     "Reconstruction",
     "RotationRequest",

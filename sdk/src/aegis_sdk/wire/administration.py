@@ -118,3 +118,56 @@ class TenantPolicy(Answer):
     sign_off: bool = Field(
         default=False, description="Whether a reviewer must sign off each new version before others see it"
     )
+
+
+QUOTAS: Final = ("entries", "versions", "bytes", "advice", "jobs")
+"""What is limited: entries and versions in the catalogue, the bytes that these take, distinct questions in 24 hours,
+and jobs that run at the same time."""
+
+_EXAMPLE_LIMITS: Final[dict[str, Any]] = {
+    "entries": 1000,
+    "versions": 10000,
+    "bytes": 20000000000,
+    "advice": 10000,
+    "jobs": None,
+}
+
+
+class QuotaDocument(Request):
+    """The limits of a tenant; null: the service's usual limit."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"entries": 5000, "advice": 50000}]})
+
+    entries: Annotated[int, Field(ge=0, le=10**9)] | None = Field(default=None, description="Entries in the catalogue")
+    versions: Annotated[int, Field(ge=0, le=10**9)] | None = Field(
+        default=None, description="Versions of all entries together"
+    )
+    bytes: Annotated[int, Field(ge=0, le=10**15)] | None = Field(
+        default=None, description="Bytes that these versions take in the database"
+    )
+    advice: Annotated[int, Field(ge=0, le=10**9)] | None = Field(
+        default=None, description="Distinct questions in 24 hours"
+    )
+    jobs: Annotated[int, Field(ge=1, le=10_000)] | None = Field(
+        default=None, description="Jobs that run at the same time, light and heavy ones counted apart"
+    )
+
+
+class Quota(Answer):
+    """What a tenant may use, and what it uses."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    "tenant": "hospital",
+                    "limits": _EXAMPLE_LIMITS,
+                    "used": {"entries": 12, "versions": 40, "bytes": 5210342, "advice": 87, "jobs": 0},
+                }
+            ]
+        }
+    )
+
+    tenant: str = Field(description="Name of the tenant")
+    limits: dict[str, int | None] = Field(description="What it may use, by name as in `QuotaDocument`; null: no limit")
+    used: dict[str, int] = Field(description="What it uses now; of `advice`, in the last 24 hours")

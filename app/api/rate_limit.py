@@ -1,0 +1,29 @@
+"""How many requests a tenant may send, and what answers say of it (draft-ietf-httpapi-ratelimit-headers-10)."""
+
+import math
+
+from fastapi import Request
+
+from app.api.request_scope import answer_headers
+from app.domain.errors import RateExceededError
+from app.domain.rates import Rate
+
+
+def take_turn(request: Request, rate: Rate, tenant: str) -> None:
+    """Count a request of a tenant, and have its answer say how many are left.
+
+    Raises:
+        RateExceededError: the tenant sends too many.
+    """
+    standing = rate.take(tenant)
+    answer_headers(request).extend(
+        [
+            ("RateLimit-Policy", f'"tenant";q={rate.amount};w={rate.seconds:.0f}'),
+            ("RateLimit", f'"tenant";r={standing.remaining};t={math.ceil(standing.full_in)}'),
+        ]
+    )
+    if standing.wait:
+        raise RateExceededError(
+            f"Your tenant may send {rate.amount:,} requests in {rate.seconds:.0f} s. Try again after Retry-After.",
+            math.ceil(standing.wait),
+        )

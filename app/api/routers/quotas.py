@@ -1,0 +1,48 @@
+"""What tenants may use, and what they use of it."""
+
+from typing import Any
+
+from fastapi import APIRouter, Response
+
+from aegis_sdk import wire
+from app.api.bodies import validated
+from app.api.dependencies import CallerDependency, FactoryDependency, SmallBodyDependency
+from app.api.describe import answers, body
+from app.api.mapping import JsonResponse
+from app.api.routers.keys import OwnTenant
+from app.domain.callers import Caller
+from app.domain.quotas import Quota
+from app.factory import Factory
+
+router = APIRouter(prefix="/v1/quota", tags=["policy"])
+
+
+@router.get("", summary="Read a tenant's quota", responses=answers(200, wire.Quota, "The quota and its use", 422))
+async def read_quota(caller: CallerDependency, factory: FactoryDependency, tenant: OwnTenant = None) -> Response:
+    """Says what a tenant may store and ask, and what it has stored and asked."""
+    return JsonResponse(await _quota_body(factory, caller, tenant))
+
+
+@router.put(
+    "",
+    summary="Set a tenant's quota",
+    openapi_extra=body(wire.QuotaDocument),
+    responses=answers(200, wire.Quota, "The quota from now on, and its use", 400, 413, 415, 422),
+)
+async def set_quota(
+    caller: CallerDependency, document: SmallBodyDependency, factory: FactoryDependency, tenant: OwnTenant = None
+) -> Response:
+    """Sets all limits of a tenant; for what the body leaves out, the service's usual limit applies. For operators."""
+    asked = await validated(wire.QuotaDocument, document)
+    await factory.quotas().set(caller, tenant, Quota(**asked.model_dump()))
+    return JsonResponse(await _quota_body(factory, caller, tenant))
+
+
+async def _quota_body(factory: Factory, caller: Caller, tenant: str | None) -> dict[str, Any]:
+    """A quota as `wire.Quota`."""
+    name, quota, usage = await factory.quotas().read(caller, tenant)
+    return {
+        "tenant": name,
+        "limits": {limit: getattr(quota, limit) for limit in wire.QUOTAS},
+        "used": {limit: getattr(usage, limit) for limit in wire.QUOTAS},
+    }
