@@ -14,9 +14,8 @@ from prometheus_client import CollectorRegistry
 from app.api import errors, registry, uploads
 from app.api.dependencies import State
 from app.api.describe import openapi
-from app.api.methods import HeadMethod
+from app.api.middleware import middlewares
 from app.api.required_privacy import required_by
-from app.api.routers.operation import Metrics
 from app.catalog.announcements import Announcements
 from app.catalog.queue import queue_app
 from app.catalog.session import Database
@@ -62,19 +61,19 @@ def create_app(settings: Settings, on_ready: Callable[[], Awaitable[None]] | Non
                 await on_ready()
             yield
 
+    metrics = CollectorRegistry()
     app = FastAPI(
         title="Aegis",
         version="1",
         description=_DESCRIPTION,
         lifespan=lifespan,
+        middleware=middlewares(metrics),
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
         generate_unique_id_function=lambda route: route.name,
     )
-    app.state.registry = CollectorRegistry()
-    app.add_middleware(Metrics, registry=app.state.registry)
-    app.add_middleware(HeadMethod)
+    app.state.registry = metrics
     errors.register(app)
     app.state.routes = [*app.routes, *(route for router in registry.ROUTERS for route in router.routes)]
     for router in registry.ROUTERS:

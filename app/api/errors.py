@@ -1,8 +1,7 @@
 """Error answers as `application/problem+json` (RFC 9457), with the only table from error to status."""
 
-import asyncio
 from collections.abc import Mapping, Sequence
-from http.client import METHOD_NOT_ALLOWED
+from http.client import INTERNAL_SERVER_ERROR, METHOD_NOT_ALLOWED
 from typing import Any
 
 import structlog
@@ -10,10 +9,10 @@ from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from aegis_sdk.wire import FAULTS_SHOWN, pointer_of
 from app.api.methods import PATCH_TYPES, allowed_methods, method_headers, options
+from app.api.request_scope import request_id
 from app.domain.errors import (
     BudgetSpentError,
     DatabaseUnavailableError,
@@ -97,6 +96,8 @@ def problem(
     errors = [{"pointer": fault.pointer, "detail": fault.detail} for fault in faults[:FAULTS_SHOWN]]
     body = {"type": "about:blank", "title": title, "status": status, "detail": detail}
     body |= {"instance": request.url.path, "code": code, "errors": errors, **members}
+    if status >= INTERNAL_SERVER_ERROR:  # whoever reports a failure finds it in the body
+        body["request_id"] = request_id(request)
     return JSONResponse(body, status, _HEADERS.get(status), media_type="application/problem+json")
 
 
@@ -131,41 +132,22 @@ def _refused_by_framework(request: Request, error: Exception) -> Response:
     return answer
 
 
-def _failed(request: Request, error: Exception) -> JSONResponse:
+def interrupted(request: Request) -> JSONResponse:
+    """The answer to a request that the server cancels because it stops."""
+    detail = "The service stops before this is done. Try again after Retry-After."
+    return problem(request, *STATUS[InterruptedWorkError], InterruptedWorkError.code, detail)
+
+
+def failed(request: Request, error: Exception) -> JSONResponse:
+    """The answer to a request that meets a defect, which is logged."""
     # The class and the path are logged, not the message, which could contain a count.
     _log.error("unexpected error", error=type(error).__name__, path=request.url.path, exc_info=error)
     return problem(request, 500, "Internal error", "internal", "The service failed; see its log.")
 
 
-class Interruption:
-    """ASGI middleware that answers requests which the server cancels because it stops."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on."""
-        has_begun = False
-
-        async def note_begin(message: Message) -> None:
-            nonlocal has_begun
-            has_begun = True
-            await send(message)
-
-        try:
-            await self._app(scope, receive, note_begin)
-        except asyncio.CancelledError:
-            if has_begun or scope["type"] != "http":
-                raise
-            detail = "The service stops before this is done. Try again after Retry-After."
-            answer = problem(Request(scope), *STATUS[InterruptedWorkError], InterruptedWorkError.code, detail)
-            await answer(scope, receive, send)
-
-
 def register(app: FastAPI) -> None:
     """Have the application answer every error with a problem."""
-    app.add_middleware(Interruption)
     app.add_exception_handler(RefusalError, _refused)
     app.add_exception_handler(RequestValidationError, _invalid_parameter)
     app.add_exception_handler(HTTPException, _refused_by_framework)
-    app.add_exception_handler(Exception, _failed)
+    app.add_exception_handler(Exception, failed)

@@ -1,32 +1,13 @@
-"""Methods that every path has besides its own: HEAD, OPTIONS, and the list of them in `Allow` (RFC 9110)."""
+"""OPTIONS, which every path has, and the list of a path's methods in `Allow` (RFC 9110)."""
 
 from collections.abc import Iterable
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Match
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 #: The types that `PATCH` accepts. A change of visibility means the same as a merge patch (RFC 7396).
 PATCH_TYPES = ("application/json", "application/merge-patch+json")
-
-
-class HeadMethod:
-    """ASGI middleware that answers HEAD as GET, without the body."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on, HEAD as GET."""
-        if scope["type"] != "http" or scope["method"] != "HEAD":
-            await self._app(scope, receive, send)
-            return
-
-        async def send_without_body(message: Message) -> None:
-            await send({**message, "body": b""} if message["type"] == "http.response.body" else message)
-
-        await self._app({**scope, "method": "GET"}, receive, send_without_body)
 
 
 def allowed_methods(routes: Iterable[BaseRoute], request: Request) -> list[str]:

@@ -1,0 +1,30 @@
+"""Headers that any other part adds to an answer."""
+
+from starlette.datastructures import MutableHeaders
+from starlette.requests import HTTPConnection
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from app.api.request_scope import answer_headers
+
+
+class AnswerHeaders:
+    """Sends what was appended to `answer_headers(request)` until the answer begins."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        further = answer_headers(HTTPConnection(scope))
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in further:
+                    headers.append(name, value)
+            await send(message)
+
+        await self._app(scope, receive, send_with_headers)
