@@ -3,6 +3,8 @@
 import logging
 import sys
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import structlog
 from structlog.types import EventDict, Processor
@@ -20,6 +22,7 @@ def _name_exception(_logger: object, _method: str, event: EventDict) -> EventDic
 
 
 _SHARED: list[Processor] = [
+    structlog.contextvars.merge_contextvars,
     structlog.stdlib.add_log_level,
     structlog.stdlib.add_logger_name,
     structlog.processors.TimeStamper(fmt="iso", utc=True),
@@ -28,6 +31,19 @@ _SHARED: list[Processor] = [
 
 #: Libraries that log a line for every job or statement; only their warnings are logged.
 _TALKATIVE = ("procrastinate", "sqlalchemy", "alembic", "httpx", "uvicorn")
+
+
+@contextmanager
+def bound(**known: str | int | None) -> Iterator[None]:
+    """Have every line that is logged during the block say what is known, libraries' lines included."""
+    with structlog.contextvars.bound_contextvars(**{name: value for name, value in known.items() if value is not None}):
+        yield
+
+
+def bound_request_id() -> str | None:
+    """The id of the request that is being worked on; None if there is none."""
+    found: str | None = structlog.contextvars.get_contextvars().get("request_id")
+    return found
 
 
 def configure(level: str) -> None:

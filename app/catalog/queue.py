@@ -6,7 +6,7 @@ one joins the end of the queue: tenants take turns.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 from typing import Any
 
@@ -20,6 +20,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.catalog.session import COMMIT_SOON, CONNECT_TIMEOUT, driver_connection
 from app.catalog.tables import Base, WaitingJobRow
 from app.domain.lanes import Lane
+from app.log import bound_request_id
 
 REFERENCE_TASK = "reference"
 ADVICE_TASK = "advice"
@@ -135,8 +136,11 @@ class JobQueue:
         await self.enqueue(tenant, Lane.HEAVY, [job])
 
     async def enqueue(self, tenant: str, lane: Lane, jobs: Iterable[Job]) -> None:
-        """Add jobs to the tenant's line, but those whose claim is there already, and let it go on."""
-        waiting = [{"tenant": tenant, "lane": lane.value} | asdict(job) for job in jobs]
+        """Add jobs to the tenant's line, but those whose claim is there already, and let it go on.
+
+        Each carries the id of the request that is being worked on, so that the worker's log names it, too.
+        """
+        waiting = [{"tenant": tenant, "lane": lane.value} | asdict(_caused(job)) for job in jobs]
         if waiting:
             await self._session.execute(_LINE_UP, waiting)
             await self.go_on(tenant, lane)
@@ -161,6 +165,12 @@ class JobQueue:
                 await deferrer.defer_async(tenant=tenant, **job.arguments)
         except AlreadyEnqueued:
             pass  # another tenant needs the same, and its turn came first
+
+
+def _caused(job: Job) -> Job:
+    """The job with the id of the request that causes it, if there is one and it has none yet."""
+    request_id = bound_request_id()
+    return job if request_id is None else replace(job, arguments={"request_id": request_id, **job.arguments})
 
 
 def _claims(version_id: int) -> str:

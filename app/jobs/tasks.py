@@ -4,6 +4,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import structlog
 from procrastinate import App, JobContext, RetryStrategy
@@ -15,6 +16,7 @@ from app.domain.advice import Problem
 from app.domain.errors import InvalidDocumentError
 from app.domain.lanes import Lane, WrongLaneError
 from app.factory import Factory
+from app.log import bound
 from app.process.child import ChildProcess
 from app.services.advice_input import RecentInputs
 from app.services.computation import compute_advice, compute_references
@@ -71,9 +73,9 @@ class Tasks:
 
     def register(self) -> None:
         """Register the tasks with the queue under their names."""
-        self._queue.task(name=REFERENCE_TASK, retry=_RETRY, pass_context=True)(self.reconstruct)
-        self._queue.task(name=ADVICE_TASK, retry=_RETRY, pass_context=True)(self.advise)
-        self._queue.task(name=VERDICT_TASK, retry=_RETRY, pass_context=True)(self.judge)
+        tasks = {REFERENCE_TASK: self.reconstruct, ADVICE_TASK: self.advise, VERDICT_TASK: self.judge}
+        for name, task in tasks.items():
+            self._queue.task(name=name, retry=_RETRY, pass_context=True)(_logged(task))
 
     async def reconstruct(self, context: JobContext, tenant: str, version_id: int, attributes: list[int]) -> None:
         """Compute and store the references of some attributes; enqueue waiting advice that now has all it needs."""
@@ -134,6 +136,16 @@ class Tasks:
             yield Factory(session, self._queue, self._ceiling)
 
 
+def _logged(task: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
+    """The task, whose log lines name the job and the request that has caused it."""
+
+    async def run(context: JobContext, request_id: str | None = None, **arguments: Any) -> None:  # noqa: ANN401
+        with bound(job_id=context.job.id, request_id=request_id):
+            await task(context, **arguments)
+
+    return run
+
+
 def _lane(context: JobContext) -> Lane:
     return Lane(context.job.queue)
 
@@ -166,6 +178,6 @@ async def _outcome(context: JobContext, work: Callable[[], Awaitable[None]]) -> 
     except Exception:
         if context.job.attempts + 1 < ATTEMPTS:
             raise
-        _log.exception("job failed", task=context.job.task_name, job_id=context.job.id, **context.job.task_kwargs)
+        _log.exception("job failed", task=context.job.task_name, **context.job.task_kwargs)
         return Outcome(_GIVEN_UP)
     return Outcome()

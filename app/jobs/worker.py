@@ -101,7 +101,8 @@ async def sweep(queue: App) -> None:
         await asyncio.sleep(HEARTBEAT)
         try:
             for job in await queue.job_manager.get_stalled_jobs(seconds_since_heartbeat=STALLED_AFTER):
-                _log.warning("job recovered", task=job.task_name, job_id=job.id)
+                request_id = job.task_kwargs.get("request_id")
+                _log.warning("job recovered", task=job.task_name, job_id=job.id, request_id=request_id)
                 await queue.job_manager.retry_job(job)
         except Exception as error:  # noqa: BLE001 -- the sweep must go on after the database was unavailable
             _log.warning("sweep interrupted", error=type(error).__name__)

@@ -26,3 +26,4 @@ class Problem(Answer):
     code: str = Field(default="", description="Kind of problem, as a stable slug for programs")
     errors: list[ProblemFault] = Field(default_factory=list, description="The first hundred faults of the body")
     entry: str | None = Field(default=None, description="In a conflict, the id of the entry that has the name")
+    request_id: str | None = Field(default=None, description="If the service failed, the request's id")

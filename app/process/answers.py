@@ -1,0 +1,24 @@
+"""What every answer has, whether the application makes it or a connection that refuses a request."""
+
+import re
+from collections.abc import Iterable
+from uuid import uuid4
+
+REQUEST_ID_HEADER = "X-Request-ID"
+
+_NAME = REQUEST_ID_HEADER.lower().encode()
+_REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,128}")
+
+
+def request_id_of(headers: Iterable[tuple[bytes, bytes]]) -> str:
+    """The id of a request: the one that its client has given it, or else a drawn one.
+
+    An id comes back in headers and stands in the log, so it must be one that needs no quotes there.
+
+    Args:
+        headers: the request's headers, their names in lower case.
+    """
+    given = [value for name, value in headers if name == _NAME]
+    if len(given) == 1 and _REQUEST_ID.fullmatch(given[0]):
+        return given[0].decode()
+    return uuid4().hex
