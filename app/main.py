@@ -67,7 +67,7 @@ def create_app(settings: Settings, on_ready: Callable[[], Awaitable[None]] | Non
         version="1",
         description=_DESCRIPTION,
         lifespan=lifespan,
-        middleware=middlewares(metrics),
+        middleware=middlewares(settings, metrics),
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,

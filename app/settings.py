@@ -30,6 +30,36 @@ def _parsed(value: object) -> object:
     return numbers_by_name(value) if isinstance(value, str) else value
 
 
+#: An origin as browsers send it (RFC 6454, section 6.2).
+_ORIGIN = re.compile(r"https?://(?:[a-z0-9_-]+(?:\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\])(?::\d{1,5})?")
+
+#: Ports that browsers leave out of an origin.
+_DEFAULT_PORT = re.compile(r"http:.*:80|https:.*:443")
+
+
+def origins_in(text: str) -> tuple[str, ...]:
+    """The origins in a text like `https://a.example,https://b.example:8443`.
+
+    Raises:
+        ValueError: a part is no origin as browsers send it.
+    """
+    origins = tuple(filter(None, map(str.strip, text.split(","))))
+    for origin in origins:
+        if not _ORIGIN.fullmatch(origin) or _DEFAULT_PORT.fullmatch(origin):
+            message = (
+                f"{origin!r} is no origin: name each one in full, in lower case and without a path or a default "
+                "port, as in https://data.example.org; * is not possible"
+            )
+            raise ValueError(message)
+    return origins
+
+
+def _parsed_origins(value: object) -> object:
+    return origins_in(value) if isinstance(value, str) else value
+
+
+Origins = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_parsed_origins)]
+
 PrivacyNumbers = Annotated[dict[str, float], NoDecode, BeforeValidator(_parsed)]
 
 
@@ -108,5 +138,13 @@ class Settings(BaseSettings):
         default="aegis:consume=consumer,aegis:provide=provider,aegis:review=reviewer,"
         "aegis:administer=administrator,aegis:operate=operator",
         description="What names of roles in tokens stand for; a token with several may do what each of them may.",
+    )
+    cors_origins: Origins | None = Field(
+        default=None, description="Origins whose pages may call the API from a browser, with commas between."
+    )
+    hsts_seconds: int | None = Field(
+        default=None,
+        ge=0,
+        description="Have browsers use HTTPS alone for so many seconds (`Strict-Transport-Security`); only behind TLS.",
     )
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(default="INFO", description="What to log.")

@@ -6,6 +6,16 @@ from uuid import uuid4
 
 REQUEST_ID_HEADER = "X-Request-ID"
 
+#: Headers of every answer that has no others of these names. Answers are data: no browser may run, frame or embed them
+#: (Content Security Policy Level 3; Fetch, section 3.7), and unless an answer says how long it holds, none is kept.
+SAFE_HEADERS = {
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
+
 _NAME = REQUEST_ID_HEADER.lower().encode()
 _REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,128}")
 

@@ -7,6 +7,8 @@ from typing import Any, ClassVar
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
+from app.process.answers import REQUEST_ID_HEADER, SAFE_HEADERS, request_id_of
+
 #: The most connections at a time: fewer than the 1,024 files that a process may usually have open.
 CONNECTIONS = 800
 
@@ -201,6 +203,8 @@ class Connection(HttpToolsProtocol):
             "content-type: application/problem+json",
             f"content-length: {len(body)}",
             "connection: close",
+            f"{REQUEST_ID_HEADER.lower()}: {request_id_of(self.headers or ())}",
+            *(f"{name.lower()}: {value}" for name, value in SAFE_HEADERS.items()),
             *(["retry-after: 1"] if status == HTTPStatus.SERVICE_UNAVAILABLE else []),
         ]
         self.transport.write("\r\n".join([*head, "", body]).encode())

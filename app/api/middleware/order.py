@@ -4,25 +4,33 @@ from prometheus_client import CollectorRegistry
 from starlette.middleware import Middleware
 
 from app.api.middleware.answer_headers import AnswerHeaders
+from app.api.middleware.cross_origin import CrossOrigin
 from app.api.middleware.failures import Failures
 from app.api.middleware.head_method import HeadMethod
 from app.api.middleware.metrics import Metrics
 from app.api.middleware.request_ids import RequestIds
+from app.api.middleware.safe_headers import SafeHeaders
+from app.settings import Settings
 
 
-def middlewares(registry: CollectorRegistry) -> list[Middleware]:
+def middlewares(settings: Settings, registry: CollectorRegistry) -> list[Middleware]:
     """All of them, the outermost first.
 
     * `AnswerHeaders` is outside of all that append to them.
     * `RequestIds` is outside of all that log.
+    * `SafeHeaders` sees every answer as it is sent, but for what these two add.
     * `HeadMethod` is outside of `Metrics`, which needs the route that was found for the request as GET.
     * `Metrics` counts every answer, problems included.
+    * `CrossOrigin` lets a page read problems, too. Without origins it is left out, and preflights get the answer of OPTIONS.
     * `Failures` is inside of all of these, so that its problems have their headers and are counted.
     """
+    origins = settings.cors_origins
     return [
         Middleware(AnswerHeaders),
         Middleware(RequestIds),
+        Middleware(SafeHeaders, hsts_seconds=settings.hsts_seconds),
         Middleware(HeadMethod),
         Middleware(Metrics, registry=registry),
+        *([Middleware(CrossOrigin, origins=origins)] if origins else []),
         Middleware(Failures),
     ]
