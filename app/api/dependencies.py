@@ -1,22 +1,17 @@
-"""Dependencies of routes: the state of the process, the caller, services in a transaction, bodies, preconditions."""
+"""Dependencies of routes: the state of the process, the caller, services in a transaction, bodies."""
 
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, replace
-from hashlib import sha256
 from typing import Annotated
 
-import orjson
 from fastapi import Depends, Header, Query, Request
 from procrastinate import App
 
 from app.api.bodies import SMALL_BODY, read_body
-from app.api.errors import MalformedRequestError, PreconditionRequiredError
-from app.api.mapping import visibility_body
 from app.api.methods import PATCH_TYPES
 from app.catalog.announcements import Announcements
 from app.catalog.session import Database
 from app.domain.callers import DEVELOPER, Caller, is_key
-from app.domain.entries import Head
 from app.domain.errors import UnknownKeyError
 from app.domain.lanes import Lane
 from app.factory import Factory
@@ -144,39 +139,3 @@ async def get_patch(state: StateDependency, request: Request) -> bytes:
 BodyDependency = Annotated[bytes, Depends(get_body)]
 SmallBodyDependency = Annotated[bytes, Depends(get_small_body)]
 PatchDependency = Annotated[bytes, Depends(get_patch)]
-
-Precondition = Callable[[Head], bool]
-
-
-def etag(head: Head) -> str:
-    """The entity tag of an entry: its version, 16 digits of its digest, and 8 of that of its visibility.
-
-    Like everything else in a head, they are those that the caller sees.
-    """
-    visibility = orjson.dumps(visibility_body(head.visibility))
-    return f'"{head.version}-{head.digest.rpartition(":")[2][:16]}-{sha256(visibility).hexdigest()[:8]}"'
-
-
-def get_precondition(if_match: Annotated[str | None, Header()] = None) -> Precondition:
-    """A check, by `If-Match`, whether a head is the one that the caller has seen."""
-    if if_match is None:
-        raise PreconditionRequiredError("Say which version to change: send If-Match with the ETag of the entry.")
-    return _matcher(if_match)
-
-
-def get_optional_precondition(if_match: Annotated[str | None, Header()] = None) -> Precondition:
-    """The same check if `If-Match` is optional: without it, every head passes."""
-    return _matcher("*" if if_match is None else if_match)
-
-
-PreconditionDependency = Annotated[Precondition, Depends(get_precondition)]
-OptionalPreconditionDependency = Annotated[Precondition, Depends(get_optional_precondition)]
-
-
-def _matcher(if_match: str) -> Precondition:
-    if if_match.strip() == "*":
-        return lambda _head: True
-    tags = {tag.strip() for tag in if_match.split(",")}
-    if not all(len(tag) > 1 and tag.removeprefix("W/").startswith('"') and tag.endswith('"') for tag in tags):
-        raise MalformedRequestError(f"If-Match must be * or entity tags in double quotes, not {if_match!r}.")
-    return lambda head: etag(head) in tags

@@ -18,7 +18,7 @@ _TEMPLATE = "#/components/schemas/{model}"
 _TITLES = dict(STATUS.values())
 
 #: Problems that any operation under /v1 may answer with.
-_ALWAYS = (401, 403, 503)
+_ALWAYS = (400, 401, 403, 503)
 
 
 def body(model: type[BaseModel]) -> dict[str, Any]:

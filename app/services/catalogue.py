@@ -184,10 +184,8 @@ class CatalogueService:
         verdict = await self._verdicts.find(head.version_id)
         return verdict if verdict is None or head.shows_counts_to(caller) else verdict.without_places()
 
-    async def summaries(
-        self, caller: Caller, entry_id: str, version: int | None = None
-    ) -> tuple[Head, bytes, bytes, tuple[CountTable, ...]]:
-        """The entry as published, in parts: head, schema, configurations, counts.
+    async def countable_head(self, caller: Caller, entry_id: str, version: int | None = None) -> Head:
+        """The head of an entry whose counts the caller may read.
 
         Raises:
             NotFoundError: there is no such entry or version, or the caller may not see it.
@@ -198,9 +196,13 @@ class CatalogueService:
             raise RoleNotAllowedError(
                 "Only providers and reviewers of the entry's own tenant and operators may read its counts."
             )
+        return head
+
+    async def summaries(self, head: Head) -> tuple[bytes, bytes, tuple[CountTable, ...]]:
+        """The entry as published, in parts: schema, configurations, counts."""
         tables = await self._contents.count_tables(head.version_id)
         schema, configurations = await self.schema(head)
-        return head, schema, configurations, tables
+        return schema, configurations, tables
 
     async def set_visibility(
         self, caller: Caller, entry_id: str, visibility: Visibility, is_current: Callable[[Head], bool]

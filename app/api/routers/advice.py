@@ -10,6 +10,7 @@ from aegis_advisor.measures import MEASURES
 from aegis_sdk import wire
 from app.api.advice_json import advice_json
 from app.api.bodies import validated
+from app.api.conditional import NOT_MODIFIED, KnownTagsDependency, etag_of_advice
 from app.api.dependencies import CallerDependency, SmallBodyDependency, State, StateDependency
 from app.api.describe import answers, body
 from app.api.mapping import JsonResponse
@@ -65,13 +66,19 @@ async def ask_advice(
 @router.get(
     "/v1/advice/{advice_id}",
     summary="Read an advice",
-    responses=answers(200, wire.AdviceAnswer, "The advice, finished or not", 404),
+    responses=answers(200, wire.AdviceAnswer, "The advice, finished or not", 404) | NOT_MODIFIED,
 )
-async def read_advice(advice_id: str, caller: CallerDependency, state: StateDependency) -> Response:
+async def read_advice(
+    advice_id: str, caller: CallerDependency, state: StateDependency, known: KnownTagsDependency
+) -> Response:
     """Returns an advice. Its result fields are null until it has succeeded; if it has failed, `problem` says why."""
     async with state.database.transaction() as session:
         seen = await Factory(session, state.queue).advice(state.recent).read(caller, advice_id)
-    return JsonResponse(await _json(state, caller, seen))
+    tag = etag_of_advice(seen)
+    headers = {} if tag is None else {"ETag": tag}
+    if tag is not None and (unchanged := known.unchanged(tag, headers)) is not None:
+        return unchanged
+    return JsonResponse(await _json(state, caller, seen), headers=headers)
 
 
 async def _answer(

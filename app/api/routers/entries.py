@@ -11,18 +11,24 @@ from pydantic_core import PydanticCustomError
 
 from aegis_sdk import wire
 from app.api.bodies import validated
+from app.api.conditional import (
+    NOT_MODIFIED,
+    REVALIDATED,
+    KnownTagsDependency,
+    OptionalPreconditionDependency,
+    PreconditionDependency,
+    etag,
+    etag_with_verdict,
+)
 from app.api.dependencies import (
     AdmissionDependency,
     BodyDependency,
     CallerDependency,
     FactoryDependency,
-    OptionalPreconditionDependency,
     PatchDependency,
-    PreconditionDependency,
     PublisherDependency,
     State,
     StateDependency,
-    etag,
 )
 from app.api.describe import answers, body
 from app.api.mapping import (
@@ -127,36 +133,53 @@ async def list_entries(
         404,
         422,
         headers=("ETag",),
-    ),
+    )
+    | NOT_MODIFIED,
 )
 async def read_entry(
-    entry_id: str, caller: CallerDependency, state: StateDependency, version: Version = None
+    entry_id: str,
+    caller: CallerDependency,
+    state: StateDependency,
+    known: KnownTagsDependency,
+    version: Version = None,
 ) -> Response:
     """Returns the attributes, maskings and configurations of an entry, without any count."""
     async with state.database.transaction() as session:
         catalogue = Factory(session, state.queue).catalogue()
         head = await catalogue.head(caller, entry_id, version)
         verdict = await catalogue.verdict(caller, head)
+        headers = {"ETag": etag_with_verdict(head, verdict), "Cache-Control": REVALIDATED}
+        if (unchanged := known.unchanged(headers["ETag"], headers)) is not None:
+            return unchanged
         schema, configurations = await catalogue.schema(head)
     parts = (head.visibility, schema, configurations, (), head.shows_counts_to(caller))
     document = await _document(state, caller, *parts)
-    return JsonResponse(entry_head_json(head, verdict, document), headers={"ETag": etag(head)})
+    return JsonResponse(entry_head_json(head, verdict, document), headers=headers)
 
 
 @router.get(
     "/{entry_id}/summaries",
     summary="Read an entry as published",
-    responses=answers(200, wire.EntryDocument, "The entry, counts included", 403, 404, 422, headers=("ETag",)),
+    responses=answers(200, wire.EntryDocument, "The entry, counts included", 403, 404, 422, headers=("ETag",))
+    | NOT_MODIFIED,
 )
 async def read_summaries(
-    entry_id: str, caller: CallerDependency, state: StateDependency, version: Version = None
+    entry_id: str,
+    caller: CallerDependency,
+    state: StateDependency,
+    known: KnownTagsDependency,
+    version: Version = None,
 ) -> Response:
     """Returns the entry with its counts, to provider keys of its own tenant and to operators."""
     async with state.database.transaction() as session:
         catalogue = Factory(session, state.queue).catalogue()
-        head, schema, configurations, tables = await catalogue.summaries(caller, entry_id, version)
-    document = await _document(state, caller, head.visibility, schema, configurations, tables, in_full=True)
-    return JsonResponse(document, headers={"ETag": etag(head)})
+        head = await catalogue.countable_head(caller, entry_id, version)
+        headers = {"ETag": etag(head)}
+        if (unchanged := known.unchanged(headers["ETag"], headers)) is not None:
+            return unchanged
+        parts = await catalogue.summaries(head)
+    document = await _document(state, caller, head.visibility, *parts, in_full=True)
+    return JsonResponse(document, headers=headers)
 
 
 @router.put(

@@ -162,7 +162,9 @@ async def test_the_same_content_makes_no_version(shared_api):
         ("", 400, "malformed"),
         ("1-0000000000000000", 400, "malformed"),
         ('"', 400, "malformed"),
-        ('"1-0000000000000000",', 400, "malformed"),
+        ('"1-0000000000000000",', 412, "stale_version"),
+        (",", 400, "malformed"),
+        ('"1-0000000000000000" "2-0000000000000000"', 400, "malformed"),
     ],
 )
 async def test_a_change_names_the_version_that_it_has_seen(shared_api, etag, status, code):
