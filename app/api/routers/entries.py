@@ -3,9 +3,10 @@
 import re
 from math import prod
 from typing import Annotated
+from urllib.parse import urlencode
 
 import structlog
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Query, Request, Response
 from pydantic import AfterValidator
 from pydantic_core import PydanticCustomError
 
@@ -103,9 +104,10 @@ async def publish_entry(
 @router.get(
     "",
     summary="List entries",
-    responses=answers(200, wire.HeadPage, "One page, newest first", 422),
+    responses=answers(200, wire.HeadPage, "One page, newest first", 422, headers=("Link",)),
 )
 async def list_entries(
+    request: Request,
     caller: CallerDependency,
     factory: FactoryDependency,
     query: Annotated[
@@ -118,9 +120,9 @@ async def list_entries(
         str | None, Query(description="`next_page_token` of the previous page", max_length=255)
     ] = None,
 ) -> Response:
-    """Lists the entries that the caller may see."""
-    search = Search(query, keyword, label)
-    return JsonResponse(page_body(await factory.catalogue().page(caller, search, limit, page_token)))
+    """Lists the entries that the caller may see. `Link` has the next page and the first one."""
+    page = await factory.catalogue().page(caller, Search(query, keyword, label), limit, page_token)
+    return JsonResponse(page_body(page), headers={"Link": _links(request, page.next_page_token)})
 
 
 @router.get(
@@ -285,6 +287,16 @@ async def delete_entry(
     """Deletes every version and all advice on it. `If-Match` is optional."""
     await factory.catalogue().delete(caller, entry_id, is_current)
     return Response(status_code=204)
+
+
+def _links(request: Request, next_page_token: str | None) -> str:
+    """The first page and the next one, if there is one, of the same listing (RFC 8288)."""
+    kept = [(name, value) for name, value in request.query_params.multi_items() if name != "page_token"]
+    pages = {"first": kept}
+    if next_page_token is not None:
+        pages["next"] = [*kept, ("page_token", next_page_token)]
+    path = request.url.path
+    return ", ".join(f'<{path}{"?" if page else ""}{urlencode(page)}>; rel="{name}"' for name, page in pages.items())
 
 
 async def _document(

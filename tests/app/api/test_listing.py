@@ -1,6 +1,7 @@
 import base64
 import math
 
+import httpx
 import pytest
 
 from tests.answers import pointers
@@ -47,6 +48,32 @@ async def test_the_pages_are_the_listing_in_pieces(shared_api, listed, limit):
         token = {"page_token": answer["next_page_token"]} if answer["next_page_token"] else None
     assert found == listed[::-1]
     assert pages == math.ceil(len(listed) / limit)  # no empty page after a full last one
+
+
+async def test_links_lead_through_the_pages_of_a_search(shared_api, listed):
+    path, found = "/v1/entries?query=a&limit=2&label=health", []
+    first = "</v1/entries?query=a&limit=2&label=health>; rel=\"first\""
+    while path is not None:
+        answer = await shared_api.get(path)
+        found += [head["name"] for head in answer.json()["items"]]
+        links, token = answer.links, answer.json()["next_page_token"]
+        assert answer.headers["Link"].startswith(first)
+        path = links["next"]["url"] if "next" in links else None
+        assert (path is None) == (token is None)
+        assert path is None or httpx.URL(path).params["page_token"] == token
+    assert found == [name for name in await names(shared_api, query="a", label="health", limit=200)]
+    assert len(found) > 2
+
+
+@pytest.mark.parametrize("query", ['">; rel="next"', "a&b=c", "ünï", "%0D%0A", "<>", " +"])
+async def test_a_link_quotes_what_was_searched(shared_api, query):
+    answer = await shared_api.get("/v1/entries", params={"query": query})
+    assert set(answer.links) == {"first"}
+    assert httpx.URL(answer.links["first"]["url"]).params["query"] == query
+
+
+async def test_a_listing_of_everything_links_to_itself(shared_api):
+    assert (await shared_api.get("/v1/entries")).headers["Link"] == '</v1/entries>; rel="first"'
 
 
 async def test_an_entry_published_between_two_pages_moves_none(api):
