@@ -8,11 +8,11 @@ from contextlib import asynccontextmanager
 from functools import cache
 
 import uvicorn
-from fastapi import FastAPI
+from fastapi import Depends, FastAPI
 from prometheus_client import CollectorRegistry
 
 from app.api import errors, registry, uploads
-from app.api.dependencies import State
+from app.api.dependencies import State, refuse_repeated_parameters
 from app.api.describe import openapi
 from app.api.middleware import middlewares
 from app.api.required_privacy import required_by
@@ -77,7 +77,7 @@ def create_app(settings: Settings, on_ready: Callable[[], Awaitable[None]] | Non
     errors.register(app)
     app.state.routes = [*app.routes, *(route for router in registry.ROUTERS for route in router.routes)]
     for router in registry.ROUTERS:
-        app.include_router(router)
+        app.include_router(router, dependencies=[Depends(refuse_repeated_parameters)])
     # FastAPI's documented way to change the document.
     app.openapi = cache(lambda: openapi(app, registry.ROUTERS))  # type: ignore[method-assign]
     return app

@@ -1,5 +1,6 @@
 """Dependencies of routes: the state of the process, the caller, services in a transaction, bodies."""
 
+from collections import Counter
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Annotated
@@ -8,6 +9,7 @@ from fastapi import Depends, Header, Query, Request
 from procrastinate import App
 
 from app.api.bodies import SMALL_BODY, read_body
+from app.api.errors import MalformedRequestError
 from app.api.methods import PATCH_TYPES
 from app.catalog.announcements import Announcements
 from app.catalog.session import Database
@@ -65,6 +67,18 @@ def get_state(request: Request) -> State:
 
 
 StateDependency = Annotated[State, Depends(get_state)]
+
+
+def refuse_repeated_parameters(request: Request) -> None:
+    """Refuse a query that names a parameter twice under /v1: a proxy might go by the other value.
+
+    Raises:
+        MalformedRequestError: a parameter is named more than once.
+    """
+    given = Counter(name for name, _ in request.query_params.multi_items())
+    repeated = [name for name, times in given.items() if times > 1]
+    if repeated and request.url.path.startswith("/v1/"):
+        raise MalformedRequestError(f"The parameter {repeated[0][:100]!r} is given more than once.")
 
 
 async def get_caller(state: StateDependency, authorization: Annotated[str | None, Header()] = None) -> Caller:

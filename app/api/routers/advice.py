@@ -1,7 +1,6 @@
 """Advice: questions about an entry, and their answers."""
 
 import asyncio
-import re
 from typing import Annotated
 
 from fastapi import APIRouter, Header, Query, Response
@@ -14,6 +13,7 @@ from app.api.conditional import NOT_MODIFIED, KnownTagsDependency, etag_of_advic
 from app.api.dependencies import CallerDependency, SmallBodyDependency, State, StateDependency
 from app.api.describe import answers, body
 from app.api.mapping import JsonResponse
+from app.api.preferences import waiting
 from app.api.required_privacy import required_privacy
 from app.domain.advice import AdviceQuestion, ReferenceKind
 from app.domain.callers import Caller
@@ -25,23 +25,20 @@ router = APIRouter(tags=["advice"])
 #: Seconds after which a caller who got 202 may ask again.
 _RETRY_AFTER = "1"
 
-#: Seconds to wait for an answer, by the `Prefer` header (RFC 7240).
-DEFAULT_WAIT = 10.0
-LONGEST_WAIT = 60.0
-
 #: Up to this many compressed bytes, an answer is put together in this process, in a few milliseconds.
 SMALL = 10_000
-
-_WAIT = re.compile(r"\s*wait\s*=\s*\"?(\d{1,9})\"?\s*", re.IGNORECASE)
 
 
 @router.post(
     "/v1/entries/{entry_id}/advice",
     summary="Ask which configuration to use",
     openapi_extra=body(wire.AdviceRequest),
-    responses=answers(200, wire.AdviceAnswer, "The answer", 400, 404, 413, 415, 422, 429)
+    responses=answers(200, wire.AdviceAnswer, "The answer", 400, 404, 413, 415, 422, 429, headers=("Preference-Applied",))
     | answers(
-        202, wire.AdviceAnswer, "Not answered yet; read the advice at `Location`", headers=("Location", "Retry-After")
+        202,
+        wire.AdviceAnswer,
+        "Not answered yet; read the advice at `Location`",
+        headers=("Location", "Preference-Applied", "Retry-After"),
     ),
 )
 async def ask_advice(
@@ -56,11 +53,12 @@ async def ask_advice(
 ) -> Response:
     """Finds the configuration that loses the least predictive utility. The same question is computed only once."""
     question = _question_of(await validated(wire.AdviceRequest, document))
-    seen = await _answer(state, caller, entry_id, version, question, wait_seconds(prefer))
-    if seen.advice.status.is_final:
-        return JsonResponse(await _json(state, caller, seen))
-    headers = {"Location": f"/v1/advice/{seen.advice.id}", "Retry-After": _RETRY_AFTER}
-    return JsonResponse(await _json(state, caller, seen), 202, headers)
+    wait = waiting(prefer)
+    seen = await _answer(state, caller, entry_id, version, question, wait.seconds)
+    is_answered = seen.advice.status.is_final
+    place = {} if is_answered else {"Location": f"/v1/advice/{seen.advice.id}", "Retry-After": _RETRY_AFTER}
+    headers = place | wait.headers(is_answered=is_answered)
+    return JsonResponse(await _json(state, caller, seen), 200 if is_answered else 202, headers)
 
 
 @router.get(
@@ -114,15 +112,6 @@ async def _json(state: State, caller: Caller, seen: SeenAdvice) -> bytes:
     if len(seen.advice.result or b"") <= SMALL:
         return advice_json(seen)
     return await state.making.run(advice_json, seen, on_behalf_of=caller.tenant)
-
-
-def wait_seconds(prefer: str | None) -> float:
-    """Seconds to wait: 10 by default, at most 60, and 0 with `respond-async`. A malformed header is ignored."""
-    preferences = re.split("[,;]", prefer or "")
-    if any(preference.strip().lower() == "respond-async" for preference in preferences):
-        return 0.0
-    waits = [float(match[1]) for preference in preferences if (match := _WAIT.fullmatch(preference))]
-    return min(waits[0], LONGEST_WAIT) if waits else DEFAULT_WAIT
 
 
 def _question_of(request: wire.AdviceRequest) -> AdviceQuestion:

@@ -348,7 +348,52 @@ async def test_a_member_that_is_named_twice(shared_api, entry_id):
         assert "more than once" in answer.json()["errors"][0]["detail"]
 
 
-@pytest.mark.parametrize("path", ["/", "/v1", "/v2/entries", "/v1/entries/", "/v1/entries/a/b", "/docs", "/%00"])
+@pytest.mark.parametrize(
+    ("path", "repeat"),
+    [
+        (("label",), '"name": "health"'),
+        (ATTRIBUTE, '"type": "integer"'),
+        (ATTRIBUTE, '"histogram": [1]'),
+        (MASKING, '"joint": [[1]]'),
+        (MASKING, '"\\u0069d": "x"'),
+        ((*MASKING, "function", "parameters"), '"edges": []'),
+        ((*CONFIGURATION, "maskings"), '"age": "drop"'),
+        ((*CONFIGURATION, "privacy"), '"k": 9'),
+    ],
+    ids=str,
+)
+async def test_a_member_that_is_named_twice_at_any_depth(shared_api, entry_id, path, repeat):
+    entry = changed((*path, "REPEAT"), 1)
+    body = json.dumps(entry).replace('"REPEAT": 1', repeat)
+    for method, url in (("POST", "/v1/entries"), ("PUT", f"/v1/entries/{entry_id}")):
+        answer = await shared_api.request(method, url, content=body, headers=JSON | {"If-Match": "*"})
+        assert (answer.status_code, answer.json()["code"]) == (422, "invalid")
+        assert "more than once" in answer.json()["errors"][0]["detail"]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("PATCH", "", '{"visibility": "all", "visibility": "private"}'),
+        ("PATCH", "", '{"visibility": {"tenants": ["a"], "tenants": []}}'),
+        ("POST", "/advice", '{"measure": "g3", "require": {"k": 2, "k": 3}}'),
+        ("POST", "/advice", '{"measure": "g3", "weights": {"age": 1, "\\u0061ge": 2}}'),
+    ],
+)
+async def test_a_member_of_a_small_body_that_is_named_twice(shared_api, entry_id, method, path, body):
+    answer = await shared_api.request(method, f"/v1/entries/{entry_id}{path}", content=body, headers=JSON)
+    assert (answer.status_code, answer.json()["code"]) == (422, "invalid")
+    assert "more than once" in answer.json()["errors"][0]["detail"]
+
+
+async def test_a_parameter_that_is_given_twice(shared_api, entry_id):
+    for path in ("/v1/entries?limit=1&limit=2", f"/v1/entries/{entry_id}?version=1&version=1", "/v1/measures?a=&a="):
+        answer = await shared_api.get(path)
+        assert (answer.status_code, answer.json()["code"]) == (400, "malformed")
+        assert "more than once" in answer.json()["detail"]
+
+
+@pytest.mark.parametrize("path", ["/v1", "/v2/entries", "/v1/entries/", "/v1/entries/a/b", "/docs/", "/%00"])
 async def test_a_path_that_there_is_not(shared_api, path):
     answer = await shared_api.get(path)
     assert (answer.status_code, answer.json()["code"]) == (404, "not_found")

@@ -2,7 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.api.routers.advice import DEFAULT_WAIT, LONGEST_WAIT, wait_seconds
+from app.api.preferences import DEFAULT_WAIT, LONGEST_WAIT, waiting
+from tests.service import ask, example_entry, publish
 
 
 @pytest.mark.parametrize(
@@ -38,15 +39,44 @@ from app.api.routers.advice import DEFAULT_WAIT, LONGEST_WAIT, wait_seconds
     ],
 )
 def test_the_seconds_to_wait(prefer, seconds):
-    assert wait_seconds(prefer) == seconds
+    assert waiting(prefer).seconds == seconds
 
 
 @given(st.text(alphabet=st.characters(codec="latin-1")))
 def test_whatever_is_preferred_there_is_an_answer(prefer):
-    assert 0 <= wait_seconds(prefer) <= LONGEST_WAIT
+    assert 0 <= waiting(prefer).seconds <= LONGEST_WAIT
 
 
 @given(st.integers(0, 10**9 - 1))
 def test_nobody_waits_longer_than_he_wants_or_than_a_minute(seconds):
-    assert wait_seconds(f"wait={seconds}") == min(seconds, LONGEST_WAIT)
-    assert wait_seconds(f"wait={seconds}, respond-async") == 0 < DEFAULT_WAIT
+    assert waiting(f"wait={seconds}").seconds == min(seconds, LONGEST_WAIT)
+    assert waiting(f"wait={seconds}, respond-async").seconds == 0 < DEFAULT_WAIT
+
+
+@pytest.mark.parametrize(
+    ("prefer", "while_running", "when_answered"),
+    [
+        ("respond-async", "respond-async", None),
+        ("respond-async, wait=5", "respond-async", None),
+        ("wait=0", "wait=0", "wait=0"),
+        ("wait=300", "wait=60", "wait=60"),
+        ("return=minimal", None, None),
+        ("wait=soon", None, None),
+        (None, None, None),
+    ],
+)
+def test_what_was_preferred_is_said_if_it_was_honoured(prefer, while_running, when_answered):
+    wait = waiting(prefer)
+    assert wait.headers(is_answered=False).get("Preference-Applied") == while_running
+    assert wait.headers(is_answered=True).get("Preference-Applied") == when_answered
+
+
+async def test_an_answer_says_which_preference_was_honoured(api, worker):
+    head = await publish(api, example_entry())
+    for prefer in ("respond-async", "wait=0"):
+        queued = await ask(api, head["id"], prefer)
+        assert (queued.status_code, queued.headers["Preference-Applied"]) == (202, prefer)
+    await worker.run()
+    answered = [await ask(api, head["id"], prefer) for prefer in ("respond-async", "wait=1")]
+    assert [answer.status_code for answer in answered] == [200, 200]
+    assert [answer.headers.get("Preference-Applied") for answer in answered] == [None, "wait=1"]
