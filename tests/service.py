@@ -80,6 +80,11 @@ def prefix_of(key: str) -> str:
     return "_".join(key.split("_")[:2])
 
 
+def state_of(tag: str) -> str:
+    """Return what the tags of all representations of an entry have in common."""
+    return tag.removeprefix("W/").strip('"').partition("+")[0]
+
+
 async def publish(api: httpx.AsyncClient, entry: dict[str, Any] | None = None, **headers: str) -> dict[str, Any]:
     """Publish an entry (by default the example, which has small counts), accepting these, and return its head."""
     answer = await api.post("/v1/entries", params=ACCEPTED, json=entry or example_entry(), headers=headers)

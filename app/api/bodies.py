@@ -1,6 +1,6 @@
-"""Request bodies: reads them up to a limit, and parses and validates small ones. `app.api.uploads` parses entries."""
+"""Request bodies: reads them up to a limit, inflates them, and parses and validates small ones. `app.api.uploads` parses entries."""
 
-from collections.abc import Collection
+from collections.abc import AsyncIterator, Collection
 from email.message import Message
 from typing import TypeVar
 
@@ -10,7 +10,8 @@ from pydantic import BaseModel, ValidationError
 from starlette.requests import ClientDisconnect
 
 from aegis_sdk.wire import NotJsonError, faults_of, read_json, refuse_repeated_members
-from app.api.errors import BodyTooLargeError, MalformedRequestError, MediaTypeError
+from app.api.codings import BOMB_BYTES, BOMB_RATIO, CODINGS, CodingError, InflatedSizeError, Inflater
+from app.api.errors import BodyTooLargeError, ContentCodingError, MalformedRequestError, MediaTypeError
 from app.domain.errors import Fault, InvalidDocumentError
 
 #: The most bytes of a question or a change of visibility.
@@ -26,30 +27,68 @@ AnyModel = TypeVar("AnyModel", bound=BaseModel)
 
 
 async def read_body(request: Request, limit: int, types: Collection[str] = ("application/json",)) -> bytes:
-    """Read the whole body of a JSON request.
+    """Read the whole body of a JSON request, and inflate it if it is compressed.
 
     Raises:
-        MediaTypeError: the body is not declared as plain JSON, by one of the media types.
-        BodyTooLargeError: the body has more than `limit` bytes; reading stops there.
-        MalformedRequestError: it is a part of a body, or the client closed the connection before its end.
+        MediaTypeError: the body is not declared as plain JSON by one of the media types, or its coding is unknown.
+        BodyTooLargeError: the body has more than `limit` bytes, inflated or not; reading stops there.
+        MalformedRequestError: it is a part of a body or not what its coding says, or the client closed the connection
+            before its end.
     """
     if not _is_plain_json(request, types):
-        raise MediaTypeError(f"Send the body as {' or '.join(types)} in UTF-8, without a content encoding.")
+        raise MediaTypeError(f"Send the body as {' or '.join(types)} in UTF-8.")
     if "content-range" in request.headers:  # RFC 9110, section 14.5: it must not be taken for the whole
         raise MalformedRequestError("Send the whole body, without Content-Range.")
+    coding = _coding(request)
+    arriving = _arriving(request, limit)
+    pieces = arriving if coding is None else _inflated(arriving, coding, limit)
+    return b"".join([piece async for piece in pieces])
+
+
+async def _arriving(request: Request, limit: int) -> AsyncIterator[bytes]:
+    """The parts of a body as they are sent."""
     declared = request.headers.get("content-length", "")
     if declared.isdigit() and int(declared) > limit:
         raise BodyTooLargeError(f"The body has {declared} bytes; at most {limit} are accepted.")
-    chunks, size = [], 0
+    size = 0
     try:
         async for chunk in request.stream():
             size += len(chunk)
             if size > limit:
                 raise BodyTooLargeError(f"The body has more than {limit} bytes, the most that are accepted.")
-            chunks.append(chunk)
+            yield chunk
     except ClientDisconnect:
         raise MalformedRequestError("The connection closed before the end of the body.") from None
-    return b"".join(chunks)
+
+
+async def _inflated(arriving: AsyncIterator[bytes], coding: str, limit: int) -> AsyncIterator[bytes]:
+    """The parts of a compressed body as they were before. A thread inflates each, so that others are served meanwhile."""
+    inflater = Inflater(coding, limit)
+    try:
+        async for chunk in arriving:
+            for piece in await to_thread.run_sync(inflater.feed, chunk):
+                yield piece
+    except InflatedSizeError:
+        most = f"at most {limit} bytes, and beyond {BOMB_BYTES} at most {BOMB_RATIO} times those that were sent"
+        raise BodyTooLargeError(f"The inflated body is too large: {most}, are accepted.") from None
+    except CodingError:
+        raise MalformedRequestError(f"The body is not {coding}, as Content-Encoding says.") from None
+    if not inflater.is_complete:
+        raise MalformedRequestError(f"The body ends before its {coding} does.")
+
+
+def _coding(request: Request) -> str | None:
+    """The coding of a compressed body; None if it is not compressed.
+
+    Raises:
+        ContentCodingError: it is unknown, or there are several.
+    """
+    coding = ", ".join(request.headers.getlist("content-encoding")).strip().lower().removeprefix("x-")
+    if coding in {"", "identity"}:
+        return None
+    if coding not in CODINGS:
+        raise ContentCodingError(f"Send the body as it is, or compressed once by {' or '.join(CODINGS)}.")
+    return coding
 
 
 def _is_plain_json(request: Request, types: Collection[str]) -> bool:
@@ -60,8 +99,7 @@ def _is_plain_json(request: Request, types: Collection[str]) -> bool:
     declared = Message()
     declared["content-type"] = header
     charset = str(declared.get_param("charset", "utf-8")).lower()
-    is_json = declared.get_content_type() in types and charset in {"utf-8", "utf8"}
-    return is_json and "content-encoding" not in request.headers
+    return declared.get_content_type() in types and charset in {"utf-8", "utf8"}
 
 
 async def validated(model: type[AnyModel], body: bytes) -> AnyModel:

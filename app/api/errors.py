@@ -11,6 +11,7 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from aegis_sdk.wire import FAULTS_SHOWN, pointer_of
+from app.api.codings import CODINGS
 from app.api.methods import PATCH_TYPES, allowed_methods, method_headers, options
 from app.api.request_scope import request_id
 from app.domain.errors import (
@@ -54,6 +55,10 @@ class MediaTypeError(RefusalError):
     """The body is not declared as JSON."""
 
     code = "unsupported_media_type"
+
+
+class ContentCodingError(MediaTypeError):
+    """The body is compressed in a way that the service cannot undo."""
 
 
 #: The status and title of each error.
@@ -109,6 +114,8 @@ def _refused(request: Request, error: Exception) -> JSONResponse:
     answer = problem(request, status, title, error.code, error.detail, faults=faults, **members)
     if isinstance(error, MediaTypeError) and request.method == "PATCH":
         answer.headers["Accept-Patch"] = ", ".join(PATCH_TYPES)
+    if isinstance(error, ContentCodingError):  # RFC 9110, section 15.5.16
+        answer.headers["Accept-Encoding"] = ", ".join(CODINGS)
     return answer
 
 

@@ -4,6 +4,7 @@ from prometheus_client import CollectorRegistry
 from starlette.middleware import Middleware
 
 from app.api.middleware.answer_headers import AnswerHeaders
+from app.api.middleware.compression import Compression
 from app.api.middleware.cross_origin import CrossOrigin
 from app.api.middleware.failures import Failures
 from app.api.middleware.head_method import HeadMethod
@@ -23,6 +24,7 @@ def middlewares(settings: Settings, registry: CollectorRegistry) -> list[Middlew
     * `Metrics` counts every answer, problems included.
     * `CrossOrigin` lets a page read problems, too. Without origins it is left out, and preflights get the answer of OPTIONS.
     * `Failures` is inside of all of these, so that its problems have their headers and are counted.
+    * `Compression` is inside of `Failures`, as all that may fail or take long.
     """
     origins = settings.cors_origins
     return [
@@ -33,4 +35,5 @@ def middlewares(settings: Settings, registry: CollectorRegistry) -> list[Middlew
         Middleware(Metrics, registry=registry),
         *([Middleware(CrossOrigin, origins=origins)] if origins else []),
         Middleware(Failures),
+        Middleware(Compression),
     ]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.service import create_key, example_entry, publish, running_app
+from tests.service import create_key, example_entry, publish, running_app, state_of
 
 METHODS = {
     "/v1/entries": "GET, HEAD, OPTIONS, POST",
@@ -46,7 +46,8 @@ async def test_head_is_get_without_the_body(shared_api):
     for path in ("/v1/entries", f"/v1/entries/{head['id']}", f"/v1/entries/{head['id']}/summaries", "/v1/measures"):
         whole, only_head = await shared_api.get(path), await shared_api.head(path)
         assert (only_head.status_code, only_head.content) == (200, b"")
-        assert dict(only_head.headers) == dict(whole.headers)
+        seen = [dict(answer.headers) | {"x-request-id": None} for answer in (only_head, whole)]
+        assert seen[0] == seen[1]
     missing = await shared_api.head("/v1/advice/nothing")
     assert (missing.status_code, missing.content) == (404, b"")
 
@@ -67,7 +68,7 @@ async def test_a_change_of_visibility_moves_the_tag_and_names_the_tag_that_it_ha
     seen = (await shared_api.get(f"/v1/entries/{head['id']}")).headers["ETag"]
     changed = await patch(shared_api, head, "all", **{"If-Match": seen})
     assert (changed.status_code, changed.json()["version"]) == (200, 1)
-    assert changed.headers["ETag"] != seen
+    assert state_of(changed.headers["ETag"]) != state_of(seen)
     stale = await patch(shared_api, head, {"tenants": ["lab"]}, **{"If-Match": seen})
     assert (stale.status_code, stale.json()["code"]) == (412, "stale_version")
     assert (await shared_api.get(f"/v1/entries/{head['id']}")).json()["visibility"] == "all"
@@ -79,7 +80,7 @@ async def test_a_change_of_visibility_moves_the_tag_and_names_the_tag_that_it_ha
     ):
         assert refused.status_code == 412
     back = await patch(shared_api, head, "private", **{"If-Match": changed.headers["ETag"]})
-    assert back.headers["ETag"] == seen
+    assert state_of(back.headers["ETag"]) == state_of(seen)
 
 
 async def test_a_tag_of_others_does_not_move_when_tenants_are_named_that_they_do_not_see(database_url):
