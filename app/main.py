@@ -15,6 +15,7 @@ from app.api import errors, registry, uploads
 from app.api.dependencies import State, refuse_repeated_parameters
 from app.api.describe import openapi
 from app.api.middleware import middlewares
+from app.api.pages import Site
 from app.api.required_privacy import required_by
 from app.catalog.announcements import Announcements
 from app.catalog.queue import queue_app
@@ -68,8 +69,7 @@ def create_app(settings: Settings, on_ready: Callable[[], Awaitable[None]] | Non
         description=_DESCRIPTION,
         lifespan=lifespan,
         middleware=middlewares(settings, metrics),
-        docs_url=None,
-        redoc_url=None,
+        openapi_url=None,  # `app.api.routers.documentation` answers it
         redirect_slashes=False,
         generate_unique_id_function=lambda route: route.name,
     )
@@ -80,6 +80,7 @@ def create_app(settings: Settings, on_ready: Callable[[], Awaitable[None]] | Non
         app.include_router(router, dependencies=[Depends(refuse_repeated_parameters)])
     # FastAPI's documented way to change the document.
     app.openapi = cache(lambda: openapi(app, registry.ROUTERS))  # type: ignore[method-assign]
+    app.state.site = Site(app.openapi)
     return app
 
 

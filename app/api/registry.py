@@ -7,7 +7,7 @@ the table in `docs/api.md` that says who may use it.
 
 from fastapi import APIRouter
 
-from app.api.routers import advice, entries, keys, measures, operation, policy, publishing
+from app.api.routers import advice, documentation, entries, keys, measures, operation, policy, publishing
 
 ROUTERS: tuple[APIRouter, ...] = (
     entries.router,
@@ -17,4 +17,5 @@ ROUTERS: tuple[APIRouter, ...] = (
     keys.router,
     policy.router,
     operation.router,
+    documentation.router,
 )

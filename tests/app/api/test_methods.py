@@ -16,6 +16,9 @@ METHODS = {
     "/readyz": "GET, HEAD, OPTIONS",
     "/metrics": "GET, HEAD, OPTIONS",
     "/openapi.json": "GET, HEAD, OPTIONS",
+    "/": "GET, HEAD, OPTIONS",
+    "/docs": "GET, HEAD, OPTIONS",
+    "/docs/style.css": "GET, HEAD, OPTIONS",
 }
 ALL = ("DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT", "TRACE", "FOO")
 

@@ -2,12 +2,15 @@
 
 import asyncio
 import json
+import re
+import resource
 from contextlib import asynccontextmanager
 
 import pytest
 import uvicorn
 
-from app.process.connections import HEADER_BYTES, HEADERS, Connection
+from app.process.answers import SAFE_HEADERS
+from app.process.connections import CONNECTIONS, HEADER_BYTES, HEADERS, Connection
 
 
 async def echo(_scope, receive, send):
@@ -266,3 +269,53 @@ async def test_a_bad_request_behind_another_does_not_disturb_its_answer():
         assert (await read_answer(reader))[2] == b"3"
         assert await reader.read() == b""
         writer.close()
+
+
+NO_HTTP = [
+    b"GET / HTTP/9.9\r\n\r\n",
+    b"GET /\r\n\r\n",
+    b"get / HTTP/1.1\r\nHost: x\r\n\r\n",
+    b"GET /a b HTTP/1.1\r\n\r\n",
+    b"GET / HTTP/1.1\r\nno colon\r\n\r\n",
+    b"GET / HTTP/1.1\r\n: no name\r\n\r\n",
+    b"GET / HTTP/1.1\r\nA B: c\r\n\r\n",
+    b"GET / HTTP/1.1\r\nX: a\x00b\r\n\r\n",
+    b"GET / HTTP/1.1\r\n X: folded\r\n\r\n",
+    b"GET \xff HTTP/1.1\r\n\r\n",
+    b"CONNECT aegis:443 HTTP/1.1\r\nHost: aegis\r\n\r\n",
+    b"POST / HTTP/1.1\r\nContent-Length: -1\r\n\r\n",
+    b"POST / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
+    b"POST / HTTP/1.1\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+    b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+    b"POST / HTTP/1.1\r\nContent-Length: 99999999999999999999999\r\n\r\n",
+]
+
+
+@pytest.mark.parametrize("sent", NO_HTTP, ids=repr)
+async def test_whatever_is_no_http_is_answered_with_a_problem(sent):
+    async with served() as port:
+        assert problem(await answered(port, sent)) == (400, "malformed")
+
+
+async def test_a_refusal_is_as_safe_as_other_answers_and_has_the_request_s_id():
+    async with served() as port:
+        _, headers, _ = await answered(port, request(b"X-Request-ID: mine", b"X: " + b"a" * HEADER_BYTES))
+        _, others, _ = await answered(port, b"no http\r\n\r\n")
+    assert {name.lower(): value.lower() for name, value in SAFE_HEADERS.items()}.items() <= headers.items()
+    assert headers["x-request-id"] == "mine"
+    assert re.fullmatch(r"[0-9a-f]{32}", others["x-request-id"])
+
+
+@pytest.mark.long
+async def test_of_a_thousand_connections_those_beyond_the_limit_are_refused():
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(4_000, most), most))
+    async with served() as port:
+        opened = [await asyncio.open_connection("127.0.0.1", port) for _ in range(1_000)]
+        refused = [problem(await read_answer(reader)) for reader, _ in opened[CONNECTIONS:]]
+        assert refused == [(503, "overloaded")] * (1_000 - CONNECTIONS)
+        for reader, writer in opened[:CONNECTIONS]:
+            writer.write(request(body=b"abc"))
+            assert (await read_answer(reader))[2] == b"3"
+        for _, writer in opened:
+            writer.close()
