@@ -1,4 +1,7 @@
-"""Request bodies: reads them up to a limit, inflates them, and parses and validates small ones. `app.api.uploads` parses entries."""
+"""Request bodies: reads them up to a limit, inflates them, and parses and validates small ones.
+
+`app.api.uploads` parses entries.
+"""
 
 from collections.abc import AsyncIterator, Collection
 from email.message import Message
@@ -62,7 +65,7 @@ async def _arriving(request: Request, limit: int) -> AsyncIterator[bytes]:
 
 
 async def _inflated(arriving: AsyncIterator[bytes], coding: str, limit: int) -> AsyncIterator[bytes]:
-    """The parts of a compressed body as they were before. A thread inflates each, so that others are served meanwhile."""
+    """The parts of a compressed body, inflated. A thread inflates each, so that others are served meanwhile."""
     inflater = Inflater(coding, limit)
     try:
         async for chunk in arriving:

@@ -1,7 +1,7 @@
 """Conditional requests (RFC 9110, section 13): entity tags, `If-Match` before changes, `If-None-Match` before reads.
 
-A tag names a state of a resource. What comes after a `+` in it says which representation of this state was sent: whether
-its verdict was there, and its content coding. A change depends on the state alone.
+A tag names a state of a resource. What comes after a `+` in it says which representation of this state was sent:
+whether its verdict was there, and its content coding. A change depends on the state alone.
 """
 
 import re
@@ -84,7 +84,7 @@ _IfNoneMatch = Annotated[
 ]
 
 
-def get_known_tags(request: Request, if_none_match: _IfNoneMatch = None) -> KnownTags:
+async def get_known_tags(request: Request, if_none_match: _IfNoneMatch = None) -> KnownTags:
     """The tags in all lines of `If-None-Match`."""
     return KnownTags(None if if_none_match is None else _lines(request, "if-none-match"))
 

@@ -69,7 +69,7 @@ def get_state(request: Request) -> State:
 StateDependency = Annotated[State, Depends(get_state)]
 
 
-def refuse_repeated_parameters(request: Request) -> None:
+async def refuse_repeated_parameters(request: Request) -> None:
     """Refuse a query that names a parameter twice under /v1: a proxy might go by the other value.
 
     Raises:

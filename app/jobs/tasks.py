@@ -73,7 +73,11 @@ class Tasks:
 
     def register(self) -> None:
         """Register the tasks with the queue under their names."""
-        tasks = {REFERENCE_TASK: self.reconstruct, ADVICE_TASK: self.advise, VERDICT_TASK: self.judge}
+        tasks: dict[str, Callable[..., Awaitable[None]]] = {
+            REFERENCE_TASK: self.reconstruct,
+            ADVICE_TASK: self.advise,
+            VERDICT_TASK: self.judge,
+        }
         for name, task in tasks.items():
             self._queue.task(name=name, retry=_RETRY, pass_context=True)(_logged(task))
 

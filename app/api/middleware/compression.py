@@ -20,8 +20,8 @@ _IDENTITY = "identity"
 class Compression:
     """Compresses answers of text that are sent as a whole.
 
-    Compression can tell what is secret in an answer to whoever sees its length and has a part of it repeat their guesses
-    (the BREACH attack). Here nobody else can make a browser send a request with a key: there are no cookies.
+    Compression can tell what is secret in an answer to whoever sees its length and has a part of it repeat their
+    guesses (the BREACH attack). Here nobody else can make a browser send a request with a key: there are no cookies.
     """
 
     def __init__(self, app: ASGIApp) -> None:

@@ -22,7 +22,8 @@ def middlewares(settings: Settings, registry: CollectorRegistry) -> list[Middlew
     * `SafeHeaders` sees every answer as it is sent, but for what these two add.
     * `HeadMethod` is outside of `Metrics`, which needs the route that was found for the request as GET.
     * `Metrics` counts every answer, problems included.
-    * `CrossOrigin` lets a page read problems, too. Without origins it is left out, and preflights get the answer of OPTIONS.
+    * `CrossOrigin` lets a page read problems, too. Without origins it is left out, and a preflight is answered as any
+      other OPTIONS.
     * `Failures` is inside of all of these, so that its problems have their headers and are counted.
     * `Compression` is inside of `Failures`, as all that may fail or take long.
     """

@@ -1,23 +1,15 @@
 """JSON schemas in words."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from markupsafe import Markup, escape
 
 Schema = Mapping[str, Any]
 
-_LIMITS = {
-    "minimum": "at least {}",
-    "exclusiveMinimum": "above {}",
-    "maximum": "at most {}",
-    "exclusiveMaximum": "below {}",
-    "minLength": "at least {} characters",
-    "maxLength": "at most {} characters",
-    "minItems": "at least {} items",
-    "maxItems": "at most {} items",
-}
+#: The lower and upper limits of a value, and what they count.
+_LIMITS = (("minimum", "maximum", ""), ("minLength", "maxLength", " characters"), ("minItems", "maxItems", " items"))
 
 
 def kind_of(schema: Schema) -> Markup:
@@ -30,8 +22,11 @@ def kind_of(schema: Schema) -> Markup:
     if "const" in schema or "enum" in schema:
         values = schema.get("enum") or [schema["const"]]
         return Markup(" or ").join(code(json.dumps(value, ensure_ascii=False)) for value in values)
-    limits = [words.format(schema[name]) for name, words in _LIMITS.items() if name in schema]
-    return Markup(", ").join([_base_of(schema), *map(escape, limits)])
+    limits = ", ".join(_limits(schema))
+    kind = escape("list" if schema.get("type") == "array" else schema.get("type", "any JSON value"))
+    kind += Markup(" ({})").format(limits) if limits else ""
+    held = schema.get("items") or schema.get("additionalProperties")
+    return kind + Markup(" of ") + _one_kind(held) if isinstance(held, Mapping) else kind
 
 
 def code(text: str) -> Markup:
@@ -45,16 +40,21 @@ def prose(text: str) -> Markup:
     return Markup("").join(code(part) if place % 2 else escape(part) for place, part in enumerate(parts))
 
 
-def _base_of(schema: Schema) -> Markup:
-    kind = schema.get("type", "any JSON value")
-    if kind == "array" and schema.get("items"):
-        return Markup("list of ") + _in_brackets(schema["items"])
-    if kind == "object" and isinstance(schema.get("additionalProperties"), Mapping):
-        return Markup("object whose members are ") + _in_brackets(schema["additionalProperties"])
-    return escape(kind)
+def _limits(schema: Schema) -> Iterator[str]:
+    for lower, upper, unit in _LIMITS:
+        if lower in schema and upper in schema:
+            yield f"{schema[lower]} to {schema[upper]}{unit}"
+        elif lower in schema:
+            yield f"{schema[lower]} or more{unit}"
+        elif upper in schema:
+            yield f"up to {schema[upper]}{unit}"
+    if "exclusiveMinimum" in schema:
+        yield f"above {schema['exclusiveMinimum']}"
+    if "exclusiveMaximum" in schema:
+        yield f"below {schema['exclusiveMaximum']}"
 
 
-def _in_brackets(schema: Schema) -> Markup:
-    """What a list or an object holds; in brackets if the words would not say where that ends."""
+def _one_kind(schema: Schema) -> Markup:
+    """What a list or an object holds; in brackets if it is one of several kinds."""
     kind = kind_of(schema)
-    return Markup("({})").format(kind) if " or " in kind or ", " in kind else kind
+    return Markup("({})").format(kind) if "anyOf" in schema or "oneOf" in schema or "enum" in schema else kind

@@ -47,7 +47,9 @@ class Site:
     def reference(self) -> bytes:
         """The page about every operation and model. The first time, it takes a tenth of a second."""
         document = self._describe()
-        return _page("reference.html", info=document["info"], groups=operations_in(document), models=models_in(document))
+        return _page(
+            "reference.html", info=document["info"], groups=operations_in(document), models=models_in(document)
+        )
 
     @cached_property
     def style(self) -> bytes:

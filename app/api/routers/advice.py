@@ -33,7 +33,9 @@ SMALL = 10_000
     "/v1/entries/{entry_id}/advice",
     summary="Ask which configuration to use",
     openapi_extra=body(wire.AdviceRequest),
-    responses=answers(200, wire.AdviceAnswer, "The answer", 400, 404, 413, 415, 422, 429, headers=("Preference-Applied",))
+    responses=answers(
+        200, wire.AdviceAnswer, "The answer", 400, 404, 413, 415, 422, 429, headers=("Preference-Applied",)
+    )
     | answers(
         202,
         wire.AdviceAnswer,

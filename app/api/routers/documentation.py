@@ -83,7 +83,9 @@ def _site(request: Request) -> Site:
     return site
 
 
-def _answer(known: KnownTagsDependency, body: bytes, media_type: str, further: dict[str, str] | None = None) -> Response:
+def _answer(
+    known: KnownTagsDependency, body: bytes, media_type: str, further: dict[str, str] | None = None
+) -> Response:
     """The answer with its tag, or 304."""
     headers = {"ETag": etag_of(body), "Cache-Control": PUBLIC, **PAGE_HEADERS, **(further or {})}
     return known.unchanged(headers["ETag"], headers) or Response(body, media_type=media_type, headers=headers)

@@ -6,6 +6,7 @@ import os
 import time
 import tracemalloc
 import zlib
+from contextlib import suppress
 
 import pytest
 from hypothesis import given
@@ -48,10 +49,8 @@ def test_a_body_that_is_cut_off_or_damaged_is_noticed(coding):
             inflated(garbage + bytes(16), coding)
     for place in range(len(whole) // 2, len(whole) - 12, 5):
         damaged = whole[:place] + bytes([whole[place] ^ 255]) + whole[place + 1 :]
-        try:
+        with suppress(CodingError):
             assert inflated(damaged, coding) != json.dumps(example_entry()).encode() * 20
-        except CodingError:
-            pass
 
 
 @pytest.mark.parametrize(("coding", "bomb"), [("gzip", gzip_bomb), ("zstd", zstd_bomb)])
@@ -115,11 +114,13 @@ async def sent(api, body, coding, method="POST", path="/v1/entries", **params):
     return await api.request(method, path, content=body, headers=headers, params=params)
 
 
-@pytest.mark.parametrize("coding", ["gzip", "zstd", "GZIP", "x-gzip", " zstd "])
-async def test_a_compressed_entry_is_published(shared_api, coding):
-    entry = example_entry(name=f"compressed-{coding.strip().lower()}{coding.isupper()}".lower())
-    body = deflated(json.dumps(entry).encode(), coding.strip().lower().removeprefix("x-"))
-    answer = await sent(shared_api, body, coding, **ACCEPTED)
+@pytest.mark.parametrize(
+    ("sent_as", "coding"),
+    [("gzip", "gzip"), ("zstd", "zstd"), ("GZIP", "gzip"), ("x-gzip", "gzip"), (" zstd ", "zstd")],
+)
+async def test_a_compressed_entry_is_published(shared_api, sent_as, coding):
+    entry = example_entry(name=f"compressed-{sent_as.encode().hex()}")
+    answer = await sent(shared_api, deflated(json.dumps(entry).encode(), coding), sent_as, **ACCEPTED)
     assert answer.status_code == 201, answer.text
     path = f"/v1/entries/{answer.json()['id']}"
     assert (await shared_api.get(f"{path}/summaries")).json() == entry
@@ -167,7 +168,9 @@ async def test_a_body_that_is_not_what_it_says_is_refused(shared_api, coding):
         assert (answer.status_code, answer.json()["code"]) == (400, "malformed"), body
 
 
-@pytest.mark.parametrize(("coding", "bomb"), [("gzip", gzip_bomb(10_240)), ("zstd", zstd_bomb(10_240))], ids=CODINGS[::-1])
+@pytest.mark.parametrize(
+    ("coding", "bomb"), [("gzip", gzip_bomb(10_240)), ("zstd", zstd_bomb(10_240))], ids=CODINGS[::-1]
+)
 async def test_a_bomb_is_refused(shared_api, coding, bomb):
     for method, path in (("POST", "/v1/entries"), ("PATCH", "/v1/entries/x"), ("POST", "/v1/entries/x/advice")):
         answer = await sent(shared_api, bomb[: 2**18], coding, method, path)

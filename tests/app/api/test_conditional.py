@@ -2,9 +2,8 @@
 
 import pytest
 from fastapi import Response
-from starlette.requests import Request
 
-from app.api.conditional import KnownTags, get_known_tags
+from app.api.conditional import KnownTags
 from app.api.errors import MalformedRequestError
 from app.services.catalogue import CatalogueService
 from tests.service import ask, create_key, example_entry, publish, running_app
@@ -57,9 +56,8 @@ async def test_lines_of_the_header_are_one_list(shared_api, entry):
 
 @pytest.mark.parametrize("header", ['"' * 60_000, " " * 60_000, "," * 60_000, '"a" ' * 15_000, ' "' + "\t" * 60_000])
 def test_a_long_header_is_read_once(header):
-    request = Request({"type": "http", "headers": [(b"if-none-match", header.encode())]})
     with pytest.raises(MalformedRequestError):
-        get_known_tags(request, header)
+        KnownTags(header)
     assert len(KnownTags('"a",' * 15_000 + '"b"')._known) == 2
 
 

@@ -52,7 +52,7 @@ async def test_the_pages_are_the_listing_in_pieces(shared_api, listed, limit):
 
 async def test_links_lead_through_the_pages_of_a_search(shared_api, listed):
     path, found = "/v1/entries?query=a&limit=2&label=health", []
-    first = "</v1/entries?query=a&limit=2&label=health>; rel=\"first\""
+    first = '</v1/entries?query=a&limit=2&label=health>; rel="first"'
     while path is not None:
         answer = await shared_api.get(path)
         found += [head["name"] for head in answer.json()["items"]]
@@ -61,8 +61,7 @@ async def test_links_lead_through_the_pages_of_a_search(shared_api, listed):
         path = links["next"]["url"] if "next" in links else None
         assert (path is None) == (token is None)
         assert path is None or httpx.URL(path).params["page_token"] == token
-    assert found == [name for name in await names(shared_api, query="a", label="health", limit=200)]
-    assert len(found) > 2
+    assert found == [head["name"] for head in listed[::-1] if "a" in head["name"] and head["label"] == "health"]
 
 
 @pytest.mark.parametrize("query", ['">; rel="next"', "a&b=c", "ünï", "%0D%0A", "<>", " +"])

@@ -1,6 +1,5 @@
 """A request has an id: in its answer, in its problem, in the log and in its jobs."""
 
-import json
 import re
 
 import psycopg
@@ -10,7 +9,6 @@ from structlog.testing import capture_logs
 
 from app.log import bound, bound_request_id
 from tests.app.api.test_body_limit import FAILING_JOB
-from tests.running import serving
 from tests.service import ask, example_entry, publish
 
 DRAWN = re.compile(r"[0-9a-f]{32}")
@@ -101,12 +99,3 @@ def test_what_is_bound_ends_with_its_block():
         assert bound_request_id() == "outer"
         assert structlog.contextvars.get_contextvars() == {"request_id": "outer"}
     assert bound_request_id() is None
-
-
-def test_the_log_as_it_is_written_names_the_request(database_url):
-    with serving(database_url=database_url, small_counts="confirm") as (client, server):
-        client.post("/v1/entries", params={"accept_small_counts": True}, json=example_entry(), headers=sent("logged"))
-        server.terminate()
-        lines = [json.loads(line) for line in server.stderr if line.startswith("{")]
-    accepted = [line["request_id"] for line in lines if line["event"] == "small counts accepted"]
-    assert accepted == ["logged"]
