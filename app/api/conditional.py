@@ -1,7 +1,7 @@
 """Conditional requests (RFC 9110, section 13): entity tags, `If-Match` before changes, `If-None-Match` before reads.
 
-A tag names a state of a resource. What comes after a `+` in it says which representation of this state was sent:
-whether its verdict was there, and its content coding. A change depends on the state alone.
+A tag names a state of a resource. What comes after a `+` in it says which representation of this state was sent: what
+was known of its verdict and sign-off, and its content coding. A change depends on the state alone.
 """
 
 import re
@@ -14,7 +14,7 @@ import orjson
 from fastapi import Depends, Header, Request, Response
 
 from app.api.errors import MalformedRequestError, PreconditionRequiredError
-from app.api.mapping import visibility_body
+from app.api.mapping import head_body, visibility_body
 from app.domain.entries import Head
 from app.domain.verdicts import StoredVerdict
 from app.services.advice import SeenAdvice
@@ -41,9 +41,10 @@ def etag(head: Head) -> str:
     return f'"{head.version}-{head.digest.rpartition(":")[2][:16]}-{sha256(visibility).hexdigest()[:8]}"'
 
 
-def etag_with_verdict(head: Head, verdict: StoredVerdict | None) -> str:
-    """The tag of an entry that is shown with its verdict, which comes some time after the version."""
-    return etag(head) if verdict is None else f'{etag(head)[:-1]}+{_digits(orjson.dumps(asdict(verdict)), 8)}"'
+def etag_of_shown(head: Head, verdict: StoredVerdict | None) -> str:
+    """The tag of an entry that is shown with what changes without a new version: its verdict, its sign-off."""
+    shown = [head_body(head), None if verdict is None else asdict(verdict)]
+    return f'{etag(head)[:-1]}+{_digits(orjson.dumps(shown), 8)}"'
 
 
 def etag_of_advice(seen: SeenAdvice) -> str | None:

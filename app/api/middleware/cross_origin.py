@@ -14,14 +14,14 @@ _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 
 #: Headers that a page may send, besides those that every page may send.
 _SENT = (
-    *("Authorization", "Content-Encoding", "Content-Type", "If-Match", "If-None-Match", "Prefer"),
+    *("Authorization", "Content-Encoding", "Content-Type", "Idempotency-Key", "If-Match", "If-None-Match", "Prefer"),
     REQUEST_ID_HEADER,
 )
 
 #: Headers of an answer that a page may read, besides those that every page may read.
 _READ = (
-    *("ETag", "Link", "Location", "Preference-Applied", "RateLimit", "RateLimit-Policy", "Retry-After"),
-    *("WWW-Authenticate", REQUEST_ID_HEADER),
+    *("ETag", "Idempotency-Replayed", "Link", "Location", "Preference-Applied", "RateLimit", "RateLimit-Policy"),
+    *("Retry-After", "WWW-Authenticate", REQUEST_ID_HEADER),
 )
 
 

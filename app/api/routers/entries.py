@@ -19,7 +19,7 @@ from app.api.conditional import (
     OptionalPreconditionDependency,
     PreconditionDependency,
     etag,
-    etag_with_verdict,
+    etag_of_shown,
 )
 from app.api.dependencies import (
     AdmissionDependency,
@@ -150,7 +150,7 @@ async def read_entry(
         catalogue = Factory(session, state.queue).catalogue()
         head = await catalogue.head(caller, entry_id, version)
         verdict = await catalogue.verdict(caller, head)
-        headers = {"ETag": etag_with_verdict(head, verdict), "Cache-Control": REVALIDATED}
+        headers = {"ETag": etag_of_shown(head, verdict), "Cache-Control": REVALIDATED}
         if (unchanged := known.unchanged(headers["ETag"], headers)) is not None:
             return unchanged
         schema, configurations = await catalogue.schema(head)

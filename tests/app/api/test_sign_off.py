@@ -53,6 +53,17 @@ async def listed(api, key):
     return [(head["name"], head["version"]) for head in (await api.get("/v1/entries", headers=key)).json()["items"]]
 
 
+async def test_whoever_keeps_a_version_learns_that_it_was_signed_off(guarded, keys):
+    head = await publish(guarded, example_entry(visibility="all"), **keys["provider"])
+    path = f"/v1/entries/{head['id']}"
+    kept = (await guarded.get(path, headers=keys["provider"])).headers["ETag"]
+    await signed(guarded, path, keys["reviewer"])
+    seen = await guarded.get(path, headers=keys["provider"] | {"If-None-Match": kept})
+    assert (seen.status_code, seen.json()["awaits_sign_off"]) == (200, False)
+    changed = await guarded.patch(path, json={"visibility": "all"}, headers=keys["provider"] | {"If-Match": kept})
+    assert changed.status_code == 200
+
+
 async def test_others_see_a_version_once_it_is_signed_off(guarded, keys):
     head = await publish(guarded, example_entry(visibility="all"), **keys["provider"])
     path = f"/v1/entries/{head['id']}"
