@@ -23,6 +23,7 @@ from app.domain.errors import (
     IssuerUnavailableError,
     NameTakenError,
     NotFoundError,
+    NoWorkerError,
     OverloadedError,
     RefusalError,
     RoleNotAllowedError,
@@ -78,6 +79,7 @@ STATUS: Mapping[type[RefusalError], tuple[int, str]] = {
     OverloadedError: (503, "Overloaded"),
     IssuerUnavailableError: (503, "Issuer unavailable"),
     DatabaseUnavailableError: (503, "Database unavailable"),
+    NoWorkerError: (503, "No worker"),
 }
 
 #: Headers that a client needs besides the problem itself, by status.
@@ -97,7 +99,8 @@ def problem(
     faults: Sequence[Fault] = (),
     **members: Any,  # noqa: ANN401 -- extension members
 ) -> JSONResponse:
-    """Return a problem as an answer, with at most the first hundred faults."""
+    """Return a problem as an answer, with at most the first hundred faults, and count it."""
+    request.app.state.metrics.refused(code)
     errors = [{"pointer": fault.pointer, "detail": fault.detail} for fault in faults[:FAULTS_SHOWN]]
     body = {"type": "about:blank", "title": title, "status": status, "detail": detail}
     body |= {"instance": request.url.path, "code": code, "errors": errors, **members}
