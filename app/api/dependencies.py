@@ -12,6 +12,7 @@ from app.api.bodies import SMALL_BODY, read_body
 from app.api.errors import MalformedRequestError
 from app.api.methods import PATCH_TYPES
 from app.catalog.announcements import Announcements
+from app.catalog.probe import Probe
 from app.catalog.session import Database
 from app.domain.callers import DEVELOPER, Caller, is_key
 from app.domain.errors import UnknownKeyError
@@ -23,6 +24,7 @@ from app.services.admission import Admission
 from app.services.catalogue import require_publisher
 from app.services.policy import Policy
 from app.services.recent_versions import RecentVersions
+from app.telemetry import ApiMetrics
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,7 @@ class State:
 
     Attributes:
         database: the catalogue's.
+        probe: looks whether it answers.
         queue: the queue of jobs.
         announcements: tell which advice has been answered.
         checking: the child processes that check entries.
@@ -42,10 +45,12 @@ class State:
         policy: what disclosure control entries must have.
         admission: what is asked of new versions besides.
         development_mode: whether everybody may do everything.
+        metrics: what the process counts.
         tokens: reads tokens of the trusted issuer; None if there is none.
     """
 
     database: Database
+    probe: Probe
     queue: App
     announcements: Announcements
     checking: Mapping[Lane, ChildProcess]
@@ -57,6 +62,7 @@ class State:
     policy: Policy
     admission: Admission
     development_mode: bool
+    metrics: ApiMetrics
     tokens: TokenReader | None = None
 
 
