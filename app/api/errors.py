@@ -75,11 +75,11 @@ STATUS: Mapping[type[RefusalError], tuple[int, str]] = {
     InvalidDocumentError: (422, "Invalid"),
     PreconditionRequiredError: (428, "Precondition required"),
     BudgetSpentError: (429, "No questions left"),
+    NoWorkerError: (503, "No worker"),
     InterruptedWorkError: (503, "Interrupted"),
     OverloadedError: (503, "Overloaded"),
     IssuerUnavailableError: (503, "Issuer unavailable"),
     DatabaseUnavailableError: (503, "Database unavailable"),
-    NoWorkerError: (503, "No worker"),
 }
 
 #: Headers that a client needs besides the problem itself, by status.

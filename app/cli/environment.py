@@ -18,6 +18,7 @@ from app.identity import token_reader
 from app.process.embedded import EmbeddedPostgres, running_url
 from app.services.keyring import Keyring
 from app.settings import Settings
+from app.telemetry import refuse_missing_exporter
 
 T = TypeVar("T")
 
@@ -34,6 +35,7 @@ def settings_of(**options: object) -> Settings:
         settings = Settings(**given)
         required_by(settings)  # a criterion that does not exist is an error of the settings, too
         token_reader(settings)
+        refuse_missing_exporter(settings.traces_endpoint)
     except ValidationError as error:
         fail("; ".join(f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors()))
     except ValueError as error:

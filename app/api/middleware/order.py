@@ -24,7 +24,7 @@ def middlewares(settings: Settings, registry: CollectorRegistry, tracer: Tracer)
     * `RequestIds` is outside of all that log.
     * `RequestSpan` covers all that is done for a request.
     * `AccessLog` logs what the client is sent, with the request's id.
-    * `SafeHeaders` sees every answer as it is sent, but for what these two add.
+    * `SafeHeaders` sees every answer as it is sent, but for what `AnswerHeaders` adds.
     * `HeadMethod` is outside of `Metrics`, which needs the route that was found for the request as GET.
     * `Metrics` counts every answer, problems included.
     * `CrossOrigin` lets a page read problems, too. Without origins it is left out, and a preflight is answered as any
