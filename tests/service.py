@@ -9,6 +9,7 @@ from typing import Any, Self
 
 import httpx
 import orjson
+from opentelemetry.trace import Tracer
 from procrastinate import App
 
 from aegis_sdk.wire import EXAMPLE_ENTRY
@@ -20,12 +21,14 @@ from app.domain.entries import Publication
 from app.domain.lanes import Lane
 from app.factory import Factory
 from app.jobs.tasks import Tasks
+from app.jobs.watch import JobWatch
 from app.main import create_app
 from app.process.child import ChildProcess
 from app.services import computation
 from app.services.keyring import Keyring
 from app.services.policy import NO_POLICY, Policy
 from app.settings import Settings
+from app.telemetry import UNTRACED
 from tests.answers import hold_to_contract
 
 #: The parameters of a call that publishes small counts.
@@ -43,9 +46,11 @@ def publication(document: dict[str, Any], policy: Policy = NO_POLICY) -> Publica
 
 
 @asynccontextmanager
-async def running_app(database_url: str, **settings: Any) -> AsyncIterator[httpx.AsyncClient]:
+async def running_app(
+    database_url: str, tracer: Tracer = UNTRACED, **settings: Any
+) -> AsyncIterator[httpx.AsyncClient]:
     """Run the API on this database and yield a client, which checks every answer against the contract."""
-    app = create_app(Settings(database_url=database_url, **settings))
+    app = create_app(Settings(database_url=database_url, **settings), tracer=tracer)
     async with app.router.lifespan_context(app):
         transport = httpx.ASGITransport(app, raise_app_exceptions=False)
         hooks = {"response": [hold_to_contract]}
@@ -107,11 +112,11 @@ class Worker:
 
     @classmethod
     @asynccontextmanager
-    async def on(cls, database_url: str) -> AsyncIterator[Self]:
+    async def on(cls, database_url: str, watch: JobWatch | None = None) -> AsyncIterator[Self]:
         database = Database(database_url, pool_size=2)
         queue = queue_app(database_url)
         child = ChildProcess(computation.__name__, deadline=60)
-        Tasks(database, queue, dict.fromkeys(Lane, child), reconstruction_seconds=60).register()
+        Tasks(database, queue, dict.fromkeys(Lane, child), reconstruction_seconds=60, watch=watch).register()
         async with queue.open_async():
             yield cls(queue)
         await database.close()

@@ -18,6 +18,7 @@ from app.api.methods import PATCH_TYPES
 from app.api.rate_limit import take_turn
 from app.api.request_scope import answer_headers
 from app.catalog.announcements import Announcements
+from app.catalog.probe import Probe
 from app.catalog.session import Database
 from app.domain.callers import DEVELOPER, Caller, is_key
 from app.domain.errors import UnknownKeyError
@@ -32,6 +33,7 @@ from app.services.catalogue import require_publisher
 from app.services.guesses import Guesses
 from app.services.policy import Policy
 from app.services.recent_versions import RecentVersions
+from app.telemetry import ApiMetrics
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,7 @@ class State:
 
     Attributes:
         database: the catalogue's.
+        probe: looks whether it answers.
         queue: the queue of jobs.
         announcements: tell which advice has been answered.
         checking: the child processes that check entries.
@@ -51,6 +54,7 @@ class State:
         policy: what disclosure control entries must have.
         admission: what is asked of new versions besides.
         development_mode: whether everybody may do everything.
+        metrics: what the process counts.
         quota: what a tenant may use that has no quota of its own.
         tokens: reads tokens of the trusted issuer; None if there is none.
         rate: how many requests a tenant may send; None for no limit.
@@ -58,6 +62,7 @@ class State:
     """
 
     database: Database
+    probe: Probe
     queue: App
     announcements: Announcements
     checking: Mapping[Lane, ChildProcess]
@@ -69,6 +74,7 @@ class State:
     policy: Policy
     admission: Admission
     development_mode: bool
+    metrics: ApiMetrics
     quota: Quota = NO_QUOTA
     tokens: TokenReader | None = None
     rate: Rate | None = None

@@ -25,6 +25,7 @@ from app.domain.errors import (
     KeyReusedError,
     NameTakenError,
     NotFoundError,
+    NoWorkerError,
     OverloadedError,
     QuotaExceededError,
     QuotaSpentError,
@@ -87,6 +88,7 @@ STATUS: Mapping[type[RefusalError], tuple[int, str]] = {
     QuotaSpentError: (429, "No questions left today"),
     TooManyGuessesError: (429, "Too many wrong keys"),
     RateExceededError: (429, "Too many requests"),
+    NoWorkerError: (503, "No worker"),
     InterruptedWorkError: (503, "Interrupted"),
     OverloadedError: (503, "Overloaded"),
     IssuerUnavailableError: (503, "Issuer unavailable"),
@@ -110,7 +112,8 @@ def problem(
     faults: Sequence[Fault] = (),
     **members: Any,  # noqa: ANN401 -- extension members
 ) -> JSONResponse:
-    """Return a problem as an answer, with at most the first hundred faults."""
+    """Return a problem as an answer, with at most the first hundred faults, and count it."""
+    request.app.state.metrics.refused(code)
     errors = [{"pointer": fault.pointer, "detail": fault.detail} for fault in faults[:FAULTS_SHOWN]]
     body = {"type": "about:blank", "title": title, "status": status, "detail": detail}
     body |= {"instance": request.url.path, "code": code, "errors": errors, **members}

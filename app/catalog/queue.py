@@ -5,11 +5,13 @@ has a few jobs in the queue at most, and its others wait in a line of its own. W
 one joins the end of the queue: tenants take turns.
 """
 
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 from typing import Any
 
+from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 from procrastinate import App, PsycopgConnector
 from procrastinate.exceptions import AlreadyEnqueued
 from psycopg import AsyncConnection
@@ -168,9 +170,13 @@ class JobQueue:
 
 
 def _caused(job: Job) -> Job:
-    """The job with the id of the request that causes it, if there is one and it has none yet."""
+    """The job with what causes it: its time, the trace (W3C `traceparent`), and the request's id unless it has one."""
+    added: dict[str, Any] = {"enqueued_at": time.time()}
+    TraceContextTextMapPropagator().inject(added)
+    added.pop("tracestate", None)
     request_id = bound_request_id()
-    return job if request_id is None else replace(job, arguments={"request_id": request_id, **job.arguments})
+    caused = {} if request_id is None else {"request_id": request_id}
+    return replace(job, arguments={**caused, **job.arguments, **added})
 
 
 def _claims(version_id: int) -> str:

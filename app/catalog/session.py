@@ -4,6 +4,7 @@ import asyncio
 import select
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
 from typing import Any, cast
 
 import psycopg
@@ -94,6 +95,15 @@ def _commit_soon(connection: DBAPIConnection, _: object) -> None:
     connection.cursor().execute(COMMIT_SOON)
 
 
+@dataclass(frozen=True, slots=True)
+class PoolUsage:
+    """How many connections a pool has at most, how many are in use, and how many transactions wait for one."""
+
+    size: int
+    in_use: int
+    waiting: int
+
+
 class Database:
     """A pool of connections to one PostgreSQL database.
 
@@ -118,7 +128,14 @@ class Database:
             event.listen(self._engine.sync_engine, "connect", _commit_soon)
         self._sessions = async_sessionmaker(self._engine, expire_on_commit=False)
         self._connections = asyncio.Semaphore(pool_size)
+        self._size = pool_size
+        self._in_use = 0
         self._waiting = 0
+
+    @property
+    def usage(self) -> PoolUsage:
+        """How the pool is used now."""
+        return PoolUsage(self._size, self._in_use, self._waiting)
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[AsyncSession]:
@@ -149,9 +166,11 @@ class Database:
             ) from None
         finally:
             self._waiting -= 1
+        self._in_use += 1
         try:
             yield
         finally:
+            self._in_use -= 1
             self._connections.release()
 
     async def ping(self) -> None:

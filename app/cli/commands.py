@@ -64,7 +64,8 @@ def serve(
         group = [GroupMember(name="api", argv=(*this, "api"), env=environment)]
         for number in range(1, settings.workers + 1):
             name = f"worker {number}"
-            group.append(GroupMember(name=name, argv=(*this, "worker"), env=environment, restart=True))
+            own = environment | settings.of_worker(number)
+            group.append(GroupMember(name=name, argv=(*this, "worker"), env=own, restart=True))
         status = Supervisor(group).run()
     raise typer.Exit(status)
 

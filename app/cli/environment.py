@@ -19,6 +19,7 @@ from app.identity import token_reader
 from app.process.embedded import EmbeddedPostgres, running_url
 from app.services.keyring import Keyring
 from app.settings import Settings
+from app.telemetry import refuse_missing_exporter
 
 T = TypeVar("T")
 
@@ -36,6 +37,7 @@ def settings_of(**options: object) -> Settings:
         required_by(settings)  # a criterion that does not exist is an error of the settings, too
         Quota.from_numbers(settings.quota)
         token_reader(settings)
+        refuse_missing_exporter(settings.traces_endpoint)
     except ValidationError as error:
         fail("; ".join(f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors()))
     except ValueError as error:

@@ -147,3 +147,9 @@ class DatabaseUnavailableError(RefusalError):
     """The catalogue's database cannot be reached."""
 
     code = "database_unavailable"
+
+
+class NoWorkerError(RefusalError):
+    """No worker runs, so no question is answered."""
+
+    code = "no_worker"

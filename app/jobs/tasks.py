@@ -3,8 +3,7 @@
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
-from typing import Any
+from typing import TypeVar, TypeVarTuple, Unpack
 
 import structlog
 from procrastinate import App, JobContext, RetryStrategy
@@ -16,11 +15,15 @@ from app.domain.advice import Problem
 from app.domain.errors import InvalidDocumentError
 from app.domain.lanes import Lane, WrongLaneError
 from app.factory import Factory
-from app.log import bound
+from app.jobs.outcome import Outcome
+from app.jobs.watch import JobWatch, Task
 from app.process.child import ChildProcess
 from app.services.advice_input import RecentInputs
 from app.services.computation import compute_advice, compute_references
 from app.services.verdicts import UNDECIDED, compute_verdict
+
+Given = TypeVarTuple("Given")
+Result = TypeVar("Result")
 
 _log = structlog.get_logger(__name__)
 
@@ -32,19 +35,6 @@ _GIVEN_UP = Problem("internal", "The computation failed; see the worker's log.")
 _TOO_HEAVY = Problem("too_heavy", "The computation took longer than this service allows (AEGIS_JOB_SECONDS).")
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """How a job has ended.
-
-    Attributes:
-        problem: why it has failed for good; None if it has not.
-        is_heavy: whether it has to begin again in the heavy lane.
-    """
-
-    problem: Problem | None = None
-    is_heavy: bool = False
-
-
 class Tasks:
     """The tasks, each in three steps: load, compute, store. No transaction is open during the computation.
 
@@ -54,6 +44,7 @@ class Tasks:
         children: the processes that compute, one for each lane.
         reconstruction_seconds: after so many seconds, the reconstruction of an attribute stops, converged or not.
         ceiling: the most jobs of a tenant that run at the same time in a lane.
+        watch: sees how jobs go.
     """
 
     def __init__(
@@ -63,91 +54,94 @@ class Tasks:
         children: Mapping[Lane, ChildProcess],
         reconstruction_seconds: float,
         ceiling: int = CEILING,
+        watch: JobWatch | None = None,
     ) -> None:
         self._database = database
         self._queue = queue
         self._children = children
         self._seconds = reconstruction_seconds
         self._ceiling = ceiling
+        self._watch = watch or JobWatch()
         self._recent = RecentInputs()
 
     def register(self) -> None:
         """Register the tasks with the queue under their names."""
-        tasks: dict[str, Callable[..., Awaitable[None]]] = {
+        tasks: dict[str, Task] = {
             REFERENCE_TASK: self.reconstruct,
             ADVICE_TASK: self.advise,
             VERDICT_TASK: self.judge,
         }
         for name, task in tasks.items():
-            self._queue.task(name=name, retry=_RETRY, pass_context=True)(_logged(task))
+            self._queue.task(name=name, retry=_RETRY, pass_context=True)(self._watch.watched(task))
 
-    async def reconstruct(self, context: JobContext, tenant: str, version_id: int, attributes: list[int]) -> None:
+    async def reconstruct(self, context: JobContext, tenant: str, version_id: int, attributes: list[int]) -> Outcome:
         """Compute and store the references of some attributes; enqueue waiting advice that now has all it needs."""
         outcome = await _outcome(context, lambda: self._reconstruct(_lane(context), version_id, attributes))
-        async with self._factory() as services:
+        async with self._factory("end") as services:
             if outcome.problem is not None:
                 await services.references().give_up(version_id, attributes, outcome.problem)
             await _end_turn(services.jobs(), tenant, context, outcome)
+        return outcome
 
     async def _reconstruct(self, lane: Lane, version_id: int, attributes: list[int]) -> None:
-        async with self._factory() as services:
+        async with self._factory("load") as services:
             given = await services.references().load(version_id, attributes)
-        computed = [] if given is None else await self._children[lane].run(compute_references, given, self._seconds)
+        computed = [] if given is None else await self._compute(lane, compute_references, given, self._seconds)
+        for reference in computed:
+            self._watch.metrics.residuals.observe(reference.certificate.residual)
         # Needed even without new references: another run may have stored them but died before enqueueing the advice.
-        async with self._factory() as services:
+        async with self._factory("store") as services:
             await services.references().store(version_id, attributes, computed)
 
-    async def advise(self, context: JobContext, tenant: str, advice_id: str) -> None:
+    async def advise(self, context: JobContext, tenant: str, advice_id: str) -> Outcome:
         """Answer an advice, or store why there is no answer."""
         outcome = await _outcome(context, lambda: self._answer(_lane(context), tenant, advice_id))
-        async with self._factory() as services:
+        async with self._factory("end") as services:
             if outcome.problem is not None:
                 await services.advice_work(self._recent).fail(advice_id, outcome.problem)
             await _end_turn(services.jobs(), tenant, context, outcome)
+        return outcome
 
     async def _answer(self, lane: Lane, tenant: str, advice_id: str) -> None:
         start = time.perf_counter()
-        async with self._factory() as services:
+        async with self._factory("load") as services:
             given = await services.advice_work(self._recent).begin(tenant, lane, advice_id)
         if given is None:
             return
-        result = await self._children[lane].run(compute_advice, given)
+        result = await self._compute(lane, compute_advice, given)
         self._recent.keep(given)  # only now is it known to be sound
         elapsed_ms = (time.perf_counter() - start) * 1e3
-        async with self._factory() as services:
+        async with self._factory("store") as services:
             await services.advice_work(self._recent).succeed(advice_id, result, elapsed_ms)
 
-    async def judge(self, context: JobContext, tenant: str, version_id: int) -> None:
+    async def judge(self, context: JobContext, tenant: str, version_id: int) -> Outcome:
         """Judge what the counts of a version give away; a verdict that cannot be reached is not a pass."""
         outcome = await _outcome(context, lambda: self._judge(_lane(context), version_id))
-        async with self._factory() as services:
+        async with self._factory("end") as services:
             if outcome.problem is not None:
                 await services.verdicts().store(version_id, UNDECIDED)
             await _end_turn(services.jobs(), tenant, context, outcome)
+        return outcome
 
     async def _judge(self, lane: Lane, version_id: int) -> None:
-        async with self._factory() as services:
+        async with self._factory("load") as services:
             given = await services.verdicts().load(version_id)
         if given is None:
             return
-        verdict = await self._children[lane].run(compute_verdict, given, self._seconds)
-        async with self._factory() as services:
+        verdict = await self._compute(lane, compute_verdict, given, self._seconds)
+        async with self._factory("store") as services:
             await services.verdicts().store(version_id, verdict)
 
+    async def _compute(self, lane: Lane, function: Callable[[Unpack[Given]], Result], *given: *Given) -> Result:
+        with self._watch.step("compute"):
+            return await self._children[lane].run(function, *given)
+
     @asynccontextmanager
-    async def _factory(self) -> AsyncIterator[Factory]:
-        async with self._database.transaction() as session:
-            yield Factory(session, self._queue, self._ceiling)
-
-
-def _logged(task: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
-    """The task, whose log lines name the job and the request that has caused it."""
-
-    async def run(context: JobContext, request_id: str | None = None, **arguments: Any) -> None:  # noqa: ANN401
-        with bound(job_id=context.job.id, request_id=request_id):
-            await task(context, **arguments)
-
-    return run
+    async def _factory(self, step: str) -> AsyncIterator[Factory]:
+        """The services in a transaction, for a step of a job."""
+        with self._watch.step(step):
+            async with self._database.transaction() as session:
+                yield Factory(session, self._queue, self._ceiling)
 
 
 def _lane(context: JobContext) -> Lane:

@@ -2,19 +2,23 @@
 
 import asyncio
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 import structlog
+from opentelemetry.trace import Tracer
 from procrastinate import App
+from prometheus_client import CollectorRegistry, ProcessCollector, start_http_server
 
 from app.catalog.queue import queue_app
 from app.catalog.session import Database
 from app.domain.lanes import Lane
 from app.jobs.tasks import Tasks
+from app.jobs.watch import JobWatch
 from app.process.child import ChildProcess, keep_warm
 from app.services import computation
 from app.settings import Settings
+from app.telemetry import ChildrenCollector, JobMetrics, PoolCollector, tracer_for
 
 _log = structlog.get_logger(__name__)
 
@@ -29,6 +33,11 @@ LIGHT_SECONDS = 2.0
 
 async def run_worker(settings: Settings) -> None:
     """Work until SIGTERM or SIGINT; the current job is finished first."""
+    with tracer_for(settings.traces_endpoint, "aegis-worker") as tracer:
+        await _run_worker(settings, tracer)
+
+
+async def _run_worker(settings: Settings, tracer: Tracer) -> None:
     if settings.database_url is None:
         message = "a worker needs a database: set AEGIS_DATABASE_URL, or start the worker beside `aegis-server serve`"
         raise ValueError(message)
@@ -38,17 +47,46 @@ async def run_worker(settings: Settings) -> None:
         Lane.LIGHT: ChildProcess(computation.__name__, LIGHT_SECONDS),
         Lane.HEAVY: ChildProcess(computation.__name__, settings.job_seconds),
     }
-    Tasks(database, queue, children, settings.reconstruction_seconds, settings.tenant_jobs).register()
+    registry = CollectorRegistry()
+    watch = JobWatch(JobMetrics(registry), tracer)
+    Tasks(database, queue, children, settings.reconstruction_seconds, settings.tenant_jobs, watch).register()
     try:
         await database.ping()
         async with queue.open_async():
             await children[Lane.LIGHT].warm()
-            _log.info("worker started")
-            keeping = asyncio.create_task(keep_warm(children.values()))
-            await _work(queue)
-            keeping.cancel()
+            with metrics_served(settings, observed(registry, database, children)):
+                _log.info("worker started")
+                keeping = asyncio.create_task(keep_warm(children.values()))
+                await _work(queue)
+                keeping.cancel()
     finally:
         await database.close()
+
+
+def observed(
+    registry: CollectorRegistry, database: Database, children: Mapping[Lane, ChildProcess]
+) -> CollectorRegistry:
+    """The registry, with the state of a worker's process."""
+    ProcessCollector(registry=registry)
+    registry.register(PoolCollector(database))
+    registry.register(ChildrenCollector({f"compute_{lane.value}": child for lane, child in children.items()}))
+    return registry
+
+
+@contextmanager
+def metrics_served(settings: Settings, registry: CollectorRegistry) -> Iterator[int | None]:
+    """Serve a worker's metrics from a thread during the block, and yield the port; do nothing if no port is set."""
+    if settings.worker_metrics_port is None:
+        yield None
+        return
+    server, thread = start_http_server(settings.worker_metrics_port, settings.worker_metrics_host, registry)
+    _log.info("metrics served", port=server.server_port)
+    try:
+        yield server.server_port
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
 
 
 async def _work(queue: App) -> None:

@@ -10,6 +10,7 @@ import signal
 from asyncio import gather, sleep
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from typing import TypeVar, TypeVarTuple, Unpack
@@ -35,6 +36,23 @@ SOON = 3.0
 BEFORE_IDLE_PROCESSES_END = 120.0
 
 
+@dataclass(frozen=True, slots=True)
+class ChildState:
+    """The state of a child process.
+
+    Attributes:
+        is_alive: whether the process that ran last still lives.
+        is_busy: whether a function runs.
+        waiting: how many callers wait for their turn.
+        deaths: in how many calls the process died.
+    """
+
+    is_alive: bool
+    is_busy: bool
+    waiting: int
+    deaths: int
+
+
 class ChildProcess:
     """Runs functions one at a time in a separate process, which is started again if it dies.
 
@@ -51,6 +69,14 @@ class ChildProcess:
         self._deadline = deadline
         self._turns = Turns(most_waiting)
         self._limiter = CapacityLimiter(1)
+        self._process_id: int | None = None
+        self._is_busy = False
+        self._deaths = 0
+
+    def state(self) -> ChildState:
+        """The state at this moment; callable from any thread."""
+        alive = self._process_id is not None and _lives(self._process_id)
+        return ChildState(alive, self._is_busy, self._turns.waiting, self._deaths)
 
     async def warm(self) -> None:
         """Start the process, however long that takes, so that the first call does not wait for its imports.
@@ -64,8 +90,10 @@ class ChildProcess:
 
     async def _start(self) -> None:
         """Start a process unless one is ready: its imports must not count as time of the function."""
-        with _death_noticed():
-            await to_process.run_sync(_prepare, self._module, cancellable=True, limiter=self._limiter)
+        with self._death_noticed():
+            self._process_id = await to_process.run_sync(
+                _prepare, self._module, cancellable=True, limiter=self._limiter
+            )
 
     async def run(self, function: Callable[[Unpack[Given]], Result], *given: *Given, on_behalf_of: str = "") -> Result:
         """Run `function` in the process and return its result. If the caller is cancelled, the process is killed.
@@ -79,10 +107,27 @@ class ChildProcess:
         """
         async with self._turns.turn(on_behalf_of):
             await self._start()
-            with fail_after(self._deadline), _death_noticed():
+            with self._busy(), fail_after(self._deadline), self._death_noticed():
                 return await to_process.run_sync(
                     _prepared, self._module, function, *given, cancellable=True, limiter=self._limiter
                 )
+
+    @contextmanager
+    def _busy(self) -> Iterator[None]:
+        self._is_busy = True
+        try:
+            yield
+        finally:
+            self._is_busy = False
+
+    @contextmanager
+    def _death_noticed(self) -> Iterator[None]:
+        try:
+            yield
+        except (BrokenWorkerProcess, OSError) as error:
+            self._deaths += 1
+            message = "The process that worked on this died. Nothing was stored; try again."
+            raise InterruptedWorkError(message) from error
 
 
 async def keep_warm(children: Collection[ChildProcess]) -> None:
@@ -95,12 +140,12 @@ async def keep_warm(children: Collection[ChildProcess]) -> None:
         await gather(*(child.warm() for child in children), return_exceptions=True)
 
 
-@contextmanager
-def _death_noticed() -> Iterator[None]:
+def _lives(process_id: int) -> bool:
     try:
-        yield
-    except (BrokenWorkerProcess, OSError) as error:
-        raise InterruptedWorkError("The process that worked on this died. Nothing was stored; try again.") from error
+        os.kill(process_id, 0)
+    except OSError:  # there is none, or the number belongs to somebody else's by now
+        return False
+    return True
 
 
 def _prepared(module: str, function: Callable[[*Given], Result], *given: *Given) -> Result:
@@ -109,7 +154,8 @@ def _prepared(module: str, function: Callable[[*Given], Result], *given: *Given)
 
 
 @cache
-def _prepare(module: str) -> None:
+def _prepare(module: str) -> int:
+    """Make this process ready for a module, once, and return its id."""
     # A computation must not outlive a worker that is killed.
     die_with_parent(signal.SIGKILL)
     # A document is millions of lists and no garbage; at the usual threshold, collection takes a tenth of the time.
@@ -120,3 +166,4 @@ def _prepare(module: str) -> None:
     threadpool_limits(1)
     # The processes that answer requests come first.
     os.nice(NICENESS)
+    return os.getpid()

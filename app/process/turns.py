@@ -21,6 +21,11 @@ class Turns:
         self._waiting = 0
         self._lines: OrderedDict[str, deque[asyncio.Future[None]]] = OrderedDict()
 
+    @property
+    def waiting(self) -> int:
+        """How many wait in all lines together."""
+        return self._waiting
+
     @asynccontextmanager
     async def turn(self, name: str) -> AsyncIterator[None]:
         """Hold the lock during the block, when it is this name's turn.

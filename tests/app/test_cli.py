@@ -173,12 +173,13 @@ def test_the_whole_service_starts_answers_and_stops():
         process("serve", "--port", "0", "--workers", "1", "--data-dir", str(directory / "data")) as served,
     ):
         with httpx.Client(base_url=address(served), timeout=30) as client:
-            assert client.get("/readyz").json() == {"status": "ready"}
+            assert client.get("/readyz").status_code == 200
             head = client.post("/v1/entries", json=example_entry()).json()
             advice = client.post(
                 f"/v1/entries/{head['id']}/advice", json={"measure": "g3"}, headers={"Prefer": "wait=30"}
             )
             assert (advice.status_code, advice.json()["status"]) == (200, "succeeded")
+            assert client.get("/readyz").json() == {"status": "ready", "workers": 1}
         started = descendants(served.pid)
         assert len(started) >= 3
         served.send_signal(signal.SIGTERM)

@@ -18,4 +18,5 @@ class HeadMethod:
         async def send_without_body(message: Message) -> None:
             await send({**message, "body": b""} if message["type"] == "http.response.body" else message)
 
-        await self._app({**scope, "method": "GET"}, receive, send_without_body)
+        scope["method"] = "GET"  # in place, so that those outside learn the route that is found
+        await self._app(scope, receive, send_without_body)

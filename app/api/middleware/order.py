@@ -1,8 +1,10 @@
 """The middlewares of the application, and the reason for their order."""
 
+from opentelemetry.trace import Tracer
 from prometheus_client import CollectorRegistry
 from starlette.middleware import Middleware
 
+from app.api.middleware.access_log import AccessLog
 from app.api.middleware.answer_headers import AnswerHeaders
 from app.api.middleware.compression import Compression
 from app.api.middleware.cross_origin import CrossOrigin
@@ -10,16 +12,19 @@ from app.api.middleware.failures import Failures
 from app.api.middleware.head_method import HeadMethod
 from app.api.middleware.metrics import Metrics
 from app.api.middleware.request_ids import RequestIds
+from app.api.middleware.request_span import RequestSpan
 from app.api.middleware.safe_headers import SafeHeaders
 from app.settings import Settings
 
 
-def middlewares(settings: Settings, registry: CollectorRegistry) -> list[Middleware]:
+def middlewares(settings: Settings, registry: CollectorRegistry, tracer: Tracer) -> list[Middleware]:
     """All of them, the outermost first.
 
     * `AnswerHeaders` is outside of all that append to them.
     * `RequestIds` is outside of all that log.
-    * `SafeHeaders` sees every answer as it is sent, but for what these two add.
+    * `RequestSpan` covers all that is done for a request.
+    * `AccessLog` logs what the client is sent, with the request's id.
+    * `SafeHeaders` sees every answer as it is sent, but for what `AnswerHeaders` adds.
     * `HeadMethod` is outside of `Metrics`, which needs the route that was found for the request as GET.
     * `Metrics` counts every answer, problems included.
     * `CrossOrigin` lets a page read problems, too. Without origins it is left out, and a preflight is answered as any
@@ -31,6 +36,8 @@ def middlewares(settings: Settings, registry: CollectorRegistry) -> list[Middlew
     return [
         Middleware(AnswerHeaders),
         Middleware(RequestIds),
+        Middleware(RequestSpan, tracer=tracer),
+        Middleware(AccessLog),
         Middleware(SafeHeaders, hsts_seconds=settings.hsts_seconds),
         Middleware(HeadMethod),
         Middleware(Metrics, registry=registry),

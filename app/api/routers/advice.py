@@ -95,7 +95,8 @@ async def _answer(
     No transaction is open while waiting. One transaction stores the question with its job, and each look at the answer
     has a transaction of its own.
     """
-    deadline = asyncio.get_running_loop().time() + wait
+    clock = asyncio.get_running_loop().time
+    start = clock()
     with state.announcements.attention() as attention:
         async with state.database.transaction() as session:
             factory = services_of(state, session)
@@ -109,10 +110,11 @@ async def _answer(
         while True:
             async with state.database.transaction() as session:
                 seen = await Factory(session, state.queue).advice(state.recent).answer(caller, asked.question)
-            remaining = deadline - asyncio.get_running_loop().time()
-            if seen.advice.status.is_final or remaining <= 0 or attention.is_over:
+            is_final, elapsed = seen.advice.status.is_final, clock() - start
+            if is_final or elapsed >= wait or attention.is_over:
+                state.metrics.advised(elapsed, is_final=is_final, is_new=asked.is_new)
                 return seen
-            await attention.wait(remaining)
+            await attention.wait(wait - elapsed)
 
 
 async def _json(state: State, caller: Caller, seen: SeenAdvice) -> bytes:

@@ -96,7 +96,7 @@ async def publish_entry(
 
     async def publish(factory: Factory) -> Response:
         publication = await read_publication_in(state.checking, caller.tenant, document, state.policy)
-        return _published(await factory.catalogue().publish(caller, publication, admission), 201)
+        return _published(state, await factory.catalogue().publish(caller, publication, admission), 201)
 
     return await once.answer(document, publish)
 
@@ -213,7 +213,7 @@ async def replace_entry(
     """Adds a version, since versions are immutable. Name and visibility stay; `PATCH` changes the visibility."""
     publication = await read_publication_in(state.checking, caller.tenant, document, state.policy)
     replaced = await factory.catalogue().replace(caller, entry_id, publication, is_current, admission)
-    return _published(replaced, 200)
+    return _published(state, replaced, 200)
 
 
 @router.delete(
@@ -252,9 +252,11 @@ async def _document(
     return await state.making.run(entry_json, *parts, on_behalf_of=caller.tenant)
 
 
-def _published(published: Published, status: int) -> JsonResponse:
-    """Answer what an upload has become. Small counts that were accepted are logged, without the counts."""
+def _published(state: State, published: Published, status: int) -> JsonResponse:
+    """Answer what an upload has become, and count it. That small counts were accepted is logged, without them."""
     head = published.head
+    if published.is_new:
+        state.metrics.published(is_first=head.version == 1)
     if published.is_new and head.accepted_small_counts:
         _log.warning("small counts accepted", entry=head.id, version=head.version)
     headers = {"ETag": etag(head)}

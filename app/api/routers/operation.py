@@ -1,10 +1,13 @@
 """Probes and metrics for operators."""
 
-from fastapi import APIRouter, Request, Response
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Query, Request, Response
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
 from app.api.dependencies import StateDependency
 from app.api.describe import problems
+from app.domain.errors import DatabaseUnavailableError, NoWorkerError
 
 router = APIRouter(tags=["operation"])
 
@@ -19,18 +22,32 @@ async def read_health() -> dict[str, str]:
     return {"status": "alive"}
 
 
+_READY = {"status": "ready", "workers": 1}
+
+
 @router.get(
     "/readyz",
     summary="Can it answer?",
     responses={
-        200: {"description": "Ready", "content": {"application/json": {"example": {"status": "ready"}}}},
-        **problems(503),
+        200: {"description": "Ready", "content": {"application/json": {"example": _READY}}},
+        **problems(422, 503),
     },
 )
-async def read_readiness(state: StateDependency) -> dict[str, str]:
-    """Answers 200 if the database can be reached, otherwise 503."""
-    await state.database.ping()
-    return {"status": "ready"}
+async def read_readiness(
+    state: StateDependency,
+    require: Annotated[
+        Literal["workers"] | None, Query(description="`workers`: without one, the answer is 503 instead of 200")
+    ] = None,
+) -> dict[str, str | int]:
+    """Answers 200 if the database answers in time, otherwise 503. `status` is `degraded` while no worker is heard of:
+    everything works then, but new questions wait.
+    """
+    pulse = await state.probe.pulse()
+    if pulse is None:
+        raise DatabaseUnavailableError("The catalogue's database does not answer.")
+    if pulse.workers == 0 and require is not None:
+        raise NoWorkerError("The database answers, but no worker has been heard of in the last seconds.")
+    return {"status": "ready" if pulse.workers else "degraded", "workers": pulse.workers}
 
 
 _EXAMPLE = 'aegis_http_requests_total{method="POST",route="/v1/entries",status="201"} 3.0'
@@ -42,6 +59,7 @@ _EXAMPLE = 'aegis_http_requests_total{method="POST",route="/v1/entries",status="
     response_class=Response,
     responses={200: {"description": "The metrics", "content": {"text/plain": {"example": _EXAMPLE}}}},
 )
-async def read_metrics(request: Request) -> Response:
-    """Returns the number of requests by method, route and status, and their durations by method and route."""
+async def read_metrics(request: Request, state: StateDependency) -> Response:
+    """Returns what this process counts, and the state of the database and its queue, at most a few seconds old."""
+    await state.probe.read()
     return Response(generate_latest(request.app.state.registry), media_type=CONTENT_TYPE_LATEST)

@@ -6,10 +6,11 @@ import signal
 import time
 
 import pytest
+from anyio import wait_all_tasks_blocked
 
 from app.domain.errors import InterruptedWorkError
 from app.process import child
-from app.process.child import ChildProcess, keep_warm
+from app.process.child import ChildProcess, ChildState, keep_warm
 
 
 def kill_yourself():
@@ -52,3 +53,18 @@ async def test_a_process_for_each_kind_of_work_is_kept_ready(tmp_path, monkeypat
 
 async def test_a_process_may_take_as_long_to_get_ready_as_it_likes():
     await ChildProcess("time", deadline=0).warm()  # a function would have no time at all
+
+
+async def test_its_state_is_seen_from_outside(tmp_path):
+    process = ChildProcess("time", deadline=60)
+    assert process.state() == ChildState(is_alive=False, is_busy=False, waiting=0, deaths=0)
+    await process.warm()
+    calls = [asyncio.create_task(process.run(meet, tmp_path, 2)) for _ in range(2)]
+    await wait_all_tasks_blocked()
+    assert process.state() == ChildState(is_alive=True, is_busy=True, waiting=1, deaths=0)
+    (tmp_path / "other").touch()
+    await asyncio.gather(*calls)
+    assert process.state() == ChildState(is_alive=True, is_busy=False, waiting=0, deaths=0)
+    with pytest.raises(InterruptedWorkError):
+        await process.run(kill_yourself)
+    assert process.state() == ChildState(is_alive=False, is_busy=False, waiting=0, deaths=1)

@@ -1,0 +1,17 @@
+"""What operators see of a running process: metrics for Prometheus, and traces."""
+
+from app.telemetry.api_metrics import ApiMetrics
+from app.telemetry.collectors import ChildrenCollector, DatabaseCollector, PoolCollector
+from app.telemetry.job_metrics import JobMetrics
+from app.telemetry.tracing import UNTRACED, refuse_missing_exporter, tracer_for
+
+__all__ = [
+    "UNTRACED",
+    "ApiMetrics",
+    "ChildrenCollector",
+    "DatabaseCollector",
+    "JobMetrics",
+    "PoolCollector",
+    "refuse_missing_exporter",
+    "tracer_for",
+]
