@@ -49,7 +49,7 @@ class Factory:
 
     def keyring(self) -> Keyring:
         """The service for API keys."""
-        return Keyring(KeyStore(self._session), TenantStore(self._session))
+        return Keyring(KeyStore(self._session), TenantStore(self._session), QuotaStore(self._session))
 
     def administration(self) -> Administration:
         """The service for administrators of tenants."""

@@ -201,7 +201,7 @@ def _serve(settings: Settings, example: str, tracer: Tracer) -> None:
         access_log=False,
         server_header=False,
         proxy_headers=bool(settings.trusted_proxies),
-        forwarded_allow_ips=settings.trusted_proxies,
+        forwarded_allow_ips=settings.trusted_proxies or "",
         # Longer than clients keep idle connections (httpx: 5 s), so that they are not closed as a request is sent.
         timeout_keep_alive=15,
         timeout_graceful_shutdown=5,

@@ -98,8 +98,8 @@ class Settings(BaseSettings):
     wrong_keys: int = Field(
         default=30, ge=0, description="Most wrong keys or tokens from an address in a minute; 0: no limit."
     )
-    trusted_proxies: str = Field(
-        default="",
+    trusted_proxies: str | None = Field(
+        default=None,
         description="Addresses or networks of proxies whose `X-Forwarded-For` is believed, with commas between.",
     )
     reconstruction_seconds: float = Field(

@@ -1,4 +1,4 @@
-"""Say what tenants ask of their entries."""
+"""Say what tenants ask of their entries, and what they may use."""
 
 from dataclasses import replace
 from typing import Annotated, Any
@@ -6,8 +6,10 @@ from typing import Annotated, Any
 import typer
 
 from app.api.required_privacy import privacy_in
-from app.cli.environment import DataDir, on_keyring
+from app.cli.environment import DataDir, fail, on_keyring
+from app.domain.quotas import Quota
 from app.services.keyring import Keyring
+from app.settings import numbers_by_name
 
 tenants = typer.Typer(help=__doc__, no_args_is_help=True, rich_markup_mode=None)
 
@@ -24,14 +26,24 @@ def set_tenant(
         bool | None,
         typer.Option("--sign-off/--no-sign-off", help="Whether a reviewer must sign off new versions."),
     ] = None,
+    quota: Annotated[
+        str | None,
+        typer.Option(help="What it may use, as in entries=100,advice=500; what is not named is as usual; '': all."),
+    ] = None,
     data_dir: DataDir = None,
 ) -> None:
-    """Say what a tenant asks of its entries, besides what the service asks; the rest stays. It applies at once."""
+    """Say what a tenant asks of its entries, besides what the service asks, and what it may use. It applies at once.
+
+    What is not given stays as it is.
+    """
     changes: dict[str, Any] = {} if require is None else {"required_privacy": privacy_in(require)}
     changes |= {} if sign_off is None else {"demands_sign_off": sign_off}
+    own = None if quota is None else quota_in(quota)
 
     async def change(keyring: Keyring) -> None:
         await keyring.set_policy(tenant, replace(await keyring.policy(tenant), **changes))
+        if own is not None:
+            await keyring.set_quota(tenant, own)
 
     on_keyring(data_dir, change)
 
@@ -42,3 +54,11 @@ def list_tenants(data_dir: DataDir = None) -> None:
     for name, policy in on_keyring(data_dir, Keyring.tenants):
         line = (name, str(policy.required_privacy or "nothing required"), *(["sign-off"] * policy.demands_sign_off))
         typer.echo("\t".join(line))
+
+
+def quota_in(text: str) -> Quota:
+    """The quota in a text like `entries=100,advice=500`; exit with a message if it is none."""
+    try:
+        return Quota.from_numbers(numbers_by_name(text))
+    except ValueError as error:
+        fail(f"--quota: {error}")

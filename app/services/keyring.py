@@ -1,11 +1,13 @@
 """API keys, for the service itself and for whoever runs it: creating, recognising and revoking them.
 
-And tenants: what each of them asks of its entries. `app.services.administration` does the same for callers.
+And tenants: what each of them asks of its entries, and may use. `app.services.administration` does the same for
+callers.
 """
 
 from datetime import UTC, datetime, timedelta
 
 from app.catalog.stores.keys import KeyStore
+from app.catalog.stores.quotas import QuotaStore
 from app.catalog.stores.tenants import TenantStore
 from app.domain.callers import (
     LAST_USE_STEP,
@@ -18,15 +20,17 @@ from app.domain.callers import (
     is_tenant_name,
 )
 from app.domain.errors import InvalidDocumentError, NotFoundError, UnknownKeyError
+from app.domain.quotas import Quota
 from app.domain.tenants import TenantPolicy
 
 
 class Keyring:
     """Who holds which key, and what tenants ask."""
 
-    def __init__(self, keys: KeyStore, tenants: TenantStore) -> None:
+    def __init__(self, keys: KeyStore, tenants: TenantStore, quotas: QuotaStore) -> None:
         self._keys = keys
         self._tenants = tenants
+        self._quotas = quotas
 
     async def any_created(self) -> bool:
         """Whether a key was ever created; if not, the service is in development mode."""
@@ -88,6 +92,15 @@ class Keyring:
         """
         refuse_name(tenant)
         await self._tenants.set_policy(tenant, policy)
+
+    async def set_quota(self, tenant: str, quota: Quota) -> None:
+        """Set what a tenant may use; where it has no limit, the service's usual one applies.
+
+        Raises:
+            InvalidDocumentError: the name of the tenant is invalid.
+        """
+        refuse_name(tenant)
+        await self._quotas.set_quota(tenant, quota)
 
     async def tenants(self) -> list[tuple[str, TenantPolicy]]:
         """Every tenant, with what it asks."""

@@ -1,5 +1,6 @@
 """Reading the service's answers: a document, an id, or the error of a refused request."""
 
+import warnings
 from typing import TypeVar
 from urllib.parse import unquote
 
@@ -12,6 +13,8 @@ from aegis_sdk._errors import (
     ConflictError,
     ForbiddenError,
     InvalidError,
+    KeyExpiresWarning,
+    LimitedError,
     NotFoundError,
     PreconditionFailedError,
     ProblemError,
@@ -34,9 +37,30 @@ _BY_STATUS: dict[int, type[ProblemError]] = {
     413: TooLargeError,
     422: InvalidError,
     428: PreconditionFailedError,
-    429: BudgetSpentError,
+    429: LimitedError,
     503: UnavailableError,
 }
+
+
+_BY_CODE: dict[str, type[ProblemError]] = {"budget_spent": BudgetSpentError}
+
+#: Refusals that a client waits for: the same request is being carried out, or too many were sent in a minute.
+_SOON_OVER = ("in_flight", "rate_exceeded")
+
+
+def is_soon_over(response: httpx.Response) -> bool:
+    """Whether the same request may be answered a little later."""
+    if response.status_code in (httpx.codes.CONFLICT, httpx.codes.TOO_MANY_REQUESTS):
+        return problem_error(response).code in _SOON_OVER
+    return response.status_code == httpx.codes.SERVICE_UNAVAILABLE
+
+
+def warn_of_expiry(response: httpx.Response) -> None:
+    """Issue a warning if the service says that the caller's key expires soon."""
+    expires = response.headers.get("Aegis-Key-Expires")
+    if expires is not None:
+        notice = f"your API key expires at {expires[:16]}Z; ask an administrator of your tenant to replace it"
+        warnings.warn(notice, KeyExpiresWarning, stacklevel=4)
 
 
 def problem_error(response: httpx.Response) -> ProblemError:
@@ -45,7 +69,8 @@ def problem_error(response: httpx.Response) -> ProblemError:
         problem = Problem.model_validate_json(response.content)
     except ValidationError:
         problem = Problem(title=response.reason_phrase, status=response.status_code)
-    return _BY_STATUS.get(response.status_code, ProblemError)(response.status_code, problem)
+    kind = _BY_CODE.get(problem.code) or _BY_STATUS.get(response.status_code, ProblemError)
+    return kind(response.status_code, problem)
 
 
 def located_id(response: httpx.Response) -> str:

@@ -5,12 +5,13 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Self
 from urllib.parse import quote
+from uuid import uuid4
 
 import httpx
 from pydantic import RootModel
 
 from aegis_sdk._administration import Administration
-from aegis_sdk._answers import located_id, problem_error, read_answer
+from aegis_sdk._answers import is_soon_over, located_id, problem_error, read_answer, warn_of_expiry
 from aegis_sdk._connection import DEFAULT_URL, checked_key, checked_url
 from aegis_sdk._errors import ServiceUnreachableError, UnexpectedAnswerError
 from aegis_sdk._polling import Deadline, follow, pause_before_retry
@@ -34,7 +35,7 @@ from aegis_sdk.wire import (
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _RETRIES = 2
 _LONGEST_HOLD = 10.0
-_UNAVAILABLE = httpx.codes.SERVICE_UNAVAILABLE
+_IDEMPOTENCY_KEY = "Idempotency-Key"
 
 
 class _Published(RootModel[dict[str, Any]]):
@@ -54,7 +55,8 @@ class Client:
 
     Every method raises `ProblemError` if the service refuses the request, `ServiceUnreachableError` if no answer comes,
     and `UnexpectedAnswerError` if the answer is not the service's. Each request is tried at most three times. It is
-    repeated if the service is unavailable and says when to retry. Reads are also repeated if no answer comes.
+    repeated if the service is unavailable and says when to retry. If no answer comes, reads are also repeated, and so
+    is what is sent by POST, which the service carries out once. `KeyExpiresWarning` says that the key expires soon.
     """
 
     def __init__(
@@ -267,15 +269,18 @@ class Client:
         timeout: float | None = None,
     ) -> httpx.Response:
         """Send a request and return the answer; raise an error if it is a refusal."""
+        own = {"Content-Type": "application/json"} if content is not None else {}
+        own |= {_IDEMPOTENCY_KEY: str(uuid4())} if method == "POST" else {}
         request = self._http.build_request(
             method,
             self.url + path,
             params=params,
             content=content,
-            headers={"Content-Type": "application/json", **(headers or {})} if content is not None else headers,
+            headers=own | (headers or {}),
             timeout=timeout or self._timeout,
         )
         response = self._exchange(request, retries=_RETRIES)
+        warn_of_expiry(response)
         if not response.is_success:
             raise problem_error(response)
         return response
@@ -285,10 +290,10 @@ class Client:
         try:
             response = self._http.send(request)
         except httpx.HTTPError as error:
-            if retries and request.method == "GET":
+            if retries and (request.method == "GET" or _IDEMPOTENCY_KEY in request.headers):
                 return self._exchange(request, retries=retries - 1)
             raise ServiceUnreachableError(f"No answer from {self.url} (AEGIS_URL): {error}. Is it running?") from None
-        pause = pause_before_retry(response) if response.status_code == _UNAVAILABLE else None
+        pause = pause_before_retry(response) if is_soon_over(response) else None
         if not retries or pause is None:
             return response
         time.sleep(pause)

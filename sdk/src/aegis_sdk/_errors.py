@@ -13,7 +13,8 @@
         * PreconditionFailedError 412, 428  the entry has changed since it was read, or `If-Match` is missing
         * TooLargeError           413  the body is larger than the service's limit
         * InvalidError            422  the request breaks a rule: `errors` says which and where
-        * BudgetSpentError        429  the tenant has asked enough distinct questions about this version
+        * LimitedError            429  the tenant sends or asks too much, or too many wrong keys were sent
+            * BudgetSpentError         the tenant has asked enough distinct questions about this version
         * UnavailableError        503  the service cannot answer now, for example without its database
     * AdviceFailedError           the computation of an advice failed
     * AdviceTimeoutError          an advice was not ready in time; `advice_id` fetches it later
@@ -27,6 +28,10 @@ if TYPE_CHECKING:  # the errors must be importable without httpx and the contrac
 
 class AegisError(Exception):
     """Base class of all errors that the SDK raises on purpose."""
+
+
+class KeyExpiresWarning(UserWarning):
+    """The API key expires within 14 days."""
 
 
 class SettingsError(AegisError, ValueError):
@@ -102,7 +107,11 @@ class InvalidError(ProblemError):
     """422: the request is well-formed but breaks a rule."""
 
 
-class BudgetSpentError(ProblemError):
+class LimitedError(ProblemError):
+    """429: the tenant sends too many requests or asks too many questions, or too many wrong keys were sent."""
+
+
+class BudgetSpentError(LimitedError):
     """429: the tenant has asked as many distinct questions about this version of an entry as it may."""
 
 

@@ -174,4 +174,5 @@ def body(route: str, owned: Owned) -> Any:
         "POST /v1/keys": {"role": "consumer"},
         "POST /v1/keys/{prefix}/successor": {},
         "PUT /v1/policy": {},
+        "PUT /v1/quota": {},
     }.get(route)

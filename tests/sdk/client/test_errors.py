@@ -93,11 +93,52 @@ def test_reads_are_not_tried_for_ever(scripted):
     assert len(script.requests) == 3
 
 
-def test_writes_that_got_no_answer_are_not_repeated(scripted):
+def test_changes_that_got_no_answer_are_not_repeated(scripted):
     client, script = scripted(httpx.ReadError("connection lost"))
     with pytest.raises(aegis_sdk.ServiceUnreachableError):
+        client.set_visibility("x", "all")
+    assert len(script.requests) == 1
+
+
+def test_what_the_service_carries_out_once_is_repeated_with_the_same_key(scripted):
+    client, script = scripted(httpx.ReadError("connection lost"), httpx.Response(201, json=EXAMPLE_HEAD))
+    client.publish(EXAMPLE_ENTRY)
+    client.publish(EXAMPLE_ENTRY)
+    first, again, other = (request.headers["Idempotency-Key"] for request in script.requests)
+    assert first == again != other
+    assert len(first) == 36
+
+
+@pytest.mark.parametrize(("status", "code"), [(409, "in_flight"), (429, "rate_exceeded")])
+def test_what_is_soon_over_is_waited_for(scripted, status, code):
+    refused = httpx.Response(status, json=EXAMPLE_PROBLEM | {"code": code}, headers={"Retry-After": "0"})
+    client, script = scripted(refused, httpx.Response(201, json=EXAMPLE_HEAD))
+    assert client.publish(EXAMPLE_ENTRY).id == EXAMPLE_HEAD["id"]
+    assert len(script.requests) == 2
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "kind"),
+    [
+        (409, "name_taken", aegis_sdk.ConflictError),
+        (429, "budget_spent", aegis_sdk.BudgetSpentError),
+        (429, "quota_spent", aegis_sdk.LimitedError),
+    ],
+)
+def test_what_lasts_is_not(scripted, status, code, kind):
+    refused = httpx.Response(status, json=EXAMPLE_PROBLEM | {"code": code}, headers={"Retry-After": "0"})
+    client, script = scripted(refused)
+    with pytest.raises(kind):
         client.publish(EXAMPLE_ENTRY)
     assert len(script.requests) == 1
+
+
+def test_a_key_that_expires_soon_is_warned_of(scripted):
+    answer = httpx.Response(200, json={"items": []}, headers={"Aegis-Key-Expires": "2026-12-01T10:20:30.5Z"})
+    client, _ = scripted(answer)
+    with pytest.warns(aegis_sdk.KeyExpiresWarning, match="expires at 2026-12-01T10:20Z") as told:
+        client.measures()
+    assert told[0].filename == __file__
 
 
 def unavailable(**headers):
@@ -143,8 +184,8 @@ def test_the_key_is_in_no_error_and_no_repr(scripted, answer):
 
 def test_every_error_is_public_and_in_the_tree():
     errors = [kind for _, kind in inspect.getmembers(_errors, inspect.isclass) if issubclass(kind, Exception)]
-    mine = [kind for kind in errors if kind.__module__ == _errors.__name__]
-    assert len(mine) == 17
+    mine = [kind for kind in errors if kind.__module__ == _errors.__name__ and not issubclass(kind, Warning)]
+    assert len(mine) == 18
     for kind in mine:
         assert issubclass(kind, aegis_sdk.AegisError)
         assert kind.__name__ in aegis_sdk.__all__

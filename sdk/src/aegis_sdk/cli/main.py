@@ -4,15 +4,18 @@ import errno
 import io
 import os
 import sys
-from collections.abc import Sequence
-from contextlib import suppress
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any
 
 import typer
 
-from aegis_sdk._errors import AegisError
+from aegis_sdk._errors import AegisError, KeyExpiresWarning
 from aegis_sdk.cli.failures import BAD_INPUT, FAILED, exit_code, explained, fail
 from aegis_sdk.cli.group import CommandGroup
 from aegis_sdk.cli.signals import ended_by_signals
+from aegis_sdk.cli.terminal import warn
 
 HELP = "Find the masking configuration that keeps the most predictive utility, without showing a record."
 EPILOG = "AEGIS_URL sets the service's address (default http://127.0.0.1:8000), and AEGIS_API_KEY the key."
@@ -32,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """
     try:
         words = sys.argv[1:] if arguments is None else list(arguments)
-        with ended_by_signals():
+        with ended_by_signals(), _warnings_in_a_line():
             code = command_group()(args=words or ["--help"], prog_name="aegis", standalone_mode=False) or 0
             sys.stdout.flush()
     except typer.TyperException as error:
@@ -44,6 +47,23 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if _is_of_stdout(error):
             _give_up_stdout()
     sys.exit(code)
+
+
+@contextmanager
+def _warnings_in_a_line() -> Iterator[None]:
+    """Print the SDK's own warnings as the commands do."""
+    with warnings.catch_warnings():
+        usual = warnings.showwarning
+
+        def show(message: Warning | str, category: type[Warning], *place: Any) -> None:  # noqa: ANN401 - as the library
+            if issubclass(category, KeyExpiresWarning):
+                warn(str(message))
+            else:
+                usual(message, category, *place)
+
+        warnings.showwarning = show
+        warnings.simplefilter("once", KeyExpiresWarning)
+        yield
 
 
 def _is_of_stdout(error: OSError) -> bool:
