@@ -2,9 +2,12 @@
 
 import asyncio
 import json
+from collections.abc import Iterable
+from functools import partial
 from http import HTTPStatus
 from typing import Any, ClassVar
 
+from uvicorn._types import ASGI3Application
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from app.process.answers import REQUEST_ID_HEADER, SAFE_HEADERS, request_id_of
@@ -195,22 +198,47 @@ class Connection(HttpToolsProtocol):
             self.cycle.message_event.set()
             self._answer(status, code, detail)
 
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
+        """Begin to answer a request. A defect that the application does not answer itself becomes a problem, too."""
+        cycle.send_500_response = partial(_send_failure, cycle)  # type: ignore[method-assign]
+        super()._start_asgi_task(cycle, app)
+
     def _answer(self, status: int, code: str, detail: str) -> None:
-        title = HTTPStatus(status).phrase
-        body = json.dumps({"type": "about:blank", "title": title, "status": status, "code": code, "detail": detail})
-        head = [
-            f"HTTP/1.1 {status} {title}",
-            "content-type: application/problem+json",
-            f"content-length: {len(body)}",
-            "connection: close",
-            f"{REQUEST_ID_HEADER.lower()}: {request_id_of(self.headers or ())}",
-            *(f"{name.lower()}: {value}" for name, value in SAFE_HEADERS.items()),
-            *(["retry-after: 1"] if status == HTTPStatus.SERVICE_UNAVAILABLE else []),
-        ]
-        self.transport.write("\r\n".join([*head, "", body]).encode())
+        body = _problem(status, code, detail)
+        headers = _headers_of(body, self.headers or ())
+        if status == HTTPStatus.SERVICE_UNAVAILABLE:
+            headers["Retry-After"] = "1"
+        lines = [f"HTTP/1.1 {status} {HTTPStatus(status).phrase}", *map(": ".join, headers.items()), "", ""]
+        self.transport.write("\r\n".join(lines).encode() + body)
         if status == HTTPStatus.SERVICE_UNAVAILABLE:  # there are too many connections already
             self.transport.close()
             return
         self.transport.write_eof()
         # A connection that is closed while the client still sends is reset, and the client may never read the answer.
         self._start_timer(self.lingering_seconds, self.transport.abort)
+
+
+def _problem(status: int, code: str, detail: str) -> bytes:
+    title = HTTPStatus(status).phrase
+    return json.dumps(
+        {"type": "about:blank", "title": title, "status": status, "code": code, "detail": detail}
+    ).encode()
+
+
+def _headers_of(body: bytes, request_headers: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
+    """The headers of a problem after which the connection is closed."""
+    return {
+        "Content-Type": "application/problem+json",
+        "Content-Length": str(len(body)),
+        "Connection": "close",
+        REQUEST_ID_HEADER: request_id_of(request_headers),
+        **SAFE_HEADERS,
+    }
+
+
+async def _send_failure(cycle: RequestResponseCycle) -> None:
+    body = _problem(500, "internal", "The service failed; see its log.")
+    headers = _headers_of(body, cycle.scope["headers"])
+    pairs = [(name.encode(), value.encode()) for name, value in headers.items()]
+    await cycle.send({"type": "http.response.start", "status": 500, "headers": pairs})
+    await cycle.send({"type": "http.response.body", "body": body, "more_body": False})

@@ -305,6 +305,22 @@ async def test_a_refusal_is_as_safe_as_other_answers_and_has_the_request_s_id():
     assert re.fullmatch(r"[0-9a-f]{32}", others["x-request-id"])
 
 
+async def breaks(_scope, _receive, _send):
+    raise ZeroDivisionError
+
+
+async def says_nothing(_scope, _receive, _send):
+    pass
+
+
+@pytest.mark.parametrize("application", [breaks, says_nothing])
+async def test_an_application_that_does_not_answer_is_a_problem(application):
+    async with served(application) as port:
+        answer = await answered(port, request(b"X-Request-ID: mine"))
+    assert problem(answer) == (500, "internal")
+    assert answer[1]["x-request-id"] == "mine"
+
+
 @pytest.mark.long
 async def test_of_a_thousand_connections_those_beyond_the_limit_are_refused():
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)

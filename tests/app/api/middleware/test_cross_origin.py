@@ -14,9 +14,9 @@ def preflight(origin, method="POST", headers="authorization, content-type"):
     return asked | {"Origin": origin}
 
 
-@pytest.fixture
-async def open_api(database_url):
-    async with running_app(database_url, cors_origins=f"{PORTAL}, http://localhost:3000") as api:
+@pytest.fixture(scope="module")
+async def open_api(_one_loop, shared_database_url):
+    async with running_app(shared_database_url, cors_origins=f"{PORTAL}, http://localhost:3000") as api:
         yield api
 
 

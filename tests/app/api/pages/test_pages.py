@@ -1,10 +1,8 @@
 """The pages: they say everything that the OpenAPI document does, and load nothing from elsewhere."""
 
 import re
-import zipfile
 from html.parser import HTMLParser
 from importlib.metadata import version
-from pathlib import Path
 
 import pytest
 
@@ -158,15 +156,3 @@ def test_what_a_document_says_is_text_on_a_page():
 )
 def test_a_schema_in_words(schema, words):
     assert str(kind_of(schema)) == words
-
-
-@pytest.mark.long
-def test_the_wheel_has_the_templates(tmp_path):
-    hatchling = pytest.importorskip("hatchling.builders.wheel")
-    [wheel] = hatchling.WheelBuilder(str(Path(__file__).parents[4])).build(
-        directory=str(tmp_path), versions=["standard"]
-    )
-    names = set(zipfile.ZipFile(wheel).namelist())
-    assert {
-        f"app/api/pages/templates/{name}" for name in ("base.html", "home.html", "reference.html", "style.css")
-    } <= names
