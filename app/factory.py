@@ -12,6 +12,7 @@ from app.catalog.stores.keys import KeyStore
 from app.catalog.stores.questions import QuestionStore
 from app.catalog.stores.quotas import QuotaStore
 from app.catalog.stores.references import ReferenceStore
+from app.catalog.stores.retention import RetentionStore
 from app.catalog.stores.tenants import TenantStore
 from app.catalog.stores.verdicts import VerdictStore
 from app.domain.quotas import NO_QUOTA, Quota
@@ -24,6 +25,7 @@ from app.services.keyring import Keyring
 from app.services.quotas import QuotaService
 from app.services.recent_versions import RecentVersions
 from app.services.references import ReferenceService
+from app.services.retention import RetentionService
 from app.services.verdicts import VerdictService
 
 
@@ -53,11 +55,15 @@ class Factory:
 
     def administration(self) -> Administration:
         """The service for administrators of tenants."""
-        return Administration(KeyStore(self._session), self.keyring())
+        return Administration(KeyStore(self._session), QuestionStore(self._session), self.keyring())
 
     def quotas(self) -> QuotaService:
         """The service for what tenants may use."""
         return QuotaService(QuotaStore(self._session), self._quota)
+
+    def retention(self) -> RetentionService:
+        """The service for what is kept only for some time."""
+        return RetentionService(RetentionStore(self._session), self.idempotency())
 
     def idempotency(self) -> IdempotencyService:
         """The service for requests that are carried out once."""

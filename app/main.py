@@ -29,6 +29,7 @@ from app.factory import Factory
 from app.identity import token_reader
 from app.process.child import ChildProcess, keep_warm
 from app.process.connections import Connection
+from app.process.disk import Disk
 from app.services.admission import Admission
 from app.services.guesses import Guesses
 from app.services.keyring import Keyring
@@ -160,6 +161,7 @@ async def running_state(settings: Settings, metrics: ApiMetrics) -> AsyncIterato
                 else Quota.from_numbers({"jobs": settings.tenant_jobs} | settings.quota),
                 tokens=token_reader(settings),
                 rate=None if development_mode or not settings.rate_limit else Rate(settings.rate_limit, MINUTE),
+                disk=None if settings.disk_dir is None else Disk(settings.disk_dir, settings.disk_reserve_bytes),
                 guesses=Guesses(Rate(settings.wrong_keys, MINUTE)) if settings.wrong_keys else None,
             )
         # Cancelling the start of the child could leave a process behind, so wait for it.

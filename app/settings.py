@@ -102,6 +102,21 @@ class Settings(BaseSettings):
         default=None,
         description="Addresses or networks of proxies whose `X-Forwarded-For` is believed, with commas between.",
     )
+    advice_days: int | None = Field(
+        default=None, ge=1, description="Days for which finished advice is kept; by default, for ever."
+    )
+    versions_kept: int | None = Field(
+        default=None, ge=1, description="How many versions of an entry are kept, the latest ones; by default, all."
+    )
+    disk_dir: Path | None = Field(
+        default=None,
+        description="A directory on the disk of the database. `serve` sets it for the embedded one.",
+    )
+    disk_reserve_bytes: int = Field(
+        default=500_000_000,
+        ge=0,
+        description="If this disk has fewer bytes free, new entries, versions and questions are refused with 507.",
+    )
     reconstruction_seconds: float = Field(
         default=60.0,
         gt=0,

@@ -27,7 +27,7 @@ def _advice_body(seen: SeenAdvice) -> dict[str, Any]:
         "status": advice.status.value,
         "view": seen.view.value,
         "entry": {"id": advice.entry_id, "version": advice.version, "digest": advice.digest},
-        "request": _request_of(advice.question),
+        "request": request_of(advice.question),
         "policy": advice.question.policy.numbers or None,
         **result,
         "progress": None if advice.progress is None else asdict(advice.progress),
@@ -47,7 +47,7 @@ def _advice_body(seen: SeenAdvice) -> dict[str, Any]:
     return body
 
 
-def _request_of(question: AdviceQuestion) -> dict[str, Any]:
+def request_of(question: AdviceQuestion) -> dict[str, Any]:
     """Convert a question back into the contract's form, where one `require` holds the bounds of both kinds."""
     asked = asdict(question)
     at_least, at_most = asked.pop("at_least"), asked.pop("at_most")

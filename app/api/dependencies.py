@@ -21,13 +21,14 @@ from app.catalog.announcements import Announcements
 from app.catalog.probe import Probe
 from app.catalog.session import Database
 from app.domain.callers import DEVELOPER, Caller, is_key
-from app.domain.errors import UnknownKeyError
+from app.domain.errors import StorageFullError, UnknownKeyError
 from app.domain.lanes import Lane
 from app.domain.quotas import NO_QUOTA, Quota
 from app.domain.rates import Rate
 from app.factory import Factory
 from app.identity import TokenReader
 from app.process.child import ChildProcess
+from app.process.disk import Disk
 from app.services.admission import Admission
 from app.services.catalogue import require_publisher
 from app.services.guesses import Guesses
@@ -59,6 +60,7 @@ class State:
         tokens: reads tokens of the trusted issuer; None if there is none.
         rate: how many requests a tenant may send; None for no limit.
         guesses: wrong keys by address; None if they are not limited.
+        disk: the disk of the database; None if it is not known.
     """
 
     database: Database
@@ -79,6 +81,7 @@ class State:
     tokens: TokenReader | None = None
     rate: Rate | None = None
     guesses: Guesses | None = None
+    disk: Disk | None = None
 
 
 def get_state(request: Request) -> State:
@@ -145,6 +148,16 @@ async def get_publisher(caller: CallerDependency) -> Caller:
 
 
 PublisherDependency = Annotated[Caller, Depends(get_publisher)]
+
+
+async def require_room(state: StateDependency, _: CallerDependency) -> None:
+    """Refuse to store more, before a body is read, if the disk is almost full.
+
+    Raises:
+        StorageFullError: it is.
+    """
+    if state.disk is not None and not state.disk.has_room:
+        raise StorageFullError("The disk of the database is almost full: nothing more is stored until it has room.")
 
 
 async def get_factory(state: StateDependency) -> AsyncIterator[Factory]:

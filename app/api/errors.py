@@ -33,6 +33,7 @@ from app.domain.errors import (
     RefusalError,
     RoleNotAllowedError,
     StaleVersionError,
+    StorageFullError,
     TooManyGuessesError,
     UnknownKeyError,
     WaitError,
@@ -93,6 +94,7 @@ STATUS: Mapping[type[RefusalError], tuple[int, str]] = {
     OverloadedError: (503, "Overloaded"),
     IssuerUnavailableError: (503, "Issuer unavailable"),
     DatabaseUnavailableError: (503, "Database unavailable"),
+    StorageFullError: (507, "Storage full"),
 }
 
 #: Headers that a client needs besides the problem itself, by status.

@@ -16,6 +16,7 @@ from app.api.routers import (
     operation,
     policy,
     publishing,
+    questions,
     quotas,
     visibility,
 )
@@ -29,6 +30,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     keys.router,
     policy.router,
     quotas.router,
+    questions.router,
     operation.router,
     documentation.router,
 )

@@ -18,7 +18,7 @@ from app.cli.tenants import tenants
 from app.domain.callers import DEFAULT_TENANT, Role
 from app.domain.errors import RefusalError
 from app.main import OpenDoorError, create_app, refuse_open_door, run
-from app.process.embedded import EmbeddedPostgresError, running_url
+from app.process.embedded import EmbeddedPostgresError, home_of, running_url, server_account
 from app.process.supervisor import GroupMember, Supervisor
 from app.services.keyring import Keyring
 from app.settings import Settings
@@ -60,6 +60,8 @@ def serve(
             "AEGIS_PORT": str(settings.port),
             "AEGIS_EXAMPLE": str(example or ""),
         }
+        if settings.disk_dir is None and settings.database_url is None:
+            environment["AEGIS_DISK_DIR"] = str(home_of(settings.data_dir, server_account()))
         this = (sys.executable, "-m", "app.cli")
         group = [GroupMember(name="api", argv=(*this, "api"), env=environment)]
         for number in range(1, settings.workers + 1):

@@ -125,6 +125,12 @@ class TooManyGuessesError(WaitError):
     code = "too_many_guesses"
 
 
+class StorageFullError(RefusalError):
+    """The disk of the database has hardly any room left."""
+
+    code = "storage_full"
+
+
 class OverloadedError(RefusalError):
     """The service has more to do than it can do in time."""
 

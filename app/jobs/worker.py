@@ -13,10 +13,12 @@ from prometheus_client import CollectorRegistry, ProcessCollector, start_http_se
 from app.catalog.queue import queue_app
 from app.catalog.session import Database
 from app.domain.lanes import Lane
+from app.jobs.retention import keep_retention
 from app.jobs.tasks import Tasks
 from app.jobs.watch import JobWatch
 from app.process.child import ChildProcess, keep_warm
 from app.services import computation
+from app.services.retention import Retention
 from app.settings import Settings
 from app.telemetry import ChildrenCollector, JobMetrics, PoolCollector, tracer_for
 
@@ -56,9 +58,14 @@ async def _run_worker(settings: Settings, tracer: Tracer) -> None:
             await children[Lane.LIGHT].warm()
             with metrics_served(settings, observed(registry, database, children)):
                 _log.info("worker started")
-                keeping = asyncio.create_task(keep_warm(children.values()))
+                retention = Retention(settings.advice_days, settings.versions_kept)
+                beside = [
+                    asyncio.create_task(keep_warm(children.values())),
+                    asyncio.create_task(keep_retention(database, queue, retention)),
+                ]
                 await _work(queue)
-                keeping.cancel()
+                for task in beside:
+                    task.cancel()
     finally:
         await database.close()
 

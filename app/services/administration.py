@@ -1,9 +1,10 @@
-"""What administrators do for their tenant, and operators for every tenant: keys, and what is asked of entries."""
+"""What administrators do for their tenant, and operators for every tenant: keys, what is asked of entries, audits."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from app.catalog.stores.keys import KeyStore
+from app.catalog.stores.questions import AskedRecord, QuestionStore
 from app.domain.callers import ApiKey, Caller, Role
 from app.domain.errors import InvalidDocumentError, NotFoundError, RoleNotAllowedError
 from app.domain.tenants import TenantPolicy
@@ -21,8 +22,9 @@ class KeyPage:
 class Administration:
     """Keys and policies of tenants, for callers."""
 
-    def __init__(self, keys: KeyStore, keyring: Keyring) -> None:
+    def __init__(self, keys: KeyStore, questions: QuestionStore, keyring: Keyring) -> None:
         self._keys = keys
+        self._questions = questions
         self._keyring = keyring
 
     async def create(
@@ -80,6 +82,19 @@ class Administration:
         end = now + overlap
         await self._keys.set_expiry(prefix, end if key.expires_at is None else min(end, key.expires_at))
         return await self._keyring.create(key.tenant, key.role, lifetime or key.lifetime, replaces=prefix)
+
+    async def questions(
+        self, caller: Caller, tenant: str | None, entry_id: str | None, limit: int, page_token: str | None
+    ) -> tuple[list[AskedRecord], str | None]:
+        """Which tenant has asked what, newest first, and the next page's token.
+
+        Raises:
+            RoleNotAllowedError: the caller is no operator.
+            InvalidDocumentError: the page token is invalid.
+        """
+        if not caller.is_operator:
+            raise RoleNotAllowedError("Only operators may read who has asked what.")
+        return await self._questions.page(tenant, entry_id, limit, page_token)
 
     async def policy(self, caller: Caller, tenant: str | None) -> tuple[str, TenantPolicy]:
         """A tenant, the caller's own if None, with what it asks of its entries.

@@ -3,14 +3,23 @@
 import asyncio
 from typing import Annotated
 
-from fastapi import APIRouter, Header, Response
+import structlog
+from fastapi import APIRouter, Depends, Header, Response
 
 from aegis_advisor.measures import MEASURES
 from aegis_sdk import wire
 from app.api.advice_json import advice_json
 from app.api.bodies import validated
 from app.api.conditional import NOT_MODIFIED, KnownTagsDependency, etag_of_advice
-from app.api.dependencies import CallerDependency, SmallBodyDependency, State, StateDependency, Version, services_of
+from app.api.dependencies import (
+    CallerDependency,
+    SmallBodyDependency,
+    State,
+    StateDependency,
+    Version,
+    require_room,
+    services_of,
+)
 from app.api.describe import answers, body
 from app.api.idempotency import OnceDependency
 from app.api.mapping import JsonResponse
@@ -23,6 +32,8 @@ from app.services.advice import QuestionRules, SeenAdvice
 
 router = APIRouter(tags=["advice"])
 
+_log = structlog.get_logger(__name__)
+
 #: Seconds after which a caller who got 202 may ask again.
 _RETRY_AFTER = "1"
 
@@ -33,9 +44,10 @@ SMALL = 10_000
 @router.post(
     "/v1/entries/{entry_id}/advice",
     summary="Ask which configuration to use",
+    dependencies=[Depends(require_room)],
     openapi_extra=body(wire.AdviceRequest),
     responses=answers(
-        200, wire.AdviceAnswer, "The answer", 400, 404, 409, 413, 415, 422, 429, headers=("Preference-Applied",)
+        200, wire.AdviceAnswer, "The answer", 400, 404, 409, 413, 415, 422, 429, 507, headers=("Preference-Applied",)
     )
     | answers(
         202,
@@ -103,6 +115,7 @@ async def _answer(
             head = await factory.catalogue().head(caller, entry_id, version)
             rules = QuestionRules(state.question_budget, state.admission.required)
             asked = await factory.advice(state.recent).ask(caller, head, question, rules)
+            _log.info("advice asked", entry=head.id, version=head.version, advice=asked.question.id, by=caller.subject)
             # This comes before the commit, so no worker can have announced the answer yet.
             attention.turn_to(asked.question.advice_id)
         if asked.is_new:

@@ -5,7 +5,7 @@ from math import prod
 from typing import Annotated
 
 import structlog
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 from pydantic import AfterValidator
 from pydantic_core import PydanticCustomError
 
@@ -28,6 +28,7 @@ from app.api.dependencies import (
     State,
     StateDependency,
     Version,
+    require_room,
 )
 from app.api.describe import answers, body
 from app.api.idempotency import OnceDependency
@@ -71,6 +72,7 @@ SMALL = 50_000
     "",
     summary="Publish an entry",
     status_code=201,
+    dependencies=[Depends(require_room)],
     openapi_extra=body(wire.EntryDocument),
     responses=answers(
         201,
@@ -82,6 +84,7 @@ SMALL = 50_000
         413,
         415,
         422,
+        507,
         headers=("Location", "ETag"),
     ),
 )
@@ -185,6 +188,7 @@ async def read_summaries(
 @router.put(
     "/{entry_id}",
     summary="Publish a new version of an entry",
+    dependencies=[Depends(require_room)],
     openapi_extra=body(wire.EntryDocument),
     responses=answers(
         200,
@@ -198,6 +202,7 @@ async def read_summaries(
         415,
         422,
         428,
+        507,
         headers=("ETag",),
     ),
 )

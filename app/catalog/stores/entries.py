@@ -1,11 +1,8 @@
 """The store of entries: heads, listing and visibility. The content of versions is in the content store."""
 
-import base64
-import binascii
 import uuid
 from bisect import bisect_right
 from dataclasses import dataclass
-from datetime import datetime
 from itertools import accumulate
 from typing import Any
 
@@ -32,11 +29,11 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.catalog.stores.page_tokens import read_token, write_token
 from app.catalog.stores.tenants import tenant_id, to_policy
 from app.catalog.tables import EntryRow, EntryVersionRow, TenantRow
 from app.domain.callers import Caller
 from app.domain.entries import Audience, Head, HeadPage, Visibility
-from app.domain.errors import Fault, InvalidDocumentError
 
 PAGE_BYTES = 2_000_000
 """The most bytes of a page of a listing, unless a single head is longer."""
@@ -114,7 +111,7 @@ class EntryStore:
         found = _LATEST.where(*_visible_to(caller), *_found_by(search))
         if page_token is not None:
             place = tuple_(EntryRow.created_at, EntryRow.id)
-            found = found.where(place < tuple_(*_read_token(page_token)))
+            found = found.where(place < tuple_(*read_token(page_token)))
         sized = (
             found.with_only_columns(EntryRow.created_at, EntryRow.id, _size(caller))
             .order_by(*_NEWEST_FIRST)
@@ -126,7 +123,7 @@ class EntryStore:
         heads = _LATEST.where(EntryRow.id.in_([entry.id for entry in chosen])).order_by(*_NEWEST_FIRST)
         items = tuple(_to_head(*row) for row in await self._session.execute(heads, _insider(caller)))
         more = len(entries) > len(chosen)
-        return HeadPage(items, _write_token(chosen[-1].created_at, chosen[-1].id) if more else None)
+        return HeadPage(items, write_token(chosen[-1].created_at, chosen[-1].id) if more else None)
 
     async def set_latest(self, entry_id: str, version: int, *, awaits_sign_off: bool = False) -> None:
         """Make `version` the latest version of the entry; others see it unless it awaits its sign-off."""
@@ -262,16 +259,3 @@ def _to_head(entry: EntryRow, version: EntryVersionRow, tenant: TenantRow) -> He
         published_by=version.published_by,
         signed_off_by=version.signed_off_by,
     )
-
-
-def _write_token(created_at: datetime, entry_id: uuid.UUID) -> str:
-    return base64.urlsafe_b64encode(f"{created_at.isoformat()}|{entry_id}".encode()).decode()
-
-
-def _read_token(token: str) -> tuple[datetime, uuid.UUID]:
-    try:
-        created_at, entry_id = base64.urlsafe_b64decode(token.encode()).decode().split("|")
-        return datetime.fromisoformat(created_at), uuid.UUID(entry_id)
-    except (ValueError, binascii.Error) as error:
-        fault = Fault("/page_token", "Not a page token; use the next_page_token of the previous page.")
-        raise InvalidDocumentError("The page token is invalid.", (fault,)) from error

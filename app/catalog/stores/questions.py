@@ -5,12 +5,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import ARRAY, Uuid, any_, bindparam, literal, select
+from sqlalchemy import ARRAY, Text, Uuid, any_, bindparam, cast, literal, select, tuple_
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.catalog.stores.page_tokens import read_token, write_token
 from app.catalog.stores.tenants import tenant_id
-from app.catalog.tables import Base, QuestionBudgetRow, QuestionRow, TenantRow
+from app.catalog.tables import AdviceRow, Base, EntryRow, EntryVersionRow, QuestionBudgetRow, QuestionRow, TenantRow
+from app.domain.advice import AdviceQuestion
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +22,19 @@ class TenantQuestion:
     id: str
     advice_id: str
     tenant: str
+    view: str
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class AskedRecord:
+    """Who has asked what, and when."""
+
+    id: str
+    tenant: str
+    entry_id: str
+    version: int
+    question: AdviceQuestion
     view: str
     created_at: datetime
 
@@ -46,6 +61,37 @@ class QuestionStore:
         rows = await self._session.execute(_QUESTION, wanted)
         return next((TenantQuestion(str(q.id), str(q.advice_id), name, q.view, q.created_at) for q, name in rows), None)
 
+    async def page(
+        self, tenant: str | None, entry_id: str | None, limit: int, page_token: str | None
+    ) -> tuple[list[AskedRecord], str | None]:
+        """Questions, newest first, of a tenant and about an entry where these are given; and the next page's token.
+
+        Raises:
+            InvalidDocumentError: the page token is invalid.
+        """
+        found = _RECORDS.order_by(QuestionRow.created_at.desc(), QuestionRow.id.desc()).limit(limit + 1)
+        if tenant is not None:
+            found = found.where(TenantRow.name == tenant)
+        if entry_id is not None:
+            found = found.where(cast(EntryRow.id, Text) == entry_id.lower())
+        if page_token is not None:
+            found = found.where(tuple_(QuestionRow.created_at, QuestionRow.id) < tuple_(*read_token(page_token)))
+        rows = (await self._session.execute(found)).all()
+        records = [
+            AskedRecord(
+                str(row.id),
+                row.tenant,
+                str(row.entry_id),
+                row.version,
+                AdviceQuestion.from_json(row.question),
+                row.view,
+                row.created_at,
+            )
+            for row in rows[:limit]
+        ]
+        more = len(rows) > limit
+        return records, write_token(rows[limit - 1].created_at, rows[limit - 1].id) if more else None
+
     async def tenants(self, advice_ids: Sequence[str]) -> list[tuple[str, str]]:
         """The tenants that have asked for any of these advices, each with its advice, in the order of their names."""
         asked = select(TenantRow.name, QuestionRow.advice_id).join(QuestionRow).distinct()
@@ -71,6 +117,21 @@ class QuestionStore:
         return counted.scalar_one()
 
 
+_RECORDS = (
+    select(
+        QuestionRow.id,
+        TenantRow.name.label("tenant"),
+        EntryRow.id.label("entry_id"),
+        EntryVersionRow.version,
+        AdviceRow.question,
+        QuestionRow.view,
+        QuestionRow.created_at,
+    )
+    .join(TenantRow, TenantRow.id == QuestionRow.tenant_id)
+    .join(AdviceRow, AdviceRow.id == QuestionRow.advice_id)
+    .join(EntryVersionRow, EntryVersionRow.id == AdviceRow.version_id)
+    .join(EntryRow, EntryRow.id == EntryVersionRow.entry_id)
+)
 _TABLE = Base.metadata.tables[QuestionRow.__tablename__]
 _KEY = ("advice_id", "tenant_id", "view")
 _ADD = insert(_TABLE).on_conflict_do_nothing().returning(_TABLE.c.id, _TABLE.c.created_at)

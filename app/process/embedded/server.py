@@ -26,6 +26,7 @@ from app.process.embedded.cluster import (
 )
 from app.process.embedded.lock import Launch, LauncherLock, current_launch
 from app.process.embedded.places import Account, EmbeddedPostgresError, home_of, make_home, server_account
+from app.process.embedded.server_log import kept_small
 
 _DATABASE = "aegis"
 _DEFAULTS = {"max_connections": "100", "shared_buffers": "128MB", "timezone": "UTC", "log_timezone": "UTC"}
@@ -185,7 +186,8 @@ def _server(command: list[str], home: Path, socket: Path, lock: int) -> Iterator
         os.close(log)
     try:
         _await_connections(process, socket, log_path, start)
-        yield
+        with kept_small(log_path):
+            yield
     finally:
         _stop(process)
 

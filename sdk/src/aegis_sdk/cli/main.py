@@ -55,11 +55,11 @@ def _warnings_in_a_line() -> Iterator[None]:
     with warnings.catch_warnings():
         usual = warnings.showwarning
 
-        def show(message: Warning | str, category: type[Warning], *place: Any) -> None:  # noqa: ANN401 - as the library
+        def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:  # noqa: ANN401
             if issubclass(category, KeyExpiresWarning):
                 warn(str(message))
             else:
-                usual(message, category, *place)
+                usual(message, category, *place, **more)
 
         warnings.showwarning = show
         warnings.simplefilter("once", KeyExpiresWarning)

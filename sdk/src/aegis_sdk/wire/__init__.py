@@ -83,6 +83,7 @@ from aegis_sdk.wire.joint_trace import JointTrace
 from aegis_sdk.wire.members import refuse_repeated_members
 from aegis_sdk.wire.pair import AssociationNoise, LabelAssociation, Pair
 from aegis_sdk.wire.problem import Problem, ProblemFault
+from aegis_sdk.wire.questions import AskedVersion, QuestionPage, QuestionRecord
 from aegis_sdk.wire.sizes import ROWS
 from aegis_sdk.wire.transfer import ATTRIBUTE_MEASURES, TRANSFER_MEASURES, Holdout, Transfer, figure_limits
 from aegis_sdk.wire.values import COUNT_MAX, EntryName
@@ -121,6 +122,7 @@ __all__ = [
     "AdviceHead",
     "AdviceRequest",
     "AdviceStatus",
+    "AskedVersion",
     "AssociationNoise",
     "Attack",
     "Attribute",
@@ -171,6 +173,8 @@ __all__ = [
     "Progress",
     "PublishedHead",
     "PublishingTerms",
+    "QuestionPage",
+    "QuestionRecord",
     "Quota",
     "QuotaDocument",
     "RankedConfiguration",

@@ -1,0 +1,48 @@
+"""Which tenant has asked what, for operators."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request, Response
+
+from aegis_sdk import wire
+from app.api.advice_json import request_of
+from app.api.dependencies import CallerDependency, FactoryDependency
+from app.api.describe import answers
+from app.api.mapping import JsonResponse, timestamp
+from app.api.paging import PageLimit, PageToken, links
+from app.catalog.stores.questions import AskedRecord
+from app.domain.callers import LONGEST_TENANT
+
+router = APIRouter(tags=["operation"])
+
+
+@router.get(
+    "/v1/questions",
+    summary="List who has asked what",
+    responses=answers(200, wire.QuestionPage, "One page, newest first", 422, headers=("Link",)),
+)
+async def list_questions(
+    request: Request,
+    caller: CallerDependency,
+    factory: FactoryDependency,
+    tenant: Annotated[str | None, Query(max_length=LONGEST_TENANT, description="Only of this tenant")] = None,
+    entry: Annotated[str | None, Query(max_length=36, description="Only about the entry with this id")] = None,
+    limit: PageLimit = 50,
+    page_token: PageToken = None,
+) -> Response:
+    """Lists the distinct questions of all tenants. The log says which key or person has asked, and how often."""
+    records, token = await factory.administration().questions(caller, tenant, entry, limit, page_token)
+    answer = {"items": list(map(_record_body, records)), "next_page_token": token}
+    return JsonResponse(answer, headers={"Link": links(request, token)})
+
+
+def _record_body(record: AskedRecord) -> dict[str, Any]:
+    """A question as `wire.QuestionRecord`."""
+    return {
+        "advice": record.id,
+        "tenant": record.tenant,
+        "entry": {"id": record.entry_id, "version": record.version},
+        "request": request_of(record.question),
+        "view": record.view,
+        "asked_at": timestamp(record.created_at),
+    }

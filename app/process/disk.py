@@ -1,0 +1,46 @@
+"""The disk of the database: whether it has room for more."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from time import monotonic
+from typing import Final
+
+import structlog
+
+_log = structlog.get_logger(__name__)
+
+#: Seconds for which a look counts.
+_FRESH: Final = 1.0
+
+
+class Disk:
+    """A disk that must keep some room: PostgreSQL stops for everybody when it has none.
+
+    Args:
+        directory: a directory on it.
+        reserve: the bytes that must stay free.
+        clock: tells the time, in seconds.
+    """
+
+    def __init__(self, directory: Path, reserve: int, clock: Callable[[], float] = monotonic) -> None:
+        self._directory, self._reserve, self._clock = directory, reserve, clock
+        self._has_room, self._looked = True, float("-inf")
+
+    @property
+    def has_room(self) -> bool:
+        """Whether more may be stored."""
+        if self._clock() - self._looked > _FRESH:
+            self._looked = self._clock()
+            self._look()
+        return self._has_room
+
+    def _look(self) -> None:
+        try:
+            has_room = shutil.disk_usage(self._directory).free >= self._reserve
+        except OSError as error:
+            _log.warning("the disk cannot be looked at", error=type(error).__name__)
+            has_room = True
+        if has_room != self._has_room:
+            _log.warning("the disk has room again" if has_room else "the disk is almost full: nothing more is stored")
+        self._has_room = has_room

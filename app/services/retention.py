@@ -1,0 +1,40 @@
+"""How long things are kept."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from app.catalog.stores.retention import RetentionStore
+from app.services.idempotency import IdempotencyService
+
+
+@dataclass(frozen=True, slots=True)
+class Retention:
+    """What a service keeps; None keeps it for ever.
+
+    Attributes:
+        advice_days: days for which finished advice is kept.
+        versions: how many versions of an entry are kept: the latest ones.
+    """
+
+    advice_days: int | None = None
+    versions: int | None = None
+
+
+class RetentionService:
+    """Deletes what has been kept long enough, a part of it in each transaction."""
+
+    def __init__(self, store: RetentionStore, idempotency: IdempotencyService) -> None:
+        self._store = store
+        self._idempotency = idempotency
+
+    async def sweep(self, retention: Retention) -> int:
+        """Delete a part of what is too old, unless another worker is doing that; how many advices and versions."""
+        if not await self._store.try_lock():
+            return 0
+        await self._idempotency.forget()
+        deleted = 0
+        if retention.advice_days is not None:
+            deleted += await self._store.delete_advice(timedelta(days=retention.advice_days))
+        if retention.versions is not None:
+            deleted += await self._store.delete_versions(retention.versions)
+        return deleted

@@ -1,0 +1,47 @@
+"""Who has asked what."""
+
+from datetime import datetime
+from typing import Any, Final
+
+from pydantic import ConfigDict, Field
+
+from aegis_sdk.wire.documents import Answer
+from aegis_sdk.wire.examples import EXAMPLE_ADVICE_REQUEST, EXAMPLE_HEAD
+
+_EXAMPLE: Final[dict[str, Any]] = {
+    "advice": "0197f3a2-7b42-7c0d-9e15-6a1d2c3b4e5f",
+    "tenant": "insurer",
+    "entry": {"id": EXAMPLE_HEAD["id"], "version": 1},
+    "request": EXAMPLE_ADVICE_REQUEST,
+    "view": "coarse",
+    "asked_at": "2026-03-01T12:00:00Z",
+}
+
+
+class AskedVersion(Answer):
+    """The version of an entry that a question is about."""
+
+    id: str = Field(description="Id of the entry")
+    version: int = Field(description="Version number, from 1")
+
+
+class QuestionRecord(Answer):
+    """A question that a tenant has asked."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE]})
+
+    advice: str = Field(description="Id of the advice that answers it, as the tenant knows it")
+    tenant: str = Field(description="Tenant that has asked")
+    entry: AskedVersion = Field(description="What it is about")
+    request: dict[str, Any] = Field(description="The question, as `AdviceRequest`")
+    view: str = Field(description="`full` or `coarse`: how much of the answer the tenant reads")
+    asked_at: datetime = Field(description="When it was first asked (RFC 3339, UTC)")
+
+
+class QuestionPage(Answer):
+    """A page of questions, newest first."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"items": [_EXAMPLE], "next_page_token": None}]})
+
+    items: list[QuestionRecord] = Field(description="The questions")
+    next_page_token: str | None = Field(default=None, description="Token for the next page; null on the last page")

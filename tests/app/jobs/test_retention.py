@@ -1,0 +1,117 @@
+"""What is kept only for some time."""
+
+import psycopg
+import pytest
+
+from app.catalog.queue import queue_app
+from app.catalog.session import Database
+from app.domain.tenants import TenantPolicy
+from app.jobs.retention import sweep
+from app.services.retention import Retention
+from tests.service import ACCEPTED, Worker, ask, create_key, example_entry, keyring_of, publish, running_app
+
+
+@pytest.fixture
+async def swept(database_url):
+    """Sweeps by these rules, and says how much was deleted."""
+    database = Database(database_url, pool_size=1)
+
+    async def by(**rules):
+        return await sweep(database, queue_app(database_url), Retention(**rules))
+
+    yield by
+    await database.close()
+
+
+def execute(database_url, statement):
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        return connection.execute(statement)
+
+
+def versions(database_url):
+    with psycopg.connect(database_url) as connection:
+        rows = connection.execute("SELECT version FROM entry_version ORDER BY version").fetchall()
+    return [version for (version,) in rows]
+
+
+async def replaced(api, head, title, **headers):
+    answer = await api.put(
+        f"/v1/entries/{head['id']}",
+        json=example_entry(title=title),
+        headers={"If-Match": "*"} | headers,
+        params=ACCEPTED,
+    )
+    assert answer.status_code == 200, answer.text
+
+
+async def test_old_advice_is_deleted_once_it_is_finished(api, database_url, swept):
+    head = await publish(api)
+    asked = {measure: (await ask(api, head["id"], measure=measure)).json()["id"] for measure in ("g3", "chi_square")}
+    async with Worker.on(database_url) as worker:
+        await worker.run()
+    waiting = (await ask(api, head["id"], measure="mutual_information")).json()["id"]
+    execute(database_url, "UPDATE advice SET created_at = created_at - interval '11 days'")
+    fresh = (await ask(api, head["id"], measure="g3")).json()["id"]
+    assert fresh == asked["g3"]
+    assert await swept() == 0
+    assert await swept(advice_days=12) == 0
+    assert await swept(advice_days=10) == 2
+    statuses = [(await api.get(f"/v1/advice/{one}")).status_code for one in (*asked.values(), waiting)]
+    assert statuses == [404, 404, 200]
+    assert (await ask(api, head["id"], measure="g3")).status_code == 202  # it is computed again
+
+
+async def test_the_latest_versions_stay(api, database_url, swept):
+    head = await publish(api)
+    for number in range(2, 6):
+        await replaced(api, head, str(number))
+    assert await swept(versions=9) == 0
+    assert await swept(versions=2) == 3
+    assert versions(database_url) == [4, 5]
+    assert (await api.get(f"/v1/entries/{head['id']}", params={"version": 3})).status_code == 404
+    assert await swept(versions=1) == 1
+    assert (await api.get(f"/v1/entries/{head['id']}")).json()["version"] == 5
+
+
+async def test_the_version_that_others_see_stays_while_newer_ones_await_their_sign_off(database_url, swept):
+    provider = await create_key(database_url, "owner", "provider")
+    async with running_app(database_url) as api:
+        head = await publish(api, **provider)
+        async with keyring_of(database_url) as keyring:
+            await keyring.set_policy("owner", TenantPolicy(demands_sign_off=True))
+        for number in range(2, 6):
+            await replaced(api, head, str(number), **provider)
+    assert await swept(versions=1) == 3
+    assert versions(database_url) == [1, 5]
+
+
+async def test_a_version_in_use_is_left_for_the_next_time(api, database_url, swept):
+    head = await publish(api)
+    await replaced(api, head, "second")
+    with psycopg.connect(database_url) as using:
+        using.execute("SELECT id FROM entry_version WHERE version = 1 FOR KEY SHARE")
+        assert await swept(versions=1) == 0
+    assert await swept(versions=1) == 1
+
+
+async def test_one_worker_at_a_time(api, database_url, swept):
+    await replaced(api, await publish(api), "second")
+    with psycopg.connect(database_url) as other:
+        other.execute("SELECT pg_advisory_xact_lock(hashtextextended('retention', 0))")
+        assert await swept(versions=1) == 0
+    assert await swept(versions=1) == 1
+
+
+async def test_answers_to_idempotency_keys_go_after_a_day(api, database_url, swept):
+    headers = {"Idempotency-Key": "0123456789abcdef"}
+    await api.post("/v1/entries", json=example_entry(), params=ACCEPTED, headers=headers)
+    await swept()
+    assert execute_count(database_url) == 1
+    execute(database_url, "UPDATE idempotency_key SET created_at = created_at - interval '25 hours'")
+    await swept()
+    assert execute_count(database_url) == 0
+
+
+def execute_count(database_url):
+    with psycopg.connect(database_url) as connection:
+        return connection.execute("SELECT count(*) FROM idempotency_key").fetchone()[0]
