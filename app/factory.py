@@ -16,8 +16,9 @@ from app.catalog.stores.tenants import TenantStore
 from app.catalog.stores.verdicts import VerdictStore
 from app.domain.quotas import NO_QUOTA, Quota
 from app.services.administration import Administration
-from app.services.advice import AdviceService, AdviceWork
+from app.services.advice import AdviceService
 from app.services.advice_input import RecentInputs
+from app.services.advice_work import AdviceWork
 from app.services.catalogue import CatalogueService
 from app.services.idempotency import IdempotencyService
 from app.services.keyring import Keyring
