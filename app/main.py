@@ -158,6 +158,7 @@ async def running_state(settings: Settings, metrics: ApiMetrics) -> AsyncIterato
                 quota=NO_QUOTA
                 if development_mode
                 else Quota.from_numbers({"jobs": settings.tenant_jobs} | settings.quota),
+                webhooks_allow_private=settings.webhooks_allow_private,
                 tokens=token_reader(settings),
                 rate=None if development_mode or not settings.rate_limit else Rate(settings.rate_limit, MINUTE),
                 guesses=Guesses(Rate(settings.wrong_keys, MINUTE)) if settings.wrong_keys else None,

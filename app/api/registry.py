@@ -18,6 +18,7 @@ from app.api.routers import (
     publishing,
     quotas,
     visibility,
+    webhooks,
 )
 
 ROUTERS: tuple[APIRouter, ...] = (
@@ -29,6 +30,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     keys.router,
     policy.router,
     quotas.router,
+    webhooks.router,
     operation.router,
     documentation.router,
 )

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from aegis_advisor import MODEL_VERSION
 from app.catalog.stores.advice import AdviceStore
 from app.catalog.stores.contents import ContentStore
+from app.catalog.stores.events import EventStore
 from app.catalog.stores.references import ReferenceStore
 from app.domain.advice import Advice, AdviceQuestion, Problem, Status
 from app.domain.configurations import PackedConfigurations
@@ -24,12 +25,14 @@ class AdviceWork:
         contents: ContentStore,
         references: ReferenceStore,
         advice: AdviceStore,
+        events: EventStore,
         reconstruction: ReferenceService,
         recent: RecentInputs,
     ) -> None:
         self._contents = contents
         self._references = references
         self._advice = advice
+        self._events = events
         self._reconstruction = reconstruction
         self._recent = recent
 
@@ -86,11 +89,13 @@ class AdviceWork:
 
     async def succeed(self, advice_id: str, result: bytes, elapsed_ms: float) -> None:
         """Store the answer and wake the callers that wait for it."""
-        await self._advice.succeed(advice_id, result, elapsed_ms)
+        if await self._advice.succeed(advice_id, result, elapsed_ms):
+            await self._events.advice_ended(advice_id)
 
     async def fail(self, advice_id: str, problem: Problem) -> None:
         """Store the reason why there is no answer, and wake the callers that wait for it."""
-        await self._advice.fail(advice_id, problem)
+        if await self._advice.fail(advice_id, problem):
+            await self._events.advice_ended(advice_id)
 
 
 def _refuse_lane(
