@@ -29,6 +29,7 @@ from app.services.keyring import Keyring
 from app.services.quotas import QuotaService
 from app.services.recent_versions import RecentVersions
 from app.services.references import ReferenceService
+from app.services.replay import ReplayService
 from app.services.verdicts import VerdictService
 from app.services.webhooks import WebhookService
 
@@ -112,6 +113,16 @@ class Factory:
     def deliveries(self) -> DeliveryService:
         """The worker's side of webhooks."""
         return DeliveryService(DeliveryStore(self._session), WebhookStore(self._session))
+
+    def replays(self) -> ReplayService:
+        """The service for replays of answers."""
+        return ReplayService(
+            AdviceStore(self._session),
+            QuestionStore(self._session),
+            EntryStore(self._session),
+            ContentStore(self._session),
+            ReferenceStore(self._session),
+        )
 
     def verdicts(self) -> VerdictService:
         """The service for verdicts."""
