@@ -6,7 +6,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.catalog.queue import CEILING, JobQueue
 from app.catalog.stores.advice import AdviceStore
 from app.catalog.stores.contents import ContentStore
+from app.catalog.stores.deliveries import DeliveryStore
 from app.catalog.stores.entries import EntryStore
+from app.catalog.stores.events import EventStore
 from app.catalog.stores.idempotency import IdempotencyStore
 from app.catalog.stores.keys import KeyStore
 from app.catalog.stores.questions import QuestionStore
@@ -15,18 +17,23 @@ from app.catalog.stores.references import ReferenceStore
 from app.catalog.stores.retention import RetentionStore
 from app.catalog.stores.tenants import TenantStore
 from app.catalog.stores.verdicts import VerdictStore
+from app.catalog.stores.webhooks import WebhookStore
 from app.domain.quotas import NO_QUOTA, Quota
 from app.services.administration import Administration
-from app.services.advice import AdviceService, AdviceWork
+from app.services.advice import AdviceService
 from app.services.advice_input import RecentInputs
+from app.services.advice_work import AdviceWork
 from app.services.catalogue import CatalogueService
+from app.services.deliveries import DeliveryService
 from app.services.idempotency import IdempotencyService
 from app.services.keyring import Keyring
 from app.services.quotas import QuotaService
 from app.services.recent_versions import RecentVersions
 from app.services.references import ReferenceService
+from app.services.replay import ReplayService
 from app.services.retention import RetentionService
 from app.services.verdicts import VerdictService
+from app.services.webhooks import WebhookService
 
 
 class Factory:
@@ -77,6 +84,7 @@ class Factory:
             VerdictStore(self._session),
             TenantStore(self._session),
             self.quotas(),
+            EventStore(self._session),
             self.jobs(),
         )
 
@@ -99,8 +107,27 @@ class Factory:
             ContentStore(self._session),
             ReferenceStore(self._session),
             AdviceStore(self._session),
+            EventStore(self._session),
             self.references(),
             recent,
+        )
+
+    def webhooks(self) -> WebhookService:
+        """The service for webhooks."""
+        return WebhookService(WebhookStore(self._session), EventStore(self._session))
+
+    def deliveries(self) -> DeliveryService:
+        """The worker's side of webhooks."""
+        return DeliveryService(DeliveryStore(self._session), WebhookStore(self._session))
+
+    def replays(self) -> ReplayService:
+        """The service for replays of answers."""
+        return ReplayService(
+            AdviceStore(self._session),
+            QuestionStore(self._session),
+            EntryStore(self._session),
+            ContentStore(self._session),
+            ReferenceStore(self._session),
         )
 
     def verdicts(self) -> VerdictService:
@@ -114,5 +141,6 @@ class Factory:
             ReferenceStore(self._session),
             AdviceStore(self._session),
             QuestionStore(self._session),
+            EventStore(self._session),
             self.jobs(),
         )

@@ -159,6 +159,7 @@ async def running_state(settings: Settings, metrics: ApiMetrics) -> AsyncIterato
                 quota=NO_QUOTA
                 if development_mode
                 else Quota.from_numbers({"jobs": settings.tenant_jobs} | settings.quota),
+                webhooks_allow_private=settings.webhooks_allow_private,
                 tokens=token_reader(settings),
                 rate=None if development_mode or not settings.rate_limit else Rate(settings.rate_limit, MINUTE),
                 disk=None if settings.disk_dir is None else Disk(settings.disk_dir, settings.disk_reserve_bytes),

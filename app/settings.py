@@ -149,6 +149,10 @@ class Settings(BaseSettings):
         description="Distinct questions that a tenant may ask about a version of an entry whose counts it may not "
         "read; the next one is refused with 429.",
     )
+    webhooks_allow_private: bool = Field(
+        default=False,
+        description="Whether webhooks may lead into private networks and use HTTP; for development only.",
+    )
     oidc_issuer: str | None = Field(
         default=None, description="Trust tokens of this issuer (OpenID Connect) beside keys: the `iss` of its tokens."
     )

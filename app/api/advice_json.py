@@ -27,6 +27,7 @@ def _advice_body(seen: SeenAdvice) -> dict[str, Any]:
         "status": advice.status.value,
         "view": seen.view.value,
         "entry": {"id": advice.entry_id, "version": advice.version, "digest": advice.digest},
+        "stale": seen.is_stale,
         "request": request_of(advice.question),
         "policy": advice.question.policy.numbers or None,
         **result,

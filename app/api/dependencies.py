@@ -55,6 +55,7 @@ class State:
         policy: what disclosure control entries must have.
         admission: what is asked of new versions besides.
         development_mode: whether everybody may do everything.
+        webhooks_allow_private: whether webhooks may lead into private networks.
         metrics: what the process counts.
         quota: what a tenant may use that has no quota of its own.
         tokens: reads tokens of the trusted issuer; None if there is none.
@@ -76,6 +77,7 @@ class State:
     policy: Policy
     admission: Admission
     development_mode: bool
+    webhooks_allow_private: bool
     metrics: ApiMetrics
     quota: Quota = NO_QUOTA
     tokens: TokenReader | None = None

@@ -19,7 +19,7 @@ from app.domain.documents import (
 from app.domain.entries import Audience, CountTable, Head, HeadPage, Visibility
 from app.domain.transfers import with_transfer_shares
 from app.domain.verdicts import StoredVerdict
-from app.services.catalogue import Published
+from app.services.publishing import Published
 
 
 class JsonResponse(Response):

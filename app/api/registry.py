@@ -19,6 +19,7 @@ from app.api.routers import (
     questions,
     quotas,
     visibility,
+    webhooks,
 )
 
 ROUTERS: tuple[APIRouter, ...] = (
@@ -31,6 +32,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     policy.router,
     quotas.router,
     questions.router,
+    webhooks.router,
     operation.router,
     documentation.router,
 )

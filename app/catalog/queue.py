@@ -163,7 +163,8 @@ class JobQueue:
             job.task, queue=lane.value, priority=priority, queueing_lock=job.claim, connection=connection
         )
         try:
-            async with self._session.begin_nested():
+            # A savepoint of the driver: the session's own begins only when the session itself uses the connection.
+            async with connection.transaction():
                 await deferrer.defer_async(tenant=tenant, **job.arguments)
         except AlreadyEnqueued:
             pass  # another tenant needs the same, and its turn came first

@@ -14,6 +14,7 @@ from app import log
 from app.catalog import migrations
 from app.cli.environment import DataDir, database_of, fail, own_database, settings_of, with_keyring
 from app.cli.keys import keys
+from app.cli.replay import replay
 from app.cli.tenants import tenants
 from app.domain.callers import DEFAULT_TENANT, Role
 from app.domain.errors import RefusalError
@@ -28,6 +29,7 @@ cli = typer.Typer(
 )
 cli.add_typer(keys, name="keys")
 cli.add_typer(tenants, name="tenants")
+cli.command()(replay)
 
 #: The advisor's arrays are small, so one thread in each process is fastest and leaves the cores to the workers.
 _ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}

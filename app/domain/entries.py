@@ -43,6 +43,8 @@ class Head:
         awaits_sign_off: whether others do not see this version until a reviewer has signed it off.
         published_by: who published this version; None for callers who may not read the counts, or if unknown.
         signed_off_by: who signed it off; None for these callers, or if nobody did.
+        latest_version: the number of the entry's latest version.
+        released_version: the number of the latest that others see; 0 if they see none.
     """
 
     id: str
@@ -65,6 +67,8 @@ class Head:
     awaits_sign_off: bool = False
     published_by: str | None = None
     signed_off_by: str | None = None
+    latest_version: int = 1
+    released_version: int = 1
 
     def is_visible_to(self, caller: Caller) -> bool:
         """Whether the caller may see it: its own tenant, operators, and tenants that the visibility includes.
@@ -87,6 +91,10 @@ class Head:
     def shows_counts_to(self, caller: Caller) -> bool:
         """Whether the caller may read its counts."""
         return caller.is_operator or (caller.may_read_counts and caller.tenant == self.tenant)
+
+    def latest_seen_by(self, caller: Caller) -> int:
+        """The number of the latest version that the caller sees; 0 if it sees none."""
+        return self.latest_version if self.shows_counts_to(caller) else self.released_version
 
     def seen_by(self, caller: Caller) -> Self:
         """The head as the caller sees it.

@@ -13,7 +13,9 @@ from prometheus_client import CollectorRegistry, ProcessCollector, start_http_se
 from app.catalog.queue import queue_app
 from app.catalog.session import Database
 from app.domain.lanes import Lane
+from app.jobs.deliveries import Deliverer
 from app.jobs.retention import keep_retention
+from app.jobs.sending import Sender
 from app.jobs.tasks import Tasks
 from app.jobs.watch import JobWatch
 from app.process.child import ChildProcess, keep_warm
@@ -44,6 +46,8 @@ async def _run_worker(settings: Settings, tracer: Tracer) -> None:
         message = "a worker needs a database: set AEGIS_DATABASE_URL, or start the worker beside `aegis-server serve`"
         raise ValueError(message)
     database = Database(settings.database_url, pool_size=2, can_lose_commits=True)
+    # One of its own: neither do deliveries wait for answers, nor answers for deliveries.
+    for_deliveries = Database(settings.database_url, pool_size=1, can_lose_commits=True)
     queue = queue_app(settings.database_url)
     children = {
         Lane.LIGHT: ChildProcess(computation.__name__, LIGHT_SECONDS),
@@ -59,15 +63,18 @@ async def _run_worker(settings: Settings, tracer: Tracer) -> None:
             with metrics_served(settings, observed(registry, database, children)):
                 _log.info("worker started")
                 retention = Retention(settings.advice_days, settings.versions_kept)
+                deliverer = Deliverer(for_deliveries, queue, Sender(allow_private=settings.webhooks_allow_private))
                 beside = [
                     asyncio.create_task(keep_warm(children.values())),
                     asyncio.create_task(keep_retention(database, queue, retention)),
+                    asyncio.create_task(deliverer.run()),
                 ]
                 await _work(queue)
                 for task in beside:
                     task.cancel()
     finally:
         await database.close()
+        await for_deliveries.close()
 
 
 def observed(

@@ -1,6 +1,5 @@
-"""Advice: callers ask questions and read answers; workers compute the answers."""
+"""Advice: callers ask questions and read answers."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from aegis_advisor import MODEL_VERSION
@@ -9,17 +8,12 @@ from app.catalog.stores.advice import AdviceStore, Asked
 from app.catalog.stores.contents import ContentStore
 from app.catalog.stores.entries import EntryStore
 from app.catalog.stores.questions import QuestionStore, TenantQuestion
-from app.catalog.stores.references import ReferenceStore
-from app.domain.advice import Advice, AdviceQuestion, Problem, Status, View
+from app.domain.advice import Advice, AdviceQuestion, Status, View
 from app.domain.callers import Caller
-from app.domain.configurations import PackedConfigurations
-from app.domain.entries import AttributeOutline, Head
+from app.domain.entries import Head
 from app.domain.errors import BudgetSpentError, NotFoundError
-from app.domain.lanes import Lane, WrongLaneError
 from app.domain.required_privacy import NOTHING_REQUIRED, RequiredPrivacy
-from app.services.advice_input import AdviceInput, RecentInputs
 from app.services.configurations import unpack_configurations
-from app.services.costs import advice_cost, lane_of
 from app.services.questions import needs_pairs, refuse_unanswerable, selected_places
 from app.services.quotas import QuotaService
 from app.services.recent_versions import KnownVersion, RecentVersions
@@ -34,10 +28,12 @@ class SeenAdvice:
     Attributes:
         advice: with the id and the time of the caller's own question.
         view: how much of the result the caller reads (`app.services.views.shown`).
+        is_stale: whether the caller sees a newer version of the entry than the advice is about.
     """
 
     advice: Advice
     view: View
+    is_stale: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,102 +200,8 @@ class AdviceService:
         own = replace(advice, id=question.id, created_at=question.created_at, digest=head.seen_by(caller).digest)
         if not head.shows_counts_to(caller):  # it would show that somebody else asked the same
             own = replace(own, elapsed_ms=None)
-        return SeenAdvice(own, view)
+        return SeenAdvice(own, view, head.version < head.latest_seen_by(caller))
 
 
 def _may_read(caller: Caller, asking_tenant: str, head: Head) -> bool:
     return head.is_visible_to(caller) and (caller.is_operator or caller.tenant == asking_tenant)
-
-
-class AdviceWork:
-    """Loads the input of computations and stores their results. Each call belongs in a short transaction."""
-
-    def __init__(
-        self,
-        contents: ContentStore,
-        references: ReferenceStore,
-        advice: AdviceStore,
-        reconstruction: ReferenceService,
-        recent: RecentInputs,
-    ) -> None:
-        self._contents = contents
-        self._references = references
-        self._advice = advice
-        self._reconstruction = reconstruction
-        self._recent = recent
-
-    async def begin(self, tenant: str, lane: Lane, advice_id: str) -> AdviceInput | None:
-        """Mark an advice as running, and return the input of its computation.
-
-        Returns None if the advice is already answered or deleted, or has to wait for references. In that case, the job
-        that stores the last reference enqueues the advice again.
-
-        Raises:
-            WrongLaneError: the computation will take too long for its lane.
-        """
-        advice = await self._advice.find(advice_id)
-        if advice is None or advice.status is Status.SUCCEEDED or not await self._contents.pin(advice.version_id):
-            return None
-        given = self._recent.find(advice)
-        if given is None:
-            given = await self._load(tenant, lane, advice)
-        else:
-            _refuse_lane(lane, given.question, given.outline, given.places, given.configurations)
-        if given is None:
-            await self._advice.wait(advice_id)
-            return None
-        await self._advice.start(advice_id)
-        return given
-
-    async def _load(self, tenant: str, lane: Lane, advice: Advice) -> AdviceInput | None:
-        """The input for a question; None if it has to wait for references.
-
-        Raises:
-            WrongLaneError: the computation will take too long for its lane.
-        """
-        frame = await self._contents.hold(advice.version_id)
-        schema = await self._contents.schema(advice.version_id)
-        if frame is None or schema is None:
-            raise RuntimeError("a version that is held was deleted")
-        places = selected_places(advice.question, frame.outline)
-        if not await self._reconstruction.ensure(tenant, advice.version_id, frame.outline, places):
-            return None
-        configurations = await self._contents.configuration_table(advice.version_id, frame)
-        _refuse_lane(lane, advice.question, frame.outline, places, configurations)
-        pairs = needs_pairs(advice.question, frame.outline)
-        return AdviceInput(
-            version_id=advice.version_id,
-            digest=advice.digest,
-            question=advice.question,
-            outline=frame.outline,
-            places=tuple(places),
-            schema=schema,
-            count_tables=await self._contents.count_tables(advice.version_id, places, pairs=pairs),
-            configurations=configurations,
-            references=await self._references.load(advice.version_id, MODEL_VERSION, places),
-        )
-
-    async def succeed(self, advice_id: str, result: bytes, elapsed_ms: float) -> None:
-        """Store the answer and wake the callers that wait for it."""
-        await self._advice.succeed(advice_id, result, elapsed_ms)
-
-    async def fail(self, advice_id: str, problem: Problem) -> None:
-        """Store the reason why there is no answer, and wake the callers that wait for it."""
-        await self._advice.fail(advice_id, problem)
-
-
-def _refuse_lane(
-    lane: Lane,
-    question: AdviceQuestion,
-    outline: Sequence[AttributeOutline],
-    places: Sequence[int],
-    configurations: PackedConfigurations,
-) -> None:
-    """Refuse a computation that will take too long for its lane.
-
-    Raises:
-        WrongLaneError: it belongs to the lane of the heavy ones.
-    """
-    cost = advice_cost(question, outline, places, configurations.codes.shape[0])
-    if lane is Lane.LIGHT and lane_of(cost) is Lane.HEAVY:
-        raise WrongLaneError

@@ -1,11 +1,11 @@
 """The catalogue: publishing, reading, changing and deleting entries, and who may do so."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from app.catalog.queue import JobQueue
 from app.catalog.stores.contents import ContentStore
 from app.catalog.stores.entries import EntryStore, Search
+from app.catalog.stores.events import EventStore
 from app.catalog.stores.tenants import TenantStore
 from app.catalog.stores.verdicts import VerdictStore
 from app.domain.callers import Caller
@@ -18,44 +18,12 @@ from app.domain.errors import (
     RoleNotAllowedError,
     StaleVersionError,
 )
-from app.domain.required_privacy import RequiredPrivacy
 from app.domain.tenants import TenantPolicy
 from app.domain.verdicts import StoredVerdict
 from app.services.admission import Admission
+from app.services.publishing import Published, Terms
 from app.services.quotas import QuotaService
 from app.services.references import chunks
-
-
-@dataclass(frozen=True, slots=True)
-class Published:
-    """What an upload has become.
-
-    Attributes:
-        head: the head of the entry.
-        is_new: whether the upload is a new version; if not, it equals the latest one.
-        warnings: what its provider should know, one sentence each.
-    """
-
-    head: Head
-    is_new: bool = False
-    warnings: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Terms:
-    """What is asked of the entries of a tenant.
-
-    Attributes:
-        tenant: the tenant.
-        named: its entry that has the name asked about; None if there is none.
-        required: the privacy that configurations must vouch for.
-        demands_sign_off: whether a reviewer must sign off each version before others see it.
-    """
-
-    tenant: str
-    named: Head | None
-    required: RequiredPrivacy
-    demands_sign_off: bool
 
 
 class CatalogueService:
@@ -68,6 +36,7 @@ class CatalogueService:
         verdicts: VerdictStore,
         tenants: TenantStore,
         quotas: QuotaService,
+        events: EventStore,
         queue: JobQueue,
     ) -> None:
         self._entries = entries
@@ -75,6 +44,7 @@ class CatalogueService:
         self._verdicts = verdicts
         self._tenants = tenants
         self._quotas = quotas
+        self._events = events
         self._queue = queue
 
     async def terms(self, caller: Caller, name: str | None, admission: Admission) -> Terms:
@@ -156,6 +126,7 @@ class CatalogueService:
         self, caller: Caller, entry_id: str, publication: Publication, admission: Admission
     ) -> Published:
         head = await self.head(caller, entry_id)
+        await self._events.entry_shown(entry_id, head.version)
         return Published(head, True, tuple(admission.warnings(publication, head.policy)))
 
     async def head(self, caller: Caller, entry_id: str, version: int | None = None) -> Head:
@@ -224,6 +195,7 @@ class CatalogueService:
         if not is_current(head):
             raise StaleVersionError("The entry has changed. Read it again and repeat the change.")
         await self._entries.set_visibility(entry_id, visibility)
+        await self._events.entry_shown(entry_id, before=head.visibility)
         return await self.head(caller, entry_id)
 
     async def sign_off(
@@ -245,6 +217,7 @@ class CatalogueService:
             if caller.subject is not None and caller.subject == head.published_by:
                 raise RoleNotAllowedError("You have published this version yourself. Somebody else has to sign it off.")
             await self._entries.sign_off(head, caller.subject)
+            await self._events.entry_shown(entry_id, head.version)
         return await self.head(caller, entry_id, head.version)
 
     async def delete(self, caller: Caller, entry_id: str, is_current: Callable[[Head], bool]) -> None:

@@ -9,6 +9,7 @@ from aegis_advisor import MODEL_VERSION
 from app.catalog.queue import JobQueue
 from app.catalog.stores.advice import AdviceStore
 from app.catalog.stores.contents import ContentStore
+from app.catalog.stores.events import EventStore
 from app.catalog.stores.questions import QuestionStore
 from app.catalog.stores.references import ReferenceStore
 from app.domain.advice import PackedReference, Problem
@@ -37,12 +38,14 @@ class ReferenceService:
         references: ReferenceStore,
         advice: AdviceStore,
         questions: QuestionStore,
+        events: EventStore,
         queue: JobQueue,
     ) -> None:
         self._contents = contents
         self._references = references
         self._advice = advice
         self._questions = questions
+        self._events = events
         self._queue = queue
 
     async def ensure(
@@ -91,7 +94,8 @@ class ReferenceService:
             return
         await self._queue.give_up(version_id, places)
         for advice_id in await self._advice.lacking(version_id, MODEL_VERSION, places):
-            await self._advice.fail(advice_id, problem)
+            if await self._advice.fail(advice_id, problem):
+                await self._events.advice_ended(advice_id)
 
 
 def chunks(outline: Sequence[AttributeOutline], places: Sequence[int]) -> dict[tuple[int, ...], Lane]:

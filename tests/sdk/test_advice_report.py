@@ -48,6 +48,12 @@ def test_promises_are_read_from_a_list_and_from_columns(schema, more):
     assert maskings_of(schema, "away") == {}
 
 
+def test_advice_on_an_older_version_says_so():
+    said = "stale: this is about version 1, and the entry has a newer one; ask again"
+    assert said not in list(report(advice_of("c1"), LISTED))
+    assert said in list(report(advice_of("c1").model_copy(update={"stale": True}), LISTED))
+
+
 def test_suppressed_cells_are_told_and_that_no_utility_counts_them():
     starred = {**LISTED["configurations"][0], "suppressed_cells": 1234}
     schema = {**LISTED, "configurations": [starred, *LISTED["configurations"][1:]]}

@@ -46,7 +46,7 @@ from app.domain.callers import Caller
 from app.domain.documents import is_small
 from app.domain.entries import CountTable, Visibility
 from app.factory import Factory
-from app.services.catalogue import Published
+from app.services.publishing import Published
 
 router = APIRouter(prefix="/v1/entries", tags=["entries"])
 

@@ -8,7 +8,7 @@ from aegis_sdk import wire
 from app.api.dependencies import FactoryDependency, PublisherDependency, State, StateDependency
 from app.api.describe import answers
 from app.api.mapping import JsonResponse, head_body
-from app.services.catalogue import Terms
+from app.services.publishing import Terms
 
 router = APIRouter(tags=["entries"])
 

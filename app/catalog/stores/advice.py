@@ -88,21 +88,28 @@ class AdviceStore:
         """Mark an advice as running, unless it is answered."""
         await self._change(advice_id, status=Status.RUNNING.value)
 
-    async def succeed(self, advice_id: str, result: bytes, elapsed_ms: float) -> None:
-        """Store the answer and announce it when the transaction commits."""
-        await self._finish(advice_id, status=Status.SUCCEEDED.value, result=result, elapsed_ms=elapsed_ms, problem=None)
+    async def succeed(self, advice_id: str, result: bytes, elapsed_ms: float) -> bool:
+        """Store the answer and announce it when the transaction commits; False if there is one already."""
+        return await self._finish(
+            advice_id, status=Status.SUCCEEDED.value, result=result, elapsed_ms=elapsed_ms, problem=None
+        )
 
-    async def fail(self, advice_id: str, problem: Problem) -> None:
-        """Store why there is no answer and announce it when the transaction commits."""
-        await self._finish(advice_id, status=Status.FAILED.value, problem=asdict(problem))
+    async def fail(self, advice_id: str, problem: Problem) -> bool:
+        """Store why there is no answer and announce it when the transaction commits; False if there is one."""
+        return await self._finish(advice_id, status=Status.FAILED.value, problem=asdict(problem))
 
-    async def _finish(self, advice_id: str, **values: object) -> None:
-        await self._change(advice_id, **values)
+    async def _finish(self, advice_id: str, **values: object) -> bool:
+        changed = await self._change(advice_id, **values)
         await self._session.execute(_ANNOUNCE, {"channel": CHANNEL, "payload": advice_id})
+        return changed
 
-    async def _change(self, advice_id: str, **values: object) -> None:
-        """Change an advice unless it is answered: jobs may run twice, and the slower one must not undo an answer."""
-        await self._session.execute(_UNANSWERED, {"wanted": uuid.UUID(advice_id)} | values)
+    async def _change(self, advice_id: str, **values: object) -> bool:
+        """Change an advice unless it is answered, and return whether it was not.
+
+        Jobs may run twice, and the slower one must not undo an answer.
+        """
+        changed = await self._session.execute(_UNANSWERED, {"wanted": uuid.UUID(advice_id)} | values)
+        return changed.first() is not None
 
 
 # Statements are built once: building one takes longer than PostgreSQL takes to answer it.
@@ -123,7 +130,11 @@ _ADD = (
     )
     .returning(_TABLE.c.id)
 )
-_UNANSWERED = update(_TABLE).where(_TABLE.c.id == bindparam("wanted"), _TABLE.c.status != Status.SUCCEEDED.value)
+_UNANSWERED = (
+    update(_TABLE)
+    .where(_TABLE.c.id == bindparam("wanted"), _TABLE.c.status != Status.SUCCEEDED.value)
+    .returning(_TABLE.c.id)
+)
 _ANNOUNCE = select(func.pg_notify(bindparam("channel", type_=Text), bindparam("payload", type_=Text)))
 
 #: The attributes in the outline of the version that an advice is about, each with its place there.

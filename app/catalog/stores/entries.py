@@ -258,4 +258,6 @@ def _to_head(entry: EntryRow, version: EntryVersionRow, tenant: TenantRow) -> He
         awaits_sign_off=version.awaits_sign_off,
         published_by=version.published_by,
         signed_off_by=version.signed_off_by,
+        latest_version=entry.latest_version,
+        released_version=entry.latest_version if entry.released_version is None else entry.released_version,
     )

@@ -5,6 +5,7 @@ from app.catalog.tables.api_key import ApiKeyRow
 from app.catalog.tables.base import Base
 from app.catalog.tables.configuration_table import ConfigurationTableRow
 from app.catalog.tables.count_table import CountTableRow
+from app.catalog.tables.delivery import DeliveryRow
 from app.catalog.tables.entry import EntryRow
 from app.catalog.tables.entry_version import EntryVersionRow
 from app.catalog.tables.idempotency_key import IdempotencyKeyRow
@@ -14,6 +15,7 @@ from app.catalog.tables.server_key import ServerKeyRow
 from app.catalog.tables.tenant import TenantRow
 from app.catalog.tables.verdict import VerdictRow
 from app.catalog.tables.waiting_job import WaitingJobRow
+from app.catalog.tables.webhook import WebhookRow
 
 __all__ = [
     "AdviceRow",
@@ -21,6 +23,7 @@ __all__ = [
     "Base",
     "ConfigurationTableRow",
     "CountTableRow",
+    "DeliveryRow",
     "EntryRow",
     "EntryVersionRow",
     "IdempotencyKeyRow",
@@ -32,4 +35,5 @@ __all__ = [
     "TenantRow",
     "VerdictRow",
     "WaitingJobRow",
+    "WebhookRow",
 ]

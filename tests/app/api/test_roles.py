@@ -25,6 +25,8 @@ VISIBILITY: Mapping[str, Any] = {
     "other, named": {"tenants": ["stranger"]},
 }
 
+WEBHOOK = {"url": "https://hooks.example/", "events": ["entry.published"]}
+
 
 def table() -> dict[str, dict[str, int]]:
     """Status by route and caller."""
@@ -148,12 +150,25 @@ async def test_the_status_is_the_table_s(world, route, caller, sent):
         owned = await published(owned.api, owned.owner, owned.document["visibility"])
     if "{prefix}" in path:
         path = path.format(prefix=await created_key(world, caller))
+    if "{webhook_id}" in path:
+        path = path.format(webhook_id=await created_webhook(world, caller))
     path = path.format(entry_id=owned.entry_id, advice_id=owned.advice_id)
     headers = world.headers[sent][caller] | {"If-Match": "*", "Prefer": "respond-async"}
     params = ACCEPTED if route == "POST /v1/entries" else None
     answer = await owned.api.request(method, path, headers=headers, json=body(route, owned), params=params)
     assert answer.status_code == TABLE[route][caller], answer.text
     assert (answer.headers.get("WWW-Authenticate") == "Bearer") == (answer.status_code == 401)
+
+
+async def created_webhook(world: World, caller: str) -> str:
+    """The id of a new webhook of the tenant whose entry the caller asks about, instead of all that it had."""
+    api, tenant = world.entries[caller].api, "default" if caller == "development" else "owner"
+    headers = world.headers["key"]["development" if caller == "development" else "operator"]
+    listed = await api.get("/v1/webhooks", params={"tenant": tenant}, headers=headers)
+    for webhook in listed.json()["items"]:
+        await api.delete(f"/v1/webhooks/{webhook['id']}", headers=headers)
+    answer = await api.post("/v1/webhooks", json=WEBHOOK | {"tenant": tenant}, headers=headers)
+    return str(answer.json()["id"])
 
 
 async def created_key(world: World, caller: str) -> str:
@@ -175,4 +190,7 @@ def body(route: str, owned: Owned) -> Any:
         "POST /v1/keys/{prefix}/successor": {},
         "PUT /v1/policy": {},
         "PUT /v1/quota": {},
+        "POST /v1/webhooks": WEBHOOK,
+        "PATCH /v1/webhooks/{webhook_id}": {"enabled": True},
+        "POST /v1/webhooks/{webhook_id}/secret": {},
     }.get(route)

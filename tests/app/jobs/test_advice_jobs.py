@@ -15,7 +15,7 @@ from app.jobs.tasks import Tasks
 from app.process.child import ChildProcess
 from app.services import computation
 from tests.app.jobs.database import jobs, rows, until
-from tests.service import ask, example_entry, publish
+from tests.service import ask, create_key, example_entry, publish, running_app
 
 
 async def answer_of(api, asked):
@@ -109,6 +109,17 @@ async def test_a_question_waits_for_the_reference_that_is_being_computed(api, wo
     assert (await answer_of(api, asked))["status"] == "succeeded"
     await manager.finish_job(first, Status.SUCCEEDED, delete_job=True)
     assert jobs(database_url) == []
+
+
+async def test_two_tenants_that_wait_for_the_same_answer_both_get_it(worker, database_url):
+    keys = [await create_key(database_url, tenant, "provider") for tenant in ("one", "other")]
+    async with running_app(database_url) as api:
+        head = await publish(api, example_entry(visibility="all"), **keys[0])
+        path, question = f"/v1/entries/{head['id']}/advice", {"measure": "mutual_information"}
+        asked = [await api.post(path, json=question, headers=key | {"Prefer": "respond-async"}) for key in keys]
+        await worker.run()
+        answers = [await api.get(one.headers["Location"], headers=key) for one, key in zip(asked, keys, strict=True)]
+    assert [answer.json()["status"] for answer in answers] == ["succeeded"] * 2
 
 
 async def test_a_question_whose_reference_never_came_computes_it(api, worker, database_url):

@@ -124,6 +124,8 @@ def _outcome(advice: Advice | CoarseAdvice, schema: Mapping[str, Any]) -> Iterat
     better = f" ({advice.better} utility is better)" if advice.better else ""
     by = f"by {advice.request.get('measure')}{_unit(advice, schema)}{better}"
     yield f"it is the best of {advice.considered} {by}"
+    if advice.stale:
+        yield f"stale: this is about version {advice.entry.version}, and the entry has a newer one; ask again"
     kept = kept_by_best(advice)
     if kept is not None and not (kept.of_all or kept.is_coarse or advice.transfer is not None):
         # By a joint measure, the best configuration may be all that is known of the whole.

@@ -89,6 +89,16 @@ from aegis_sdk.wire.transfer import ATTRIBUTE_MEASURES, TRANSFER_MEASURES, Holdo
 from aegis_sdk.wire.values import COUNT_MAX, EntryName
 from aegis_sdk.wire.verdict import Verdict, VerdictFinding
 from aegis_sdk.wire.visibility import Visibility, VisibilityPatch, VisibleTo
+from aegis_sdk.wire.webhooks import (
+    NewWebhook,
+    SecretRotation,
+    Webhook,
+    WebhookDelivery,
+    WebhookDeliveryList,
+    WebhookList,
+    WebhookPatch,
+    WebhookRequest,
+)
 
 __all__ = [
     "ATTACKS",
@@ -162,6 +172,7 @@ __all__ = [
     "Measured",
     "Misfit",
     "NewKey",
+    "NewWebhook",
     "Noise",
     "NotJsonError",
     "Pair",
@@ -180,6 +191,7 @@ __all__ = [
     "RankedConfiguration",
     "Reconstruction",
     "RotationRequest",
+    "SecretRotation",
     "SeenBy",
     "TenantPolicy",
     "Transfer",
@@ -189,6 +201,12 @@ __all__ = [
     "Visibility",
     "VisibilityPatch",
     "VisibleTo",
+    "Webhook",
+    "WebhookDelivery",
+    "WebhookDeliveryList",
+    "WebhookList",
+    "WebhookPatch",
+    "WebhookRequest",
     "faults_of",
     "figure_limits",
     "pointer_of",

@@ -212,6 +212,11 @@ class AdviceHead(Answer):
     status: AdviceStatus = Field(description="`queued`, `running`, `succeeded` or `failed`")
     progress: Progress | None = Field(default=None, description="Progress; null once it is finished")
     entry: EntryVersion = Field(description="The version of the entry that the question is about")
+    stale: bool = Field(
+        default=False,
+        description="Whether you see a newer version of the entry than this advice is about; ask again to get advice "
+        "on that",
+    )
     request: dict[str, Any] = Field(description="The question with all defaults filled in")
     policy: dict[str, float] | None = Field(
         default=None,

@@ -143,6 +143,7 @@ EXAMPLE_ADVICE: Final[dict[str, Any]] = {
     "status": "succeeded",
     "view": "full",
     "entry": {"id": EXAMPLE_HEAD["id"], "version": 1, "digest": EXAMPLE_HEAD["digest"]},
+    "stale": False,
     "request": EXAMPLE_ADVICE_REQUEST | {"bias_correction": False},
     "configuration": "c17",
     "deviation": 0.00123,
@@ -196,7 +197,7 @@ EXAMPLE_ADVICE: Final[dict[str, Any]] = {
 }
 
 EXAMPLE_COARSE_ADVICE: Final[dict[str, Any]] = {
-    **{name: EXAMPLE_ADVICE[name] for name in ("id", "status", "entry", "request", "configuration", "tied")},
+    **{name: EXAMPLE_ADVICE[name] for name in ("id", "status", "entry", "stale", "request", "configuration", "tied")},
     **{name: EXAMPLE_ADVICE[name] for name in ("considered", "ranking_basis", "indistinguishable")},
     **{name: EXAMPLE_ADVICE[name] for name in ("indistinguishable_count", "unit", "model_version", "created_at")},
     "view": "coarse",

@@ -1,0 +1,146 @@
+"""The store of deliveries, for the workers that make them."""
+
+import uuid
+from datetime import timedelta
+
+from sqlalchemy import ScalarSelect, and_, case, delete, func, select, true, update
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import aliased
+
+from app.catalog.tables import DeliveryRow, WebhookRow
+from app.domain.webhooks import DueDelivery, Outcome
+
+#: A worker that has not reported an attempt for so long is taken for dead. An attempt takes a third of that at most.
+CLAIM = timedelta(seconds=30)
+
+#: So many old deliveries are deleted at once.
+_SWEPT = 10_000
+
+
+class DeliveryStore:
+    """Webhooks that something is due for, claimed by one worker at a time, and what becomes of the attempts."""
+
+    def __init__(self, session: AsyncSession) -> None:
+        self._session = session
+
+    async def claim(self) -> str | None:
+        """Claim a webhook that something is due for and return its id; None if there is none.
+
+        The one that has waited longest comes first. A tenant has one webhook served at a time, so that none takes all
+        places.
+        """
+        claimed = (
+            update(WebhookRow)
+            .where(WebhookRow.id == _claimable())
+            .values(claimed_until=func.clock_timestamp() + CLAIM)
+            .returning(WebhookRow.id)
+        )
+        found = (await self._session.execute(claimed)).scalar()
+        return None if found is None else str(found)
+
+    async def next_due(self, webhook_id: str) -> DueDelivery | None:
+        """What is to be sent to a webhook next; None if nothing is due, or it has been disabled or deleted."""
+        previous = case((WebhookRow.previous_secret_until > func.now(), WebhookRow.previous_secret))
+        statement = (
+            select(DeliveryRow, WebhookRow, previous)
+            .join(WebhookRow, WebhookRow.id == DeliveryRow.webhook_id)
+            .where(WebhookRow.id == uuid.UUID(webhook_id), WebhookRow.disabled_at.is_(None), _IS_DUE)
+            .order_by(DeliveryRow.next_attempt_at, DeliveryRow.created_at)
+            .limit(1)
+        )
+        return next((_to_due(*row) for row in await self._session.execute(statement)), None)
+
+    async def succeeded(self, due: DueDelivery, outcome: Outcome) -> None:
+        """Store that the receiver has taken an event. The webhook stays claimed."""
+        await self._attempted(due, outcome, status="delivered")
+        await self._webhook(due, outcome, failures=0, failing_since=None, retry_at=None)
+
+    async def failed(self, due: DueDelivery, outcome: Outcome, wait: timedelta | None, pause: timedelta) -> None:
+        """Store a failed attempt.
+
+        Args:
+            due: what was to be sent.
+            outcome: how the attempt has ended.
+            wait: how long the event waits for the next attempt; None if it is given up.
+            pause: how long nothing at all is sent to the webhook.
+        """
+        next_attempt = {} if wait is None else {"next_attempt_at": func.clock_timestamp() + wait}
+        await self._attempted(due, outcome, status="pending" if wait is not None else "failed", **next_attempt)
+        await self._webhook(
+            due,
+            outcome,
+            failures=WebhookRow.failures + 1,
+            failing_since=func.coalesce(WebhookRow.failing_since, func.clock_timestamp()),
+            retry_at=func.clock_timestamp() + pause,
+        )
+
+    async def release(self, webhook_id: str) -> None:
+        """End the claim on a webhook."""
+        await self._session.execute(
+            update(WebhookRow)
+            .where(WebhookRow.id == uuid.UUID(webhook_id))
+            .values(claimed_until=func.clock_timestamp())
+        )
+
+    async def sweep(self, kept: timedelta) -> None:
+        """Delete deliveries that are older than this, some thousands at a time."""
+        old = select(DeliveryRow.id).where(DeliveryRow.created_at < func.now() - kept).limit(_SWEPT)
+        await self._session.execute(delete(DeliveryRow).where(DeliveryRow.id.in_(old)))
+
+    async def _attempted(self, due: DueDelivery, outcome: Outcome, **values: object) -> None:
+        await self._session.execute(
+            update(DeliveryRow)
+            .where(DeliveryRow.id == uuid.UUID(due.id), DeliveryRow.status == "pending")
+            .values(attempts=DeliveryRow.attempts + 1, **_told(outcome), **values)
+        )
+
+    async def _webhook(self, due: DueDelivery, outcome: Outcome, **values: object) -> None:
+        await self._session.execute(
+            update(WebhookRow)
+            .where(WebhookRow.id == uuid.UUID(due.webhook_id))
+            .values(claimed_until=func.clock_timestamp() + CLAIM, **_told(outcome), **values)
+        )
+
+
+_IS_DUE = and_(DeliveryRow.status == "pending", DeliveryRow.next_attempt_at <= func.now())
+
+
+def _claimable() -> ScalarSelect[uuid.UUID]:
+    webhook, sibling = aliased(WebhookRow), aliased(WebhookRow)
+    is_served = (sibling.tenant_id == webhook.tenant_id) & (sibling.claimed_until > func.now())
+    return (
+        select(webhook.id)
+        .where(
+            webhook.disabled_at.is_(None),
+            func.coalesce(webhook.retry_at <= func.now(), true()),
+            ~select(sibling.id).where(is_served).exists(),
+            select(DeliveryRow.id).where(DeliveryRow.webhook_id == webhook.id, _IS_DUE).exists(),
+        )
+        .order_by(webhook.claimed_until.nulls_first())
+        .limit(1)
+        .with_for_update(of=webhook, skip_locked=True)
+        .scalar_subquery()
+    )
+
+
+def _told(outcome: Outcome) -> dict[str, object]:
+    return {
+        "last_attempt_at": func.clock_timestamp(),
+        "last_status": outcome.status,
+        "last_error": outcome.error,
+    }
+
+
+def _to_due(delivery: DeliveryRow, webhook: WebhookRow, previous: bytes | None) -> DueDelivery:
+    return DueDelivery(
+        id=str(delivery.id),
+        webhook_id=str(webhook.id),
+        url=webhook.url,
+        secrets=(webhook.secret,) if previous is None else (webhook.secret, previous),
+        type=delivery.type,
+        data=delivery.data,
+        created_at=delivery.created_at,
+        attempts=delivery.attempts,
+        failures=webhook.failures,
+        failing_since=webhook.failing_since,
+    )

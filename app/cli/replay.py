@@ -1,0 +1,70 @@
+"""Compute a stored answer again."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from app.api.required_privacy import required_by
+from app.catalog import migrations
+from app.catalog.queue import queue_app
+from app.catalog.session import Database
+from app.cli.environment import DataDir, database_of, fail, settings_of
+from app.domain.advice import PackedReference
+from app.factory import Factory
+from app.process.child import ChildProcess
+from app.services import computation
+from app.services.computation import compute_advice, compute_references
+from app.services.replay import Replay
+from app.settings import Settings
+
+#: The most differences that are printed.
+_MOST = 20
+
+
+def replay(
+    advice_id: Annotated[str, typer.Argument(help="Id of an advice, as its caller knows it.")],
+    data_dir: DataDir = None,
+) -> None:
+    """Compute an answer again from the counts of its version, and compare it with the stored one bit for bit.
+
+    Prints `equal`, or what differs, without any count. The exit code is 0 if it is equal, 1 if it differs, and 2 if it
+    cannot be computed.
+    """
+    settings = settings_of(data_dir=data_dir)
+    with database_of(settings) as url:
+        migrations.upgrade(url)
+        replayed = asyncio.run(_loaded(url, advice_id))
+    try:
+        references, result = asyncio.run(_computed(replayed, settings))
+    except TimeoutError:
+        fail(f"the computation took longer than {settings.job_seconds} s (AEGIS_JOB_SECONDS)")
+    for note in replayed.notes(required_by(settings)):
+        typer.echo(f"note: {note}")
+    differences = list(replayed.differences(references, result))
+    for difference in differences[:_MOST]:
+        typer.echo(difference)
+    if len(differences) > _MOST:
+        typer.echo(f"and {len(differences) - _MOST} more differences")
+    if differences:
+        raise typer.Exit(1)
+    typer.echo("equal")
+
+
+async def _loaded(url: str, advice_id: str) -> Replay:
+    database = Database(url, pool_size=1)
+    try:
+        async with database.transaction() as session:
+            return await Factory(session, queue_app(url)).replays().load(advice_id)
+    finally:
+        await database.close()
+
+
+async def _computed(replayed: Replay, settings: Settings) -> tuple[Sequence[PackedReference], bytes]:
+    """The references and the answer, computed in a child process as a worker does it."""
+    child = ChildProcess(computation.__name__, settings.job_seconds)
+    references: Sequence[PackedReference] = ()
+    if replayed.counts is not None:
+        references = await child.run(compute_references, replayed.counts, settings.reconstruction_seconds)
+    return references, await child.run(compute_advice, replayed.input_with(references))

@@ -1,0 +1,20 @@
+"""Events: what happens in the service that tenants can be told of by webhooks."""
+
+from collections.abc import Mapping
+from typing import Final
+
+ENTRY_PUBLISHED: Final = "entry.published"
+ADVICE_SUCCEEDED: Final = "advice.succeeded"
+ADVICE_FAILED: Final = "advice.failed"
+ADVICE_STALE: Final = "advice.stale"
+
+EVENT_TYPES: Final[Mapping[str, str]] = {
+    ENTRY_PUBLISHED: "a version of an entry has become visible to the tenant",
+    ADVICE_SUCCEEDED: "an advice that the tenant waits for is there",
+    ADVICE_FAILED: "an advice that the tenant waits for has failed",
+    ADVICE_STALE: "a new version of an entry has become visible to the tenant, which has asked about an older one",
+}
+"""What a webhook can ask for, each with when it happens. To add a type, add it here and in the table of docs/api.md."""
+
+PING: Final = "ping"
+"""The type of the event that only a test of a webhook sends."""

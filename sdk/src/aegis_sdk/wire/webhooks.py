@@ -1,0 +1,149 @@
+"""Webhooks: where a tenant is told of events."""
+
+from datetime import datetime
+from typing import Annotated, Any, Final
+
+from pydantic import ConfigDict, Field
+
+from aegis_sdk.wire.documents import Answer, Request
+from aegis_sdk.wire.values import Identifier
+
+LONGEST_URL: Final = 2_000
+"""Characters that the URL of a webhook can have at most."""
+
+_SECRET: Final = "whsec_GmQxXK0uVpZ3cB1nT7yWfR5eL9aHsD2kJ4oU6iP8qEw="  # noqa: S105 -- an example
+
+_EXAMPLE_WEBHOOK: Final[dict[str, Any]] = {
+    "id": "0f0c2a3e-63c2-4a53-9a0c-6d6c0d3f5b1e",
+    "tenant": "insurer",
+    "url": "https://hooks.insurer.example/aegis",
+    "events": ["entry.published", "advice.stale"],
+    "created_at": "2026-03-01T12:00:00Z",
+    "created_by": "aegis_30a4a6be",
+    "enabled": True,
+    "disabled_reason": None,
+    "failing_since": None,
+    "last_attempt_at": "2026-03-01T12:05:00Z",
+    "last_status": 204,
+    "last_error": None,
+}
+
+_EXAMPLE_DELIVERY: Final[dict[str, Any]] = {
+    "id": "6a1f7c1e-3f0b-4c55-8f43-0f6f1b2a9d10",
+    "event": "entry.published",
+    "status": "pending",
+    "attempts": 1,
+    "created_at": "2026-03-01T12:05:00Z",
+    "next_attempt_at": "2026-03-01T12:05:06Z",
+    "last_attempt_at": "2026-03-01T12:05:01Z",
+    "last_status": 503,
+    "last_error": None,
+}
+
+
+class WebhookRequest(Request):
+    """Asks for a new webhook."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [{"url": _EXAMPLE_WEBHOOK["url"], "events": ["entry.published", "advice.stale"]}]
+        }
+    )
+
+    url: Annotated[str, Field(min_length=1, max_length=LONGEST_URL)] = Field(
+        description="Where events are posted: HTTPS, on the public internet"
+    )
+    events: Annotated[list[Identifier], Field(min_length=1, max_length=100)] = Field(
+        description="Types of the events that it gets"
+    )
+    tenant: Identifier | None = Field(
+        default=None, description="Tenant that it is of; only operators name another than their own"
+    )
+
+
+class WebhookPatch(Request):
+    """Enables or disables a webhook."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"enabled": True}]})
+
+    enabled: bool = Field(description="Whether events are sent; true also forgets that it has failed")
+
+
+class SecretRotation(Request):
+    """Asks for a new secret of a webhook."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"overlap_hours": 24}]})
+
+    overlap_hours: Annotated[int, Field(ge=0, le=24 * 30)] = Field(
+        default=24, description="Hours for which the old secret still signs, too; 0 ends it at once"
+    )
+
+
+class Webhook(Answer):
+    """A webhook, without its secret."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE_WEBHOOK]})
+
+    id: str = Field(description="Id of the webhook")
+    tenant: str = Field(description="Tenant that it is of")
+    url: str = Field(description="Where events are posted")
+    events: list[str] = Field(description="Types of the events that it gets")
+    created_at: datetime = Field(description="When it was created (RFC 3339, UTC)")
+    created_by: str | None = Field(default=None, description="Prefix of the key, or subject of the token, that did")
+    enabled: bool = Field(description="Whether events are sent")
+    disabled_reason: str | None = Field(
+        default=None,
+        description="`administrator`, `gone` (it answered 410) or `failing` (for a week); null: it is enabled",
+    )
+    failing_since: datetime | None = Field(
+        default=None, description="When the first attempt since the last success failed; null: the last one succeeded"
+    )
+    last_attempt_at: datetime | None = Field(default=None, description="When it was last sent something; null: never")
+    last_status: int | None = Field(default=None, description="HTTP status of its last answer; null: there was none")
+    last_error: str | None = Field(
+        default=None, description="Why there was none: `address_refused`, `timeout` or `unreachable`"
+    )
+
+
+class NewWebhook(Webhook):
+    """A webhook with a secret that was just drawn. It is shown only this once."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE_WEBHOOK | {"secret": _SECRET}]})
+
+    secret: str = Field(description="The secret by which the receiver checks signatures (Standard Webhooks)")
+
+
+class WebhookList(Answer):
+    """The webhooks of a tenant, oldest first."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"items": [_EXAMPLE_WEBHOOK]}]})
+
+    items: list[Webhook] = Field(description="The webhooks, also disabled ones")
+
+
+class WebhookDelivery(Answer):
+    """What became of an event on its way to a webhook."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE_DELIVERY]})
+
+    id: str = Field(description="The `webhook-id` of every attempt")
+    event: str = Field(description="Type of the event")
+    status: str = Field(description="`pending`, `delivered` or `failed` (given up)")
+    attempts: int = Field(description="Number of attempts")
+    created_at: datetime = Field(description="When it happened (RFC 3339, UTC)")
+    next_attempt_at: datetime | None = Field(
+        default=None, description="When it is tried next, at the earliest; null unless it is pending"
+    )
+    last_attempt_at: datetime | None = Field(default=None, description="When it was last tried; null: never")
+    last_status: int | None = Field(default=None, description="HTTP status of the last answer; null: there was none")
+    last_error: str | None = Field(
+        default=None, description="Why there was none: `address_refused`, `timeout` or `unreachable`"
+    )
+
+
+class WebhookDeliveryList(Answer):
+    """What was last sent to a webhook, or waits for that, newest first."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"items": [_EXAMPLE_DELIVERY]}]})
+
+    items: list[WebhookDelivery] = Field(description="The deliveries of the last 30 days, as many as asked for")
