@@ -57,7 +57,7 @@ async def replayed(database_url, advice_id):
         (associated_entry, {"measure": "joint_interactions"}),
         (mixed_entry, {"kinds": ["masked", "generated"]}),
     ],
-    ids=str,
+    ids=lambda given: getattr(given, "__name__", str(given)),
 )
 async def test_an_answer_that_is_computed_again_is_equal(api, worker, database_url, entry, question):
     advice_id = await answered(api, worker, entry(), **question)

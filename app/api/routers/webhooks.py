@@ -16,9 +16,11 @@ from app.api.dependencies import (
     StateDependency,
 )
 from app.api.describe import answers, body
+from app.api.idempotency import OnceDependency
 from app.api.mapping import JsonResponse, timestamp
 from app.api.routers.keys import OwnTenant
 from app.domain.webhooks import Delivery, Webhook
+from app.factory import Factory
 
 router = APIRouter(prefix="/v1/webhooks", tags=["webhooks"])
 
@@ -35,6 +37,7 @@ _log = structlog.get_logger(__name__)
         wire.NewWebhook,
         "The webhook; its secret is shown only this once",
         400,
+        409,
         413,
         415,
         422,
@@ -42,16 +45,20 @@ _log = structlog.get_logger(__name__)
     ),
 )
 async def create_webhook(
-    caller: CallerDependency, document: SmallBodyDependency, state: StateDependency, factory: FactoryDependency
+    caller: CallerDependency, document: SmallBodyDependency, state: StateDependency, once: OnceDependency
 ) -> Response:
     """Posts the named events of the caller's tenant to a URL from now on; operators may name another tenant."""
-    asked = await validated(wire.WebhookRequest, document)
-    secret, webhook = await factory.webhooks().create(
-        caller, asked.tenant, asked.url, asked.events, allow_private=state.webhooks_allow_private
-    )
-    _log.info("webhook created", webhook=webhook.id, by=caller.subject)
-    headers = {"Location": f"/v1/webhooks/{webhook.id}"}
-    return JsonResponse(_webhook_body(webhook) | {"secret": secret}, 201, headers)
+
+    async def create(factory: Factory) -> Response:
+        asked = await validated(wire.WebhookRequest, document)
+        secret, webhook = await factory.webhooks().create(
+            caller, asked.tenant, asked.url, asked.events, allow_private=state.webhooks_allow_private
+        )
+        _log.info("webhook created", webhook=webhook.id, by=caller.subject)
+        headers = {"Location": f"/v1/webhooks/{webhook.id}"}
+        return JsonResponse(_webhook_body(webhook) | {"secret": secret}, 201, headers)
+
+    return await once.answer(document, create)
 
 
 @router.get(
@@ -103,27 +110,35 @@ async def delete_webhook(webhook_id: str, caller: CallerDependency, factory: Fac
     summary="Replace a webhook's secret",
     openapi_extra=body(wire.SecretRotation),
     responses=answers(
-        200, wire.NewWebhook, "The webhook; its new secret is shown only this once", 400, 404, 413, 415, 422
+        200, wire.NewWebhook, "The webhook; its new secret is shown only this once", 400, 404, 409, 413, 415, 422
     ),
 )
 async def replace_secret(
-    webhook_id: str, caller: CallerDependency, document: SmallBodyDependency, factory: FactoryDependency
+    webhook_id: str, caller: CallerDependency, document: SmallBodyDependency, once: OnceDependency
 ) -> Response:
     """Draws a new secret. For a while, events have a signature by each, so that the receiver can change over."""
-    overlap = timedelta(hours=(await validated(wire.SecretRotation, document)).overlap_hours)
-    secret, webhook = await factory.webhooks().rotate(caller, webhook_id, overlap)
-    return JsonResponse(_webhook_body(webhook) | {"secret": secret})
+
+    async def rotate(factory: Factory) -> Response:
+        overlap = timedelta(hours=(await validated(wire.SecretRotation, document)).overlap_hours)
+        secret, webhook = await factory.webhooks().rotate(caller, webhook_id, overlap)
+        return JsonResponse(_webhook_body(webhook) | {"secret": secret})
+
+    return await once.answer(document, rotate)
 
 
 @router.post(
     "/{webhook_id}/test",
     summary="Test a webhook",
     status_code=202,
-    responses=answers(202, wire.WebhookDelivery, "The delivery of the ping, which a worker makes", 404, 422),
+    responses=answers(202, wire.WebhookDelivery, "The delivery of the ping, which a worker makes", 404, 409, 422),
 )
-async def test_webhook(webhook_id: str, caller: CallerDependency, factory: FactoryDependency) -> Response:
+async def test_webhook(webhook_id: str, caller: CallerDependency, once: OnceDependency) -> Response:
     """Sends the event `ping`, whatever events the webhook asks for."""
-    return JsonResponse(_delivery_body(await factory.webhooks().test(caller, webhook_id)), 202)
+
+    async def test(factory: Factory) -> Response:
+        return JsonResponse(_delivery_body(await factory.webhooks().test(caller, webhook_id)), 202)
+
+    return await once.answer(b"", test)
 
 
 @router.get(
