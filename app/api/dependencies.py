@@ -17,7 +17,7 @@ from app.catalog.announcements import Announcements
 from app.catalog.session import Database
 from app.domain.callers import DEVELOPER, Caller, is_key
 from app.domain.entries import Head
-from app.domain.errors import UnknownKeyError
+from app.domain.errors import RoleNotAllowedError, UnknownKeyError
 from app.domain.lanes import Lane
 from app.factory import Factory
 from app.identity import TokenReader
@@ -26,6 +26,7 @@ from app.services.admission import Admission
 from app.services.catalogue import require_publisher
 from app.services.policy import Policy
 from app.services.recent_versions import RecentVersions
+from app.settings import LOOPBACK
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +73,15 @@ def get_state(request: Request) -> State:
 StateDependency = Annotated[State, Depends(get_state)]
 
 
-async def get_caller(state: StateDependency, authorization: Annotated[str | None, Header()] = None) -> Caller:
+async def get_caller(
+    state: StateDependency, request: Request, authorization: Annotated[str | None, Header()] = None
+) -> Caller:
     """The caller: the holder of the key or of the token, or the developer in development mode.
 
     This has a transaction of its own, since no transaction must stay open while a body is uploaded.
     """
     if state.development_mode:
+        _refuse_other_name(request.headers.get("host", ""))
         return DEVELOPER
     scheme, _, key = (authorization or "").partition(" ")
     if scheme.lower() != "bearer" or not key.strip():
@@ -88,6 +92,15 @@ async def get_caller(state: StateDependency, authorization: Annotated[str | None
         return await state.tokens.caller(key.strip())
     async with state.database.transaction() as session:
         return (await Factory(session, state.queue).keyring().recognise(key.strip())).caller
+
+
+def _refuse_other_name(host: str) -> None:
+    """Refuse a request without a key under a name that others own: a web page may have made it lead here."""
+    name = host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]
+    if name.lower() not in LOOPBACK:
+        raise RoleNotAllowedError(
+            "This service has no keys and answers this machine only: call it http://127.0.0.1 or http://localhost."
+        )
 
 
 CallerDependency = Annotated[Caller, Depends(get_caller)]
