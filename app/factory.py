@@ -10,6 +10,7 @@ from app.catalog.stores.entries import EntryStore
 from app.catalog.stores.keys import KeyStore
 from app.catalog.stores.questions import QuestionStore
 from app.catalog.stores.references import ReferenceStore
+from app.catalog.stores.server_key import ServerKeyStore
 from app.catalog.stores.tenants import TenantStore
 from app.catalog.stores.verdicts import VerdictStore
 from app.services.administration import Administration
@@ -36,7 +37,7 @@ class Factory:
 
     def keyring(self) -> Keyring:
         """The service for API keys."""
-        return Keyring(KeyStore(self._session), TenantStore(self._session))
+        return Keyring(KeyStore(self._session), TenantStore(self._session), ServerKeyStore(self._session))
 
     def administration(self) -> Administration:
         """The service for administrators of tenants."""
