@@ -36,13 +36,11 @@ from app.services.keyring import Keyring
 from app.services.policy import Policy
 from app.services.recent_versions import RecentVersions
 from app.services.small_counts import SmallCounts, SmallCountsGate
-from app.settings import Settings
+from app.settings import LOOPBACK, Settings
 from app.telemetry import UNTRACED, ApiMetrics, ChildrenCollector, DatabaseCollector, PoolCollector, tracer_for
 
 #: Seconds in which rates are counted.
 MINUTE = 60.0
-
-_LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 
 _DESCRIPTION = (
     "Picks the masking configuration of a table that loses the least predictive utility, from summaries, "
@@ -105,7 +103,7 @@ async def refuse_open_door(keyring: Keyring, settings: Settings) -> bool:
         OpenDoorError: it is in development mode, and others can reach its host.
     """
     development_mode = settings.oidc_issuer is None and not await keyring.any_created()
-    if development_mode and settings.host not in _LOOPBACK:
+    if development_mode and settings.host not in LOOPBACK:
         raise OpenDoorError(settings.host)
     return development_mode
 

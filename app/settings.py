@@ -2,12 +2,15 @@
 
 import re
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import BeforeValidator, Field
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 MEBIBYTE = 2**20
+
+#: The hosts that only this machine reaches.
+LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 
 
 def numbers_by_name(text: str) -> dict[str, float]:

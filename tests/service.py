@@ -55,7 +55,7 @@ async def running_app(
         transport = httpx.ASGITransport(app, raise_app_exceptions=False)
         hooks = {"response": [hold_to_contract]}
         async with httpx.AsyncClient(
-            transport=transport, base_url="http://aegis", timeout=30, event_hooks=hooks
+            transport=transport, base_url="http://127.0.0.1", timeout=30, event_hooks=hooks
         ) as client:
             yield client
 

@@ -21,7 +21,7 @@ from app.catalog.announcements import Announcements
 from app.catalog.probe import Probe
 from app.catalog.session import Database
 from app.domain.callers import DEVELOPER, Caller, is_key
-from app.domain.errors import StorageFullError, UnknownKeyError
+from app.domain.errors import RoleNotAllowedError, StorageFullError, UnknownKeyError
 from app.domain.lanes import Lane
 from app.domain.quotas import NO_QUOTA, Quota
 from app.domain.rates import Rate
@@ -34,6 +34,7 @@ from app.services.catalogue import require_publisher
 from app.services.guesses import Guesses
 from app.services.policy import Policy
 from app.services.recent_versions import RecentVersions
+from app.settings import LOOPBACK
 from app.telemetry import ApiMetrics
 
 
@@ -115,6 +116,7 @@ async def get_caller(
     This has a transaction of its own, since no transaction must stay open while a body is uploaded.
     """
     if state.development_mode:
+        _refuse_other_name(request.headers.get("host", ""))
         return DEVELOPER
     scheme, _, key = (authorization or "").partition(" ")
     if scheme.lower() != "bearer" or not key.strip():
@@ -138,6 +140,15 @@ async def _holder(request: Request, state: State, key: str) -> Caller:
     if found.expires_at is not None and found.expires_soon(datetime.now(UTC)):
         answer_headers(request).append(("Aegis-Key-Expires", timestamp(found.expires_at)))
     return found.caller
+
+
+def _refuse_other_name(host: str) -> None:
+    """Refuse a request without a key under a name that others own: a web page may have made it lead here."""
+    name = host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]
+    if name.lower() not in LOOPBACK:
+        raise RoleNotAllowedError(
+            "This service has no keys and answers this machine only: call it http://127.0.0.1 or http://localhost."
+        )
 
 
 CallerDependency = Annotated[Caller, Depends(get_caller)]

@@ -8,6 +8,7 @@ import httpx
 import structlog
 
 from app.domain.errors import IssuerUnavailableError, UnknownKeyError
+from app.settings import LOOPBACK
 
 _log = structlog.get_logger(__name__)
 
@@ -95,7 +96,7 @@ def keys_in(document: Mapping[str, Any]) -> dict[str, Jwk]:
 def is_safe(url: str) -> bool:
     """Whether nobody on the way can change what an address answers: HTTPS, or this machine itself."""
     parts = urlsplit(url)
-    return parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in {"127.0.0.1", "::1", "localhost"})
+    return parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in LOOPBACK)
 
 
 async def _discovered(client: httpx.AsyncClient, issuer: str) -> str:

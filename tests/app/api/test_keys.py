@@ -116,6 +116,34 @@ async def test_without_keys_this_machine_may(database_url, host):
         assert (await api.get("/v1/entries")).status_code == 200
 
 
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        ("127.0.0.1", 200),
+        ("127.0.0.1:8000", 200),
+        ("LocalHost:1", 200),
+        ("[::1]:8000", 200),
+        ("[::1]", 200),
+        ("page.example", 403),
+        ("page.example:8000", 403),
+        ("127.0.0.1.page.example", 403),
+        ("localhost.page.example:8000", 403),
+        ("[page.example]", 403),
+        ("", 403),
+    ],
+)
+async def test_without_keys_a_web_page_under_another_name_is_refused(database_url, host, status):
+    async with running_app(database_url) as api:
+        assert (await api.get("/v1/entries", headers={"Host": host})).status_code == status
+
+
+async def test_with_keys_the_service_has_any_name(database_url):
+    header = await create_key(database_url, "owner", "provider")
+    async with running_app(database_url) as api:
+        answer = await api.get("/v1/entries", headers=header | {"Host": "aegis.exchange.example"})
+    assert answer.status_code == 200
+
+
 @given(st.text(alphabet=st.characters(codec="latin-1", exclude_categories=["Cc"]), max_size=60))
 def test_any_text_can_be_looked_up_as_a_key(text):
     assert len(hash_key(text)) == 32
