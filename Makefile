@@ -10,9 +10,10 @@ STAMP := .venv/.installed
 SPARK_BIN := .venv-spark/bin
 SPARK_STAMP := .venv-spark/.installed
 SYNTH_STAMP := .venv-synth/.installed
+AUDIT_STAMP := .venv-audit/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test test-long test-spark test-synth check format openapi migration figures docs bench evaluate evaluate-synth clean
+.PHONY: help demo serve test test-long test-spark test-synth check format openapi migration figures docs bench evaluate evaluate-synth audit sbom clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -99,5 +100,32 @@ evaluate-synth: $(STAMP) ## draw the figures of generated tables (half an hour; 
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[embedded,telemetry,dev,bench]'
 	@$(BIN)/python -m bench.quality.generation --output docs/generation_figures.md $(if $(adult),--adult "$(adult)")
 
+# pip-audit has requirements of its own, and none of them belongs in the environment that it judges.
+$(AUDIT_STAMP):
+	@$(PYTHON) -m venv .venv-audit
+	@.venv-audit/bin/python -m pip install --quiet --disable-pip-version-check pip-audit==2.10.1
+	@touch $@
+
+audit: $(AUDIT_STAMP) ## compare the pins with the advisories of the package index; needs the network
+	@.venv-audit/bin/pip-audit --strict --no-deps --disable-pip --progress-spinner off --requirement constraints.txt
+
+sbom: sbom/aegis-server.cdx.json sbom/aegis-sdk.cdx.json sbom/aegis-provider.cdx.json ## write bills of materials (CycloneDX) into sbom/
+
+sbom/aegis-server.cdx.json: installed = ./advisor ./sdk .[embedded]
+sbom/aegis-server.cdx.json: project = pyproject.toml
+sbom/aegis-sdk.cdx.json: installed = ./sdk
+sbom/aegis-sdk.cdx.json: project = sdk/pyproject.toml
+sbom/aegis-provider.cdx.json: installed = ./advisor ./sdk ./provider[postgres,plots,noise,independence,check,synth]
+sbom/aegis-provider.cdx.json: project = provider/pyproject.toml
+
+# An environment with nothing else in it, not even pip, so that the bill lists what an installation brings, and no more.
+sbom/%.cdx.json: $(STAMP)
+	@mkdir -p sbom
+	@$(BIN)/python -m venv --clear --without-pip .venv-sbom/$*
+	@$(BIN)/python -m pip --python .venv-sbom/$*/bin/python install --quiet --disable-pip-version-check \
+		--constraint constraints.txt $(patsubst %,'%',$(installed))
+	@$(BIN)/cyclonedx-py environment --pyproject $(project) --gather-license-texts --output-reproducible \
+		--validate --output-format JSON --output-file $@ .venv-sbom/$*/bin/python
+
 clean: ## remove all files that these commands made
-	rm -rf .venv .venv-spark .venv-synth .aegis .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf .venv .venv-spark .venv-synth .venv-audit .venv-sbom sbom .aegis .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
