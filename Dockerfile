@@ -1,6 +1,9 @@
 # The image of the service: built with the build tools, run without them as an ordinary user.
+# To build from an image that cannot change: --build-arg PYTHON=python:3.13-slim@sha256:DIGEST
 
-FROM python:3.13-slim AS build
+ARG PYTHON=python:3.13-slim
+
+FROM ${PYTHON} AS build
 WORKDIR /src
 ENV PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
 RUN python -m venv /opt/aegis
@@ -19,13 +22,16 @@ COPY advisor advisor
 COPY sdk sdk
 COPY app app
 COPY migrations migrations
-RUN /opt/aegis/bin/pip install --no-deps ./advisor ./sdk .
+RUN /opt/aegis/bin/pip install --no-deps ./advisor ./sdk . && /opt/aegis/bin/pip uninstall --yes pip
 
-FROM python:3.13-slim
-RUN useradd --system --uid 10001 --create-home aegis && install --directory --owner aegis /var/lib/aegis
+FROM ${PYTHON}
+RUN useradd --system --uid 10001 --user-group --no-create-home --shell /usr/sbin/nologin aegis \
+    && install --directory --owner aegis --group aegis --mode 700 /var/lib/aegis
 COPY --from=build /opt/aegis /opt/aegis
-ENV PATH=/opt/aegis/bin:$PATH PYTHONUNBUFFERED=1 AEGIS_HOST=0.0.0.0 AEGIS_PORT=8000
-USER aegis
+# The root file system may be read-only, so nothing is compiled at run time.
+ENV PATH=/opt/aegis/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 AEGIS_HOST=0.0.0.0 AEGIS_PORT=8000
+# By number: an engine can then prove that it is not root.
+USER 10001:10001
 WORKDIR /var/lib/aegis
 EXPOSE 8000
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s --retries=3 \

@@ -3,8 +3,9 @@
 import re
 from pathlib import Path
 from typing import Annotated, Final, Literal
+from urllib.parse import quote, urlsplit
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 MEBIBYTE = 2**20
@@ -66,11 +67,33 @@ Origins = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_parsed_origins)]
 NumbersByName = Annotated[dict[str, float], NoDecode, BeforeValidator(_parsed)]
 
 
+def with_password(url: str, file: Path) -> str:
+    """The database URL with the password that a file holds, any characters in it escaped.
+
+    Raises:
+        ValueError: the file cannot be read, or is empty.
+    """
+    try:
+        password = file.read_text(encoding="utf-8").strip("\r\n")
+    except (OSError, UnicodeDecodeError) as error:
+        message = f"the password cannot be read from {file}: {getattr(error, 'strerror', None) or 'no UTF-8'}"
+        raise ValueError(message) from None
+    if not password:
+        message = f"the file of the password, {file}, is empty"
+        raise ValueError(message)
+    parts = urlsplit(url)
+    user, _, hosts = parts.netloc.rpartition("@")
+    return parts._replace(netloc=f"{user.partition(':')[0]}:{quote(password, safe='')}@{hosts}").geturl()
+
+
 class Settings(BaseSettings):
     """Settings of one process of the service; see docs/operations.md."""
 
     model_config = SettingsConfigDict(env_prefix="AEGIS_")
 
+    database_password_file: Path | None = Field(
+        default=None, description="File with the password for `database_url`, which then need not be in the URL."
+    )
     database_url: str | None = Field(
         default=None,
         description="URL of the PostgreSQL database; without it, an embedded server is started in `data_dir`.",
@@ -197,6 +220,12 @@ class Settings(BaseSettings):
         default=None, description="Where traces are sent, by OTLP over HTTP, such as http://127.0.0.1:4318/v1/traces."
     )
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(default="INFO", description="What to log.")
+
+    @field_validator("database_url")
+    @classmethod
+    def _put_password(cls, url: str | None, info: ValidationInfo) -> str | None:
+        file = info.data.get("database_password_file")  # validated before, in the order of the fields
+        return url if url is None or file is None else with_password(url, file)
 
     def of_worker(self, number: int) -> dict[str, str]:
         """The variables of a worker that `serve` starts, the first one having the number 1."""
