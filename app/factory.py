@@ -15,6 +15,7 @@ from app.catalog.stores.questions import QuestionStore
 from app.catalog.stores.quotas import QuotaStore
 from app.catalog.stores.references import ReferenceStore
 from app.catalog.stores.retention import RetentionStore
+from app.catalog.stores.server_key import ServerKeyStore
 from app.catalog.stores.tenants import TenantStore
 from app.catalog.stores.verdicts import VerdictStore
 from app.catalog.stores.webhooks import WebhookStore
@@ -58,7 +59,8 @@ class Factory:
 
     def keyring(self) -> Keyring:
         """The service for API keys."""
-        return Keyring(KeyStore(self._session), TenantStore(self._session), QuotaStore(self._session))
+        session = self._session
+        return Keyring(KeyStore(session), TenantStore(session), QuotaStore(session), ServerKeyStore(session))
 
     def administration(self) -> Administration:
         """The service for administrators of tenants."""

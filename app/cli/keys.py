@@ -1,4 +1,4 @@
-"""Create, list and revoke API keys."""
+"""Create, list and revoke API keys, and renew the server key."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Annotated
@@ -44,6 +44,12 @@ def revoke_key(
 ) -> None:
     """Revoke a key. The service refuses it from now on."""
     on_keyring(data_dir, lambda keyring: keyring.revoke(prefix))
+
+
+@keys.command("renew-server-key")
+def renew_server_key(data_dir: DataDir = None) -> None:
+    """Draw a new key for the digests that others see of entries, and make these digests anew. Print how many."""
+    typer.echo(on_keyring(data_dir, Keyring.renew_server_key))
 
 
 def _key_line(key: ApiKey) -> tuple[str, ...]:

@@ -1,13 +1,15 @@
 """API keys, for the service itself and for whoever runs it: creating, recognising and revoking them.
 
 And tenants: what each of them asks of its entries, and may use. `app.services.administration` does the same for
-callers.
+callers. The server key is here, too.
 """
 
+import secrets
 from datetime import UTC, datetime, timedelta
 
 from app.catalog.stores.keys import KeyStore
 from app.catalog.stores.quotas import QuotaStore
+from app.catalog.stores.server_key import ServerKeyStore
 from app.catalog.stores.tenants import TenantStore
 from app.domain.callers import (
     LAST_USE_STEP,
@@ -23,14 +25,18 @@ from app.domain.errors import InvalidDocumentError, NotFoundError, UnknownKeyErr
 from app.domain.quotas import Quota
 from app.domain.tenants import TenantPolicy
 
+#: As many as the output of the HMAC has (RFC 2104, section 3).
+SERVER_KEY_BYTES = 32
+
 
 class Keyring:
     """Who holds which key, and what tenants ask."""
 
-    def __init__(self, keys: KeyStore, tenants: TenantStore, quotas: QuotaStore) -> None:
+    def __init__(self, keys: KeyStore, tenants: TenantStore, quotas: QuotaStore, server_key: ServerKeyStore) -> None:
         self._keys = keys
         self._tenants = tenants
         self._quotas = quotas
+        self._server_key = server_key
 
     async def any_created(self) -> bool:
         """Whether a key was ever created; if not, the service is in development mode."""
@@ -79,6 +85,10 @@ class Keyring:
         prefix = prefix[:PREFIX_LENGTH]
         if not await self._keys.revoke(prefix):
             raise NotFoundError(f"There is no key with the prefix {prefix!r}; `aegis-server keys list` shows all.")
+
+    async def renew_server_key(self) -> int:
+        """Draw a new server key, and make all keyed digests anew; return how many these are."""
+        return await self._server_key.replace(secrets.token_bytes(SERVER_KEY_BYTES))
 
     async def policy(self, tenant: str) -> TenantPolicy:
         """What a tenant asks of its entries."""

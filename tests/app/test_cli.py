@@ -15,11 +15,12 @@ import pytest
 import structlog
 
 from app.cli import main
+from app.domain.digests import keyed_digest
 from tests.answers import OPENAPI
 from tests.app.jobs.test_recovery import descendants, runs
 from tests.postgres import create_database, drop_database, throwaway_directory
 from tests.running import address, environment, process
-from tests.service import example_entry
+from tests.service import create_key, example_entry, keyring_of, publish, running_app
 
 NOWHERE = "postgresql://postgres@127.0.0.1:1/aegis"
 
@@ -199,3 +200,26 @@ def test_an_operator_s_key_opens_a_running_service(run, database_url):
         served.communicate(timeout=30)
     with psycopg.connect(database_url) as connection:
         assert connection.execute("SELECT count(*) FROM api_key").fetchone() == (1,)
+
+
+async def test_a_new_server_key_changes_what_others_see_of_an_entry_and_nothing_else(database_url):
+    owner, other = [await create_key(database_url, name, "provider") for name in ("owner", "other")]
+    async with running_app(database_url) as api:
+        path = f"/v1/entries/{(await publish(api, example_entry(visibility='all'), **owner))['id']}"
+        before = [(await api.get(path, headers=key)).json() for key in (owner, other)]
+        async with keyring_of(database_url) as keyring:
+            assert await keyring.renew_server_key() == 1
+        after = [(await api.get(path, headers=key)).json() for key in (owner, other)]
+    assert after[0] == before[0]
+    assert after[1].pop("digest") != before[1].pop("digest")
+    assert after[1] == before[1]
+    with psycopg.connect(database_url) as connection:
+        query = "SELECT value, entry_id::text, digest, keyed_digest FROM server_key, entry_version"
+        key, entry_id, digest, keyed = connection.execute(query).fetchone()
+    assert keyed == keyed_digest(key, entry_id, digest)
+
+
+@pytest.mark.long
+def test_the_server_key_is_renewed_by_a_command(run, database_url):
+    renewed = run("keys", "renew-server-key", database_url=database_url)
+    assert (renewed.code, renewed.out) == (0, "0\n")

@@ -11,7 +11,8 @@ from sqlalchemy.orm import InstrumentedAttribute
 
 from app.catalog.session import driver_connection
 from app.catalog.stores.conditions import one_of
-from app.catalog.tables import ConfigurationTableRow, CountTableRow, EntryVersionRow, ServerKeyRow
+from app.catalog.stores.server_key import ServerKeyStore
+from app.catalog.tables import ConfigurationTableRow, CountTableRow, EntryVersionRow
 from app.catalog.tables.base import PackedColumns
 from app.catalog.tables.configuration_table import CODES, DECLARED
 from app.domain.arrays import PackedArray
@@ -45,7 +46,7 @@ class ContentStore:
             entry_id=uuid.UUID(entry_id),
             version=version,
             digest=content.digest,
-            keyed_digest=keyed_digest(await self._server_key(), entry_id, content.digest),
+            keyed_digest=keyed_digest(await ServerKeyStore(self._session).value(), entry_id, content.digest),
             title=content.title,
             description=content.description,
             keywords=list(content.keywords),
@@ -65,10 +66,6 @@ class ContentStore:
         await self._session.flush()
         await self._add_tables(row.id, content)
         return row.id
-
-    async def _server_key(self) -> bytes:
-        key: bytes = (await self._session.execute(select(ServerKeyRow.value))).scalar_one()
-        return key
 
     async def _add_tables(self, version_id: int, content: Content) -> None:
         table = content.configuration_table
