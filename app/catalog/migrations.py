@@ -4,8 +4,11 @@ from pathlib import Path
 
 from alembic import command
 from alembic.config import Config
+from alembic.script.revision import ResolutionError
+from alembic.util import CommandError
 
 from app.catalog.session import clear_errors
+from app.domain.errors import DatabaseUnavailableError
 
 _HERE = Path(__file__).resolve()
 #: A wheel has the revisions inside the package; a checkout has them in its root directory.
@@ -24,10 +27,17 @@ def upgrade(database_url: str) -> None:
     """Bring the database to the newest revision, if it is not there yet.
 
     Raises:
-        DatabaseUnavailableError: the database cannot be reached.
+        DatabaseUnavailableError: the database cannot be reached, or belongs to a newer version.
     """
     with clear_errors():
-        command.upgrade(configuration(database_url), "head")
+        try:
+            command.upgrade(configuration(database_url), "head")
+        except CommandError as error:
+            if not isinstance(error.__cause__, ResolutionError):
+                raise
+            raise DatabaseUnavailableError(
+                "A newer version has migrated this database: install that version, or restore the backup from before."
+            ) from None
 
 
 def draft(database_url: str, message: str) -> None:

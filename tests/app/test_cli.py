@@ -223,3 +223,13 @@ async def test_a_new_server_key_changes_what_others_see_of_an_entry_and_nothing_
 def test_the_server_key_is_renewed_by_a_command(run, database_url):
     renewed = run("keys", "renew-server-key", database_url=database_url)
     assert (renewed.code, renewed.out) == (0, "0\n")
+
+
+def test_a_database_of_a_newer_version_is_left_alone(run, postgres, migrated):
+    url = create_database(postgres.url, "newer", template=migrated)
+    with psycopg.connect(url) as connection:
+        connection.execute("UPDATE alembic_version SET version_num = 'ffffffffffff'")
+    failed = run("migrate", database_url=url)
+    drop_database(postgres.url, "newer")
+    assert (failed.code, len(failed.err.splitlines())) == (2, 1)
+    assert "newer version" in failed.err
