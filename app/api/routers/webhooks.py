@@ -118,19 +118,20 @@ async def replace_secret(
 ) -> Response:
     """Draws a new secret. For a while, events have a signature by each, so that the receiver can change over."""
 
-    async def rotate(factory: Factory) -> Response:
+    async def replace(factory: Factory) -> Response:
         overlap = timedelta(hours=(await validated(wire.SecretRotation, document)).overlap_hours)
         secret, webhook = await factory.webhooks().rotate(caller, webhook_id, overlap)
+        _log.info("webhook secret replaced", webhook=webhook.id, by=caller.subject)
         return JsonResponse(_webhook_body(webhook) | {"secret": secret})
 
-    return await once.answer(document, rotate)
+    return await once.answer(document, replace)
 
 
 @router.post(
     "/{webhook_id}/test",
     summary="Test a webhook",
     status_code=202,
-    responses=answers(202, wire.WebhookDelivery, "The delivery of the ping, which a worker makes", 404, 409, 422),
+    responses=answers(202, wire.WebhookDelivery, "The delivery of the ping, which a worker makes", 400, 404, 409, 422),
 )
 async def test_webhook(webhook_id: str, caller: CallerDependency, once: OnceDependency) -> Response:
     """Sends the event `ping`, whatever events the webhook asks for."""

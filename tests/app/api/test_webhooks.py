@@ -83,6 +83,19 @@ async def test_a_webhook_is_disabled_and_enabled(guarded, keys):
     await guarded.delete(path, headers=keys["rival"])
 
 
+async def test_a_request_that_is_sent_twice_is_carried_out_once(guarded, keys):
+    headers = keys["rival"] | {"Idempotency-Key": "0123456789abcdef"}
+    first, second = [await guarded.post("/v1/webhooks", json=ASKED, headers=headers) for _ in range(2)]
+    assert (first.json(), second.headers["Idempotency-Replayed"]) == (second.json(), "true")
+    path = f"/v1/webhooks/{first.json()['id']}"
+    for post in (f"{path}/secret", f"{path}/test"):
+        headers = keys["rival"] | {"Idempotency-Key": f"0123456789abcdef{post[-1]}"}
+        answers = [await guarded.post(post, json={}, headers=headers) for _ in range(2)]
+        assert answers[0].content == answers[1].content
+    assert len((await guarded.get(f"{path}/deliveries", headers=keys["rival"])).json()["items"]) == 1
+    await guarded.delete(path, headers=keys["rival"])
+
+
 async def test_a_tenant_has_ten_webhooks_even_if_it_asks_for_more_at_once(guarded, keys):
     asked = ASKED | {"tenant": "many"}
     answers = await asyncio.gather(
