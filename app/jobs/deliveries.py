@@ -2,7 +2,6 @@
 
 import asyncio
 from datetime import UTC, datetime
-from time import monotonic
 
 import structlog
 from procrastinate import App
@@ -20,9 +19,8 @@ CONCURRENCY = 8
 #: Events that a webhook gets before others have their turn.
 BATCH = 50
 
-#: Seconds between two looks for what is due, and between two sweeps of old deliveries.
+#: Seconds between two looks for what is due.
 POLLING = 0.5
-SWEEPING = 3_600.0
 
 
 class Deliverer:
@@ -41,14 +39,10 @@ class Deliverer:
 
     async def run(self) -> None:
         """Deliver until this is cancelled."""
-        next_sweep = monotonic()
         async with asyncio.TaskGroup() as group:
             while True:
                 try:
                     await self._start(group)
-                    if monotonic() >= next_sweep:
-                        await self._sweep()
-                        next_sweep = monotonic() + SWEEPING
                 except Exception as error:  # noqa: BLE001 -- it must go on after the database was unavailable
                     _log.warning("deliveries interrupted", error=type(error).__name__)
                 await asyncio.sleep(POLLING)
@@ -99,7 +93,3 @@ class Deliverer:
     async def _release(self, webhook_id: str) -> None:
         async with self._database.transaction() as session:
             await Factory(session, self._queue).deliveries().release(webhook_id)
-
-    async def _sweep(self) -> None:
-        async with self._database.transaction() as session:
-            await Factory(session, self._queue).deliveries().sweep()

@@ -7,7 +7,7 @@ import structlog
 
 from app.catalog.stores.deliveries import DeliveryStore
 from app.catalog.stores.webhooks import WebhookStore
-from app.domain.webhooks import KEPT, LONGEST_PAUSE, PATIENCE, SCHEDULE, DueDelivery, Outcome
+from app.domain.webhooks import LONGEST_PAUSE, PATIENCE, SCHEDULE, DueDelivery, Outcome
 
 _log = structlog.get_logger(__name__)
 
@@ -49,10 +49,6 @@ class DeliveryService:
     async def release(self, webhook_id: str) -> None:
         """Let another worker claim a webhook."""
         await self._deliveries.release(webhook_id)
-
-    async def sweep(self) -> None:
-        """Delete old deliveries."""
-        await self._deliveries.sweep(KEPT)
 
 
 def waits(due: DueDelivery, outcome: Outcome) -> tuple[timedelta | None, timedelta]:

@@ -3,7 +3,7 @@
 import uuid
 from datetime import timedelta
 
-from sqlalchemy import ScalarSelect, and_, case, delete, func, select, true, update
+from sqlalchemy import ScalarSelect, and_, case, func, select, true, update
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
@@ -12,9 +12,6 @@ from app.domain.webhooks import DueDelivery, Outcome
 
 #: A worker that has not reported an attempt for so long is taken for dead. An attempt takes a third of that at most.
 CLAIM = timedelta(seconds=30)
-
-#: So many old deliveries are deleted at once.
-_SWEPT = 10_000
 
 
 class DeliveryStore:
@@ -81,11 +78,6 @@ class DeliveryStore:
             .where(WebhookRow.id == uuid.UUID(webhook_id))
             .values(claimed_until=func.clock_timestamp())
         )
-
-    async def sweep(self, kept: timedelta) -> None:
-        """Delete deliveries that are older than this, some thousands at a time."""
-        old = select(DeliveryRow.id).where(DeliveryRow.created_at < func.now() - kept).limit(_SWEPT)
-        await self._session.execute(delete(DeliveryRow).where(DeliveryRow.id.in_(old)))
 
     async def _attempted(self, due: DueDelivery, outcome: Outcome, **values: object) -> None:
         await self._session.execute(

@@ -25,6 +25,11 @@ _VERSIONS = text(
     "ORDER BY version.id LIMIT :part FOR UPDATE OF version SKIP LOCKED) RETURNING id"
 )
 
+_DELIVERIES = text(
+    "DELETE FROM delivery WHERE id IN (SELECT id FROM delivery WHERE created_at < now() - :age "
+    "ORDER BY created_at LIMIT :part) RETURNING id"
+)
+
 
 class RetentionStore:
     """Deletes what is older than it may be."""
@@ -44,4 +49,9 @@ class RetentionStore:
     async def delete_versions(self, kept: int) -> int:
         """Delete some versions of entries that have more than `kept`, with their advice; how many they were."""
         deleted = await self._session.execute(_VERSIONS, {"kept": kept, "part": PART})
+        return len(deleted.all())
+
+    async def delete_deliveries(self, age: timedelta) -> int:
+        """Delete some deliveries that are older; how many they were."""
+        deleted = await self._session.execute(_DELIVERIES, {"age": age, "part": PART})
         return len(deleted.all())

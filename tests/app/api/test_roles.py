@@ -107,7 +107,9 @@ async def world(postgres, migrated, shared_api) -> AsyncIterator[World]:
     headers = await keys(guarded_url)
     async with AsyncExitStack() as stack:
         issuer = stack.enter_context(running_issuer())
-        api = await stack.enter_async_context(running_app(guarded_url, oidc_issuer=issuer.url))
+        api = await stack.enter_async_context(
+            running_app(guarded_url, oidc_issuer=issuer.url, wrong_keys=0, rate_limit=0)
+        )
         owned = {
             visibility: await published(api, headers["provider"], VISIBILITY.get(visibility, "private"))
             for visibility in ("private", *VISIBILITY)

@@ -1,6 +1,7 @@
 """Events reach webhooks: signed, again after failures, and without holding others up."""
 
 import asyncio
+import threading
 from datetime import UTC, datetime, timedelta
 
 import psycopg
@@ -12,8 +13,10 @@ from app.catalog.queue import queue_app
 from app.catalog.session import Database
 from app.domain.webhooks import SCHEDULE, DueDelivery, Outcome
 from app.jobs.deliveries import BATCH, Deliverer
+from app.jobs.retention import sweep
 from app.jobs.sending import Sender
 from app.services.deliveries import waits
+from app.services.retention import Retention
 from tests.app.jobs.database import rows, until
 from tests.receiver import receiving
 from tests.running import line_with, process
@@ -272,11 +275,13 @@ async def test_a_private_address_is_told_to_the_administrator(api, receiver, dat
     assert ((await read(api, webhook))["last_error"], receiver.received) == ("address_refused", [])
 
 
-async def test_old_deliveries_are_deleted(api, deliverer, receiver, database_url):
-    webhook = await created(api, receiver.url)
+async def test_old_deliveries_are_deleted(api, database_url):
+    webhook = await created(api, "https://hooks.example/")
     old, new = await pinged(api, webhook), await pinged(api, webhook)
     execute(database_url, "UPDATE delivery SET created_at = now() - interval '31 days' WHERE id = %s", old)
-    await deliverer._sweep()
+    database = Database(database_url, pool_size=1)
+    assert await sweep(database, queue_app(database_url), Retention()) == 1
+    await database.close()
     assert rows(database_url, "SELECT id::text FROM delivery") == [(new,)]
 
 
@@ -298,3 +303,25 @@ async def test_the_workers_deliver(api, receiver, database_url):
         worker.terminate()
         worker.communicate(timeout=30)
     assert (worker.returncode, receiver.received[0].id) == (0, sent)
+
+
+@pytest.mark.long
+async def test_what_a_killed_worker_was_sending_is_sent_by_another(api, receiver, database_url):
+    settings = {"database_url": database_url, "webhooks_allow_private": "true"}
+    answering = threading.Event()
+    receiver.speak = lambda _: answering.wait(30)
+    webhook = await created(api, receiver.url)
+    sent = await pinged(api, webhook)
+    with process("worker", **settings) as killed:
+        await until(lambda: receiver.received)
+        killed.kill()
+        killed.wait()
+    receiver.speak = None
+    answering.set()
+    assert (await delivery_of(api, webhook, sent))["attempts"] == 0
+    execute(database_url, "UPDATE webhook SET claimed_until = now()")  # it would end by itself after 30 s
+    with process("worker", **settings) as other:
+        await until(lambda: rows(database_url, "SELECT 1 FROM delivery WHERE status = 'delivered'"))
+        other.terminate()
+        other.communicate(timeout=30)
+    assert [received.id for received in receiver.received] == [sent, sent]
