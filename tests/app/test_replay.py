@@ -50,10 +50,14 @@ async def replayed(database_url, advice_id):
     ("entry", "question"),
     [
         (example_entry, {}),
-        (example_entry, {"measure": "g2", "reference": "own"}),
-        (example_entry, {"measure": "cramers_v_corrected", "require": {"k": 5}, "limit": 1}),
-        (example_entry, {"measure": "jensen_shannon", "reference": "own", "rounding_seed": 7}),
-        (paired_entry, {"measure": "joint"}),
+        pytest.param(example_entry, {"measure": "g2", "reference": "own"}, marks=pytest.mark.long),
+        pytest.param(
+            example_entry, {"measure": "cramers_v_corrected", "require": {"k": 5}, "limit": 1}, marks=pytest.mark.long
+        ),
+        pytest.param(
+            example_entry, {"measure": "jensen_shannon", "reference": "own", "rounding_seed": 7}, marks=pytest.mark.long
+        ),
+        pytest.param(paired_entry, {"measure": "joint"}, marks=pytest.mark.long),
         (associated_entry, {"measure": "joint_interactions"}),
         (mixed_entry, {"kinds": ["masked", "generated"]}),
     ],
@@ -149,6 +153,7 @@ def test_differences_are_told_by_their_places(stored, computed, places):
     assert list(differing(orjson.loads(orjson.dumps(stored)), orjson.loads(orjson.dumps(computed)))) == places
 
 
+@pytest.mark.long
 async def test_the_exit_code_says_how_it_has_ended(api, worker, database_url, monkeypatch, capsys):
     advice_id = await answered(api, worker)
     monkeypatch.setenv("AEGIS_DATABASE_URL", database_url)

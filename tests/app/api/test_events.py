@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import psycopg
 import pytest
 from sqlalchemy import select
 
@@ -13,26 +14,35 @@ from app.domain.tenants import TenantPolicy
 from app.factory import Factory
 from app.services.advice_input import RecentInputs
 from tests.app.jobs.database import rows
-from tests.service import ACCEPTED, ask, create_key, example_entry, keyring_of, publish, running_app
+from tests.service import ACCEPTED, create_key, example_entry, keyring_of, publish, running_app
 
 TENANTS = ("owner", "insurer", "stranger")
 
 
 @pytest.fixture
-async def keys(database_url):
+def database_url(shared_database_url):
+    """One database for all tests of this file, without what the one before has published."""
+    yield shared_database_url
+    with psycopg.connect(shared_database_url, autocommit=True) as connection:
+        connection.execute("TRUNCATE entry, waiting_job, procrastinate_jobs CASCADE")
+        connection.execute("UPDATE tenant SET demands_sign_off = false")
+
+
+@pytest.fixture(scope="module")
+async def keys(_one_loop, shared_database_url):
     """An owner with a provider and a reviewer, and two other tenants with a consumer each."""
-    own = {role: await create_key(database_url, "owner", role) for role in ("provider", "reviewer")}
+    own = {role: await create_key(shared_database_url, "owner", role) for role in ("provider", "reviewer")}
     return own | {
-        "insurer": await create_key(database_url, "insurer", "consumer"),
-        "stranger": await create_key(database_url, "stranger", "consumer"),
-        "operator": await create_key(database_url, "elsewhere", "operator"),
+        "insurer": await create_key(shared_database_url, "insurer", "consumer"),
+        "stranger": await create_key(shared_database_url, "stranger", "consumer"),
+        "operator": await create_key(shared_database_url, "elsewhere", "operator"),
     }
 
 
-@pytest.fixture
-async def guarded(database_url, keys):
+@pytest.fixture(scope="module")
+async def guarded(shared_database_url, keys):
     """A service where each tenant has a webhook for all events."""
-    async with running_app(database_url) as api:
+    async with running_app(shared_database_url) as api:
         for tenant in (*TENANTS, "elsewhere"):
             asked = {"url": f"https://{tenant}.example/", "events": list(EVENT_TYPES), "tenant": tenant}
             answer = await api.post("/v1/webhooks", json=asked, headers=keys["operator"])
@@ -43,7 +53,7 @@ async def guarded(database_url, keys):
 @pytest.fixture
 def told(database_url):
     """What each tenant has been told since the last call: (tenant, type, data)."""
-    seen = set()
+    seen = {one for (one,) in rows(database_url, "SELECT id FROM delivery")}
 
     def new():
         found = rows(
@@ -215,13 +225,22 @@ async def test_an_event_is_stored_with_what_has_happened_or_not_at_all(guarded, 
     assert (refused.status_code, told()) == (422, [])
 
 
-async def test_a_webhook_gets_only_what_it_asks_for(api, database_url):
-    await api.post("/v1/webhooks", json={"url": "https://a.example/", "events": ["advice.succeeded"]})
-    off = (await api.post("/v1/webhooks", json={"url": "https://a.example/", "events": list(EVENT_TYPES)})).json()
-    await api.patch(f"/v1/webhooks/{off['id']}", json={"enabled": False})
-    head = await publish(api)
-    await ask(api, head["id"])
-    assert rows(database_url, "SELECT 1 FROM delivery") == []
+async def test_a_webhook_gets_only_what_it_asks_for(guarded, keys, database_url):
+    asked = {"url": "https://a.example/", "tenant": "picky"}
+    picky = await guarded.post("/v1/webhooks", json=asked | {"events": ["advice.stale"]}, headers=keys["operator"])
+    off = await guarded.post("/v1/webhooks", json=asked | {"events": list(EVENT_TYPES)}, headers=keys["operator"])
+    path = f"/v1/webhooks/{off.json()['id']}"
+    await guarded.patch(path, json={"enabled": False}, headers=keys["operator"])
+    await publish(guarded, example_entry(visibility="all"), **keys["provider"])
+    ids = [picky.json()["id"], off.json()["id"]]
+    assert rows(database_url, "SELECT 1 FROM delivery WHERE webhook_id::text = ANY(%s)", ids) == []
+    await guarded.patch(path, json={"enabled": True}, headers=keys["operator"])
+    await publish(guarded, example_entry(name="second", visibility="all"), **keys["provider"])
+    assert rows(database_url, "SELECT webhook_id::text FROM delivery WHERE webhook_id::text = ANY(%s)", ids) == [
+        (ids[1],)
+    ]
+    for webhook_id in ids:
+        await guarded.delete(f"/v1/webhooks/{webhook_id}", headers=keys["operator"])
 
 
 def test_the_document_lists_the_events():
