@@ -41,6 +41,9 @@ SELECT 'waiting', lane, CASE WHEN jobs = 1 THEN 'one' WHEN jobs < %(many)s THEN 
 FROM tenants GROUP BY lane, size
 UNION ALL
 SELECT 'running', queue_name, '', count(*)::int, 0 FROM procrastinate_jobs WHERE status = 'doing' GROUP BY queue_name
+UNION ALL
+SELECT 'events', '', '', count(*)::int, coalesce(extract(epoch FROM now() - min(created_at)), 0)::float8
+FROM delivery WHERE status = 'pending'
 """
 
 
@@ -76,10 +79,19 @@ class Backlog:
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """The queue: what waits, and how many jobs of each lane run."""
+    """The queue: what waits, and how many jobs of each lane run.
+
+    Attributes:
+        backlogs: waiting jobs.
+        running: running jobs by lane.
+        events: how many events wait for their webhooks.
+        oldest_event_seconds: the age of the oldest of them.
+    """
 
     backlogs: tuple[Backlog, ...]
     running: Mapping[Lane, int]
+    events: int = 0
+    oldest_event_seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,4 +195,5 @@ def _queue_of(rows: list[TupleRow]) -> Queue:
         for lane in Lane
         for size in ("one", "few", "many")
     )
-    return Queue(backlogs, {lane: running.get(lane.value, 0) for lane in Lane})
+    events = next(((number, oldest) for kind, _, _, number, oldest in rows if kind == "events"), (0, 0.0))
+    return Queue(backlogs, {lane: running.get(lane.value, 0) for lane in Lane}, *events)

@@ -5,11 +5,13 @@ from datetime import UTC, datetime
 
 import structlog
 from procrastinate import App
+from prometheus_client import CollectorRegistry
 
 from app.catalog.session import Database
 from app.domain.webhooks import DueDelivery, Outcome, signed_headers
 from app.factory import Factory
 from app.jobs.sending import Sender
+from app.telemetry import WebhookMetrics
 
 _log = structlog.get_logger(__name__)
 
@@ -30,7 +32,15 @@ class Deliverer:
     was sent but not recorded is sent again, with the same id.
     """
 
-    def __init__(self, database: Database, queue: App, sender: Sender, concurrency: int = CONCURRENCY) -> None:
+    def __init__(
+        self,
+        database: Database,
+        queue: App,
+        sender: Sender,
+        concurrency: int = CONCURRENCY,
+        metrics: WebhookMetrics | None = None,
+    ) -> None:
+        self._metrics = metrics or WebhookMetrics(CollectorRegistry())
         self._database = database
         self._queue = queue
         self._sender = sender
@@ -75,6 +85,7 @@ class Deliverer:
         headers = {"Content-Type": "application/json", "User-Agent": "Aegis"}
         headers |= signed_headers(due.id, datetime.now(UTC), body, due.secrets)
         outcome = await self._sender.post(due.url, headers, body)
+        self._metrics.attempted("delivered" if outcome.is_success else outcome.error or "refused")
         await self._record(due, outcome)
         return outcome.is_success
 

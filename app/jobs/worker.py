@@ -22,7 +22,7 @@ from app.process.child import ChildProcess, keep_warm
 from app.services import computation
 from app.services.retention import Retention
 from app.settings import Settings
-from app.telemetry import ChildrenCollector, JobMetrics, PoolCollector, tracer_for
+from app.telemetry import ChildrenCollector, JobMetrics, PoolCollector, WebhookMetrics, tracer_for
 
 _log = structlog.get_logger(__name__)
 
@@ -54,7 +54,7 @@ async def _run_worker(settings: Settings, tracer: Tracer) -> None:
         Lane.HEAVY: ChildProcess(computation.__name__, settings.job_seconds),
     }
     registry = CollectorRegistry()
-    watch = JobWatch(JobMetrics(registry), tracer)
+    watch, for_webhooks = JobWatch(JobMetrics(registry), tracer), WebhookMetrics(registry)
     Tasks(database, queue, children, settings.reconstruction_seconds, settings.tenant_jobs, watch).register()
     try:
         await database.ping()
@@ -63,7 +63,8 @@ async def _run_worker(settings: Settings, tracer: Tracer) -> None:
             with metrics_served(settings, observed(registry, database, children)):
                 _log.info("worker started")
                 retention = Retention(settings.advice_days, settings.versions_kept)
-                deliverer = Deliverer(for_deliveries, queue, Sender(allow_private=settings.webhooks_allow_private))
+                sender = Sender(allow_private=settings.webhooks_allow_private)
+                deliverer = Deliverer(for_deliveries, queue, sender, metrics=for_webhooks)
                 beside = [
                     asyncio.create_task(keep_warm(children.values())),
                     asyncio.create_task(keep_retention(database, queue, retention)),

@@ -4,6 +4,7 @@ from app.telemetry.api_metrics import ApiMetrics
 from app.telemetry.collectors import ChildrenCollector, DatabaseCollector, PoolCollector
 from app.telemetry.job_metrics import JobMetrics
 from app.telemetry.tracing import UNTRACED, refuse_missing_exporter, tracer_for
+from app.telemetry.webhook_metrics import WebhookMetrics
 
 __all__ = [
     "UNTRACED",
@@ -12,6 +13,7 @@ __all__ = [
     "DatabaseCollector",
     "JobMetrics",
     "PoolCollector",
+    "WebhookMetrics",
     "refuse_missing_exporter",
     "tracer_for",
 ]

@@ -77,3 +77,6 @@ def _queue(reading: Reading) -> Iterator[Metric]:
     for lane, jobs in reading.queue.running.items():
         running.add_metric((lane,), jobs)
     yield from (waiting, oldest, running)
+    queue = reading.queue
+    yield GaugeMetricFamily("aegis_webhook_waiting_events", "Events that wait for a webhook", value=queue.events)
+    yield GaugeMetricFamily("aegis_webhook_oldest_seconds", "Age of the oldest one", value=queue.oldest_event_seconds)

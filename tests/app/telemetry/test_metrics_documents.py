@@ -12,7 +12,7 @@ from app.domain.lanes import Lane
 from app.jobs.watch import JobWatch
 from app.jobs.worker import observed
 from app.process.child import ChildProcess
-from app.telemetry import JobMetrics
+from app.telemetry import JobMetrics, WebhookMetrics
 from docs.generate import ROOT
 from tests.app.telemetry.scrapes import families, scraped
 from tests.service import Worker, ask, publish, running_app
@@ -26,6 +26,7 @@ async def shown(_one_loop, shared_database_url):
     """What the API and a worker show after some work, one after the other."""
     registry = CollectorRegistry()
     watch = JobWatch(JobMetrics(registry))
+    WebhookMetrics(registry)
     database = Database(shared_database_url)
     observed(registry, database, {lane: ChildProcess("time", deadline=60) for lane in Lane})
     async with running_app(shared_database_url) as api, Worker.on(shared_database_url, watch) as worker:
