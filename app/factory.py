@@ -89,6 +89,7 @@ class Factory:
             ContentStore(self._session),
             VerdictStore(self._session),
             TenantStore(self._session),
+            KeyStore(self._session),
             self.quotas(),
             EventStore(self._session),
             self.jobs(),

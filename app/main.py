@@ -13,6 +13,7 @@ from opentelemetry.trace import Tracer
 from prometheus_client import CollectorRegistry, ProcessCollector
 
 from app.api import errors, registry, uploads
+from app.api.bodies import LARGE_BODIES, BodyBudget
 from app.api.dependencies import State, refuse_repeated_parameters
 from app.api.describe import openapi
 from app.api.middleware import middlewares
@@ -40,7 +41,10 @@ from app.settings import LOOPBACK, Settings
 from app.telemetry import UNTRACED, ApiMetrics, ChildrenCollector, DatabaseCollector, PoolCollector, tracer_for
 
 #: Seconds in which rates are counted.
-MINUTE = 60.0
+MINUTE, DAY = 60.0, 86_400.0
+
+#: Requests of a tenant in a day that may have an idempotency key, in each API process.
+MOST_KEYS = 100_000
 
 _DESCRIPTION = (
     "Picks the masking configuration of a table that loses the least predictive utility, from summaries, "
@@ -148,6 +152,7 @@ async def running_state(settings: Settings, metrics: ApiMetrics) -> AsyncIterato
                 making=making,
                 recent=RecentVersions(),
                 max_body_bytes=settings.max_body_bytes,
+                bodies=BodyBudget(LARGE_BODIES * settings.max_body_bytes),
                 question_budget=settings.question_budget,
                 tenant_jobs=settings.tenant_jobs,
                 policy=Policy(settings.min_cell, settings.require_noise, settings.max_epsilon),
@@ -160,6 +165,7 @@ async def running_state(settings: Settings, metrics: ApiMetrics) -> AsyncIterato
                 webhooks_allow_private=settings.webhooks_allow_private,
                 tokens=token_reader(settings),
                 rate=None if development_mode or not settings.rate_limit else Rate(settings.rate_limit, MINUTE),
+                keys_rate=None if development_mode else Rate(MOST_KEYS, DAY),
                 disk=None if settings.disk_dir is None else Disk(settings.disk_dir, settings.disk_reserve_bytes),
                 guesses=Guesses(Rate(settings.wrong_keys, MINUTE)) if settings.wrong_keys else None,
             )

@@ -20,11 +20,26 @@ def is_ours(item: SchemaItem, name: str | None, kind: str, *_: object) -> bool:
 
 
 def migrate(connection: Connection) -> None:
-    """Run the requested revisions on `connection`, after any other process that is migrating."""
-    context.configure(connection=connection, target_metadata=Base.metadata, include_object=is_ours, compare_type=True)
-    with context.begin_transaction():
-        connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
-        context.run_migrations()
+    """Run the requested revisions on `connection`, after any other process that is migrating.
+
+    Each has a transaction of its own, so that the locks of one are not held while the next works.
+    """
+    context.configure(
+        connection=connection,
+        target_metadata=Base.metadata,
+        include_object=is_ours,
+        compare_type=True,
+        transaction_per_migration=True,
+    )
+    connection.execute(text("SELECT pg_advisory_lock(:lock)"), {"lock": _LOCK})
+    connection.commit()
+    try:
+        with context.begin_transaction():
+            context.run_migrations()
+    finally:
+        connection.rollback()
+        connection.execute(text("SELECT pg_advisory_unlock(:lock)"), {"lock": _LOCK})
+        connection.commit()
 
 
 engine = create_engine(dialect_url(context.config.attributes["database_url"]))

@@ -3,7 +3,8 @@
 `app.api.uploads` parses entries.
 """
 
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Callable, Collection, Iterator
+from contextlib import contextmanager
 from email.message import Message
 from typing import TypeVar
 
@@ -15,10 +16,13 @@ from starlette.requests import ClientDisconnect
 from aegis_sdk.wire import NotJsonError, faults_of, read_json, refuse_repeated_members
 from app.api.codings import BOMB_BYTES, BOMB_RATIO, CODINGS, CodingError, InflatedSizeError, Inflater
 from app.api.errors import BodyTooLargeError, ContentCodingError, MalformedRequestError, MediaTypeError
-from app.domain.errors import Fault, InvalidDocumentError
+from app.domain.errors import Fault, InvalidDocumentError, OverloadedError
 
 #: The most bytes of a question or a change of visibility.
 SMALL_BODY = 256 * 1024
+
+#: So many of the largest bodies are held in memory together.
+LARGE_BODIES = 4
 
 #: Bodies with more bytes are parsed in a thread, so that others are served meanwhile.
 TINY_BODY = 4 * 1024
@@ -29,7 +33,47 @@ LONGEST_TYPE = 200
 AnyModel = TypeVar("AnyModel", bound=BaseModel)
 
 
-async def read_body(request: Request, limit: int, types: Collection[str] = ("application/json",)) -> bytes:
+class BodyBudget:
+    """The bytes of bodies that all requests together may hold in memory.
+
+    Args:
+        limit: the most bytes.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self._free = limit
+
+    @contextmanager
+    def share(self) -> Iterator[Callable[[int], None]]:
+        """A function that takes so many bytes more; they are free again when the block ends.
+
+        It raises OverloadedError if there are not so many.
+        """
+        taken = 0
+
+        def take(size: int) -> None:
+            nonlocal taken
+            if size > self._free:
+                raise OverloadedError("Too many large bodies are being read. Try again after Retry-After.")
+            self._free -= size
+            taken += size
+
+        try:
+            yield take
+        finally:
+            self._free += taken
+
+
+def _free_of_charge(_: int) -> None:
+    """Small bodies do not count."""
+
+
+async def read_body(
+    request: Request,
+    limit: int,
+    types: Collection[str] = ("application/json",),
+    take: Callable[[int], None] = _free_of_charge,
+) -> bytes:
     """Read the whole body of a JSON request, and inflate it if it is compressed.
 
     Raises:
@@ -37,6 +81,7 @@ async def read_body(request: Request, limit: int, types: Collection[str] = ("app
         BodyTooLargeError: the body has more than `limit` bytes, inflated or not; reading stops there.
         MalformedRequestError: it is a part of a body or not what its coding says, or the client closed the connection
             before its end.
+        OverloadedError: `take`, which is called with the size of each part, refuses it.
     """
     if not _is_plain_json(request, types):
         raise MediaTypeError(f"Send the body as {' or '.join(types)} in UTF-8.")
@@ -45,7 +90,11 @@ async def read_body(request: Request, limit: int, types: Collection[str] = ("app
     coding = _coding(request)
     arriving = _arriving(request, limit)
     pieces = arriving if coding is None else _inflated(arriving, coding, limit)
-    return b"".join([piece async for piece in pieces])
+    read = []
+    async for piece in pieces:
+        take(len(piece))
+        read.append(piece)
+    return b"".join(read)
 
 
 async def _arriving(request: Request, limit: int) -> AsyncIterator[bytes]:

@@ -52,7 +52,10 @@ def etag_of_advice(seen: SeenAdvice) -> str | None:
     advice = seen.advice
     if not advice.status.is_final:
         return None
-    told = (advice.id, seen.view, advice.status, advice.model_version, advice.problem)
+    told = (
+        *(advice.id, seen.view, seen.is_stale, advice.status, advice.model_version),
+        *(advice.digest, advice.elapsed_ms, advice.problem),
+    )
     return f'"{_digits(repr(told).encode(), 32)}"'
 
 
@@ -97,6 +100,13 @@ def get_precondition(request: Request, if_match: Annotated[str | None, Header()]
     return _matcher(_lines(request, "if-match"))
 
 
+def get_reading(request: Request, if_match: Annotated[str | None, Header()] = None) -> Precondition:
+    """The same check if the caller must have read the very state: `*` says of nothing that it was read."""
+    if if_match is not None and _lines(request, "if-match").strip() == "*":
+        raise PreconditionRequiredError("Say which version you have read: send If-Match with its ETag, not *.")
+    return get_precondition(request, if_match)
+
+
 def get_optional_precondition(request: Request, if_match: Annotated[str | None, Header()] = None) -> Precondition:
     """The same check if `If-Match` is optional: without it, every head passes."""
     return _matcher("*" if if_match is None else _lines(request, "if-match"))
@@ -104,6 +114,7 @@ def get_optional_precondition(request: Request, if_match: Annotated[str | None, 
 
 KnownTagsDependency = Annotated[KnownTags, Depends(get_known_tags)]
 PreconditionDependency = Annotated[Precondition, Depends(get_precondition)]
+ReadingDependency = Annotated[Precondition, Depends(get_reading)]
 OptionalPreconditionDependency = Annotated[Precondition, Depends(get_optional_precondition)]
 
 #: The answer of conditional reads, for the OpenAPI document.

@@ -11,7 +11,7 @@ from fastapi import Depends, Header, Query, Request
 from procrastinate import App
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.api.bodies import SMALL_BODY, read_body
+from app.api.bodies import SMALL_BODY, BodyBudget, read_body
 from app.api.errors import MalformedRequestError
 from app.api.mapping import timestamp
 from app.api.methods import PATCH_TYPES
@@ -29,6 +29,7 @@ from app.factory import Factory
 from app.identity import TokenReader
 from app.process.child import ChildProcess
 from app.process.disk import Disk
+from app.services.administration import administered_tenant
 from app.services.admission import Admission
 from app.services.catalogue import require_publisher
 from app.services.guesses import Guesses
@@ -51,6 +52,7 @@ class State:
         making: the child process that makes large answers.
         recent: what is known of the versions that were asked about lately.
         max_body_bytes: how large an entry may be.
+        bodies: how large all entries together may be that are being read.
         question_budget: how many questions a tenant with the coarse view may ask about a version.
         tenant_jobs: how many jobs of a tenant may run at the same time.
         policy: what disclosure control entries must have.
@@ -61,6 +63,7 @@ class State:
         quota: what a tenant may use that has no quota of its own.
         tokens: reads tokens of the trusted issuer; None if there is none.
         rate: how many requests a tenant may send; None for no limit.
+        keys_rate: how many of them may have an idempotency key, each of which is kept for a day; None for no limit.
         guesses: wrong keys by address; None if they are not limited.
         disk: the disk of the database; None if it is not known.
     """
@@ -73,6 +76,7 @@ class State:
     making: ChildProcess
     recent: RecentVersions
     max_body_bytes: int
+    bodies: BodyBudget
     question_budget: int
     tenant_jobs: int
     policy: Policy
@@ -83,6 +87,7 @@ class State:
     quota: Quota = NO_QUOTA
     tokens: TokenReader | None = None
     rate: Rate | None = None
+    keys_rate: Rate | None = None
     guesses: Guesses | None = None
     disk: Disk | None = None
 
@@ -118,14 +123,14 @@ async def get_caller(
     if state.development_mode:
         _refuse_other_name(request.headers.get("host", ""))
         return DEVELOPER
+    if len(request.headers.getlist("authorization")) > 1:
+        raise MalformedRequestError("Send one Authorization header.")
     scheme, _, key = (authorization or "").partition(" ")
     if scheme.lower() != "bearer" or not key.strip():
         raise UnknownKeyError(
             "Send an API key: 'Authorization: Bearer KEY' (the command aegis reads the key from AEGIS_API_KEY)."
         )
-    address = "" if request.client is None else request.client.host
-    with nullcontext() if state.guesses is None else state.guesses.attempt(address, key.strip()):
-        caller = await _holder(request, state, key.strip())
+    caller = await _holder(request, state, key.strip())
     if state.rate is not None:
         take_turn(request, state.rate, caller.tenant)
     return caller
@@ -135,11 +140,13 @@ async def _holder(request: Request, state: State, key: str) -> Caller:
     """Who holds a key or a token; the answer says if the key expires soon."""
     if state.tokens is not None and not is_key(key):
         return await state.tokens.caller(key)
-    async with state.database.transaction() as session:
-        found = await Factory(session, state.queue).keyring().recognise(key)
-    if found.expires_at is not None and found.expires_soon(datetime.now(UTC)):
-        answer_headers(request).append(("Aegis-Key-Expires", timestamp(found.expires_at)))
-    return found.caller
+    address = "" if request.client is None else request.client.host
+    with nullcontext() if state.guesses is None else state.guesses.attempt(address, key):
+        async with state.database.transaction() as session:
+            known = await Factory(session, state.queue).keyring().recognise(key)
+    if known.expires_at is not None and known.expires_soon(datetime.now(UTC)):
+        answer_headers(request).append(("Aegis-Key-Expires", timestamp(known.expires_at)))
+    return known.caller
 
 
 def _refuse_other_name(host: str) -> None:
@@ -152,6 +159,15 @@ def _refuse_other_name(host: str) -> None:
 
 
 CallerDependency = Annotated[Caller, Depends(get_caller)]
+
+
+async def get_administrator(caller: CallerDependency) -> Caller:
+    """The caller, if it administers a tenant; checked before anything else, also for an answer that is kept."""
+    administered_tenant(caller, None)
+    return caller
+
+
+AdministratorDependency = Annotated[Caller, Depends(get_administrator)]
 
 
 async def get_publisher(caller: CallerDependency) -> Caller:
@@ -204,9 +220,10 @@ def get_admission(state: StateDependency, *, accept_small_counts: AcceptSmallCou
 AdmissionDependency = Annotated[Admission, Depends(get_admission)]
 
 
-async def get_body(state: StateDependency, request: Request) -> bytes:
-    """The body as bytes; refused if it is too large or not declared as JSON."""
-    return await read_body(request, state.max_body_bytes)
+async def get_body(state: StateDependency, request: Request) -> AsyncIterator[bytes]:
+    """The body as bytes; refused if it is too large, not declared as JSON, or if too many are being read."""
+    with state.bodies.share() as take:
+        yield await read_body(request, state.max_body_bytes, take=take)
 
 
 async def get_small_body(state: StateDependency, request: Request) -> bytes:

@@ -7,13 +7,16 @@ import base64
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from typing import Annotated, Final
+from hashlib import sha256
+from typing import Annotated, Final, TypeVar
 
 import orjson
+import structlog
 from fastapi import Depends, Header, Request, Response
 
 from app.api.dependencies import CallerDependency, State, StateDependency, services_of
 from app.api.errors import MalformedRequestError
+from app.api.rate_limit import refuse_beyond
 from app.domain.callers import Caller
 from app.factory import Factory
 from app.services.idempotency import Claim
@@ -21,10 +24,11 @@ from app.services.idempotency import Claim
 #: Short keys could be guessed by who reads the database, and then the answers; a UUID has 36 characters.
 _KEY: Final = re.compile(r"[!-~]{16,255}")
 
-#: Larger answers are not kept. Only advice is so large, and asking again for the same advice changes nothing.
-LARGEST_KEPT: Final = 1_000_000
-
 _KEPT_HEADERS: Final = ("content-type", "location", "etag", "retry-after")
+
+Prepared = TypeVar("Prepared")
+
+_log = structlog.get_logger(__name__)
 
 IdempotencyKey = Annotated[
     str | None,
@@ -41,51 +45,89 @@ class Once:
     def __init__(self, request: Request, state: State, caller: Caller, key: str | None) -> None:
         self._request, self._state, self._caller, self._key = request, state, caller, key
 
-    async def answer(self, body: bytes, carry_out: Callable[[Factory], Awaitable[Response]]) -> Response:
+    async def answer(
+        self,
+        body: bytes,
+        prepare: Callable[[], Awaitable[Prepared]],
+        carry_out: Callable[[Factory, Prepared], Awaitable[Response]],
+    ) -> Response:
         """The answer to a request: the first one again if there was one, else that of `carry_out`.
 
-        What `carry_out` changes by the services that it is given is committed together with the answer.
+        Args:
+            body: what is asked, besides the address.
+            prepare: what takes long and needs no database. It has ended before a transaction begins.
+            carry_out: what it changes by the services that it is given is committed together with its answer.
 
         Raises:
             KeyReusedError: the key was used for another request.
             InFlightError: the same request is being carried out.
         """
 
-        async def carry_out_and_keep(claim: Claim | None) -> Response:
+        async def once(claim: Claim | None) -> Response:
+            prepared = await prepare()
             async with self._services() as services:
-                answer = await carry_out(services)
-                await _keep(services, claim, answer)
+                answer = await carry_out(services, prepared)
+                if claim is not None:
+                    await services.idempotency().keep(claim, _packed(answer))
             return answer
 
-        return await self._once(body, carry_out_and_keep)
+        return await self._once(body, once, _restored)
 
-    async def answer_apart(self, body: bytes, carry_out: Callable[[], Awaitable[Response]]) -> Response:
-        """The same for what has transactions of its own, and does no harm if it is carried out twice."""
+    async def answer_by_name(
+        self,
+        body: bytes,
+        carry_out: Callable[[], Awaitable[tuple[str, Response]]],
+        again: Callable[[str], Awaitable[Response]],
+    ) -> Response:
+        """The same for what has transactions of its own, and does no harm if it is carried out twice.
 
-        async def carry_out_and_keep(claim: Claim | None) -> Response:
-            answer = await carry_out()
+        Not the answer is kept, but a name by which `again` gives it: it may be large, and the caller may have lost the
+        right to read it.
+        """
+
+        async def once(claim: Claim | None) -> Response:
+            name, answer = await carry_out()
             if claim is not None:
                 async with self._services() as services:
-                    await _keep(services, claim, answer)
+                    await services.idempotency().keep(claim, name.encode())
             return answer
 
-        return await self._once(body, carry_out_and_keep)
+        return await self._once(body, once, lambda kept: again(kept.decode()))
 
-    async def _once(self, body: bytes, carry_out: Callable[[Claim | None], Awaitable[Response]]) -> Response:
+    async def _once(
+        self,
+        body: bytes,
+        carry_out: Callable[[Claim | None], Awaitable[Response]],
+        again: Callable[[bytes], Awaitable[Response]],
+    ) -> Response:
         if self._key is None:
             return await carry_out(None)
-        url = self._request.url
-        asked = f"{self._request.method} {url.path}?{url.query}\n".encode() + body
-        async with self._services() as services:
-            claim = await services.idempotency().claim(self._caller, self._key, asked)
+        claim = await self._claim(self._key, body)
         if isinstance(claim, bytes):
-            return _restored(claim)
+            answer = await again(claim)
+            answer.headers["Idempotency-Replayed"] = "true"
+            return answer
         try:
             return await carry_out(claim)
         except BaseException:
+            await self._release(claim)
+            raise
+
+    async def _claim(self, key: str, body: bytes) -> Claim | bytes:
+        url = self._request.url
+        asked = sha256(f"{self._request.method} {url.path}?{url.query}\n".encode())
+        asked.update(body)  # which may be large, so it is not copied
+        if self._state.keys_rate is not None:
+            refuse_beyond(self._state.keys_rate, self._caller.tenant, "requests with an Idempotency-Key")
+        async with self._services() as services:
+            return await services.idempotency().claim(self._caller, key, asked.digest())
+
+    async def _release(self, claim: Claim) -> None:
+        try:
             async with self._services() as services:
                 await services.idempotency().release(claim)
-            raise
+        except Exception as error:  # noqa: BLE001 -- the request's own error is the one to be told; the claim lapses
+            _log.warning("an idempotency key stays claimed", error=type(error).__name__)
 
     @asynccontextmanager
     async def _services(self) -> AsyncIterator[Factory]:
@@ -93,25 +135,21 @@ class Once:
             yield services_of(self._state, session)
 
 
+async def nothing() -> None:
+    """What to prepare for a request that says nothing."""
+
+
 def get_once(
     request: Request, state: StateDependency, caller: CallerDependency, idempotency_key: IdempotencyKey = None
 ) -> Once:
     """What carries this request out at most once."""
-    if idempotency_key is not None and not _KEY.fullmatch(idempotency_key):
-        raise MalformedRequestError("Idempotency-Key must have 16 to 255 visible characters; use a random UUID.")
+    is_one = len(request.headers.getlist("idempotency-key")) <= 1
+    if not is_one or (idempotency_key is not None and not _KEY.fullmatch(idempotency_key)):
+        raise MalformedRequestError("Send one Idempotency-Key of 16 to 255 visible characters, such as a random UUID.")
     return Once(request, state, caller, idempotency_key)
 
 
 OnceDependency = Annotated[Once, Depends(get_once)]
-
-
-async def _keep(services: Factory, claim: Claim | None, answer: Response) -> None:
-    if claim is None:
-        return
-    if len(answer.body) <= LARGEST_KEPT:
-        await services.idempotency().keep(claim, _packed(answer))
-    else:
-        await services.idempotency().release(claim)
 
 
 def _packed(answer: Response) -> bytes:
@@ -120,7 +158,6 @@ def _packed(answer: Response) -> bytes:
     return orjson.dumps({"status": answer.status_code, "headers": headers, "body": body})
 
 
-def _restored(packed: bytes) -> Response:
+async def _restored(packed: bytes) -> Response:
     kept = orjson.loads(packed)
-    headers = kept["headers"] | {"Idempotency-Replayed": "true"}
-    return Response(base64.b64decode(kept["body"]), kept["status"], headers)
+    return Response(base64.b64decode(kept["body"]), kept["status"], kept["headers"])

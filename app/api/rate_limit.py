@@ -6,7 +6,7 @@ from fastapi import Request
 
 from app.api.request_scope import answer_headers
 from app.domain.errors import RateExceededError
-from app.domain.rates import Rate
+from app.domain.rates import Rate, Standing
 
 
 def take_turn(request: Request, rate: Rate, tenant: str) -> None:
@@ -22,8 +22,21 @@ def take_turn(request: Request, rate: Rate, tenant: str) -> None:
             ("RateLimit", f'"tenant";r={standing.remaining};t={math.ceil(standing.full_in)}'),
         ]
     )
+    _refuse(standing, rate, "requests")
+
+
+def refuse_beyond(rate: Rate, tenant: str, what: str) -> None:
+    """Count what a tenant sends.
+
+    Raises:
+        RateExceededError: it is too much.
+    """
+    _refuse(rate.take(tenant), rate, what)
+
+
+def _refuse(standing: Standing, rate: Rate, what: str) -> None:
     if standing.wait:
         raise RateExceededError(
-            f"Your tenant may send {rate.amount:,} requests in {rate.seconds:.0f} s. Try again after Retry-After.",
+            f"Your tenant may send {rate.amount:,} {what} in {rate.seconds:,.0f} s. Try again after Retry-After.",
             math.ceil(standing.wait),
         )

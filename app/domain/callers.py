@@ -1,6 +1,7 @@
 """Callers: tenants, roles and API keys."""
 
 import hashlib
+import re
 import secrets
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -14,7 +15,7 @@ LONGEST_TENANT = 255
 
 def is_tenant_name(name: str) -> bool:
     """Whether a tenant may be called so."""
-    return 1 <= len(name) <= LONGEST_TENANT and name.isprintable()
+    return 1 <= len(name) <= LONGEST_TENANT and name.isprintable() and name == name.strip()
 
 
 class Role(StrEnum):
@@ -144,6 +145,11 @@ def draw_key() -> tuple[str, str]:
     """
     prefix = _MARK + secrets.token_hex(_PREFIX_BYTES)
     return f"{prefix}_{secrets.token_urlsafe(32)}", prefix
+
+
+def is_prefix(text: str) -> bool:
+    """Whether a text can be the readable part of a key."""
+    return re.fullmatch(rf"{_MARK}[0-9a-f]{{{2 * _PREFIX_BYTES}}}", text) is not None
 
 
 def is_key(text: str) -> bool:

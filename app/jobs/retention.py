@@ -27,7 +27,7 @@ async def keep_retention(database: Database, queue: App, retention: Retention) -
 
 
 async def sweep(database: Database, queue: App, retention: Retention) -> int:
-    """Delete all that is too old, in short transactions; how many advices, versions and deliveries it was."""
+    """Delete all that is too old, in short transactions; how many rows it was."""
     total = 0
     while True:
         async with database.transaction() as session:
@@ -36,5 +36,5 @@ async def sweep(database: Database, queue: App, retention: Retention) -> int:
             break
         total += deleted
     if total:
-        _log.info("old advice, versions and deliveries deleted", deleted=total)
+        _log.info("what was kept long enough is deleted", rows=total)
     return total

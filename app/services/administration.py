@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from uuid import UUID
 
 from app.catalog.stores.keys import KeyStore
 from app.catalog.stores.questions import AskedRecord, QuestionStore
-from app.domain.callers import ApiKey, Caller, Role
+from app.domain.callers import ApiKey, Caller, Role, is_prefix
 from app.domain.errors import InvalidDocumentError, NotFoundError, RoleNotAllowedError
 from app.domain.tenants import TenantPolicy
 from app.services.keyring import Keyring, refuse_name
@@ -33,7 +34,7 @@ class Administration:
         """Create a key for a tenant (the caller's own if None), and return its text with what is stored of it.
 
         Raises:
-            RoleNotAllowedError: the caller may not administer this tenant, or gives more than it has.
+            RoleNotAllowedError: the caller may not administer this tenant, or not keys of this role.
             InvalidDocumentError: the name of the tenant is invalid.
         """
         owner = administered_tenant(caller, tenant)
@@ -54,10 +55,10 @@ class Administration:
         """Revoke a key from now on; revoking it again changes nothing.
 
         Raises:
-            RoleNotAllowedError: the caller administers nothing.
+            RoleNotAllowedError: the caller administers nothing, or not keys of this role.
             NotFoundError: there is no such key, or its tenant is not the caller's.
         """
-        await self._administered(caller, prefix)
+        _refuse_more(caller, (await self._administered(caller, prefix)).role)
         await self._keyring.revoke(prefix)
         return await self._administered(caller, prefix)
 
@@ -71,7 +72,7 @@ class Administration:
         Raises:
             RoleNotAllowedError: the caller administers nothing, or not keys of this role.
             NotFoundError: there is no such key, or its tenant is not the caller's.
-            InvalidDocumentError: the key is not valid any more.
+            InvalidDocumentError: the key is not valid any more, or has been replaced already.
         """
         key, now = await self._administered(caller, prefix), datetime.now(UTC)
         _refuse_more(caller, key.role)
@@ -79,12 +80,14 @@ class Administration:
             raise InvalidDocumentError(
                 f"The key {prefix} is revoked or has expired. Create a new one with POST /v1/keys."
             )
+        if (successor := await self._keys.successor(prefix)) is not None:
+            raise InvalidDocumentError(f"The key {prefix} has been replaced already, by {successor}.")
         end = now + overlap
         await self._keys.set_expiry(prefix, end if key.expires_at is None else min(end, key.expires_at))
         return await self._keyring.create(key.tenant, key.role, lifetime or key.lifetime, replaces=prefix)
 
     async def questions(
-        self, caller: Caller, tenant: str | None, entry_id: str | None, limit: int, page_token: str | None
+        self, caller: Caller, tenant: str | None, entry_id: UUID | None, limit: int, page_token: str | None
     ) -> tuple[list[AskedRecord], str | None]:
         """Which tenant has asked what, newest first, and the next page's token.
 
@@ -94,6 +97,8 @@ class Administration:
         """
         if not caller.is_operator:
             raise RoleNotAllowedError("Only operators may read who has asked what.")
+        if tenant is not None:
+            refuse_name(tenant)
         return await self._questions.page(tenant, entry_id, limit, page_token)
 
     async def policy(self, caller: Caller, tenant: str | None) -> tuple[str, TenantPolicy]:
@@ -119,7 +124,7 @@ class Administration:
     async def _administered(self, caller: Caller, prefix: str) -> ApiKey:
         """The key with this prefix, if the caller administers its tenant."""
         administered_tenant(caller, None)
-        key = await self._keys.find_by_prefix(prefix)
+        key = await self._keys.find_by_prefix(prefix) if is_prefix(prefix) else None
         if key is None or not (caller.is_operator or key.tenant == caller.tenant):
             raise NotFoundError(f"There is no key {prefix}, or you may not see it.")
         return key
@@ -144,4 +149,4 @@ def administered_tenant(caller: Caller, tenant: str | None) -> str:
 
 def _refuse_more(caller: Caller, role: Role) -> None:
     if role is Role.OPERATOR and not caller.is_operator:
-        raise RoleNotAllowedError("Only operators may create operators' keys.")
+        raise RoleNotAllowedError("Only operators may create, replace or revoke operators' keys.")

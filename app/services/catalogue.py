@@ -6,6 +6,7 @@ from app.catalog.queue import JobQueue
 from app.catalog.stores.contents import ContentStore
 from app.catalog.stores.entries import EntryStore, Search
 from app.catalog.stores.events import EventStore
+from app.catalog.stores.keys import KeyStore
 from app.catalog.stores.tenants import TenantStore
 from app.catalog.stores.verdicts import VerdictStore
 from app.domain.callers import Caller
@@ -35,6 +36,7 @@ class CatalogueService:
         contents: ContentStore,
         verdicts: VerdictStore,
         tenants: TenantStore,
+        keys: KeyStore,
         quotas: QuotaService,
         events: EventStore,
         queue: JobQueue,
@@ -43,6 +45,7 @@ class CatalogueService:
         self._contents = contents
         self._verdicts = verdicts
         self._tenants = tenants
+        self._keys = keys
         self._quotas = quotas
         self._events = events
         self._queue = queue
@@ -214,7 +217,10 @@ class CatalogueService:
         if not is_current(head):
             raise StaleVersionError("This is not the version that you have read. Read it again before signing it off.")
         if head.awaits_sign_off:
-            if caller.subject is not None and caller.subject == head.published_by:
+            if caller.subject is not None and head.published_by in {
+                caller.subject,
+                *await self._keys.lineage(caller.subject),
+            }:
                 raise RoleNotAllowedError("You have published this version yourself. Somebody else has to sign it off.")
             await self._entries.sign_off(head, caller.subject)
             await self._events.entry_shown(entry_id, head.version)

@@ -26,6 +26,7 @@ class Guesses:
 
     def __init__(self, rate: Rate) -> None:
         self._rate = rate
+        self._told = Rate(1, rate.seconds)
         self._right: OrderedDict[bytes, None] = OrderedDict()
 
     @contextmanager
@@ -45,7 +46,7 @@ class Guesses:
             yield
         except UnknownKeyError:
             self._right.pop(known, None)
-            if self._rate.take(site).remaining == 0:
+            if self._rate.take(site).remaining == 0 and not self._told.take(site).wait:
                 _log.warning("address locked out", address=site, seconds=self._rate.seconds)
             raise
         self._remember(known)
@@ -63,6 +64,8 @@ def _site(address: str) -> str:
         parsed = ipaddress.ip_address(address)
     except ValueError:
         return address
-    if parsed.version == 4:  # noqa: PLR2004 -- IPv4
-        return str(parsed)
-    return str(ipaddress.ip_network((parsed, _SITE_BITS), strict=False))
+    if isinstance(parsed, ipaddress.IPv6Address):
+        if parsed.ipv4_mapped is None:
+            return str(ipaddress.ip_network((parsed, _SITE_BITS), strict=False))
+        parsed = parsed.ipv4_mapped  # as a server that listens on all addresses sees IPv4
+    return str(parsed)

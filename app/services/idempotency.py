@@ -42,28 +42,27 @@ class IdempotencyService:
     def __init__(self, requests: IdempotencyStore) -> None:
         self._requests = requests
 
-    async def claim(self, caller: Caller, key: str, request: bytes) -> Claim | bytes:
+    async def claim(self, caller: Caller, key: str, fingerprint: bytes) -> Claim | bytes:
         """Claim a request; if it has been carried out already, return its answer.
 
         Args:
             caller: who sends it. Two callers may use the same key.
             key: the idempotency key.
-            request: everything that says what is asked.
+            fingerprint: a hash of everything that says what is asked.
 
         Raises:
             KeyReusedError: the caller has used the key for another request.
             InFlightError: the request is being carried out.
         """
         name, cipher = _hash(b"name", caller, key), AESGCM(_hash(b"answer", caller, key))
-        fingerprint = sha256(request).digest()
-        found = await self._requests.claim(name, fingerprint, KEPT, LAPSED)
-        if isinstance(found, uuid.UUID):
-            return Claim(name, cipher, found)
-        if found.fingerprint != fingerprint:
+        known = await self._requests.claim(name, fingerprint, KEPT, LAPSED)
+        if isinstance(known, uuid.UUID):
+            return Claim(name, cipher, known)
+        if known.fingerprint != fingerprint:
             raise KeyReusedError("This Idempotency-Key was used for another request. Use a new one for each request.")
-        if found.answer is None:
+        if known.answer is None:
             raise InFlightError("The same request is being carried out. Ask again for its answer after Retry-After.", 1)
-        return cipher.decrypt(found.answer[:_NONCE], found.answer[_NONCE:], name)
+        return cipher.decrypt(known.answer[:_NONCE], known.answer[_NONCE:], name)
 
     async def keep(self, claim: Claim, answer: bytes) -> None:
         """Keep the answer. In the transaction of what the request changes, both are stored or neither is.
@@ -80,9 +79,9 @@ class IdempotencyService:
         """Give a claim up: the request has changed nothing, and may be sent again."""
         await self._requests.release(claim.name, claim.number)
 
-    async def forget(self) -> None:
-        """Delete answers that have been kept long enough."""
-        await self._requests.forget(KEPT)
+    async def forget(self, part: int) -> int:
+        """Delete some answers that have been kept long enough; how many they were."""
+        return await self._requests.forget(KEPT, part)
 
 
 def _hash(purpose: bytes, caller: Caller, key: str) -> bytes:

@@ -17,7 +17,7 @@ class QuotaService:
         self._usual = usual
 
     async def admit_version(self, tenant: str, size: int) -> None:
-        """Refuse a version that would exceed what the tenant may store. Its entry is counted already.
+        """Refuse a version that would exceed what the tenant may store. A new entry is stored before this is called.
 
         Others who publish for the tenant wait until this transaction ends, so that together they keep to it.
 
@@ -42,7 +42,7 @@ class QuotaService:
                 )
 
     async def admit_question(self, tenant: str) -> None:
-        """Refuse a further question, which has been counted already, if the tenant asks too many in a day.
+        """Refuse a question, which is stored before this is called, if the tenant asks too many in a day.
 
         Raises:
             QuotaSpentError: with the time after which it may ask again.
@@ -60,10 +60,12 @@ class QuotaService:
 
         Raises:
             RoleNotAllowedError: it is another tenant, and the caller is no operator.
+            InvalidDocumentError: the name of the tenant is invalid.
         """
         name = caller.tenant if tenant is None else tenant
         if name != caller.tenant and not caller.is_operator:
             raise RoleNotAllowedError("Only operators may read the quota of another tenant.")
+        refuse_name(name)
         return name, await self._of(name), await self._quotas.usage(name)
 
     async def set(self, caller: Caller, tenant: str | None, quota: Quota) -> None:

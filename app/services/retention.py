@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import timedelta
 
-from app.catalog.stores.retention import RetentionStore
+from app.catalog.stores.retention import PART, RetentionStore
 from app.domain.webhooks import KEPT
 from app.services.idempotency import IdempotencyService
 
@@ -32,8 +32,8 @@ class RetentionService:
         """Delete a part of what is too old, unless another worker is doing that; how many rows."""
         if not await self._store.try_lock():
             return 0
-        await self._idempotency.forget()
-        deleted = await self._store.delete_deliveries(KEPT)
+        deleted = await self._idempotency.forget(PART)
+        deleted += await self._store.delete_deliveries(KEPT)
         if retention.advice_days is not None:
             deleted += await self._store.delete_advice(timedelta(days=retention.advice_days))
         if retention.versions is not None:

@@ -1,6 +1,6 @@
 """Webhooks, and the events that wait to be delivered to them.
 
-Revises: c81f4e6a2b37
+Revises: d40b7a95e612
 """
 
 import sqlalchemy as sa
@@ -8,7 +8,7 @@ from alembic import op
 from sqlalchemy.dialects import postgresql
 
 revision = 'a90c4be217d3'
-down_revision = 'c81f4e6a2b37'
+down_revision = 'd40b7a95e612'
 branch_labels = None
 depends_on = None
 

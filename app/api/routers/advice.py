@@ -23,7 +23,7 @@ from app.api.dependencies import (
 from app.api.describe import answers, body
 from app.api.idempotency import OnceDependency
 from app.api.mapping import JsonResponse
-from app.api.preferences import waiting
+from app.api.preferences import Waiting, waiting
 from app.api.required_privacy import required_privacy
 from app.domain.advice import AdviceQuestion, ReferenceKind
 from app.domain.callers import Caller
@@ -68,17 +68,30 @@ async def ask_advice(
     ] = None,
 ) -> Response:
     """Finds the configuration that loses the least predictive utility. The same question is computed only once."""
+    wait = waiting(prefer)
 
-    async def ask() -> Response:
+    async def ask() -> tuple[str, Response]:
         question = _question_of(await validated(wire.AdviceRequest, document))
-        wait = waiting(prefer)
         seen = await _answer(state, caller, entry_id, version, question, wait.seconds)
-        is_answered = seen.advice.status.is_final
-        place = {} if is_answered else {"Location": f"/v1/advice/{seen.advice.id}", "Retry-After": _RETRY_AFTER}
-        headers = place | wait.headers(is_answered=is_answered)
-        return JsonResponse(await _json(state, caller, seen), 200 if is_answered else 202, headers)
+        return seen.advice.id, await _answered(state, caller, seen, wait)
 
-    return await once.answer_apart(document, ask)
+    async def again(advice_id: str) -> Response:
+        return await _answered(state, caller, await _read(state, caller, advice_id), wait)
+
+    return await once.answer_by_name(document, ask, again)
+
+
+async def _answered(state: State, caller: Caller, seen: SeenAdvice, wait: Waiting) -> Response:
+    """The answer to a question, as far as there is one."""
+    is_answered = seen.advice.status.is_final
+    place = {} if is_answered else {"Location": f"/v1/advice/{seen.advice.id}", "Retry-After": _RETRY_AFTER}
+    headers = place | wait.headers(is_answered=is_answered)
+    return JsonResponse(await _json(state, caller, seen), 200 if is_answered else 202, headers)
+
+
+async def _read(state: State, caller: Caller, advice_id: str) -> SeenAdvice:
+    async with state.database.transaction() as session:
+        return await services_of(state, session).advice(state.recent).read(caller, advice_id)
 
 
 @router.get(
@@ -90,8 +103,7 @@ async def read_advice(
     advice_id: str, caller: CallerDependency, state: StateDependency, known: KnownTagsDependency
 ) -> Response:
     """Returns an advice. Its result fields are null until it has succeeded; if it has failed, `problem` says why."""
-    async with state.database.transaction() as session:
-        seen = await Factory(session, state.queue).advice(state.recent).read(caller, advice_id)
+    seen = await _read(state, caller, advice_id)
     tag = etag_of_advice(seen)
     headers = {} if tag is None else {"ETag": tag}
     if tag is not None and (unchanged := known.unchanged(tag, headers)) is not None:

@@ -29,6 +29,7 @@ from app.api.dependencies import (
     StateDependency,
     Version,
     require_room,
+    services_of,
 )
 from app.api.describe import answers, body
 from app.api.idempotency import OnceDependency
@@ -44,7 +45,7 @@ from app.api.uploads import read_publication_in
 from app.catalog.stores.entries import Search
 from app.domain.callers import Caller
 from app.domain.documents import is_small
-from app.domain.entries import CountTable, Visibility
+from app.domain.entries import CountTable, Publication, Visibility
 from app.factory import Factory
 from app.services.publishing import Published
 
@@ -97,11 +98,13 @@ async def publish_entry(
 ) -> Response:
     """Adds an entry to the catalogue, as a whole or not at all. Its name must be new in the caller's tenant."""
 
-    async def publish(factory: Factory) -> Response:
-        publication = await read_publication_in(state.checking, caller.tenant, document, state.policy)
+    async def read() -> Publication:
+        return await read_publication_in(state.checking, caller.tenant, document, state.policy)
+
+    async def publish(factory: Factory, publication: Publication) -> Response:
         return _published(state, await factory.catalogue().publish(caller, publication, admission), 201)
 
-    return await once.answer(document, publish)
+    return await once.answer(document, read, publish)
 
 
 @router.get(
@@ -212,12 +215,13 @@ async def replace_entry(
     is_current: PreconditionDependency,
     document: BodyDependency,
     state: StateDependency,
-    factory: FactoryDependency,
     admission: AdmissionDependency,
 ) -> Response:
     """Adds a version, since versions are immutable. Name and visibility stay; `PATCH` changes the visibility."""
     publication = await read_publication_in(state.checking, caller.tenant, document, state.policy)
-    replaced = await factory.catalogue().replace(caller, entry_id, publication, is_current, admission)
+    async with state.database.transaction() as session:
+        catalogue = services_of(state, session).catalogue()
+        replaced = await catalogue.replace(caller, entry_id, publication, is_current, admission)
     return _published(state, replaced, 200)
 
 

@@ -1,6 +1,5 @@
 """API keys, for administrators of their tenant and for operators."""
 
-import re
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
 
@@ -9,20 +8,18 @@ from fastapi import APIRouter, Query, Request, Response
 
 from aegis_sdk import wire
 from app.api.bodies import validated
-from app.api.dependencies import CallerDependency, FactoryDependency, SmallBodyDependency
+from app.api.dependencies import AdministratorDependency, CallerDependency, FactoryDependency, SmallBodyDependency
 from app.api.describe import answers, body
 from app.api.idempotency import OnceDependency
 from app.api.mapping import JsonResponse, timestamp
 from app.api.paging import PageLimit, PageToken, links
-from app.domain.callers import LONGEST_TENANT, ApiKey, Caller, Role
+from app.domain.callers import LONGEST_TENANT, ApiKey, Caller, Role, is_prefix
 from app.domain.errors import Fault, InvalidDocumentError
 from app.factory import Factory
 
 router = APIRouter(prefix="/v1/keys", tags=["keys"])
 
 _log = structlog.get_logger(__name__)
-
-_PREFIX = re.compile(r"aegis_[0-9a-f]{8}")
 
 OwnTenant = Annotated[
     str | None, Query(max_length=LONGEST_TENANT, description="Tenant; only operators name another than their own")
@@ -38,17 +35,16 @@ OwnTenant = Annotated[
         201, wire.NewKey, "The key, shown only this once", 400, 409, 413, 415, 422, headers=("Location",)
     ),
 )
-async def create_key(caller: CallerDependency, document: SmallBodyDependency, once: OnceDependency) -> Response:
+async def create_key(caller: AdministratorDependency, document: SmallBodyDependency, once: OnceDependency) -> Response:
     """Creates a key for the caller's tenant; operators may name another, which is created if it is new."""
 
-    async def create(factory: Factory) -> Response:
-        asked = await validated(wire.KeyRequest, document)
+    async def create(factory: Factory, asked: wire.KeyRequest) -> Response:
         lifetime = _days(asked.expires_days)
         return _created(
             caller, *await factory.administration().create(caller, asked.tenant, Role(asked.role), lifetime)
         )
 
-    return await once.answer(document, create)
+    return await once.answer(document, lambda: validated(wire.KeyRequest, document), create)
 
 
 @router.get(
@@ -65,7 +61,7 @@ async def list_keys(
     page_token: PageToken = None,
 ) -> Response:
     """Lists the keys of the caller's tenant; operators see all, or those of one tenant."""
-    if page_token is not None and not _PREFIX.fullmatch(page_token):
+    if page_token is not None and not is_prefix(page_token):
         fault = Fault("/page_token", "Not a page token; use the next_page_token of the previous page.")
         raise InvalidDocumentError("The page token is invalid.", (fault,))
     page = await factory.administration().page(caller, tenant, limit, page_token)
@@ -96,18 +92,17 @@ async def revoke_key(prefix: str, caller: CallerDependency, factory: FactoryDepe
 )
 async def rotate_key(
     prefix: str,
-    caller: CallerDependency,
+    caller: AdministratorDependency,
     document: SmallBodyDependency,
     once: OnceDependency,
 ) -> Response:
     """Creates a key with the same tenant and role. The old one stays valid for a while, so that nobody is cut off."""
 
-    async def rotate(factory: Factory) -> Response:
-        asked = await validated(wire.RotationRequest, document)
+    async def rotate(factory: Factory, asked: wire.RotationRequest) -> Response:
         overlap, lifetime = timedelta(hours=asked.overlap_hours), _days(asked.expires_days)
         return _created(caller, *await factory.administration().rotate(caller, prefix, overlap, lifetime))
 
-    return await once.answer(document, rotate)
+    return await once.answer(document, lambda: validated(wire.RotationRequest, document), rotate)
 
 
 def _created(caller: Caller, text: str, key: ApiKey) -> JsonResponse:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import structlog
 from fastapi import APIRouter, Response
 
 from aegis_sdk import wire
@@ -12,6 +13,8 @@ from app.api.mapping import JsonResponse
 from app.api.required_privacy import required_privacy
 from app.api.routers.keys import OwnTenant
 from app.domain.tenants import TenantPolicy
+
+_log = structlog.get_logger(__name__)
 
 router = APIRouter(prefix="/v1/policy", tags=["policy"])
 
@@ -42,7 +45,9 @@ async def set_policy(
     """
     asked = await validated(wire.PolicyDocument, document)
     policy = TenantPolicy(required_privacy(asked.require or {}), asked.sign_off)
-    return JsonResponse(_policy_body(await factory.administration().set_policy(caller, tenant, policy), policy))
+    owner = await factory.administration().set_policy(caller, tenant, policy)
+    _log.info("policy set", require=str(policy.required_privacy), sign_off=policy.demands_sign_off, by=caller.subject)
+    return JsonResponse(_policy_body(owner, policy))
 
 
 def _policy_body(tenant: str, policy: TenantPolicy) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """Which tenant has asked what, for operators."""
 
 from typing import Annotated, Any
+from uuid import UUID
 
 from fastapi import APIRouter, Query, Request, Response
 
@@ -26,7 +27,7 @@ async def list_questions(
     caller: CallerDependency,
     factory: FactoryDependency,
     tenant: Annotated[str | None, Query(max_length=LONGEST_TENANT, description="Only of this tenant")] = None,
-    entry: Annotated[str | None, Query(max_length=36, description="Only about the entry with this id")] = None,
+    entry: Annotated[UUID | None, Query(description="Only about the entry with this id")] = None,
     limit: PageLimit = 50,
     page_token: PageToken = None,
 ) -> Response:

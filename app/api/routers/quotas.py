@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import structlog
 from fastapi import APIRouter, Response
 
 from aegis_sdk import wire
@@ -13,6 +14,8 @@ from app.api.routers.keys import OwnTenant
 from app.domain.callers import Caller
 from app.domain.quotas import Quota
 from app.factory import Factory
+
+_log = structlog.get_logger(__name__)
 
 router = APIRouter(prefix="/v1/quota", tags=["policy"])
 
@@ -34,7 +37,9 @@ async def set_quota(
 ) -> Response:
     """Sets all limits of a tenant; for what the body leaves out, the service's usual limit applies. For operators."""
     asked = await validated(wire.QuotaDocument, document)
-    await factory.quotas().set(caller, tenant, Quota(**asked.model_dump()))
+    quota = Quota(**asked.model_dump())
+    await factory.quotas().set(caller, tenant, quota)
+    _log.info("quota set", quota=str(quota), by=caller.subject)
     return JsonResponse(await _quota_body(factory, caller, tenant))
 
 

@@ -1,13 +1,16 @@
 """Who sees an entry: its visibility, and the sign-off of its versions."""
 
+import structlog
 from fastapi import APIRouter, Response
 
 from aegis_sdk import wire
 from app.api.bodies import validated
-from app.api.conditional import OptionalPreconditionDependency, PreconditionDependency, etag
+from app.api.conditional import OptionalPreconditionDependency, ReadingDependency, etag
 from app.api.dependencies import CallerDependency, FactoryDependency, PatchDependency, PublisherDependency, Version
 from app.api.describe import answers, body
 from app.api.mapping import JsonResponse, head_body, visibility_of
+
+_log = structlog.get_logger(__name__)
 
 router = APIRouter(prefix="/v1/entries", tags=["entries"])
 
@@ -53,7 +56,7 @@ async def set_visibility(
 async def sign_off(
     entry_id: str,
     caller: CallerDependency,
-    is_current: PreconditionDependency,
+    is_current: ReadingDependency,
     factory: FactoryDependency,
     version: Version = None,
 ) -> Response:
@@ -61,4 +64,5 @@ async def sign_off(
     operators. `If-Match` says that it is the version that they have read. Signing off again changes nothing.
     """
     head = await factory.catalogue().sign_off(caller, entry_id, version, is_current)
+    _log.info("version signed off", entry=head.id, version=head.version, by=caller.subject)
     return JsonResponse(head_body(head), headers={"ETag": etag(head)})

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Query, Response
 from aegis_sdk import wire
 from app.api.bodies import validated
 from app.api.dependencies import (
+    AdministratorDependency,
     CallerDependency,
     FactoryDependency,
     PatchDependency,
@@ -16,7 +17,7 @@ from app.api.dependencies import (
     StateDependency,
 )
 from app.api.describe import answers, body
-from app.api.idempotency import OnceDependency
+from app.api.idempotency import OnceDependency, nothing
 from app.api.mapping import JsonResponse, timestamp
 from app.api.routers.keys import OwnTenant
 from app.domain.webhooks import Delivery, Webhook
@@ -45,12 +46,11 @@ _log = structlog.get_logger(__name__)
     ),
 )
 async def create_webhook(
-    caller: CallerDependency, document: SmallBodyDependency, state: StateDependency, once: OnceDependency
+    caller: AdministratorDependency, document: SmallBodyDependency, state: StateDependency, once: OnceDependency
 ) -> Response:
     """Posts the named events of the caller's tenant to a URL from now on; operators may name another tenant."""
 
-    async def create(factory: Factory) -> Response:
-        asked = await validated(wire.WebhookRequest, document)
+    async def create(factory: Factory, asked: wire.WebhookRequest) -> Response:
         secret, webhook = await factory.webhooks().create(
             caller, asked.tenant, asked.url, asked.events, allow_private=state.webhooks_allow_private
         )
@@ -58,7 +58,7 @@ async def create_webhook(
         headers = {"Location": f"/v1/webhooks/{webhook.id}"}
         return JsonResponse(_webhook_body(webhook) | {"secret": secret}, 201, headers)
 
-    return await once.answer(document, create)
+    return await once.answer(document, lambda: validated(wire.WebhookRequest, document), create)
 
 
 @router.get(
@@ -114,17 +114,17 @@ async def delete_webhook(webhook_id: str, caller: CallerDependency, factory: Fac
     ),
 )
 async def replace_secret(
-    webhook_id: str, caller: CallerDependency, document: SmallBodyDependency, once: OnceDependency
+    webhook_id: str, caller: AdministratorDependency, document: SmallBodyDependency, once: OnceDependency
 ) -> Response:
     """Draws a new secret. For a while, events have a signature by each, so that the receiver can change over."""
 
-    async def replace(factory: Factory) -> Response:
-        overlap = timedelta(hours=(await validated(wire.SecretRotation, document)).overlap_hours)
+    async def replace(factory: Factory, asked: wire.SecretRotation) -> Response:
+        overlap = timedelta(hours=asked.overlap_hours)
         secret, webhook = await factory.webhooks().rotate(caller, webhook_id, overlap)
         _log.info("webhook secret replaced", webhook=webhook.id, by=caller.subject)
         return JsonResponse(_webhook_body(webhook) | {"secret": secret})
 
-    return await once.answer(document, replace)
+    return await once.answer(document, lambda: validated(wire.SecretRotation, document), replace)
 
 
 @router.post(
@@ -133,13 +133,13 @@ async def replace_secret(
     status_code=202,
     responses=answers(202, wire.WebhookDelivery, "The delivery of the ping, which a worker makes", 400, 404, 409, 422),
 )
-async def test_webhook(webhook_id: str, caller: CallerDependency, once: OnceDependency) -> Response:
+async def test_webhook(webhook_id: str, caller: AdministratorDependency, once: OnceDependency) -> Response:
     """Sends the event `ping`, whatever events the webhook asks for."""
 
-    async def test(factory: Factory) -> Response:
+    async def test(factory: Factory, _: None) -> Response:
         return JsonResponse(_delivery_body(await factory.webhooks().test(caller, webhook_id)), 202)
 
-    return await once.answer(b"", test)
+    return await once.answer(b"", nothing, test)
 
 
 @router.get(

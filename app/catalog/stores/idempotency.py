@@ -4,7 +4,7 @@ import uuid
 from dataclasses import dataclass
 from datetime import timedelta
 
-from sqlalchemy import and_, delete, func, or_, update
+from sqlalchemy import and_, delete, func, or_, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -65,11 +65,14 @@ class IdempotencyStore:
         return kept.first() is not None
 
     async def release(self, name: bytes, claim: uuid.UUID) -> None:
-        """Give a claimed name up."""
-        await self._session.execute(
-            delete(IdempotencyKeyRow).where(IdempotencyKeyRow.name == name, IdempotencyKeyRow.claim == claim)
-        )
+        """Give a claimed name up, unless its answer is stored: whoever gives it up may not know."""
+        row = IdempotencyKeyRow
+        await self._session.execute(delete(row).where(row.name == name, row.claim == claim, row.answer.is_(None)))
 
-    async def forget(self, kept: timedelta) -> None:
-        """Delete what is older."""
-        await self._session.execute(delete(IdempotencyKeyRow).where(IdempotencyKeyRow.created_at < func.now() - kept))
+    async def forget(self, kept: timedelta, part: int) -> int:
+        """Delete some of what is older; how much it was."""
+        old = select(IdempotencyKeyRow.name).where(IdempotencyKeyRow.created_at < func.now() - kept).limit(part)
+        deleted = await self._session.execute(
+            delete(IdempotencyKeyRow).where(IdempotencyKeyRow.name.in_(old)).returning(IdempotencyKeyRow.name)
+        )
+        return len(deleted.all())

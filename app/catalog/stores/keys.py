@@ -4,6 +4,7 @@ from datetime import datetime
 
 from sqlalchemy import Select, func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import aliased
 
 from app.catalog.stores.tenants import tenant_id
 from app.catalog.tables import ApiKeyRow, TenantRow
@@ -46,6 +47,18 @@ class KeyStore:
     async def _one(self, statement: Select[ApiKeyRow, str]) -> ApiKey | None:
         rows = await self._session.execute(statement)
         return next((_to_key(row, tenant) for row, tenant in rows), None)
+
+    async def successor(self, prefix: str) -> str | None:
+        """The prefix of the key that has replaced this one; None if none has, or that is revoked."""
+        statement = select(ApiKeyRow.prefix).where(ApiKeyRow.replaces == prefix, ApiKeyRow.revoked_at.is_(None))
+        return (await self._session.execute(statement.limit(1))).scalar()
+
+    async def lineage(self, prefix: str) -> frozenset[str]:
+        """The prefixes of a key and of all keys that it has replaced, one after the other."""
+        line = select(ApiKeyRow.prefix, ApiKeyRow.replaces).where(ApiKeyRow.prefix == prefix).cte(recursive=True)
+        older = aliased(ApiKeyRow)
+        line = line.union(select(older.prefix, older.replaces).where(older.prefix == line.c.replaces))
+        return frozenset((await self._session.execute(select(line.c.prefix))).scalars())
 
     async def all(self) -> list[ApiKey]:
         """Every key ever created, in order of creation."""

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import ARRAY, Text, Uuid, any_, bindparam, cast, literal, select, tuple_
+from sqlalchemy import ARRAY, Integer, Text, Uuid, any_, bindparam, literal, select, tuple_
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -13,6 +13,7 @@ from app.catalog.stores.page_tokens import read_token, write_token
 from app.catalog.stores.tenants import tenant_id
 from app.catalog.tables import AdviceRow, Base, EntryRow, EntryVersionRow, QuestionBudgetRow, QuestionRow, TenantRow
 from app.domain.advice import AdviceQuestion
+from app.domain.errors import NotFoundError
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +47,17 @@ class QuestionStore:
         self._session = session
 
     async def add(self, advice_id: str, tenant: str, view: str) -> tuple[TenantQuestion, bool]:
-        """A tenant's question, and whether the tenant asks it for the first time."""
+        """A tenant's question, and whether the tenant asks it for the first time.
+
+        Raises:
+            NotFoundError: the advice has just been deleted.
+        """
         key = {"advice_id": uuid.UUID(advice_id), "tenant_id": await tenant_id(self._session, tenant), "view": view}
-        added = (await self._session.execute(_ADD, {"id": uuid.uuid4()} | key)).first()
-        known = added or (await self._session.execute(_ASKED, key)).one()
+        asked = (await self._session.execute(_ASKED, key)).first()
+        added = None if asked else (await self._session.execute(_ADD, {"id": uuid.uuid4()} | key)).first()
+        known = asked or added or (await self._session.execute(_ASKED, key)).first()
+        if known is None:
+            raise NotFoundError("The advice that answers this has just been deleted. Ask again.")
         return TenantQuestion(str(known.id), advice_id, tenant, view, known.created_at), added is not None
 
     async def find(self, question_id: str) -> TenantQuestion | None:
@@ -62,7 +70,7 @@ class QuestionStore:
         return next((TenantQuestion(str(q.id), str(q.advice_id), name, q.view, q.created_at) for q, name in rows), None)
 
     async def page(
-        self, tenant: str | None, entry_id: str | None, limit: int, page_token: str | None
+        self, tenant: str | None, entry_id: uuid.UUID | None, limit: int, page_token: str | None
     ) -> tuple[list[AskedRecord], str | None]:
         """Questions, newest first, of a tenant and about an entry where these are given; and the next page's token.
 
@@ -73,7 +81,7 @@ class QuestionStore:
         if tenant is not None:
             found = found.where(TenantRow.name == tenant)
         if entry_id is not None:
-            found = found.where(cast(EntryRow.id, Text) == entry_id.lower())
+            found = found.where(EntryRow.id == entry_id)
         if page_token is not None:
             found = found.where(tuple_(QuestionRow.created_at, QuestionRow.id) < tuple_(*read_token(page_token)))
         rows = (await self._session.execute(found)).all()
@@ -134,6 +142,23 @@ _RECORDS = (
 )
 _TABLE = Base.metadata.tables[QuestionRow.__tablename__]
 _KEY = ("advice_id", "tenant_id", "view")
-_ADD = insert(_TABLE).on_conflict_do_nothing().returning(_TABLE.c.id, _TABLE.c.created_at)
+_ADVICE = Base.metadata.tables[AdviceRow.__tablename__]
+#: Only while the advice is there: the lock, which a reference to it takes anyway, keeps it until the transaction ends.
+_ADD = (
+    insert(_TABLE)
+    .from_select(
+        ["id", "advice_id", "tenant_id", "view"],
+        select(
+            bindparam("id", type_=Uuid),
+            _ADVICE.c.id,
+            bindparam("tenant_id", type_=Integer),
+            bindparam("view", type_=Text),
+        )
+        .where(_ADVICE.c.id == bindparam("advice_id"))
+        .with_for_update(read=True, key_share=True),
+    )
+    .on_conflict_do_nothing()
+    .returning(_TABLE.c.id, _TABLE.c.created_at)
+)
 _ASKED = select(_TABLE.c.id, _TABLE.c.created_at).where(*(_TABLE.c[name] == bindparam(name) for name in _KEY))
 _QUESTION = select(QuestionRow, TenantRow.name).join(TenantRow).where(QuestionRow.id == bindparam("wanted"))

@@ -8,8 +8,12 @@ from uuid import uuid4
 import psycopg
 import pytest
 
-from app.api.idempotency import LARGEST_KEPT
-from tests.service import ACCEPTED, create_key, example_entry, running_app
+import app.main
+from app.catalog.queue import queue_app
+from app.catalog.session import Database
+from app.domain.callers import Caller, Role
+from app.factory import Factory
+from tests.service import ACCEPTED, Worker, create_key, example_entry, running_app
 
 CALLS = {
     "POST /v1/entries": lambda name: example_entry(name=name),
@@ -26,6 +30,7 @@ async def operator(database_url):
 async def guarded(database_url, operator):
     async with running_app(database_url) as api:
         api.headers = operator
+        api.url_of_database = database_url
         yield api
 
 
@@ -150,15 +155,64 @@ async def test_a_failed_commit_keeps_no_answer(guarded, database_url):
     assert "Idempotency-Replayed" not in again.headers
 
 
-async def test_an_answer_that_is_too_large_is_computed_again(guarded, monkeypatch):
-    monkeypatch.setattr("app.api.idempotency.LARGEST_KEPT", 10)
-    assert LARGEST_KEPT > 10
-    head = (await guarded.post("/v1/entries", json=example_entry(), params=ACCEPTED)).json()
-    headers = with_key() | {"Prefer": "respond-async"}
+async def test_of_advice_a_name_is_kept_and_who_may_not_read_it_any_more_does_not(guarded, database_url):
+    head = (await guarded.post("/v1/entries", json=example_entry(visibility="all"), params=ACCEPTED)).json()
+    headers = with_key() | {"Prefer": "respond-async"} | await create_key(database_url, "stranger", "consumer")
     path = f"/v1/entries/{head['id']}/advice"
-    answers = [await guarded.post(path, json={"measure": "g3"}, headers=headers) for _ in range(2)]
-    assert [answer.status_code for answer in answers] == [202, 202]
-    assert "Idempotency-Replayed" not in answers[1].headers
+    asked = await guarded.post(path, json={"measure": "g3"}, headers=headers)
+    async with Worker.on(database_url) as worker:
+        await worker.run()
+    again = await guarded.post(path, json={"measure": "g3"}, headers=headers)
+    assert (asked.status_code, again.status_code, again.json()["id"]) == (202, 200, asked.json()["id"])
+    with psycopg.connect(database_url) as connection:
+        assert connection.execute("SELECT max(length(answer)) FROM idempotency_key").fetchone()[0] < 100
+    await guarded.patch(f"/v1/entries/{head['id']}", json={"visibility": "private"})
+    assert (await guarded.post(path, json={"measure": "g3"}, headers=headers)).status_code == 404
+
+
+async def test_who_lost_the_role_is_not_shown_the_secret_again(guarded, database_url):
+    headers = with_key() | await create_key(database_url, "owner", "administrator")
+    assert (await guarded.post("/v1/keys", json={"role": "consumer"}, headers=headers)).status_code == 201
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        connection.execute("UPDATE api_key SET role = 'consumer' WHERE role = 'administrator'")
+    assert (await guarded.post("/v1/keys", json={"role": "consumer"}, headers=headers)).status_code == 403
+
+
+async def test_a_claim_is_given_up_only_while_there_is_no_answer(database_url):
+    caller, database = (
+        Caller("owner", frozenset({Role.OPERATOR}), "aegis_00000000"),
+        Database(database_url, pool_size=1),
+    )
+
+    async def services(work):
+        async with database.transaction() as session:
+            return await work(Factory(session, queue_app(database_url)).idempotency())
+
+    claim = await services(lambda service: service.claim(caller, "0123456789abcdef", b"asked"))
+    await services(lambda service: service.keep(claim, b"the answer"))
+    await services(lambda service: service.release(claim))  # its owner never heard of the commit
+    assert await services(lambda service: service.claim(caller, "0123456789abcdef", b"asked")) == b"the answer"
+    await database.close()
+
+
+async def test_so_many_keys_a_day(guarded, monkeypatch):
+    monkeypatch.setattr(app.main, "MOST_KEYS", 2)
+    async with running_app(guarded.url_of_database) as limited:
+        answers = [
+            await limited.post("/v1/keys", json={"role": "consumer"}, headers=guarded.headers | with_key())
+            for _ in range(3)
+        ]
+    assert [answer.status_code for answer in answers] == [201, 201, 429]
+
+
+async def test_two_keys_are_none(guarded):
+    headers = [
+        *guarded.headers.items(),
+        ("Idempotency-Key", "0123456789abcdef"),
+        ("Idempotency-Key", "0123456789abcdeF"),
+    ]
+    answer = await guarded.post("/v1/keys", json={"role": "consumer"}, headers=headers)
+    assert answer.status_code == 400
 
 
 async def test_the_same_body_in_another_coding_is_the_same_request(guarded):

@@ -66,7 +66,9 @@ async def test_administrators_have_the_keys_of_their_own_tenant_alone(guarded, a
 async def test_an_operator_s_key_in_a_tenant_is_beyond_its_administrator(guarded, administrator, operator):
     strong = await created(guarded, operator, tenant="owner", role="operator")
     replaced = await guarded.post(f"/v1/keys/{strong['prefix']}/successor", json={}, headers=administrator)
-    assert replaced.status_code == 403
+    revoked = await guarded.delete(f"/v1/keys/{strong['prefix']}", headers=administrator)
+    assert (replaced.status_code, revoked.status_code) == (403, 403)
+    assert (await guarded.get("/v1/entries", headers=bearing(strong))).status_code == 200
 
 
 async def test_a_revoked_key_is_refused_at_once(guarded, administrator):
@@ -101,10 +103,22 @@ async def test_a_key_is_replaced_while_both_are_valid(guarded, administrator):
 
 
 async def test_an_overlap_never_lengthens_a_key_s_life(guarded, administrator):
-    old = await created(guarded, administrator, expires_days=1)
-    for hours, status in ((0, 401), (24 * 90, 401)):
+    for hours, state in ((0, "expired"), (24 * 90, "expiring")):
+        old = await created(guarded, administrator, expires_days=1)
         await guarded.post(f"/v1/keys/{old['prefix']}/successor", json={"overlap_hours": hours}, headers=administrator)
-        assert (await guarded.get("/v1/entries", headers=bearing(old))).status_code == status
+        by_prefix = {key["prefix"]: key for key in await listed(guarded, administrator)}
+        assert by_prefix[old["prefix"]]["state"] == state
+        assert by_prefix[old["prefix"]]["expires_at"] <= old["expires_at"]
+
+
+async def test_a_key_has_one_successor(guarded, administrator):
+    old = await created(guarded, administrator)
+    path = f"/v1/keys/{old['prefix']}/successor"
+    first, again = [await guarded.post(path, json={}, headers=administrator) for _ in range(2)]
+    assert (first.status_code, again.status_code) == (201, 422)
+    assert f"already, by {first.json()['prefix']}" in again.json()["detail"]
+    await guarded.delete(f"/v1/keys/{first.json()['prefix']}", headers=administrator)
+    assert (await guarded.post(path, json={}, headers=administrator)).status_code == 201
 
 
 async def test_the_last_use_is_kept_to_the_hour(guarded, database_url, administrator):
@@ -164,6 +178,13 @@ async def test_bad_tokens_and_prefixes(guarded, operator, administrator):
     unknown = await guarded.delete("/v1/keys/aegis_00000000", headers=operator)
     odd = await guarded.delete(f"/v1/keys/{'x' * 3000}", headers=operator)
     assert [answer.status_code for answer in (token, unknown, odd)] == [422, 404, 404]
+    nul = (
+        await guarded.delete("/v1/keys/%00", headers=operator),
+        await guarded.post("/v1/keys/a%00/successor", json={}, headers=operator),
+        *[await guarded.get(f"/v1/{path}?tenant=a%00", headers=operator) for path in ("keys", "quota", "questions")],
+        await guarded.get("/v1/questions?entry=a%00", headers=operator),
+    )
+    assert [answer.status_code for answer in nul] == [404, 404, 422, 422, 422, 422]
     assert prefix_of(administrator["Authorization"].split()[1]) in {
         key["prefix"] for key in await listed(guarded, operator)
     }

@@ -5,7 +5,9 @@ from datetime import timedelta
 import psycopg
 import pytest
 
-from app.domain.errors import TooManyGuessesError, UnknownKeyError
+import app.main
+from app.api.bodies import BodyBudget
+from app.domain.errors import OverloadedError, TooManyGuessesError, UnknownKeyError
 from app.domain.quotas import Quota
 from app.domain.rates import Rate
 from app.services.guesses import Guesses
@@ -74,11 +76,34 @@ def test_guesses_are_counted_by_site_and_a_revoked_key_is_not_right_any_more():
     assert wrong("2001:db8:0:1::1") is UnknownKeyError
     assert wrong("2001:db8::1", "right") is UnknownKeyError  # it was right, and is revoked now
     assert wrong("2001:db8::1", "right") is TooManyGuessesError
-    assert [wrong("testclient"), wrong("testclient"), wrong("192.0.2.1")] == [
+    assert [wrong(address) for address in ("testclient", "testclient", "192.0.2.1", "::ffff:192.0.2.1")] == [
         UnknownKeyError,
         TooManyGuessesError,
         UnknownKeyError,
+        TooManyGuessesError,
     ]
+    assert wrong("::ffff:192.0.2.2") is UnknownKeyError
+
+
+def test_large_bodies_share_the_memory():
+    budget = BodyBudget(100)
+    with budget.share() as first:
+        first(60)
+        with budget.share() as second:
+            second(30)
+            with pytest.raises(OverloadedError):
+                second(11)
+            first(10)
+        first(30)
+    with budget.share() as alone:
+        alone(100)
+
+
+async def test_too_many_large_bodies_at_once_are_refused_in_time(database_url, monkeypatch):
+    monkeypatch.setattr(app.main, "LARGE_BODIES", 0)
+    async with running_app(database_url) as api:
+        answer = await api.post("/v1/entries", json=example_entry(), params=ACCEPTED)
+    assert (answer.status_code, answer.json()["code"], answer.headers["Retry-After"]) == (503, "overloaded", "1")
 
 
 async def test_forwarded_addresses_are_believed_of_trusted_proxies_alone(database_url, keys):

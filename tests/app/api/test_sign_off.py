@@ -111,8 +111,11 @@ async def test_who_may_sign_off(guarded, keys):
     blind = await guarded.put(path, headers=keys["reviewer"])
     stale = await guarded.put(path, headers=keys["reviewer"] | {"If-Match": '"1-0000000000000000-00000000"'})
     assert (blind.status_code, stale.status_code) == (428, 412)
-    assert (await guarded.put(path, headers=keys["operator"] | {"If-Match": "*"})).status_code == 200
-    again = await guarded.put(path, headers=keys["reviewer"] | {"If-Match": "*"})
+    unread = await guarded.put(path, headers=keys["reviewer"] | {"If-Match": "*"})
+    assert (unread.status_code, "not *" in unread.json()["detail"]) == (428, True)
+    entry = f"/v1/entries/{head['id']}"
+    assert (await signed(guarded, entry, keys["operator"])).status_code == 200
+    again = await signed(guarded, entry, keys["reviewer"])
     assert again.json()["signed_off_by"] == keys["operator"]["Authorization"].split()[1][:14]  # the first one counts
 
 
@@ -124,6 +127,15 @@ async def test_nobody_signs_off_what_they_published(guarded, keys):
     answer = await signed(guarded, f"/v1/entries/{head['id']}", keys["operator"])
     assert answer.status_code == 403
     assert "published this version yourself" in answer.json()["detail"]
+
+
+async def test_nor_with_the_successor_of_the_key(guarded, keys):
+    await guarded.put("/v1/policy", params={"tenant": "elsewhere"}, json=DEMANDED, headers=keys["operator"])
+    head = await publish(guarded, example_entry(), **keys["operator"])
+    old = keys["operator"]["Authorization"].split()[1][:14]
+    new = await guarded.post(f"/v1/keys/{old}/successor", json={}, headers=keys["operator"])
+    successor = {"Authorization": f"Bearer {new.json()['key']}"}
+    assert (await signed(guarded, f"/v1/entries/{head['id']}", successor)).status_code == 403
 
 
 async def test_a_policy_neither_hides_nor_shows_what_is_there(guarded, keys):

@@ -3,7 +3,7 @@
 import pytest
 
 from app.domain.tenants import TenantPolicy
-from tests.service import ACCEPTED, create_key, example_entry, keyring_of, publish, running_app
+from tests.service import ACCEPTED, Worker, create_key, example_entry, keyring_of, publish, running_app
 
 
 @pytest.fixture
@@ -34,6 +34,19 @@ async def asked(api, head, key, **params):
     )
     assert answer.status_code == 202, answer.text
     return answer.json()
+
+
+async def test_whoever_keeps_an_advice_learns_that_it_is_stale(guarded, keys, database_url):
+    head = await publish(guarded, example_entry(visibility="all"), **keys["provider"])
+    path = f"/v1/advice/{(await asked(guarded, head, keys['other']))['id']}"
+    async with Worker.on(database_url) as worker:
+        await worker.run()
+    kept = (await guarded.get(path, headers=keys["other"])).headers["ETag"]
+    revalidated = keys["other"] | {"If-None-Match": kept}
+    assert (await guarded.get(path, headers=revalidated)).status_code == 304
+    await replaced(guarded, head, keys["provider"], title="second")
+    read = await guarded.get(path, headers=revalidated)
+    assert (read.status_code, read.json()["stale"]) == (200, True)
 
 
 async def is_stale(api, advice, key):

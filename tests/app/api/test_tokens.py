@@ -58,9 +58,10 @@ async def test_several_scopes_allow_what_each_of_them_allows(database_url, issue
         both = bearing(issuer.token(sub="bob", scope="aegis:administer aegis:review"))
         await api.put("/v1/policy", json={"sign_off": True}, headers=both)
         head = await publish(api, **bearing(issuer.token(scope="aegis:provide aegis:review")))
-        path = f"/v1/entries/{head['id']}/sign-off"
-        own = await api.put(path, headers=bearing(issuer.token(scope="aegis:review")) | {"If-Match": "*"})
-        signed = await api.put(path, headers=both | {"If-Match": "*"})
+        entry = f"/v1/entries/{head['id']}"
+        read = {"If-Match": (await api.get(entry, headers=both)).headers["ETag"]}
+        own = await api.put(f"{entry}/sign-off", headers=bearing(issuer.token(scope="aegis:review")) | read)
+        signed = await api.put(f"{entry}/sign-off", headers=both | read)
         published = await api.post("/v1/entries", json={}, headers=both)
     assert [each.status_code for each in (own, signed, published)] == [403, 200, 403]
     assert (signed.json()["published_by"], signed.json()["signed_off_by"]) == ("ann", "bob")
