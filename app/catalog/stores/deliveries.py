@@ -15,7 +15,10 @@ CLAIM = timedelta(seconds=30)
 
 
 class DeliveryStore:
-    """Webhooks that something is due for, claimed by one worker at a time, and what becomes of the attempts."""
+    """Webhooks that something is due for, claimed by one worker at a time, and what becomes of the attempts.
+
+    Like `WebhookStore`, it locks a webhook before its deliveries; otherwise two transactions could wait for each other.
+    """
 
     def __init__(self, session: AsyncSession) -> None:
         self._session = session
@@ -49,8 +52,8 @@ class DeliveryStore:
 
     async def succeeded(self, due: DueDelivery, outcome: Outcome) -> None:
         """Store that the receiver has taken an event. The webhook stays claimed."""
-        await self._attempted(due, outcome, status="delivered")
         await self._webhook(due, outcome, failures=0, failing_since=None, retry_at=None)
+        await self._attempted(due, outcome, status="delivered")
 
     async def failed(self, due: DueDelivery, outcome: Outcome, wait: timedelta | None, pause: timedelta) -> None:
         """Store a failed attempt.
@@ -62,7 +65,6 @@ class DeliveryStore:
             pause: how long nothing at all is sent to the webhook.
         """
         next_attempt = {} if wait is None else {"next_attempt_at": func.clock_timestamp() + wait}
-        await self._attempted(due, outcome, status="pending" if wait is not None else "failed", **next_attempt)
         await self._webhook(
             due,
             outcome,
@@ -70,6 +72,7 @@ class DeliveryStore:
             failing_since=func.coalesce(WebhookRow.failing_since, func.clock_timestamp()),
             retry_at=func.clock_timestamp() + pause,
         )
+        await self._attempted(due, outcome, status="pending" if wait is not None else "failed", **next_attempt)
 
     async def release(self, webhook_id: str) -> None:
         """End the claim on a webhook."""
