@@ -1,6 +1,7 @@
 """Workers claim webhooks at the same time, and record attempts while administrators change webhooks."""
 
 import asyncio
+from itertools import chain
 
 import psycopg
 import pytest
@@ -33,6 +34,42 @@ async def database(_one_loop, database_url):
     found = Database(database_url, pool_size=WORKERS)
     yield found
     await found.close()
+
+
+async def claim(database):
+    async with database.transaction() as session:
+        return await DeliveryStore(session).claim()
+
+
+async def claim_all(database):
+    claims = []
+    while (claimed := await claim(database)) is not None:
+        claims.append(claimed)
+    return claims
+
+
+async def test_one_webhook_of_each_tenant_is_claimed_however_many_workers_claim_at_once(database, database_url):
+    add_webhooks(database_url, *map(str, range(60)), each=2)
+    claimed = chain.from_iterable(await asyncio.gather(*(claim_all(database) for _ in range(WORKERS))))
+    tenants = dict(rows(database_url, "SELECT id::text, tenant_id FROM webhook"))
+    served = [tenants[webhook_id] for webhook_id in claimed]
+    assert sorted(served) == sorted(set(tenants.values()))
+
+
+async def test_a_tenant_whose_webhook_is_being_claimed_is_passed_over(database, database_url):
+    add_webhooks(database_url, "busy", each=2)
+    async with database.transaction() as claiming:
+        assert await DeliveryStore(claiming).claim() is not None
+        assert await asyncio.wait_for(claim(database), 10) is None
+        add_webhooks(database_url, "other")
+        assert await asyncio.wait_for(claim(database), 10) is not None
+
+
+async def test_a_webhook_is_claimed_while_an_event_for_it_is_added(database, database_url):
+    add_webhooks(database_url, "owner")
+    with psycopg.connect(database_url) as adding:
+        adding.execute("INSERT INTO delivery (webhook_id, type, data) SELECT id, 'ping', '{}' FROM webhook")
+        assert await asyncio.wait_for(claim(database), 10) is not None
 
 
 @pytest.mark.parametrize("status", [200, 500])
