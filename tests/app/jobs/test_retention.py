@@ -133,6 +133,10 @@ async def old_deliveries(api, database_url):
     return 2 * PART + 1
 
 
+async def test_all_old_deliveries_are_deleted_however_many_there_are(old_deliveries, swept):
+    assert await swept() == old_deliveries
+
+
 async def test_deliveries_that_somebody_changes_are_left_for_the_next_time(old_deliveries, database_url, swept):
     with psycopg.connect(database_url) as changing:
         changing.execute("SELECT 1 FROM delivery LIMIT 2 FOR UPDATE")
