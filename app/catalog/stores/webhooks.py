@@ -92,6 +92,11 @@ class WebhookStore:
         )
         return [_to_delivery(row) for row in (await self._session.execute(statement)).scalars()]
 
+    async def delivery(self, delivery_id: str) -> Delivery:
+        """The delivery with this id, which has to exist."""
+        statement = select(DeliveryRow).where(DeliveryRow.id == uuid.UUID(delivery_id))
+        return _to_delivery((await self._session.execute(statement)).scalar_one())
+
     async def _change(self, webhook_id: str, **values: object) -> None:
         await self._session.execute(update(WebhookRow).where(WebhookRow.id == uuid.UUID(webhook_id)).values(**values))
 

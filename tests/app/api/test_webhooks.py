@@ -2,6 +2,7 @@
 
 import asyncio
 
+import psycopg
 import pytest
 
 from tests.answers import pointers
@@ -81,6 +82,19 @@ async def test_a_webhook_is_disabled_and_enabled(guarded, keys):
     assert (given_up["id"], given_up["status"]) == (ping["id"], "failed")
     assert (await guarded.patch(path, json={"enabled": True}, headers=keys["rival"])).json()["enabled"]
     await guarded.delete(path, headers=keys["rival"])
+
+
+async def test_a_ping_is_answered_even_if_another_event_comes_later(guarded, keys, shared_database_url):
+    webhook = await created(guarded, keys["rival"])
+    with psycopg.connect(shared_database_url, autocommit=True) as connection:
+        connection.execute(
+            "INSERT INTO delivery (webhook_id, type, data, created_at) "
+            "VALUES (%s, 'entry.published', '{}', now() + interval '1 hour')",
+            (webhook["id"],),
+        )
+    ping = await guarded.post(f"/v1/webhooks/{webhook['id']}/test", headers=keys["rival"])
+    assert (ping.status_code, ping.json()["event"]) == (202, "ping")
+    await guarded.delete(f"/v1/webhooks/{webhook['id']}", headers=keys["rival"])
 
 
 async def test_a_request_that_is_sent_twice_is_carried_out_once(guarded, keys):
