@@ -21,7 +21,8 @@ class WebhookStore:
     async def count(self, tenant: str) -> int:
         """The number of a tenant's webhooks, which cannot grow until the transaction ends."""
         owner = await tenant_id(self._session, tenant)
-        await self._session.execute(select(TenantRow.id).where(TenantRow.id == owner).with_for_update())
+        # Entries refer to the tenant, so a stronger lock would wait for whoever adds one.
+        await self._session.execute(select(TenantRow.id).where(TenantRow.id == owner).with_for_update(key_share=True))
         counted = select(func.count()).select_from(WebhookRow).where(WebhookRow.tenant_id == owner)
         return (await self._session.execute(counted)).scalar_one()
 

@@ -97,6 +97,14 @@ async def test_a_ping_is_answered_even_if_another_event_comes_later(guarded, key
     await guarded.delete(f"/v1/webhooks/{webhook['id']}", headers=keys["rival"])
 
 
+async def test_a_webhook_is_created_while_an_entry_is_published(guarded, keys, shared_database_url):
+    """The entry refers to the tenant, so its transaction holds the tenant's row."""
+    with psycopg.connect(shared_database_url) as publishing:
+        publishing.execute("SELECT 1 FROM tenant WHERE name = 'stranger' FOR KEY SHARE")
+        webhook = await asyncio.wait_for(created(guarded, keys["rival"]), 10)
+    await guarded.delete(f"/v1/webhooks/{webhook['id']}", headers=keys["rival"])
+
+
 async def test_a_request_that_is_sent_twice_is_carried_out_once(guarded, keys):
     headers = keys["rival"] | {"Idempotency-Key": "0123456789abcdef"}
     first, second = [await guarded.post("/v1/webhooks", json=ASKED, headers=headers) for _ in range(2)]
