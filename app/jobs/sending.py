@@ -4,6 +4,7 @@ import asyncio
 import socket
 import ssl
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from functools import partial
@@ -129,7 +130,8 @@ class Sender:
             pool.stream("POST", target, headers=sent, content=body) as answer,
         ):
             await _drained(answer)
-            return Outcome(answer.status, retry_after=_retry_after(answer.headers))
+            outcome = Outcome(answer.status)
+            return outcome if outcome.is_success else replace(outcome, retry_after=_retry_after(answer.headers))
 
 
 async def _drained(answer: httpcore.Response) -> None:
@@ -147,7 +149,7 @@ def _retry_after(headers: Iterable[tuple[bytes, bytes]]) -> timedelta | None:
     if given.isascii() and given.isdigit():
         return timedelta(seconds=min(int(given[:9]), 10**8))
     try:
-        moment = parsedate_to_datetime(given)
-    except ValueError:
+        moment = parsedate_to_datetime(given).astimezone(UTC)
+    except (ValueError, OverflowError):
         return None
-    return max(moment.astimezone(UTC) - datetime.now(UTC), timedelta())
+    return max(moment - datetime.now(UTC), timedelta())

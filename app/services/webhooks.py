@@ -105,8 +105,7 @@ class WebhookService:
         webhook = await self.find(caller, webhook_id)
         if webhook.disabled_at is not None:
             raise InvalidDocumentError("This webhook is disabled. Enable it first.")
-        sent = await self._events.ping(webhook.id)
-        return next(each for each in await self._webhooks.deliveries(webhook.id, 1) if each.id == sent)
+        return await self._webhooks.delivery(await self._events.ping(webhook.id))
 
     async def deliveries(self, caller: Caller, webhook_id: str, limit: int) -> list[Delivery]:
         """What was last sent to a webhook, or waits for that, newest first.

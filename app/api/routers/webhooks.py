@@ -89,7 +89,9 @@ async def set_webhook(
 ) -> Response:
     """Enables a webhook again, which forgets its failures, or disables it, which gives up what waits for it."""
     asked = await validated(wire.WebhookPatch, document)
-    return JsonResponse(_webhook_body(await factory.webhooks().set_enabled(caller, webhook_id, enabled=asked.enabled)))
+    webhook = await factory.webhooks().set_enabled(caller, webhook_id, enabled=asked.enabled)
+    _log.info("webhook enabled" if asked.enabled else "webhook disabled", webhook=webhook.id, by=caller.subject)
+    return JsonResponse(_webhook_body(webhook))
 
 
 @router.delete(

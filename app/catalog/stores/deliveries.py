@@ -1,11 +1,12 @@
 """The store of deliveries, for the workers that make them."""
 
 import uuid
+from collections.abc import Sequence
 from datetime import timedelta
 
-from sqlalchemy import ScalarSelect, and_, case, func, select, true, update
+from sqlalchemy import Exists, Select, and_, case, func, select, true, update
 from sqlalchemy.ext.asyncio import AsyncSession
-from sqlalchemy.orm import aliased
+from sqlalchemy.orm import InstrumentedAttribute, aliased
 
 from app.catalog.tables import DeliveryRow, WebhookRow
 from app.domain.webhooks import DueDelivery, Outcome
@@ -15,7 +16,10 @@ CLAIM = timedelta(seconds=30)
 
 
 class DeliveryStore:
-    """Webhooks that something is due for, claimed by one worker at a time, and what becomes of the attempts."""
+    """Webhooks that something is due for, claimed by one worker at a time, and what becomes of the attempts.
+
+    Like `WebhookStore`, it locks a webhook before its deliveries; otherwise two transactions could wait for each other.
+    """
 
     def __init__(self, session: AsyncSession) -> None:
         self._session = session
@@ -26,14 +30,13 @@ class DeliveryStore:
         The one that has waited longest comes first. A tenant has one webhook served at a time, so that none takes all
         places.
         """
-        claimed = (
-            update(WebhookRow)
-            .where(WebhookRow.id == _claimable())
-            .values(claimed_until=func.clock_timestamp() + CLAIM)
-            .returning(WebhookRow.id)
-        )
-        found = (await self._session.execute(claimed)).scalar()
-        return None if found is None else str(found)
+        passed_over: list[int] = []
+        while (row := (await self._session.execute(_longest_waiting(passed_over))).first()) is not None:
+            webhook_id, tenant = row
+            if await self._try_claim(webhook_id, tenant):
+                return str(webhook_id)
+            passed_over.append(tenant)
+        return None
 
     async def next_due(self, webhook_id: str) -> DueDelivery | None:
         """What is to be sent to a webhook next; None if nothing is due, or it has been disabled or deleted."""
@@ -49,8 +52,8 @@ class DeliveryStore:
 
     async def succeeded(self, due: DueDelivery, outcome: Outcome) -> None:
         """Store that the receiver has taken an event. The webhook stays claimed."""
-        await self._attempted(due, outcome, status="delivered")
         await self._webhook(due, outcome, failures=0, failing_since=None, retry_at=None)
+        await self._attempted(due, outcome, status="delivered")
 
     async def failed(self, due: DueDelivery, outcome: Outcome, wait: timedelta | None, pause: timedelta) -> None:
         """Store a failed attempt.
@@ -62,7 +65,6 @@ class DeliveryStore:
             pause: how long nothing at all is sent to the webhook.
         """
         next_attempt = {} if wait is None else {"next_attempt_at": func.clock_timestamp() + wait}
-        await self._attempted(due, outcome, status="pending" if wait is not None else "failed", **next_attempt)
         await self._webhook(
             due,
             outcome,
@@ -70,6 +72,7 @@ class DeliveryStore:
             failing_since=func.coalesce(WebhookRow.failing_since, func.clock_timestamp()),
             retry_at=func.clock_timestamp() + pause,
         )
+        await self._attempted(due, outcome, status="pending" if wait is not None else "failed", **next_attempt)
 
     async def release(self, webhook_id: str) -> None:
         """End the claim on a webhook."""
@@ -78,6 +81,20 @@ class DeliveryStore:
             .where(WebhookRow.id == uuid.UUID(webhook_id))
             .values(claimed_until=func.clock_timestamp())
         )
+
+    async def _try_claim(self, webhook_id: uuid.UUID, tenant: int) -> bool:
+        """Claim a locked webhook unless another of its tenant is claimed, or is being claimed by somebody else."""
+        lock = func.pg_try_advisory_xact_lock(func.hashtextextended(f"webhooks of {tenant}", 0))
+        if not (await self._session.execute(select(lock))).scalar_one():
+            return False
+        # In a statement of its own: one that began before it had the lock would not see claims made in between.
+        claimed = (
+            update(WebhookRow)
+            .where(WebhookRow.id == webhook_id, ~_is_served(tenant))
+            .values(claimed_until=func.clock_timestamp() + CLAIM)
+            .returning(WebhookRow.id)
+        )
+        return (await self._session.execute(claimed)).first() is not None
 
     async def _attempted(self, due: DueDelivery, outcome: Outcome, **values: object) -> None:
         await self._session.execute(
@@ -97,22 +114,28 @@ class DeliveryStore:
 _IS_DUE = and_(DeliveryRow.status == "pending", DeliveryRow.next_attempt_at <= func.now())
 
 
-def _claimable() -> ScalarSelect[uuid.UUID]:
-    webhook, sibling = aliased(WebhookRow), aliased(WebhookRow)
-    is_served = (sibling.tenant_id == webhook.tenant_id) & (sibling.claimed_until > func.now())
+def _longest_waiting(passed_over: Sequence[int]) -> Select[uuid.UUID, int]:
+    """Lock the webhook that has waited longest, of another tenant than these, and select it with its tenant."""
     return (
-        select(webhook.id)
+        select(WebhookRow.id, WebhookRow.tenant_id)
         .where(
-            webhook.disabled_at.is_(None),
-            func.coalesce(webhook.retry_at <= func.now(), true()),
-            ~select(sibling.id).where(is_served).exists(),
-            select(DeliveryRow.id).where(DeliveryRow.webhook_id == webhook.id, _IS_DUE).exists(),
+            WebhookRow.disabled_at.is_(None),
+            func.coalesce(WebhookRow.retry_at <= func.now(), true()),
+            # Once it has the lock, PostgreSQL checks this row again if it has changed, but not the tenant's others.
+            func.coalesce(WebhookRow.claimed_until <= func.now(), true()),
+            ~_is_served(WebhookRow.tenant_id),
+            WebhookRow.tenant_id.not_in(passed_over),
+            select(DeliveryRow.id).where(DeliveryRow.webhook_id == WebhookRow.id, _IS_DUE).exists(),
         )
-        .order_by(webhook.claimed_until.nulls_first())
+        .order_by(WebhookRow.claimed_until.nulls_first())
         .limit(1)
-        .with_for_update(of=webhook, skip_locked=True)
-        .scalar_subquery()
+        .with_for_update(of=WebhookRow, skip_locked=True, key_share=True)
     )
+
+
+def _is_served(tenant: int | InstrumentedAttribute[int]) -> Exists:
+    sibling = aliased(WebhookRow)
+    return select(sibling.id).where(sibling.tenant_id == tenant, sibling.claimed_until > func.now()).exists()
 
 
 def _told(outcome: Outcome) -> dict[str, object]:

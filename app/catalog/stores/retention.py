@@ -25,9 +25,10 @@ _VERSIONS = text(
     "ORDER BY version.id LIMIT :part FOR UPDATE OF version SKIP LOCKED) RETURNING id"
 )
 
+# Those that somebody changes are left for the next time: the others change them in another order.
 _DELIVERIES = text(
     "DELETE FROM delivery WHERE id IN (SELECT id FROM delivery WHERE created_at < now() - :age "
-    "ORDER BY created_at LIMIT :part) RETURNING id"
+    "ORDER BY created_at LIMIT :part FOR UPDATE SKIP LOCKED) RETURNING id"
 )
 
 

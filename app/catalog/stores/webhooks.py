@@ -21,7 +21,8 @@ class WebhookStore:
     async def count(self, tenant: str) -> int:
         """The number of a tenant's webhooks, which cannot grow until the transaction ends."""
         owner = await tenant_id(self._session, tenant)
-        await self._session.execute(select(TenantRow.id).where(TenantRow.id == owner).with_for_update())
+        # Entries refer to the tenant, so a stronger lock would wait for whoever adds one.
+        await self._session.execute(select(TenantRow.id).where(TenantRow.id == owner).with_for_update(key_share=True))
         counted = select(func.count()).select_from(WebhookRow).where(WebhookRow.tenant_id == owner)
         return (await self._session.execute(counted)).scalar_one()
 
@@ -91,6 +92,11 @@ class WebhookStore:
             .limit(limit)
         )
         return [_to_delivery(row) for row in (await self._session.execute(statement)).scalars()]
+
+    async def delivery(self, delivery_id: str) -> Delivery:
+        """The delivery with this id, which has to exist."""
+        statement = select(DeliveryRow).where(DeliveryRow.id == uuid.UUID(delivery_id))
+        return _to_delivery((await self._session.execute(statement)).scalar_one())
 
     async def _change(self, webhook_id: str, **values: object) -> None:
         await self._session.execute(update(WebhookRow).where(WebhookRow.id == uuid.UUID(webhook_id)).values(**values))

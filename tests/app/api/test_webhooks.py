@@ -2,7 +2,9 @@
 
 import asyncio
 
+import psycopg
 import pytest
+from structlog.testing import capture_logs
 
 from tests.answers import pointers
 from tests.service import create_key, running_app
@@ -81,6 +83,42 @@ async def test_a_webhook_is_disabled_and_enabled(guarded, keys):
     assert (given_up["id"], given_up["status"]) == (ping["id"], "failed")
     assert (await guarded.patch(path, json={"enabled": True}, headers=keys["rival"])).json()["enabled"]
     await guarded.delete(path, headers=keys["rival"])
+
+
+async def test_the_log_says_who_changes_a_webhook(guarded, keys):
+    webhook = await created(guarded, keys["rival"])
+    path = f"/v1/webhooks/{webhook['id']}"
+    with capture_logs() as logged:
+        for enabled in (False, True):
+            await guarded.patch(path, json={"enabled": enabled}, headers=keys["rival"])
+        replaced = await guarded.post(f"{path}/secret", json={}, headers=keys["rival"])
+        await guarded.delete(path, headers=keys["rival"])
+    said = [line for line in logged if line["event"].startswith("webhook")]
+    changes = ("webhook disabled", "webhook enabled", "webhook secret replaced", "webhook deleted")
+    who = {"webhook": webhook["id"], "by": webhook["created_by"], "log_level": "info"}
+    assert said == [{"event": change} | who for change in changes]
+    assert not any(private in str(logged) for private in (URL, webhook["secret"], replaced.json()["secret"]))
+
+
+async def test_a_ping_is_answered_even_if_another_event_comes_later(guarded, keys, shared_database_url):
+    webhook = await created(guarded, keys["rival"])
+    with psycopg.connect(shared_database_url, autocommit=True) as connection:
+        connection.execute(
+            "INSERT INTO delivery (webhook_id, type, data, created_at) "
+            "VALUES (%s, 'entry.published', '{}', now() + interval '1 hour')",
+            (webhook["id"],),
+        )
+    ping = await guarded.post(f"/v1/webhooks/{webhook['id']}/test", headers=keys["rival"])
+    assert (ping.status_code, ping.json()["event"]) == (202, "ping")
+    await guarded.delete(f"/v1/webhooks/{webhook['id']}", headers=keys["rival"])
+
+
+async def test_a_webhook_is_created_while_an_entry_is_published(guarded, keys, shared_database_url):
+    """The entry refers to the tenant, so its transaction holds the tenant's row."""
+    with psycopg.connect(shared_database_url) as publishing:
+        publishing.execute("SELECT 1 FROM tenant WHERE name = 'stranger' FOR KEY SHARE")
+        webhook = await asyncio.wait_for(created(guarded, keys["rival"]), 10)
+    await guarded.delete(f"/v1/webhooks/{webhook['id']}", headers=keys["rival"])
 
 
 async def test_a_request_that_is_sent_twice_is_carried_out_once(guarded, keys):

@@ -1,10 +1,13 @@
 """What is kept only for some time."""
 
+import asyncio
+
 import psycopg
 import pytest
 
 from app.catalog.queue import queue_app
 from app.catalog.session import Database
+from app.catalog.stores.retention import PART
 from app.domain.tenants import TenantPolicy
 from app.jobs.retention import sweep
 from app.services.retention import Retention
@@ -115,3 +118,27 @@ async def test_answers_to_idempotency_keys_go_after_a_day(api, database_url, swe
 def execute_count(database_url):
     with psycopg.connect(database_url) as connection:
         return connection.execute("SELECT count(*) FROM idempotency_key").fetchone()[0]
+
+
+@pytest.fixture
+async def old_deliveries(api, database_url):
+    """Two parts and one more of deliveries that have been kept long enough."""
+    asked = {"url": "https://hooks.example/", "events": ["entry.published"]}
+    assert (await api.post("/v1/webhooks", json=asked)).status_code == 201
+    execute(
+        database_url,
+        "INSERT INTO delivery (webhook_id, type, data, created_at) SELECT id, 'ping', '{}', now() - interval '31 days' "
+        f"FROM webhook, generate_series(1, {2 * PART + 1})",
+    )
+    return 2 * PART + 1
+
+
+async def test_all_old_deliveries_are_deleted_however_many_there_are(old_deliveries, swept):
+    assert await swept() == old_deliveries
+
+
+async def test_deliveries_that_somebody_changes_are_left_for_the_next_time(old_deliveries, database_url, swept):
+    with psycopg.connect(database_url) as changing:
+        changing.execute("SELECT 1 FROM delivery LIMIT 2 FOR UPDATE")
+        assert await asyncio.wait_for(swept(), 10) == old_deliveries - 2
+    assert await swept() == 2

@@ -176,6 +176,18 @@ async def test_retry_after_may_be_a_time(receiver):
     assert timedelta(minutes=59) < asked <= timedelta(hours=1)
 
 
+@pytest.mark.parametrize("status", [200, 503])
+@pytest.mark.parametrize("given", ["Fri, 31 Dec 9999 23:59:59 -2359", f"Fri, 31 Dec {'9' * 30} 23:59:59 GMT"])
+async def test_a_time_that_does_not_exist_leaves_the_answer_as_it_is(receiver, given, status):
+    receiver.status, receiver.headers = status, {"Retry-After": given}
+    assert await post(receiver.url, allow_private=True) == Outcome(status)
+
+
+async def test_a_success_asks_for_no_wait(receiver):
+    receiver.status, receiver.headers = 200, {"Retry-After": "120"}
+    assert await post(receiver.url, allow_private=True) == Outcome(200)
+
+
 def certificate_for(name, folder):
     """A server's TLS with a certificate of its own for a name, and a client's that trusts it."""
     key, subject = ec.generate_private_key(ec.SECP256R1()), x509.Name([])
