@@ -121,9 +121,7 @@ class Settings(BaseSettings):
         ge=0,
         description="Most requests of a tenant in a minute, in each API process; 0: no limit. Not in development mode.",
     )
-    wrong_keys: int = Field(
-        default=30, ge=0, description="Most wrong keys or tokens from an address in a minute; 0: no limit."
-    )
+    wrong_keys: int = Field(default=30, ge=0, description="Most wrong keys from an address in a minute; 0: no limit.")
     trusted_proxies: str | None = Field(
         default=None,
         description="Addresses or networks of proxies whose `X-Forwarded-For` is believed, with commas between.",

@@ -21,8 +21,8 @@ def is_tenant_name(name: str) -> bool:
 class Role(StrEnum):
     """What a key or a token is for. All roles read what their tenant sees and ask for advice; each may do more.
 
-    A provider publishes, a reviewer signs versions off, an administrator has its tenant's keys and policy, and an
-    operator may do everything, for every tenant.
+    A provider publishes, a reviewer signs versions off, an administrator manages its tenant's keys and policy, and
+    an operator may do everything, for every tenant.
     """
 
     CONSUMER = "consumer"
@@ -68,7 +68,7 @@ class Caller:
 
     @property
     def may_administer(self) -> bool:
-        """Whether the caller has its tenant's keys and policy."""
+        """Whether the caller manages its tenant's keys and policy."""
         return self._is_one_of(Role.ADMINISTRATOR)
 
     def _is_one_of(self, *roles: Role) -> bool:

@@ -133,8 +133,8 @@ class AdviceService:
         if await self._questions.count(head.version_id, caller.tenant) > budget:
             raise BudgetSpentError(
                 f"0 of {budget} questions are left: your tenant has asked that many distinct ones about version "
-                f"{head.version} of this entry. Those can be asked again at any time; the entry's next version brings "
-                f"{budget} new ones."
+                f"{head.version} of this entry. Those can be asked again while their advice is kept; the entry's next "
+                f"version brings {budget} new ones."
             )
 
     async def _asked(self, tenant: str, head: Head, question: AdviceQuestion) -> Asked:

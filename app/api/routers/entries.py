@@ -176,7 +176,7 @@ async def read_summaries(
     known: KnownTagsDependency,
     version: Version = None,
 ) -> Response:
-    """Returns the entry with its counts, to provider keys of its own tenant and to operators."""
+    """Returns the entry with its counts, to providers and reviewers of its own tenant and to operators."""
     async with state.database.transaction() as session:
         catalogue = Factory(session, state.queue).catalogue()
         head = await catalogue.countable_head(caller, entry_id, version)

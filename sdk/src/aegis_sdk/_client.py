@@ -166,7 +166,7 @@ class Client:
         return str(tag)
 
     def summaries(self, entry_id: str, version: int | None = None) -> dict[str, Any]:
-        """The entry as published, with its counts. For providers of its own tenant and for operators."""
+        """The entry as published, with its counts. For its tenant's providers and reviewers, and for operators."""
         path = entry_path(entry_id, "summaries")
         return read_answer(_Published, self._send("GET", path, params=version_params(version))).root
 
@@ -207,8 +207,8 @@ class Client:
     ) -> Advice | CoarseAdvice:
         """Ask which configuration of an entry loses the least predictive utility, and wait for the answer.
 
-        `AdviceRequest` explains the parts of the question. Providers of the entry's tenant and operators get the full
-        answer (`Advice`), all others the coarse one (`CoarseAdvice`).
+        `AdviceRequest` explains the parts of the question. Providers and reviewers of the entry's tenant and operators get
+        the full answer (`Advice`), all others the coarse one (`CoarseAdvice`).
 
         Args:
             kinds: The kinds of configurations to rank, `masked` (the default) and `generated`.

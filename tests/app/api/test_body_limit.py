@@ -37,7 +37,7 @@ def connect(server):
 
 
 def head_of(*lines):
-    fields = ("POST /v1/entries HTTP/1.1", "Host: aegis", "Content-Type: application/json", *lines)
+    fields = ("POST /v1/entries HTTP/1.1", "Host: localhost", "Content-Type: application/json", *lines)
     return "\r\n".join((*fields, "", "")).encode()
 
 

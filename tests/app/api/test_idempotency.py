@@ -199,7 +199,7 @@ async def test_so_many_keys_a_day(guarded, monkeypatch):
     monkeypatch.setattr(app.main, "MOST_KEYS", 2)
     async with running_app(guarded.url_of_database) as limited:
         answers = [
-            await limited.post("/v1/keys", json={"role": "consumer"}, headers=guarded.headers | with_key())
+            await limited.post("/v1/keys", json={"role": "consumer"}, headers=dict(guarded.headers) | with_key())
             for _ in range(3)
         ]
     assert [answer.status_code for answer in answers] == [201, 201, 429]

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.usefixtures("_one_loop")
 COARSE_FIELDS = {
     "id", "status", "view", "progress", "entry", "request", "configuration", "tied", "considered", "ranking_basis",
     "indistinguishable", "indistinguishable_count", "ranking", "attributes", "unit", "better", "model_version",
-    "created_at", "policy",
+    "created_at", "policy", "stale",
 }  # fmt: skip
 FULL_FIELDS = COARSE_FIELDS | {"deviation", "joint", "elapsed_ms"}
 
