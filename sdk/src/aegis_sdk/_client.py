@@ -207,8 +207,8 @@ class Client:
     ) -> Advice | CoarseAdvice:
         """Ask which configuration of an entry loses the least predictive utility, and wait for the answer.
 
-        `AdviceRequest` explains its parts. Providers and reviewers of the entry's tenant and operators get the full answer
-        (`Advice`), all others the coarse one (`CoarseAdvice`).
+        `AdviceRequest` explains its parts. Providers and reviewers of the entry's tenant, and operators, get the full
+        answer (`Advice`), all others the coarse one (`CoarseAdvice`).
 
         Args:
             kinds: The kinds of configurations to rank, `masked` (the default) and `generated`.
