@@ -42,7 +42,7 @@ _BY_STATUS: dict[int, type[ProblemError]] = {
 }
 
 
-_BY_CODE: dict[str, type[ProblemError]] = {"budget_spent": BudgetSpentError}
+_BY_CODE: dict[str, type[ProblemError]] = {"budget_spent": BudgetSpentError, "in_flight": UnavailableError}
 
 #: Refusals that a client waits for: the same request is being carried out, or too many were sent in a minute.
 _SOON_OVER = ("in_flight", "rate_exceeded")
@@ -53,6 +53,11 @@ def is_soon_over(response: httpx.Response) -> bool:
     if response.status_code in (httpx.codes.CONFLICT, httpx.codes.TOO_MANY_REQUESTS):
         return problem_error(response).code in _SOON_OVER
     return response.status_code == httpx.codes.SERVICE_UNAVAILABLE
+
+
+def is_in_flight(response: httpx.Response) -> bool:
+    """Whether the service still carries out the same request, which was sent before."""
+    return response.status_code == httpx.codes.CONFLICT and problem_error(response).code == "in_flight"
 
 
 def warn_of_expiry(response: httpx.Response) -> None:

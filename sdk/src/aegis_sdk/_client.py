@@ -11,7 +11,7 @@ import httpx
 from pydantic import RootModel
 
 from aegis_sdk._administration import Administration
-from aegis_sdk._answers import is_soon_over, located_id, problem_error, read_answer, warn_of_expiry
+from aegis_sdk._answers import is_in_flight, is_soon_over, located_id, problem_error, read_answer, warn_of_expiry
 from aegis_sdk._connection import DEFAULT_URL, checked_key, checked_url
 from aegis_sdk._errors import ServiceUnreachableError, UnexpectedAnswerError
 from aegis_sdk._polling import Deadline, follow, pause_before_retry
@@ -33,8 +33,7 @@ from aegis_sdk.wire import (
 )
 
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
-_RETRIES = 2
-_LONGEST_HOLD = 10.0
+_RETRIES, _LONGEST_HOLD = 2, 10.0
 _IDEMPOTENCY_KEY = "Idempotency-Key"
 
 
@@ -279,22 +278,22 @@ class Client:
             headers=own | (headers or {}),
             timeout=timeout or self._timeout,
         )
-        response = self._exchange(request, retries=_RETRIES)
+        response = self._exchange(request, retries=_RETRIES, deadline=Deadline(timeout or self._timeout))
         warn_of_expiry(response)
         if not response.is_success:
             raise problem_error(response)
         return response
 
-    def _exchange(self, request: httpx.Request, *, retries: int) -> httpx.Response:
-        """The answer to a request. A failed request is sent again only if that cannot make a change twice."""
+    def _exchange(self, request: httpx.Request, *, retries: int, deadline: Deadline) -> httpx.Response:
+        """The answer to a request, which is sent again only if that cannot make a change twice (until the deadline)."""
         try:
             response = self._http.send(request)
         except httpx.HTTPError as error:
             if retries and (request.method == "GET" or _IDEMPOTENCY_KEY in request.headers):
-                return self._exchange(request, retries=retries - 1)
+                return self._exchange(request, retries=retries - 1, deadline=deadline)
             raise ServiceUnreachableError(f"No answer from {self.url} (AEGIS_URL): {error}. Is it running?") from None
-        pause = pause_before_retry(response) if is_soon_over(response) else None
-        if not retries or pause is None:
+        pause, in_flight = pause_before_retry(response) if is_soon_over(response) else None, is_in_flight(response)
+        if pause is None or not (deadline.left() if in_flight else retries):
             return response
         time.sleep(pause)
-        return self._exchange(request, retries=retries - 1)
+        return self._exchange(request, retries=retries - (not in_flight), deadline=deadline)

@@ -15,7 +15,8 @@
         * InvalidError            422  the request breaks a rule: `errors` says which and where
         * LimitedError            429  the tenant sends or asks too much, or too many wrong keys were sent
             * BudgetSpentError         the tenant has asked enough distinct questions about this version
-        * UnavailableError        503  the service cannot answer now, for example without its database
+        * UnavailableError        503  the service cannot answer now, for example without its database, or because it
+                                       still carries out the same request (409)
     * AdviceFailedError           the computation of an advice failed
     * AdviceTimeoutError          an advice was not ready in time; `advice_id` fetches it later
 """

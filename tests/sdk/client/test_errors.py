@@ -117,6 +117,13 @@ def test_what_is_soon_over_is_waited_for(scripted, status, code):
     assert len(script.requests) == 2
 
 
+def test_what_is_in_flight_is_waited_for_longer_than_it_is_retried(scripted):
+    busy = httpx.Response(409, json=EXAMPLE_PROBLEM | {"code": "in_flight"}, headers={"Retry-After": "0"})
+    client, script = scripted(httpx.ReadTimeout("slow"), *[busy] * 9, httpx.Response(201, json=EXAMPLE_HEAD))
+    assert client.publish(EXAMPLE_ENTRY).id == EXAMPLE_HEAD["id"]
+    assert len({request.headers["Idempotency-Key"] for request in script.requests}) == 1
+
+
 @pytest.mark.parametrize(
     ("status", "code", "kind"),
     [
