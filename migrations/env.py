@@ -3,6 +3,7 @@
 from alembic import context
 from sqlalchemy import create_engine, text
 from sqlalchemy.engine import Connection
+from sqlalchemy.pool import NullPool
 from sqlalchemy.schema import SchemaItem
 
 from app.catalog.session import dialect_url
@@ -42,7 +43,6 @@ def migrate(connection: Connection) -> None:
         connection.commit()
 
 
-engine = create_engine(dialect_url(context.config.attributes["database_url"]))
+engine = create_engine(dialect_url(context.config.attributes["database_url"]), poolclass=NullPool)
 with engine.connect() as connection:
     migrate(connection)
-engine.dispose()

@@ -117,9 +117,11 @@ class Worker:
         queue = queue_app(database_url)
         child = ChildProcess(computation.__name__, deadline=60)
         Tasks(database, queue, dict.fromkeys(Lane, child), reconstruction_seconds=60, watch=watch).register()
-        async with queue.open_async():
-            yield cls(queue)
-        await database.close()
+        try:
+            async with queue.open_async():
+                yield cls(queue)
+        finally:
+            await database.close()
 
     async def run(self) -> None:
         """Run every queued job, then return."""

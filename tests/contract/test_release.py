@@ -26,7 +26,7 @@ HOURS = 3600.0 * 24
 REFUSED = (
     (None, {"k": 5}, ServiceError, "401 unauthenticated: Send an API key"),
     ("unknown", {"k": 5}, ServiceError, "401 unauthenticated: This API key is unknown, expired or revoked"),
-    ("consumer", {"k": 5}, ServiceError, "403 forbidden: Only providers and operators may publish. Use a provider's key"),
+    ("consumer", {"k": 5}, ServiceError, "403 forbidden: Only providers and operators may publish"),
     ("provider", {"k": 5}, PublishingError, "add --require k=10 --require l=2"),
     ("provider", {"k": 10}, PublishingError, "add --require l=2"),
     ("provider", {"k": 20, "l": 2}, PublishingError, "multiples of 3: use aegis summarize --min-cell 5"),

@@ -186,7 +186,8 @@ async def test_what_was_asked_stays_readable_with_the_view_of_the_version_asked_
         assert (opened["view"], opened["elapsed_ms"]) == ("full", None)
         headers = keys["owner"] | {"If-Match": "*"}
         await api.put(f"/v1/entries/{head['id']}", params=ACCEPTED, json=two_attributes(), headers=headers)
-        assert (await api.get(f"/v1/advice/{opened['id']}", headers=keys["stranger"])).json() == opened | {"stale": True}
+        read = await api.get(f"/v1/advice/{opened['id']}", headers=keys["stranger"])
+        assert read.json() == opened | {"stale": True}
         assert (await asked(api, worker, keys["stranger"], head["id"])).json()["view"] == "coarse"
 
 
