@@ -42,8 +42,8 @@ def bound(**known: str | int | None) -> Iterator[None]:
 
 def bound_request_id() -> str | None:
     """The id of the request that is being worked on; None if there is none."""
-    found: str | None = structlog.contextvars.get_contextvars().get("request_id")
-    return found
+    request_id: str | None = structlog.contextvars.get_contextvars().get("request_id")
+    return request_id
 
 
 def configure(level: str) -> None:

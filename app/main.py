@@ -13,9 +13,9 @@ from opentelemetry.trace import Tracer
 from prometheus_client import CollectorRegistry, ProcessCollector
 
 from app.api import errors, registry, uploads
-from app.api.bodies import LARGE_BODIES, BodyBudget
 from app.api.dependencies import State, refuse_repeated_parameters
 from app.api.describe import openapi
+from app.api.limits import Limits
 from app.api.middleware import middlewares
 from app.api.pages import Site
 from app.api.required_privacy import required_by
@@ -24,27 +24,17 @@ from app.catalog.probe import Probe
 from app.catalog.queue import queue_app
 from app.catalog.session import Database
 from app.domain.lanes import Lane
-from app.domain.quotas import NO_QUOTA, Quota
-from app.domain.rates import Rate
 from app.factory import Factory
 from app.identity import token_reader
 from app.process.child import ChildProcess, keep_warm
 from app.process.connections import Connection
-from app.process.disk import Disk
 from app.services.admission import Admission
-from app.services.guesses import Guesses
 from app.services.keyring import Keyring
 from app.services.policy import Policy
 from app.services.recent_versions import RecentVersions
 from app.services.small_counts import SmallCounts, SmallCountsGate
 from app.settings import LOOPBACK, Settings
 from app.telemetry import UNTRACED, ApiMetrics, ChildrenCollector, DatabaseCollector, PoolCollector, tracer_for
-
-#: Seconds in which rates are counted.
-MINUTE, DAY = 60.0, 86_400.0
-
-#: Requests of a tenant in a day that may have an idempotency key, in each API process.
-MOST_KEYS = 100_000
 
 _DESCRIPTION = (
     "Picks the masking configuration of a table that loses the least predictive utility, from summaries, "
@@ -152,22 +142,15 @@ async def running_state(settings: Settings, metrics: ApiMetrics) -> AsyncIterato
                 making=making,
                 recent=RecentVersions(),
                 max_body_bytes=settings.max_body_bytes,
-                bodies=BodyBudget(LARGE_BODIES * settings.max_body_bytes),
                 question_budget=settings.question_budget,
                 tenant_jobs=settings.tenant_jobs,
                 policy=Policy(settings.min_cell, settings.require_noise, settings.max_epsilon),
                 admission=_admission(settings, development_mode=development_mode),
                 development_mode=development_mode,
                 metrics=metrics,
-                quota=NO_QUOTA
-                if development_mode
-                else Quota.from_numbers({"jobs": settings.tenant_jobs} | settings.quota),
+                limits=Limits.by(settings, development_mode=development_mode),
                 webhooks_allow_private=settings.webhooks_allow_private,
                 tokens=token_reader(settings),
-                rate=None if development_mode or not settings.rate_limit else Rate(settings.rate_limit, MINUTE),
-                keys_rate=None if development_mode else Rate(MOST_KEYS, DAY),
-                disk=None if settings.disk_dir is None else Disk(settings.disk_dir, settings.disk_reserve_bytes),
-                guesses=Guesses(Rate(settings.wrong_keys, MINUTE)) if settings.wrong_keys else None,
             )
         # Cancelling the start of the child could leave a process behind, so wait for it.
         await asyncio.wait([warming])

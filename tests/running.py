@@ -21,13 +21,17 @@ def environment(**settings: str) -> dict[str, str]:
 
 @contextmanager
 def process(*arguments: str, **settings: str) -> Iterator[subprocess.Popen[str]]:
-    """Run an operator's command, which is killed at the end of the block."""
+    """Run an operator's command, which is killed at the end of the block.
+
+    It logs warnings only, unless a test asks for more: nobody reads the pipe meanwhile, and a full one would stop it.
+    """
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    with subprocess.Popen([*COMMAND, *arguments], env=environment(**settings), text=True, **pipes) as found:
+    environ = environment(**{"log_level": "WARNING"} | settings)
+    with subprocess.Popen([*COMMAND, *arguments], env=environ, text=True, **pipes) as started:
         try:
-            yield found
+            yield started
         finally:
-            found.kill()
+            started.kill()
 
 
 def address(server: subprocess.Popen[str]) -> str:

@@ -21,9 +21,6 @@ from app.domain.errors import Fault, InvalidDocumentError, OverloadedError
 #: The most bytes of a question or a change of visibility.
 SMALL_BODY = 256 * 1024
 
-#: So many of the largest bodies are held in memory together.
-LARGE_BODIES = 4
-
 #: Bodies with more bytes are parsed in a thread, so that others are served meanwhile.
 TINY_BODY = 4 * 1024
 

@@ -100,7 +100,7 @@ def get_precondition(request: Request, if_match: Annotated[str | None, Header()]
     return _matcher(_lines(request, "if-match"))
 
 
-def get_reading(request: Request, if_match: Annotated[str | None, Header()] = None) -> Precondition:
+def get_read_version(request: Request, if_match: Annotated[str | None, Header()] = None) -> Precondition:
     """The same check if the caller must have read the very state: `*` says of nothing that it was read."""
     if if_match is not None and _lines(request, "if-match").strip() == "*":
         raise PreconditionRequiredError("Say which version you have read: send If-Match with its ETag, not *.")
@@ -114,7 +114,7 @@ def get_optional_precondition(request: Request, if_match: Annotated[str | None, 
 
 KnownTagsDependency = Annotated[KnownTags, Depends(get_known_tags)]
 PreconditionDependency = Annotated[Precondition, Depends(get_precondition)]
-ReadingDependency = Annotated[Precondition, Depends(get_reading)]
+ReadVersionDependency = Annotated[Precondition, Depends(get_read_version)]
 OptionalPreconditionDependency = Annotated[Precondition, Depends(get_optional_precondition)]
 
 #: The answer of conditional reads, for the OpenAPI document.
@@ -150,12 +150,12 @@ def _tags(name: str, header: str) -> tuple[str, ...] | None:
 def _each_tag(name: str, header: str) -> Iterator[str]:
     place = 0
     while place < len(header):
-        found = _TAG.match(header, place)
-        if found is None:
+        element = _TAG.match(header, place)
+        if element is None:
             raise _malformed(name)
-        if found[1] is not None:  # a list may have empty elements (RFC 9110, section 5.6.1)
-            yield found[1]
-        place = found.end()
+        if element[1] is not None:  # a list may have empty elements (RFC 9110, section 5.6.1)
+            yield element[1]
+        place = element.end()
 
 
 def _malformed(name: str) -> MalformedRequestError:

@@ -11,8 +11,9 @@ from fastapi import Depends, Header, Query, Request
 from procrastinate import App
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.api.bodies import SMALL_BODY, BodyBudget, read_body
+from app.api.bodies import SMALL_BODY, read_body
 from app.api.errors import MalformedRequestError
+from app.api.limits import Limits
 from app.api.mapping import timestamp
 from app.api.methods import PATCH_TYPES
 from app.api.rate_limit import take_turn
@@ -23,16 +24,12 @@ from app.catalog.session import Database
 from app.domain.callers import DEVELOPER, Caller, is_key
 from app.domain.errors import RoleNotAllowedError, StorageFullError, UnknownKeyError
 from app.domain.lanes import Lane
-from app.domain.quotas import NO_QUOTA, Quota
-from app.domain.rates import Rate
 from app.factory import Factory
 from app.identity import TokenReader
 from app.process.child import ChildProcess
-from app.process.disk import Disk
 from app.services.administration import administered_tenant
 from app.services.admission import Admission
 from app.services.catalogue import require_publisher
-from app.services.guesses import Guesses
 from app.services.policy import Policy
 from app.services.recent_versions import RecentVersions
 from app.settings import LOOPBACK
@@ -52,7 +49,7 @@ class State:
         making: the child process that makes large answers.
         recent: what is known of the versions that were asked about lately.
         max_body_bytes: how large an entry may be.
-        bodies: how large all entries together may be that are being read.
+        limits: what callers may use.
         question_budget: how many questions a tenant with the coarse view may ask about a version.
         tenant_jobs: how many jobs of a tenant may run at the same time.
         policy: what disclosure control entries must have.
@@ -60,12 +57,7 @@ class State:
         development_mode: whether everybody may do everything.
         webhooks_allow_private: whether webhooks may lead into private networks.
         metrics: what the process counts.
-        quota: what a tenant may use that has no quota of its own.
         tokens: reads tokens of the trusted issuer; None if there is none.
-        rate: how many requests a tenant may send; None for no limit.
-        keys_rate: how many of them may have an idempotency key, each of which is kept for a day; None for no limit.
-        guesses: wrong keys by address; None if they are not limited.
-        disk: the disk of the database; None if it is not known.
     """
 
     database: Database
@@ -76,7 +68,7 @@ class State:
     making: ChildProcess
     recent: RecentVersions
     max_body_bytes: int
-    bodies: BodyBudget
+    limits: Limits
     question_budget: int
     tenant_jobs: int
     policy: Policy
@@ -84,12 +76,7 @@ class State:
     development_mode: bool
     webhooks_allow_private: bool
     metrics: ApiMetrics
-    quota: Quota = NO_QUOTA
     tokens: TokenReader | None = None
-    rate: Rate | None = None
-    keys_rate: Rate | None = None
-    guesses: Guesses | None = None
-    disk: Disk | None = None
 
 
 def get_state(request: Request) -> State:
@@ -131,8 +118,8 @@ async def get_caller(
             "Send an API key: 'Authorization: Bearer KEY' (the command aegis reads the key from AEGIS_API_KEY)."
         )
     caller = await _holder(request, state, key.strip())
-    if state.rate is not None:
-        take_turn(request, state.rate, caller.tenant)
+    if state.limits.requests is not None:
+        take_turn(request, state.limits.requests, caller.tenant)
     return caller
 
 
@@ -141,7 +128,7 @@ async def _holder(request: Request, state: State, key: str) -> Caller:
     if state.tokens is not None and not is_key(key):
         return await state.tokens.caller(key)
     address = "" if request.client is None else request.client.host
-    with nullcontext() if state.guesses is None else state.guesses.attempt(address, key):
+    with nullcontext() if state.limits.guesses is None else state.limits.guesses.attempt(address, key):
         async with state.database.transaction() as session:
             known = await Factory(session, state.queue).keyring().recognise(key)
     if known.expires_at is not None and known.expires_soon(datetime.now(UTC)):
@@ -185,7 +172,8 @@ async def require_room(state: StateDependency, _: CallerDependency) -> None:
     Raises:
         StorageFullError: it is.
     """
-    if state.disk is not None and not state.disk.has_room:
+    disk = state.limits.disk
+    if disk is not None and not disk.has_room:
         raise StorageFullError("The disk of the database is almost full: nothing more is stored until it has room.")
 
 
@@ -197,7 +185,7 @@ async def get_factory(state: StateDependency) -> AsyncIterator[Factory]:
 
 def services_of(state: State, session: AsyncSession) -> Factory:
     """The services of a transaction, by the settings of the process."""
-    return Factory(session, state.queue, state.tenant_jobs, state.quota)
+    return Factory(session, state.queue, state.tenant_jobs, state.limits.quota)
 
 
 # With the default scope the commit would come after the answer, so a failed commit would still have answered 201.
@@ -222,7 +210,7 @@ AdmissionDependency = Annotated[Admission, Depends(get_admission)]
 
 async def get_body(state: StateDependency, request: Request) -> AsyncIterator[bytes]:
     """The body as bytes; refused if it is too large, not declared as JSON, or if too many are being read."""
-    with state.bodies.share() as take:
+    with state.limits.bodies.share() as take:
         yield await read_body(request, state.max_body_bytes, take=take)
 
 

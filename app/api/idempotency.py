@@ -117,8 +117,9 @@ class Once:
         url = self._request.url
         asked = sha256(f"{self._request.method} {url.path}?{url.query}\n".encode())
         asked.update(body)  # which may be large, so it is not copied
-        if self._state.keys_rate is not None:
-            refuse_beyond(self._state.keys_rate, self._caller.tenant, "requests with an Idempotency-Key")
+        rate = self._state.limits.idempotency_keys
+        if rate is not None:
+            refuse_beyond(rate, self._caller.tenant, "requests with an Idempotency-Key")
         async with self._services() as services:
             return await services.idempotency().claim(self._caller, key, asked.digest())
 

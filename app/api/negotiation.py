@@ -15,9 +15,9 @@ def qualities(header: str | None) -> Mapping[str, float]:
     for element in header.split(",") if header and len(header) <= LONGEST_HEADER else ():
         name, *parameters = element.split(";")
         weights = [parameter for parameter in parameters if parameter.strip()[:1].lower() == "q"]
-        found = _QUALITY.fullmatch(weights[0]) if weights else None
-        if name.strip() and (found or not weights):
-            named[name.strip().lower()] = float(found[1]) if found else 1.0
+        weight = _QUALITY.fullmatch(weights[0]) if weights else None
+        if name.strip() and (weight or not weights):
+            named[name.strip().lower()] = float(weight[1]) if weight else 1.0
     return named
 
 

@@ -79,10 +79,10 @@ def resolver() -> Resolve:
     limiter = anyio.CapacityLimiter(_LOOKUPS)
 
     async def resolve(host: str, port: int) -> Sequence[str]:
-        found = await anyio.to_thread.run_sync(
+        resolved = await anyio.to_thread.run_sync(
             partial(socket.getaddrinfo, host, port, type=socket.SOCK_STREAM), abandon_on_cancel=True, limiter=limiter
         )
-        return list(dict.fromkeys(str(address[0]) for *_, address in found))
+        return list(dict.fromkeys(str(address[0]) for *_, address in resolved))
 
     return resolve
 

@@ -2,6 +2,7 @@
 
 import pickle
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import Self
@@ -36,6 +37,30 @@ class AdviceInput:
     count_tables: tuple[CountTable, ...]
     configurations: PackedConfigurations
     references: tuple[PackedReference, ...]
+
+    @classmethod
+    def of(
+        cls,
+        advice: Advice,
+        outline: tuple[AttributeOutline, ...],
+        places: Sequence[int],
+        schema: bytes,
+        count_tables: tuple[CountTable, ...],
+        configurations: PackedConfigurations,
+        references: tuple[PackedReference, ...] = (),
+    ) -> Self:
+        """The input for an advice on a version with this outline, restricted to the attributes at `places`."""
+        return cls(
+            version_id=advice.version_id,
+            digest=advice.digest,
+            question=advice.question,
+            outline=outline,
+            places=tuple(places),
+            schema=schema,
+            count_tables=count_tables,
+            configurations=configurations,
+            references=references,
+        )
 
 
 class RecentInputs:

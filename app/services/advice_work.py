@@ -75,16 +75,14 @@ class AdviceWork:
         configurations = await self._contents.configuration_table(advice.version_id, frame)
         _refuse_lane(lane, advice.question, frame.outline, places, configurations)
         pairs = needs_pairs(advice.question, frame.outline)
-        return AdviceInput(
-            version_id=advice.version_id,
-            digest=advice.digest,
-            question=advice.question,
-            outline=frame.outline,
-            places=tuple(places),
-            schema=schema,
-            count_tables=await self._contents.count_tables(advice.version_id, places, pairs=pairs),
-            configurations=configurations,
-            references=await self._references.load(advice.version_id, MODEL_VERSION, places),
+        return AdviceInput.of(
+            advice,
+            frame.outline,
+            places,
+            schema,
+            await self._contents.count_tables(advice.version_id, places, pairs=pairs),
+            configurations,
+            await self._references.load(advice.version_id, MODEL_VERSION, places),
         )
 
     async def succeed(self, advice_id: str, result: bytes, elapsed_ms: float) -> None:

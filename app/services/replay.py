@@ -138,16 +138,13 @@ class ReplayService:
         places = selected_places(advice.question, frame.outline)
         pairs = needs_pairs(advice.question, frame.outline)
         counts = await self._contents.count_tables(advice.version_id, places)
-        given = AdviceInput(
-            version_id=advice.version_id,
-            digest=advice.digest,
-            question=advice.question,
-            outline=frame.outline,
-            places=tuple(places),
-            schema=schema,
-            count_tables=await self._contents.count_tables(advice.version_id, places, pairs=pairs),
-            configurations=await self._contents.configuration_table(advice.version_id, frame),
-            references=(),
+        given = AdviceInput.of(
+            advice,
+            frame.outline,
+            places,
+            schema,
+            await self._contents.count_tables(advice.version_id, places, pairs=pairs),
+            await self._contents.configuration_table(advice.version_id, frame),
         )
         return Replay(
             advice,

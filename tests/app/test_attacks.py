@@ -3,7 +3,6 @@
 import asyncio
 import json
 import signal
-import threading
 import time
 from collections import Counter
 from contextlib import contextmanager
@@ -13,7 +12,7 @@ import numpy as np
 import pytest
 
 from tests.app.jobs.database import jobs, rows
-from tests.running import address, line_with, process
+from tests.running import address, process
 from tests.service import ACCEPTED, create_key, example_entry
 
 pytestmark = pytest.mark.long
@@ -23,14 +22,12 @@ pytestmark = pytest.mark.long
 def service(database_url):
     """The API and a worker, each in a process of its own; yields the API's address and process."""
     with (
-        # Nobody reads the API's log meanwhile: a pipe that is full would stop it.
-        process("api", port="0", database_url=database_url, log_level="WARNING") as api,
-        process("worker", database_url=database_url, log_level="INFO") as worker,
+        process("api", port="0", database_url=database_url) as api,
+        process("worker", database_url=database_url) as worker,
     ):
         url = address(api)
-        line_with(worker.stderr, "worker started")
-        reading = threading.Thread(target=worker.stderr.read, daemon=True)
-        reading.start()
+        while httpx.get(f"{url}/readyz", params={"require": "workers"}).status_code != 200:
+            assert worker.poll() is None
         yield url, api
 
 
@@ -148,7 +145,7 @@ async def test_of_many_clients_nobody_hears_of_a_database_that_is_well(database_
 async def test_when_the_service_stops_everybody_is_told_in_its_own_words(database_url):
     """Whoever waited got a plain text and the status 500."""
     key = await create_key(database_url, "owner", "provider")
-    with process("api", port="0", database_url=database_url, log_level="WARNING") as api:
+    with process("api", port="0", database_url=database_url) as api:
         async with client(address(api), key) as tenant:
             entry_id = await publish(tenant, example_entry())
             waiting = [asyncio.create_task(ask(tenant, entry_id, 60)) for _ in range(5)]

@@ -3,7 +3,9 @@
 import time
 
 import structlog
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
+
+from app.api.middleware.http_middleware import HttpMiddleware
 
 _log = structlog.get_logger("app.api.access")
 
@@ -11,17 +13,11 @@ _log = structlog.get_logger("app.api.access")
 _PROBES = frozenset({"/healthz", "/readyz", "/metrics"})
 
 
-class AccessLog:
+class AccessLog(HttpMiddleware):
     """Logs how each request ended: its route, never its path or query, and nothing of callers."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on and log how it ended."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
         seen = _Seen(scope, receive, send)
         try:
             await self._app(scope, seen.receive, seen.send)

@@ -2,22 +2,17 @@
 
 from starlette.datastructures import MutableHeaders
 from starlette.requests import HTTPConnection
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
+from app.api.middleware.http_middleware import HttpMiddleware
 from app.api.request_scope import answer_headers
 
 
-class AnswerHeaders:
+class AnswerHeaders(HttpMiddleware):
     """Sends what was appended to `answer_headers(request)` until the answer begins."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
         further = answer_headers(HTTPConnection(scope))
 
         async def send_with_headers(message: Message) -> None:

@@ -2,10 +2,11 @@
 
 from anyio import to_thread
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from app.api.codings import CODINGS, deflated
 from app.api.conditional import with_coding
+from app.api.middleware.http_middleware import HttpMiddleware
 from app.api.negotiation import preferred
 
 #: Shorter answers are hardly any shorter when they are compressed.
@@ -17,21 +18,15 @@ LARGE = 32 * 1024
 _IDENTITY = "identity"
 
 
-class Compression:
+class Compression(HttpMiddleware):
     """Compresses answers of text that are sent as a whole.
 
     Compression can tell what is secret in an answer to whoever sees its length and has a part of it repeat their
     guesses (the BREACH attack). Here nobody else can make a browser send a request with a key: there are no cookies.
     """
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
         coding = _coding_for(Headers(scope=scope).get("accept-encoding"))
         begun: Message | None = None
 

@@ -3,23 +3,21 @@
 import asyncio
 
 from fastapi import Request
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from app.api.errors import failed, interrupted
+from app.api.middleware.http_middleware import HttpMiddleware
 
 
-class Failures:
+class Failures(HttpMiddleware):
     """Answers a request whose answer fails before it has begun.
 
     The framework would answer a defect outside of all middlewares, so that this answer alone had none of their headers.
     """
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on."""
-        has_begun = scope["type"] != "http"
+        has_begun = False
 
         async def note_begin(message: Message) -> None:
             nonlocal has_begun

@@ -1,17 +1,16 @@
 """HEAD wherever there is GET."""
 
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
+
+from app.api.middleware.http_middleware import HttpMiddleware
 
 
-class HeadMethod:
+class HeadMethod(HttpMiddleware):
     """Answers HEAD as GET, without the body."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on, HEAD as GET."""
-        if scope["type"] != "http" or scope["method"] != "HEAD":
+        if scope["method"] != "HEAD":
             await self._app(scope, receive, send)
             return
 

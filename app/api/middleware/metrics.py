@@ -5,21 +5,20 @@ import time
 from prometheus_client import CollectorRegistry, Counter, Histogram
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from app.api.middleware.http_middleware import HttpMiddleware
 
-class Metrics:
+
+class Metrics(HttpMiddleware):
     """ASGI middleware that counts and times requests by the template of their route."""
 
     def __init__(self, app: ASGIApp, registry: CollectorRegistry) -> None:
-        self._app = app
+        super().__init__(app)
         labels = ("method", "route", "status")
         self._requests = Counter("aegis_http_requests", "Requests answered", labels, registry=registry)
         self._seconds = Histogram("aegis_http_request_seconds", "Time to answer", labels[:2], registry=registry)
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on and record its outcome."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
         status = 500
         start = time.perf_counter()
 

@@ -4,26 +4,24 @@ from opentelemetry.trace import Span, SpanKind, Status, StatusCode, Tracer
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from app.api.middleware.http_middleware import HttpMiddleware
 from app.telemetry.tracing import context_of, span
 
 _SERVER_ERROR = 500
 
 
-class RequestSpan:
+class RequestSpan(HttpMiddleware):
     """Makes a span of each request, in the trace that the client's `traceparent` names.
 
     OpenTelemetry's own instrumentation would put paths, query strings and addresses of clients into the span.
     """
 
     def __init__(self, app: ASGIApp, tracer: Tracer) -> None:
-        self._app = app
+        super().__init__(app)
         self._tracer = tracer
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on within its span."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
         method, parent = scope["method"], context_of(Headers(scope=scope).get("traceparent"))
         with span(self._tracer, method, SpanKind.SERVER, parent) as current:
 

@@ -116,11 +116,11 @@ def _call(method: str, path: str, described: Mapping[str, Any]) -> Iterator[str]
     if not described.get("security"):
         return
     has_body = "requestBody" in described
-    yield '  -H "Authorization: Bearer $AEGIS_API_KEY"' + (" \\" if has_body else "")
+    names = {one["name"].lower() for one in described.get("parameters", ())}
+    precondition = ' -H "If-Match: $ETAG"' if "if-match" in names else ""
+    yield f'  -H "Authorization: Bearer $AEGIS_API_KEY"{precondition}' + (" \\" if has_body else "")
     if has_body:
-        names = {one["name"].lower() for one in described.get("parameters", ())}
-        precondition = " -H 'If-Match: *'" if "if-match" in names else ""
-        yield f"  -H 'Content-Type: application/json'{precondition} --data-binary @body.json"
+        yield "  -H 'Content-Type: application/json' --data-binary @body.json"
 
 
 def _model(name: str, schema: Schema) -> Model:

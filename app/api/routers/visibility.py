@@ -5,7 +5,7 @@ from fastapi import APIRouter, Response
 
 from aegis_sdk import wire
 from app.api.bodies import validated
-from app.api.conditional import OptionalPreconditionDependency, ReadingDependency, etag
+from app.api.conditional import OptionalPreconditionDependency, ReadVersionDependency, etag
 from app.api.dependencies import CallerDependency, FactoryDependency, PatchDependency, PublisherDependency, Version
 from app.api.describe import answers, body
 from app.api.mapping import JsonResponse, head_body, visibility_of
@@ -56,7 +56,7 @@ async def set_visibility(
 async def sign_off(
     entry_id: str,
     caller: CallerDependency,
-    is_current: ReadingDependency,
+    is_current: ReadVersionDependency,
     factory: FactoryDependency,
     version: Version = None,
 ) -> Response:

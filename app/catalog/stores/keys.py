@@ -66,13 +66,13 @@ class KeyStore:
 
     async def page(self, tenant: str | None, limit: int, after: str | None) -> list[ApiKey]:
         """The keys of a tenant (of all tenants if None), newest first: at most `limit`, older than the one `after`."""
-        found = _KEYS.order_by(ApiKeyRow.id.desc()).limit(limit)
+        wanted = _KEYS.order_by(ApiKeyRow.id.desc()).limit(limit)
         if tenant is not None:
-            found = found.where(TenantRow.name == tenant)
+            wanted = wanted.where(TenantRow.name == tenant)
         if after is not None:
             last = select(ApiKeyRow.id).where(ApiKeyRow.prefix == after).scalar_subquery()
-            found = found.where(ApiKeyRow.id < last)
-        return [_to_key(row, name) for row, name in await self._session.execute(found)]
+            wanted = wanted.where(ApiKeyRow.id < last)
+        return [_to_key(row, name) for row, name in await self._session.execute(wanted)]
 
     async def note_use(self, prefix: str, now: datetime) -> None:
         """Keep when a key was last used."""

@@ -77,14 +77,14 @@ class QuestionStore:
         Raises:
             InvalidDocumentError: the page token is invalid.
         """
-        found = _RECORDS.order_by(QuestionRow.created_at.desc(), QuestionRow.id.desc()).limit(limit + 1)
+        wanted = _RECORDS.order_by(QuestionRow.created_at.desc(), QuestionRow.id.desc()).limit(limit + 1)
         if tenant is not None:
-            found = found.where(TenantRow.name == tenant)
+            wanted = wanted.where(TenantRow.name == tenant)
         if entry_id is not None:
-            found = found.where(EntryRow.id == entry_id)
+            wanted = wanted.where(EntryRow.id == entry_id)
         if page_token is not None:
-            found = found.where(tuple_(QuestionRow.created_at, QuestionRow.id) < tuple_(*read_token(page_token)))
-        rows = (await self._session.execute(found)).all()
+            wanted = wanted.where(tuple_(QuestionRow.created_at, QuestionRow.id) < tuple_(*read_token(page_token)))
+        rows = (await self._session.execute(wanted)).all()
         records = [
             AskedRecord(
                 str(row.id),

@@ -23,10 +23,12 @@ class ServerKeyStore:
         """Replace the key and all digests that were made with it; return how many these are."""
         await self._session.execute(select(ServerKeyRow.id).with_for_update())
         await self._session.execute(update(ServerKeyRow).values(value=value))
-        found = await self._session.execute(
+        versions = await self._session.execute(
             select(EntryVersionRow.id, EntryVersionRow.entry_id, EntryVersionRow.digest)
         )
-        renewed = [{"id": row.id, "keyed_digest": keyed_digest(value, str(row.entry_id), row.digest)} for row in found]
+        renewed = [
+            {"id": row.id, "keyed_digest": keyed_digest(value, str(row.entry_id), row.digest)} for row in versions
+        ]
         if renewed:
             await self._session.execute(update(EntryVersionRow), renewed)
         return len(renewed)

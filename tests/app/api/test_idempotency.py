@@ -8,7 +8,7 @@ from uuid import uuid4
 import psycopg
 import pytest
 
-import app.main
+from app.api import limits
 from app.catalog.queue import queue_app
 from app.catalog.session import Database
 from app.domain.callers import Caller, Role
@@ -196,7 +196,7 @@ async def test_a_claim_is_given_up_only_while_there_is_no_answer(database_url):
 
 
 async def test_so_many_keys_a_day(guarded, monkeypatch):
-    monkeypatch.setattr(app.main, "MOST_KEYS", 2)
+    monkeypatch.setattr(limits, "MOST_KEYS", 2)
     async with running_app(guarded.url_of_database) as limited:
         answers = [
             await limited.post("/v1/keys", json={"role": "consumer"}, headers=dict(guarded.headers) | with_key())

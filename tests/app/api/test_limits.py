@@ -5,7 +5,7 @@ from datetime import timedelta
 import psycopg
 import pytest
 
-import app.main
+from app.api import limits
 from app.api.bodies import BodyBudget
 from app.domain.errors import OverloadedError, TooManyGuessesError, UnknownKeyError
 from app.domain.quotas import Quota
@@ -100,7 +100,7 @@ def test_large_bodies_share_the_memory():
 
 
 async def test_too_many_large_bodies_at_once_are_refused_in_time(database_url, monkeypatch):
-    monkeypatch.setattr(app.main, "LARGE_BODIES", 0)
+    monkeypatch.setattr(limits, "LARGE_BODIES", 0)
     async with running_app(database_url) as api:
         answer = await api.post("/v1/entries", json=example_entry(), params=ACCEPTED)
     assert (answer.status_code, answer.json()["code"], answer.headers["Retry-After"]) == (503, "overloaded", "1")

@@ -291,8 +291,7 @@ def _codes(levels: Sequence[Levels], records: Records) -> Codes:
 def _checkpoint(output: Path, prepared: _Prepared, method: str, wish: Wish) -> Checkpoint:
     """Return the file beside the output that keeps the training."""
     task = prepared.task
-    told = json.dumps([method, asdict(task.knobs), wish.seed, wish.seconds, list(task.sizes)])
-    digest = hashlib.sha256(told.encode())
+    digest = hashlib.sha256(json.dumps([method, asdict(task.knobs), wish.seed, wish.seconds, [*task.sizes]]).encode())
     for each in (task.codes, prepared.validation, task.privacy_weights, task.importance, task.quasi_identifiers):
         digest.update(np.ascontiguousarray(each).tobytes())
     if not output.parent.is_dir():

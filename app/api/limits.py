@@ -1,0 +1,54 @@
+"""What callers may use of one API process, by its settings."""
+
+from dataclasses import dataclass
+from typing import Final, Self
+
+from app.api.bodies import BodyBudget
+from app.domain.quotas import NO_QUOTA, Quota
+from app.domain.rates import Rate
+from app.process.disk import Disk
+from app.services.guesses import Guesses
+from app.settings import Settings
+
+#: Seconds in which rates are counted.
+MINUTE, DAY = 60.0, 86_400.0
+
+#: Requests of a tenant in a day that may have an idempotency key, each of which is kept for a day.
+MOST_KEYS: Final = 100_000
+
+#: So many of the largest bodies are held in memory together.
+LARGE_BODIES: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Limits for callers. Those for single tenants do not apply in development mode, where there is one.
+
+    Attributes:
+        bodies: how large all entries together may be that are being read.
+        quota: what a tenant may use that has no quota of its own.
+        requests: how many requests a tenant may send; None for no limit.
+        idempotency_keys: how many of them may have an idempotency key; None for no limit.
+        guesses: wrong keys by address; None if they are not limited.
+        disk: the disk of the database; None if it is not known.
+    """
+
+    bodies: BodyBudget
+    quota: Quota
+    requests: Rate | None
+    idempotency_keys: Rate | None
+    guesses: Guesses | None
+    disk: Disk | None
+
+    @classmethod
+    def by(cls, settings: Settings, *, development_mode: bool) -> Self:
+        """The limits that settings name."""
+        has_tenants = not development_mode
+        return cls(
+            bodies=BodyBudget(LARGE_BODIES * settings.max_body_bytes),
+            quota=Quota.from_numbers({"jobs": settings.tenant_jobs} | settings.quota) if has_tenants else NO_QUOTA,
+            requests=Rate(settings.rate_limit, MINUTE) if has_tenants and settings.rate_limit else None,
+            idempotency_keys=Rate(MOST_KEYS, DAY) if has_tenants else None,
+            guesses=Guesses(Rate(settings.wrong_keys, MINUTE)) if settings.wrong_keys else None,
+            disk=None if settings.disk_dir is None else Disk(settings.disk_dir, settings.disk_reserve_bytes),
+        )
