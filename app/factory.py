@@ -87,6 +87,7 @@ class Factory:
         return CatalogueService(
             EntryStore(self._session),
             ContentStore(self._session),
+            AdviceStore(self._session),
             VerdictStore(self._session),
             TenantStore(self._session),
             KeyStore(self._session),

@@ -97,6 +97,9 @@ class Connection(HttpToolsProtocol):
             most = f"at most {HEADERS} headers with {HEADER_BYTES} bytes are accepted."
             self._refusal = 431, "headers_too_large", f"There are {len(self.headers)} headers with {size} bytes; {most}"
             raise RefusedError
+        if sum(name == b"host" for name, _ in self.headers) != 1 and self.parser.get_http_version() == "1.1":
+            self._refusal = 400, "malformed", "Send one Host header (RFC 9112, section 3.2)."
+            raise RefusedError
         self._in_headers, self._outside_body, self._body_bytes = False, 0, 0
         self._start_timer(self.body_seconds, self._body_too_slow, self.body_seconds)
         super().on_headers_complete()

@@ -179,11 +179,11 @@ class AdviceService:
         """The advice that answers a question that the caller has just asked.
 
         Raises:
-            NotFoundError: the caller may not see the entry any more.
+            NotFoundError: the entry has been deleted, or the caller may not see it any more.
         """
         seen = await self._seen(caller, question)
         if seen is None:
-            raise NotFoundError(f"There is no advice {question.id}, or you may not see it.")
+            raise NotFoundError("The entry has just been deleted, or you may not see it any more.")
         return seen
 
     async def _seen(self, caller: Caller, question: TenantQuestion) -> SeenAdvice | None:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from app.catalog.queue import JobQueue
+from app.catalog.stores.advice import AdviceStore
 from app.catalog.stores.contents import ContentStore
 from app.catalog.stores.entries import EntryStore, Search
 from app.catalog.stores.events import EventStore
@@ -34,6 +35,7 @@ class CatalogueService:
         self,
         entries: EntryStore,
         contents: ContentStore,
+        advice: AdviceStore,
         verdicts: VerdictStore,
         tenants: TenantStore,
         keys: KeyStore,
@@ -43,6 +45,7 @@ class CatalogueService:
     ) -> None:
         self._entries = entries
         self._contents = contents
+        self._advice = advice
         self._verdicts = verdicts
         self._tenants = tenants
         self._keys = keys
@@ -233,6 +236,7 @@ class CatalogueService:
             raise StaleVersionError(
                 f"The entry has changed; it is at version {head.version}. Read it again before deleting it."
             )
+        await self._advice.wake_waiting(entry_id)
         await self._entries.delete(entry_id)
 
     async def _owned(self, caller: Caller, entry_id: str) -> Head:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, Text, and_, bindparam, column, func, select, update
+from sqlalchemy import ColumnElement, Select, Text, and_, bindparam, cast, column, func, select, update
 from sqlalchemy.dialects.postgresql import JSONB, insert
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import InstrumentedAttribute
@@ -15,7 +15,7 @@ from app.catalog.tables import AdviceRow, Base, EntryVersionRow, ReferenceRow
 from app.domain.advice import Advice, AdviceQuestion, Problem, Progress, Status
 from app.domain.configurations import GENERATED
 
-#: The channel that announces a finished advice, with its id as the payload.
+#: The channel that announces an advice that is finished or deleted, with its id as the payload.
 CHANNEL = "aegis_advice"
 
 
@@ -80,6 +80,10 @@ class AdviceStore:
         statement = _needs(model_version, AdviceRow.id).where(*waiting).having(and_(*conditions))
         return [str(advice_id) for advice_id in (await self._session.execute(statement)).scalars()]
 
+    async def wake_waiting(self, entry_id: str) -> None:
+        """Wake the callers that wait for advice on an entry, since it is deleted. It wakes them at the commit."""
+        await self._session.execute(_ANNOUNCE_WAITING, {"channel": CHANNEL, "wanted": uuid.UUID(entry_id)})
+
     async def wait(self, advice_id: str) -> None:
         """Mark an advice as queued again, unless it is answered."""
         await self._change(advice_id, status=Status.QUEUED.value)
@@ -134,6 +138,12 @@ _UNANSWERED = (
     update(_TABLE)
     .where(_TABLE.c.id == bindparam("wanted"), _TABLE.c.status != Status.SUCCEEDED.value)
     .returning(_TABLE.c.id)
+)
+_ANNOUNCE_WAITING = (
+    select(func.pg_notify(bindparam("channel", type_=Text), cast(AdviceRow.id, Text)))
+    .select_from(AdviceRow)
+    .join(EntryVersionRow, EntryVersionRow.id == AdviceRow.version_id)
+    .where(EntryVersionRow.entry_id == bindparam("wanted"), AdviceRow.status.not_in([Status.SUCCEEDED, Status.FAILED]))
 )
 _ANNOUNCE = select(func.pg_notify(bindparam("channel", type_=Text), bindparam("payload", type_=Text)))
 

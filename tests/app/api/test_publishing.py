@@ -1,3 +1,4 @@
+import asyncio
 import hashlib
 from datetime import UTC, datetime
 
@@ -218,6 +219,16 @@ async def test_visibility_changes_without_a_version(shared_api, visibility):
 async def test_a_visibility_that_is_none_is_refused(shared_api, document, pointer):
     answer = await shared_api.patch("/v1/entries/any", json=document)
     assert (answer.status_code, pointers(answer)) == (422, [pointer])
+
+
+async def test_whoever_waits_for_advice_on_an_entry_that_is_deleted_is_told_at_once(api):
+    head = await publish(api)
+    waiting = asyncio.create_task(ask(api, head["id"], prefer="wait=60"))
+    while (await api.get("/v1/questions")).json()["items"] == []:
+        pass
+    assert (await api.delete(f"/v1/entries/{head['id']}")).status_code == 204
+    answer = await asyncio.wait_for(waiting, 30)
+    assert (answer.status_code, "has just been deleted" in answer.json()["detail"]) == (404, True)
 
 
 async def test_a_deleted_entry_leaves_its_name_and_takes_its_advice(shared_api):

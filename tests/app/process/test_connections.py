@@ -274,6 +274,8 @@ async def test_a_bad_request_behind_another_does_not_disturb_its_answer():
 NO_HTTP = [
     b"GET / HTTP/9.9\r\n\r\n",
     b"get / HTTP/1.1\r\nHost: x\r\n\r\n",
+    b"GET / HTTP/1.1\r\n\r\n",
+    b"GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
     b"GET /a b HTTP/1.1\r\n\r\n",
     b"GET / HTTP/1.1\r\nno colon\r\n\r\n",
     b"GET / HTTP/1.1\r\n: no name\r\n\r\n",
