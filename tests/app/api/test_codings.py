@@ -3,7 +3,6 @@
 import gzip
 import json
 import os
-import time
 import tracemalloc
 import zlib
 from contextlib import suppress
@@ -58,14 +57,11 @@ def test_a_body_that_is_cut_off_or_damaged_is_noticed(coding):
 def test_a_bomb_of_10_gb_is_refused_early(coding, bomb, step):
     body = bomb(10_240)
     tracemalloc.start()
-    begin = time.process_time()
     with pytest.raises(InflatedSizeError):
         inflated(body, coding, step=step)
-    seconds = time.process_time() - begin
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 50 * MEBIBYTE
-    assert seconds < 5  # 0.02 s on an idle core
 
 
 @pytest.mark.parametrize("coding", CODINGS)
@@ -92,10 +88,8 @@ def test_what_is_well_compressed_is_no_bomb():
 
 @pytest.mark.parametrize("empty", [gzip.compress(b"", mtime=0), gzip.compress(b" ", mtime=0)], ids=["empty", "space"])
 def test_a_hundred_thousand_members_are_too_many(empty):
-    begin = time.process_time()
     with pytest.raises(CodingError):
         inflated(empty * 100_000, "gzip")
-    assert time.process_time() - begin < 5  # 0.01 s on an idle core
 
 
 def test_frames_that_hold_nothing_are_skipped_but_counted():
