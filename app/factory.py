@@ -33,6 +33,7 @@ from app.services.recent_versions import RecentVersions
 from app.services.references import ReferenceService
 from app.services.replay import ReplayService
 from app.services.retention import RetentionService
+from app.services.tenants import TenantService
 from app.services.verdicts import VerdictService
 from app.services.webhooks import WebhookService
 
@@ -59,16 +60,15 @@ class Factory:
 
     def keyring(self) -> Keyring:
         """The service for API keys."""
-        return Keyring(
-            KeyStore(self._session),
-            TenantStore(self._session),
-            QuotaStore(self._session),
-            ServerKeyStore(self._session),
-        )
+        return Keyring(KeyStore(self._session), ServerKeyStore(self._session))
+
+    def tenants(self) -> TenantService:
+        """The service for what tenants ask, and may use."""
+        return TenantService(TenantStore(self._session), QuotaStore(self._session))
 
     def administration(self) -> Administration:
         """The service for administrators of tenants."""
-        return Administration(KeyStore(self._session), QuestionStore(self._session), self.keyring())
+        return Administration(KeyStore(self._session), QuestionStore(self._session), self.keyring(), self.tenants())
 
     def quotas(self) -> QuotaService:
         """The service for what tenants may use."""

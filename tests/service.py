@@ -27,6 +27,7 @@ from app.process.child import ChildProcess
 from app.services import computation
 from app.services.keyring import Keyring
 from app.services.policy import NO_POLICY, Policy
+from app.services.tenants import TenantService
 from app.settings import Settings
 from app.telemetry import UNTRACED
 from tests.answers import hold_to_contract
@@ -66,6 +67,15 @@ async def keyring_of(database_url: str) -> AsyncIterator[Keyring]:
     database = Database(database_url, pool_size=1)
     async with database.transaction() as session:
         yield Factory(session, queue_app(database_url)).keyring()
+    await database.close()
+
+
+@asynccontextmanager
+async def tenants_of(database_url: str) -> AsyncIterator[TenantService]:
+    """Yield the service for tenants, in its own transaction."""
+    database = Database(database_url, pool_size=1)
+    async with database.transaction() as session:
+        yield Factory(session, queue_app(database_url)).tenants()
     await database.close()
 
 

@@ -12,7 +12,7 @@ from uvicorn.loops.auto import auto_loop_factory
 
 from app import log
 from app.catalog import migrations
-from app.cli.environment import DataDir, database_of, fail, own_database, settings_of, with_keyring
+from app.cli.environment import DataDir, database_of, fail, own_database, settings_of, with_services
 from app.cli.keys import keys
 from app.cli.replay import replay
 from app.cli.tenants import tenants
@@ -55,7 +55,7 @@ def serve(
     _refuse_taken_port(settings.host, settings.port)
     with own_database(settings) as url:
         migrations.upgrade(url)
-        asyncio.run(with_keyring(url, lambda keyring: refuse_open_door(keyring, settings)))
+        asyncio.run(with_services(url, lambda services: refuse_open_door(services.keyring(), settings)))
         environment = _ONE_THREAD | {
             "AEGIS_DATABASE_URL": url,
             "AEGIS_HOST": settings.host,
@@ -112,7 +112,7 @@ def migrate(
         if draft is not None:
             migrations.draft(url, draft)
         if first_key_file is not None:
-            asyncio.run(with_keyring(url, lambda keyring: _create_first_key(keyring, first_key_file)))
+            asyncio.run(with_services(url, lambda services: _create_first_key(services.keyring(), first_key_file)))
 
 
 @cli.command()

@@ -17,7 +17,6 @@ from app.domain.quotas import Quota
 from app.factory import Factory
 from app.identity import token_reader
 from app.process.embedded import EmbeddedPostgres, running_url
-from app.services.keyring import Keyring
 from app.settings import Settings
 from app.telemetry import refuse_missing_exporter
 
@@ -66,19 +65,19 @@ def own_database(settings: Settings) -> Iterator[str]:
         yield server.url
 
 
-def on_keyring(data_dir: Path | None, work: Callable[[Keyring], Awaitable[T]]) -> T:
-    """Run `work` with the keyring of the database of the settings, which is brought to the newest revision first."""
+def on_services(data_dir: Path | None, work: Callable[[Factory], Awaitable[T]]) -> T:
+    """Run `work` with the services of the settings' database, which is brought to the newest revision first."""
     with database_of(settings_of(data_dir=data_dir)) as url:
         migrations.upgrade(url)
-        return asyncio.run(with_keyring(url, work))
+        return asyncio.run(with_services(url, work))
 
 
-async def with_keyring(url: str, work: Callable[[Keyring], Awaitable[T]]) -> T:
-    """Run `work` with the keyring in one transaction."""
+async def with_services(url: str, work: Callable[[Factory], Awaitable[T]]) -> T:
+    """Run `work` with the services of one transaction."""
     database = Database(url, pool_size=1)
     try:
         async with database.transaction() as session:
-            return await work(Factory(session, queue_app(url)).keyring())
+            return await work(Factory(session, queue_app(url)))
     finally:
         await database.close()
 

@@ -5,9 +5,8 @@ from typing import Annotated
 
 import typer
 
-from app.cli.environment import DataDir, on_keyring
+from app.cli.environment import DataDir, on_services
 from app.domain.callers import ApiKey, Role
-from app.services.keyring import Keyring
 
 keys = typer.Typer(help=__doc__, no_args_is_help=True, rich_markup_mode=None)
 
@@ -26,14 +25,14 @@ def create_key(
     A service that runs in development mode requires keys only after a restart.
     """
     lifetime = None if expires_days is None else timedelta(days=expires_days)
-    text, _ = on_keyring(data_dir, lambda keyring: keyring.create(tenant, role, lifetime))
+    text, _ = on_services(data_dir, lambda services: services.keyring().create(tenant, role, lifetime))
     typer.echo(text)
 
 
 @keys.command("list")
 def list_keys(data_dir: DataDir = None) -> None:
     """List every key ever created: prefix, tenant, role, whether it is valid, and when it was last used."""
-    for key in on_keyring(data_dir, Keyring.all):
+    for key in on_services(data_dir, lambda services: services.keyring().all()):
         typer.echo("\t".join(_key_line(key)))
 
 
@@ -43,13 +42,13 @@ def revoke_key(
     data_dir: DataDir = None,
 ) -> None:
     """Revoke a key. The service refuses it from now on."""
-    on_keyring(data_dir, lambda keyring: keyring.revoke(prefix))
+    on_services(data_dir, lambda services: services.keyring().revoke(prefix))
 
 
 @keys.command("renew-server-key")
 def renew_server_key(data_dir: DataDir = None) -> None:
     """Draw a new key for the digests that others see of entries, and make these digests anew. Print how many."""
-    typer.echo(on_keyring(data_dir, Keyring.renew_server_key))
+    typer.echo(on_services(data_dir, lambda services: services.keyring().renew_server_key()))
 
 
 def _key_line(key: ApiKey) -> tuple[str, ...]:

@@ -8,11 +8,8 @@ import typer
 
 from app.api.required_privacy import required_by
 from app.catalog import migrations
-from app.catalog.queue import queue_app
-from app.catalog.session import Database
-from app.cli.environment import DataDir, database_of, fail, settings_of
+from app.cli.environment import DataDir, database_of, fail, settings_of, with_services
 from app.domain.advice import PackedReference
-from app.factory import Factory
 from app.process.child import ChildProcess
 from app.services import computation
 from app.services.computation import compute_advice, compute_references
@@ -35,7 +32,7 @@ def replay(
     settings = settings_of(data_dir=data_dir)
     with database_of(settings) as url:
         migrations.upgrade(url)
-        replayed = asyncio.run(_loaded(url, advice_id))
+        replayed = asyncio.run(with_services(url, lambda services: services.replays().load(advice_id)))
     try:
         references, result = asyncio.run(_computed(replayed, settings))
     except TimeoutError:
@@ -50,15 +47,6 @@ def replay(
     if differences:
         raise typer.Exit(1)
     typer.echo("equal")
-
-
-async def _loaded(url: str, advice_id: str) -> Replay:
-    database = Database(url, pool_size=1)
-    try:
-        async with database.transaction() as session:
-            return await Factory(session, queue_app(url)).replays().load(advice_id)
-    finally:
-        await database.close()
 
 
 async def _computed(replayed: Replay, settings: Settings) -> tuple[Sequence[PackedReference], bytes]:

@@ -6,9 +6,9 @@ from typing import Annotated, Any
 import typer
 
 from app.api.required_privacy import privacy_in
-from app.cli.environment import DataDir, fail, on_keyring
+from app.cli.environment import DataDir, fail, on_services
 from app.domain.quotas import Quota
-from app.services.keyring import Keyring
+from app.factory import Factory
 from app.settings import numbers_by_name
 
 tenants = typer.Typer(help=__doc__, no_args_is_help=True, rich_markup_mode=None)
@@ -40,18 +40,19 @@ def set_tenant(
     changes |= {} if sign_off is None else {"demands_sign_off": sign_off}
     own = None if quota is None else quota_in(quota)
 
-    async def change(keyring: Keyring) -> None:
-        await keyring.set_policy(tenant, replace(await keyring.policy(tenant), **changes))
+    async def change(services: Factory) -> None:
+        known = services.tenants()
+        await known.set_policy(tenant, replace(await known.policy(tenant), **changes))
         if own is not None:
-            await keyring.set_quota(tenant, own)
+            await known.set_quota(tenant, own)
 
-    on_keyring(data_dir, change)
+    on_services(data_dir, change)
 
 
 @tenants.command("list")
 def list_tenants(data_dir: DataDir = None) -> None:
     """List every tenant with what it asks of its entries."""
-    for name, policy in on_keyring(data_dir, Keyring.tenants):
+    for name, policy in on_services(data_dir, lambda services: services.tenants().all()):
         line = (name, str(policy.required_privacy or "nothing required"), *(["sign-off"] * policy.demands_sign_off))
         typer.echo("\t".join(line))
 

@@ -9,7 +9,8 @@ from app.catalog.stores.questions import AskedRecord, QuestionStore
 from app.domain.callers import ApiKey, Caller, Role, is_prefix
 from app.domain.errors import InvalidDocumentError, NotFoundError, RoleNotAllowedError
 from app.domain.tenants import TenantPolicy
-from app.services.keyring import Keyring, refuse_name
+from app.services.keyring import Keyring
+from app.services.tenants import TenantService, refuse_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,10 +24,11 @@ class KeyPage:
 class Administration:
     """Keys and policies of tenants, for callers."""
 
-    def __init__(self, keys: KeyStore, questions: QuestionStore, keyring: Keyring) -> None:
+    def __init__(self, keys: KeyStore, questions: QuestionStore, keyring: Keyring, tenants: TenantService) -> None:
         self._keys = keys
         self._questions = questions
         self._keyring = keyring
+        self._tenants = tenants
 
     async def create(
         self, caller: Caller, tenant: str | None, role: Role, lifetime: timedelta | None
@@ -108,7 +110,7 @@ class Administration:
             RoleNotAllowedError: the caller may not administer this tenant.
         """
         owner = administered_tenant(caller, tenant)
-        return owner, await self._keyring.policy(owner)
+        return owner, await self._tenants.policy(owner)
 
     async def set_policy(self, caller: Caller, tenant: str | None, policy: TenantPolicy) -> str:
         """Set what a tenant, the caller's own if None, asks of its entries, and return its name.
@@ -118,7 +120,7 @@ class Administration:
             InvalidDocumentError: the name of the tenant is invalid.
         """
         owner = administered_tenant(caller, tenant)
-        await self._keyring.set_policy(owner, policy)
+        await self._tenants.set_policy(owner, policy)
         return owner
 
     async def _administered(self, caller: Caller, prefix: str) -> ApiKey:

@@ -1,41 +1,26 @@
 """API keys, for the service itself and for whoever runs it: creating, recognising and revoking them.
 
-And tenants: what each of them asks of its entries, and may use. `app.services.administration` does the same for
-callers. The server key is here, too.
+`app.services.administration` does the same for callers. The server key is here, too.
 """
 
 import secrets
 from datetime import UTC, datetime, timedelta
 
 from app.catalog.stores.keys import KeyStore
-from app.catalog.stores.quotas import QuotaStore
 from app.catalog.stores.server_key import ServerKeyStore
-from app.catalog.stores.tenants import TenantStore
-from app.domain.callers import (
-    LAST_USE_STEP,
-    LONGEST_TENANT,
-    PREFIX_LENGTH,
-    ApiKey,
-    Role,
-    draw_key,
-    hash_key,
-    is_tenant_name,
-)
-from app.domain.errors import InvalidDocumentError, NotFoundError, UnknownKeyError
-from app.domain.quotas import Quota
-from app.domain.tenants import TenantPolicy
+from app.domain.callers import LAST_USE_STEP, PREFIX_LENGTH, ApiKey, Role, draw_key, hash_key
+from app.domain.errors import NotFoundError, UnknownKeyError
+from app.services.tenants import refuse_name
 
 #: As many as the output of the HMAC has (RFC 2104, section 3).
 SERVER_KEY_BYTES = 32
 
 
 class Keyring:
-    """Who holds which key, and what tenants ask."""
+    """Who holds which key."""
 
-    def __init__(self, keys: KeyStore, tenants: TenantStore, quotas: QuotaStore, server_key: ServerKeyStore) -> None:
+    def __init__(self, keys: KeyStore, server_key: ServerKeyStore) -> None:
         self._keys = keys
-        self._tenants = tenants
-        self._quotas = quotas
         self._server_key = server_key
 
     async def any_created(self) -> bool:
@@ -89,39 +74,3 @@ class Keyring:
     async def renew_server_key(self) -> int:
         """Draw a new server key, and make all keyed digests anew; return how many these are."""
         return await self._server_key.replace(secrets.token_bytes(SERVER_KEY_BYTES))
-
-    async def policy(self, tenant: str) -> TenantPolicy:
-        """What a tenant asks of its entries."""
-        return await self._tenants.policy(tenant)
-
-    async def set_policy(self, tenant: str, policy: TenantPolicy) -> None:
-        """Set what a tenant asks of its entries; the tenant is created if it is new.
-
-        Raises:
-            InvalidDocumentError: the name of the tenant is invalid.
-        """
-        refuse_name(tenant)
-        await self._tenants.set_policy(tenant, policy)
-
-    async def set_quota(self, tenant: str, quota: Quota) -> None:
-        """Set what a tenant may use; where it has no limit, the service's usual one applies.
-
-        Raises:
-            InvalidDocumentError: the name of the tenant is invalid.
-        """
-        refuse_name(tenant)
-        await self._quotas.set_quota(tenant, quota)
-
-    async def tenants(self) -> list[tuple[str, TenantPolicy]]:
-        """Every tenant, with what it asks."""
-        return await self._tenants.all()
-
-
-def refuse_name(tenant: str) -> None:
-    """Refuse a name that no tenant may have.
-
-    Raises:
-        InvalidDocumentError: the name is empty, too long or not printable.
-    """
-    if not is_tenant_name(tenant):
-        raise InvalidDocumentError(f"The name of a tenant must have 1 to {LONGEST_TENANT} printable characters.")

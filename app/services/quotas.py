@@ -6,7 +6,7 @@ from app.catalog.stores.quotas import QuotaStore
 from app.domain.callers import Caller
 from app.domain.errors import QuotaExceededError, QuotaSpentError, RoleNotAllowedError
 from app.domain.quotas import Quota, Usage
-from app.services.keyring import refuse_name
+from app.services.tenants import refuse_name
 
 
 class QuotaService:

@@ -10,7 +10,8 @@ import pytest
 
 from aegis_advisor import MODEL_VERSION
 from app.cli import main
-from app.cli.replay import _computed, _loaded
+from app.cli.environment import with_services
+from app.cli.replay import _computed
 from app.domain.documents import compress, decompress
 from app.domain.errors import InvalidDocumentError, NotFoundError
 from app.domain.required_privacy import NOTHING_REQUIRED, RequiredPrivacy
@@ -21,7 +22,7 @@ from app.settings import Settings
 from tests.app.jobs.database import rows
 from tests.generated import mixed_entry
 from tests.pairs import associated_entry, paired_entry
-from tests.service import ask, example_entry, keyring_of, publish
+from tests.service import ask, example_entry, publish, tenants_of
 
 
 def execute(database_url, statement, *parameters):
@@ -40,9 +41,13 @@ async def answered(api, worker, entry=None, **question):
     return answer["id"]
 
 
+async def loaded_of(database_url, advice_id):
+    return await with_services(database_url, lambda services: services.replays().load(advice_id))
+
+
 async def replayed(database_url, advice_id):
     """What differs when an answer is computed again."""
-    loaded = await _loaded(database_url, advice_id)
+    loaded = await loaded_of(database_url, advice_id)
     return list(loaded.differences(*await _computed(loaded, Settings(database_url=database_url))))
 
 
@@ -115,10 +120,10 @@ async def test_another_model_is_named(api, worker, database_url, monkeypatch):
 
 async def test_a_policy_that_has_changed_is_noted(api, worker, database_url):
     advice_id = await answered(api, worker)
-    assert list((await _loaded(database_url, advice_id)).notes(NOTHING_REQUIRED)) == []
-    async with keyring_of(database_url) as keyring:
-        await keyring.set_policy("default", TenantPolicy(RequiredPrivacy(at_least={"k": 5.0})))
-    loaded = await _loaded(database_url, advice_id)
+    assert list((await loaded_of(database_url, advice_id)).notes(NOTHING_REQUIRED)) == []
+    async with tenants_of(database_url) as tenants:
+        await tenants.set_policy("default", TenantPolicy(RequiredPrivacy(at_least={"k": 5.0})))
+    loaded = await loaded_of(database_url, advice_id)
     (note,) = loaded.notes(NOTHING_REQUIRED)
     assert note == "policy: nothing was required then, k=5 is now; this is by the former"
     assert await replayed(database_url, advice_id) == []
@@ -127,11 +132,11 @@ async def test_a_policy_that_has_changed_is_noted(api, worker, database_url):
 async def test_what_cannot_be_replayed_is_refused(api, database_url):
     for unknown in ("nonsense", "00000000-0000-0000-0000-000000000000"):
         with pytest.raises(NotFoundError, match="There is no advice"):
-            await _loaded(database_url, unknown)
+            await loaded_of(database_url, unknown)
     head = await publish(api)
     waiting = await ask(api, head["id"])
     with pytest.raises(InvalidDocumentError, match="is queued"):
-        await _loaded(database_url, waiting.json()["id"])
+        await loaded_of(database_url, waiting.json()["id"])
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from app.domain.tenants import TenantPolicy
 from app.factory import Factory
 from app.services.advice_input import RecentInputs
 from tests.app.jobs.database import rows
-from tests.service import ACCEPTED, create_key, example_entry, keyring_of, publish, running_app
+from tests.service import ACCEPTED, create_key, example_entry, publish, running_app, tenants_of
 
 TENANTS = ("owner", "insurer", "stranger")
 
@@ -117,8 +117,8 @@ async def test_the_same_content_again_is_no_event(guarded, keys, told):
 
 
 async def test_a_version_is_told_when_it_is_signed_off(guarded, keys, told, database_url):
-    async with keyring_of(database_url) as keyring:
-        await keyring.set_policy("owner", TenantPolicy(demands_sign_off=True))
+    async with tenants_of(database_url) as tenants:
+        await tenants.set_policy("owner", TenantPolicy(demands_sign_off=True))
     head = await publish(guarded, example_entry(visibility="all"), **keys["provider"])
     path = f"/v1/entries/{head['id']}"
     assert told() == []
@@ -147,8 +147,8 @@ async def test_who_sees_an_entry_for_the_first_time_is_told(guarded, keys, told)
 
 
 async def test_a_change_of_visibility_tells_nothing_of_a_version_that_waits(guarded, keys, told, database_url):
-    async with keyring_of(database_url) as keyring:
-        await keyring.set_policy("owner", TenantPolicy(demands_sign_off=True))
+    async with tenants_of(database_url) as tenants:
+        await tenants.set_policy("owner", TenantPolicy(demands_sign_off=True))
     head = await publish(guarded, example_entry(), **keys["provider"])
     await guarded.patch(f"/v1/entries/{head['id']}", json={"visibility": "all"}, headers=keys["provider"])
     assert told() == []
@@ -167,8 +167,8 @@ async def test_who_asked_about_an_older_version_is_told_of_a_newer_one(guarded, 
     entry = {"id": head["id"], "name": head["name"], "tenant": "owner", "version": 2, "digest": consumer["digest"]}
     assert stale == {"entry": entry, "versions": [1]}
     assert second["digest"] not in json.dumps(stale)
-    async with keyring_of(database_url) as keyring:
-        await keyring.set_policy("owner", TenantPolicy(demands_sign_off=True))
+    async with tenants_of(database_url) as tenants:
+        await tenants.set_policy("owner", TenantPolicy(demands_sign_off=True))
     await replaced(guarded, head, keys["provider"], title="third")
     assert told() == []
 

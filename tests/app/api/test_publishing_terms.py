@@ -5,7 +5,7 @@ import pytest
 from app.domain.required_privacy import RequiredPrivacy
 from app.domain.tenants import TenantPolicy
 from tests.answers import pointers
-from tests.service import ACCEPTED, create_key, example_entry, keyring_of, publish, running_app
+from tests.service import ACCEPTED, create_key, example_entry, publish, running_app, tenants_of
 
 NOTHING = {"named": None, "require": {}, "min_cell": None, "require_noise": False, "max_epsilon": None}
 
@@ -24,8 +24,8 @@ async def test_by_default_nothing_is_asked(api):
 
 async def test_the_limits_are_those_of_the_service_and_the_tenant(database_url):
     key = await create_key(database_url, "hospital", "provider")
-    async with keyring_of(database_url) as keyring:
-        await keyring.set_policy("hospital", TenantPolicy(RequiredPrivacy({"k": 7, "l": 2})))
+    async with tenants_of(database_url) as tenants:
+        await tenants.set_policy("hospital", TenantPolicy(RequiredPrivacy({"k": 7, "l": 2})))
     settings = {"require_privacy": {"k": 5, "t": 0.2}, "min_cell": 10, "max_epsilon": 1.5, "max_body_bytes": 5000}
     async with running_app(database_url, **settings) as api:
         told = await terms(api, key)

@@ -7,7 +7,7 @@ from app.domain.required_privacy import RequiredPrivacy
 from app.domain.tenants import TenantPolicy
 from tests.answers import pointers
 from tests.app.api.test_privacy import vouching
-from tests.service import ACCEPTED, create_key, example_entry, keyring_of, publish, running_app
+from tests.service import ACCEPTED, create_key, example_entry, publish, running_app, tenants_of
 
 K3 = {"require_privacy": {"k": 3}}
 
@@ -77,9 +77,9 @@ async def test_an_answer_from_before_a_policy_answers_no_question_after_it(api, 
 async def test_the_stricter_of_service_and_owning_tenant_applies_to_everybody(database_url, worker):
     owner = await create_key(database_url, "owner", "provider")
     stranger = await create_key(database_url, "stranger", "operator")
-    async with keyring_of(database_url) as keyring:
-        await keyring.set_policy("owner", TenantPolicy(RequiredPrivacy({"k": 3}, {"t": 0.5})))
-        await keyring.set_policy("stranger", TenantPolicy(RequiredPrivacy({"k": 99})))
+    async with tenants_of(database_url) as tenants:
+        await tenants.set_policy("owner", TenantPolicy(RequiredPrivacy({"k": 3}, {"t": 0.5})))
+        await tenants.set_policy("stranger", TenantPolicy(RequiredPrivacy({"k": 99})))
     entry = vouching("k", 2, 4)
     for configuration in entry["configurations"]:
         configuration["privacy"]["t"] = 0.1
@@ -93,8 +93,8 @@ async def test_the_stricter_of_service_and_owning_tenant_applies_to_everybody(da
 
 async def test_an_entry_that_vouches_for_nothing_is_refused(database_url):
     owner = await create_key(database_url, "owner", "provider")
-    async with keyring_of(database_url) as keyring:
-        await keyring.set_policy("owner", TenantPolicy(RequiredPrivacy({"l": 2})))
+    async with tenants_of(database_url) as tenants:
+        await tenants.set_policy("owner", TenantPolicy(RequiredPrivacy({"l": 2})))
     async with running_app(database_url, min_k=3) as api:  # some configuration vouches for k, and none for l
         answer = await api.post("/v1/entries", json=example_entry(), headers=owner, params=ACCEPTED)
         assert (answer.status_code, pointers(answer)) == (

@@ -3,7 +3,7 @@
 import pytest
 
 from app.domain.tenants import TenantPolicy
-from tests.service import ACCEPTED, ask, create_key, example_entry, keyring_of, publish, running_app
+from tests.service import ACCEPTED, ask, create_key, example_entry, publish, running_app, tenants_of
 
 DEMANDED = {"sign_off": True}
 
@@ -24,8 +24,8 @@ async def keys(database_url):
 @pytest.fixture
 async def guarded(database_url, keys):  # noqa: ARG001 -- with keys, it is not in development mode
     """A service whose tenant `owner` demands a sign-off."""
-    async with keyring_of(database_url) as keyring:
-        await keyring.set_policy("owner", TenantPolicy(demands_sign_off=True))
+    async with tenants_of(database_url) as tenants:
+        await tenants.set_policy("owner", TenantPolicy(demands_sign_off=True))
     async with running_app(database_url) as api:
         yield api
 

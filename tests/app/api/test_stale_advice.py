@@ -3,7 +3,7 @@
 import pytest
 
 from app.domain.tenants import TenantPolicy
-from tests.service import ACCEPTED, Worker, create_key, example_entry, keyring_of, publish, running_app
+from tests.service import ACCEPTED, Worker, create_key, example_entry, publish, running_app, tenants_of
 
 
 @pytest.fixture
@@ -67,8 +67,8 @@ async def test_a_new_version_makes_advice_on_the_older_one_stale(guarded, keys):
 async def test_a_version_that_awaits_its_sign_off_is_no_news_to_others(guarded, keys, database_url):
     head = await publish(guarded, example_entry(visibility="all"), **keys["provider"])
     own, other = [await asked(guarded, head, keys[who]) for who in ("provider", "other")]
-    async with keyring_of(database_url) as keyring:
-        await keyring.set_policy("owner", TenantPolicy(demands_sign_off=True))
+    async with tenants_of(database_url) as tenants:
+        await tenants.set_policy("owner", TenantPolicy(demands_sign_off=True))
     await replaced(guarded, head, keys["provider"], title="second")
     readers = ((own, keys["provider"]), (own, keys["reviewer"]), (other, keys["other"]))
     assert [await is_stale(guarded, *one) for one in readers] == [True, True, False]

@@ -11,7 +11,7 @@ from app.catalog.stores.retention import PART
 from app.domain.tenants import TenantPolicy
 from app.jobs.retention import sweep
 from app.services.retention import Retention
-from tests.service import ACCEPTED, Worker, ask, create_key, example_entry, keyring_of, publish, running_app
+from tests.service import ACCEPTED, Worker, ask, create_key, example_entry, publish, running_app, tenants_of
 
 
 @pytest.fixture
@@ -80,8 +80,8 @@ async def test_the_version_that_others_see_stays_while_newer_ones_await_their_si
     provider = await create_key(database_url, "owner", "provider")
     async with running_app(database_url) as api:
         head = await publish(api, **provider)
-        async with keyring_of(database_url) as keyring:
-            await keyring.set_policy("owner", TenantPolicy(demands_sign_off=True))
+        async with tenants_of(database_url) as tenants:
+            await tenants.set_policy("owner", TenantPolicy(demands_sign_off=True))
         for number in range(2, 6):
             await replaced(api, head, str(number), **provider)
     assert await swept(versions=1) == 3

@@ -1,0 +1,57 @@
+"""Tenants: what each of them asks of its entries, and may use.
+
+`app.services.administration` is the same for callers.
+"""
+
+from app.catalog.stores.quotas import QuotaStore
+from app.catalog.stores.tenants import TenantStore
+from app.domain.callers import LONGEST_TENANT, is_tenant_name
+from app.domain.errors import InvalidDocumentError
+from app.domain.quotas import Quota
+from app.domain.tenants import TenantPolicy
+
+
+class TenantService:
+    """Tenants by name, for the service itself and for whoever runs it."""
+
+    def __init__(self, tenants: TenantStore, quotas: QuotaStore) -> None:
+        self._tenants = tenants
+        self._quotas = quotas
+
+    async def policy(self, tenant: str) -> TenantPolicy:
+        """What a tenant asks of its entries."""
+        return await self._tenants.policy(tenant)
+
+    async def set_policy(self, tenant: str, policy: TenantPolicy) -> None:
+        """Set what a tenant asks of its entries; the tenant is created if it is new.
+
+        Raises:
+            InvalidDocumentError: the name of the tenant is invalid.
+        """
+        refuse_name(tenant)
+        await self._tenants.set_policy(tenant, policy)
+
+    async def set_quota(self, tenant: str, quota: Quota) -> None:
+        """Set what a tenant may use; where it has no limit, the service's usual one applies.
+
+        Raises:
+            InvalidDocumentError: the name of the tenant is invalid.
+        """
+        refuse_name(tenant)
+        await self._quotas.set_quota(tenant, quota)
+
+    async def all(self) -> list[tuple[str, TenantPolicy]]:
+        """Every tenant, with what it asks."""
+        return await self._tenants.all()
+
+
+def refuse_name(tenant: str) -> None:
+    """Refuse a name that no tenant may have.
+
+    Raises:
+        InvalidDocumentError: the name is empty, too long, not printable, or begins or ends with a blank.
+    """
+    if not is_tenant_name(tenant):
+        raise InvalidDocumentError(
+            f"The name of a tenant must have 1 to {LONGEST_TENANT} printable characters, and no blank at either end."
+        )
