@@ -25,16 +25,22 @@ async def keys(database_url):
     }
 
 
-async def test_a_tenant_sends_so_many_requests_and_others_are_not_held_up(database_url, keys):
+@pytest.fixture
+def slow_time(monkeypatch):
+    """Rates of a minute are rates of a day, so that nothing comes back however slow the machine is."""
+    monkeypatch.setattr(limits, "MINUTE", 86_400.0)
+
+
+async def test_a_tenant_sends_so_many_requests_and_others_are_not_held_up(database_url, keys, slow_time):  # noqa: ARG001
     async with running_app(database_url, rate_limit=3) as api:
         for number, who in enumerate(("provider", "consumer", "provider")):
             answer = await api.get("/v1/measures", headers=keys[who])
             assert answer.status_code == 200
-            assert answer.headers["RateLimit-Policy"] == '"tenant";q=3;w=60'
+            assert answer.headers["RateLimit-Policy"] == '"tenant";q=3;w=86400'
             assert answer.headers["RateLimit"].startswith(f'"tenant";r={2 - number};t=')
         refused = await api.get("/v1/measures", headers=keys["provider"])
         assert (refused.status_code, refused.json()["code"]) == (429, "rate_exceeded")
-        assert 1 <= int(refused.headers["Retry-After"]) <= 20
+        assert 28_000 <= int(refused.headers["Retry-After"]) <= 28_800
         assert refused.headers["RateLimit"].startswith('"tenant";r=0')
         assert (await api.get("/v1/measures", headers=keys["other"])).status_code == 200
         assert (await api.get("/healthz")).status_code == 200
@@ -46,16 +52,15 @@ async def test_there_is_no_limit_in_development_mode_nor_if_it_is_0(database_url
         assert "RateLimit" not in (await unlimited.get("/v1/measures", headers=keys["other"])).headers
 
 
-async def test_wrong_keys_lock_their_address_out_and_right_ones_stay_in(database_url, keys):
+async def test_wrong_keys_lock_their_address_out_and_right_ones_stay_in(database_url, keys, slow_time):  # noqa: ARG001
     wrong = {"Authorization": "Bearer aegis_00000000_wrong"}
     async with running_app(database_url, wrong_keys=5) as api:
         assert (await api.get("/v1/measures", headers=keys["provider"])).status_code == 200
         guesses = [(await api.get("/v1/measures", headers=wrong)).status_code for _ in range(300)]
-        assert guesses[:5] == [401] * 5
-        assert guesses[5:].count(429) >= 290
+        assert guesses == [401] * 5 + [429] * 295
         locked = await api.get("/v1/measures", headers=wrong)
         assert (locked.status_code, locked.json()["code"]) == (429, "too_many_guesses")
-        assert 1 <= int(locked.headers["Retry-After"]) <= 12
+        assert 17_000 <= int(locked.headers["Retry-After"]) <= 17_280
         assert (await api.get("/v1/measures", headers=keys["provider"])).status_code == 200  # known to be right
         assert (await api.get("/v1/measures", headers=keys["other"])).status_code == 429  # not known yet
         assert (await api.get("/v1/measures")).status_code == 401  # no guess
@@ -132,8 +137,6 @@ async def test_a_tenant_stores_so_many_entries_versions_and_bytes(database_url, 
     async with running_app(database_url, quota={"entries": 2, "versions": 3}) as api:
         head = await publish(api, example_entry(name="one"), **keys["provider"])
         await publish(api, example_entry(name="two"), **keys["provider"])
-        third = await api.post("/v1/entries", json=example_entry(name="three"), headers=keys["provider"])
-        assert third.status_code in {403, 422}
         third = await api.post(
             "/v1/entries", json=example_entry(name="three"), headers=keys["provider"], params=ACCEPTED
         )
