@@ -48,16 +48,25 @@ def drop_database(server_url: str, name: str) -> None:
 _SHAPE = """
 SELECT (SELECT count(*) FROM pg_attribute), (SELECT count(*) FROM pg_constraint), (SELECT count(*) FROM pg_trigger)
 """
-_OTHERS = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> %s"
+_END_OTHERS = """
+SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = current_database() AND pid <> %s
+"""  # waits up to 10 s for each to end
 _TABLES = "SELECT tablename FROM pg_tables WHERE schemaname = 'public'"
 _FIRST = sql.SQL("SELECT 1 FROM {} LIMIT 1")
-_TRUNCATE = sql.SQL("TRUNCATE {} RESTART IDENTITY CASCADE")
+_DELETE = sql.SQL("DELETE FROM {}")
+# Without triggers, rows can be deleted in any order: foreign keys are triggers.
+_WITHOUT_TRIGGERS = "SET session_replication_role = replica"
+_SEQUENCES = "SELECT sequencename FROM pg_sequences WHERE schemaname = 'public' AND last_value IS NULL"
+_RESTART = sql.SQL("SELECT setval({}, 1, false)")
+_RENEWALS = 100
+"""How often the rows of a database are deleted, until those that are dead would slow it down."""
 
 
 class LentDatabase:
     """A database that tests use in turn, each as if it were new, because emptying is faster than copying.
 
-    What migrations put into it stays there. If a test changes its schema, the next test gets a new copy.
+    What migrations put into it stays there. If a test changes its schema, the next test gets a new copy. Rows are
+    deleted (1 ms): TRUNCATE makes a new file for each table and index (60 ms), as a new copy does.
     """
 
     def __init__(self, server_url: str, name: str, template: str) -> None:
@@ -69,20 +78,26 @@ class LentDatabase:
         with psycopg.connect(self.url) as connection:
             self._shape = connection.execute(_SHAPE).fetchone()
             tables = [sql.Identifier(name) for (name,) in connection.execute(_TABLES)]
-            self._empty = [table for table in tables if connection.execute(_FIRST.format(table)).fetchone() is None]
+            empty = [table for table in tables if connection.execute(_FIRST.format(table)).fetchone() is None]
+            unused = [sql.Literal(name) for (name,) in connection.execute(_SEQUENCES)]
+        clearing = [*map(_DELETE.format, empty), *map(_RESTART.format, unused)]
+        self._clear, self._renewals_left = sql.SQL("; ").join(clearing), _RENEWALS
 
     def renew(self) -> None:
         """End the sessions in it and restore its first state."""
-        if not self._emptied():
+        self._renewals_left -= 1
+        if self._renewals_left == 0 or not self._emptied():
             drop_database(self._server_url, self._name)
             self._create()
 
     def _emptied(self) -> bool:
         with psycopg.connect(self.url, autocommit=True) as connection:
-            connection.execute(_OTHERS, [connection.info.backend_pid])
+            connection.execute(_END_OTHERS, [connection.info.backend_pid])
             if connection.execute(_SHAPE).fetchone() != self._shape:
                 return False
-            connection.execute(_TRUNCATE.format(sql.SQL(", ").join(self._empty)))
+            connection.execute(_WITHOUT_TRIGGERS)
+            with connection.transaction():
+                connection.execute(self._clear)
             return True
 
 
