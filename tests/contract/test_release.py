@@ -110,6 +110,7 @@ def test_a_service_that_is_down_costs_no_work(people, tmp_path, monkeypatch, cap
     assert not (tmp_path / "r").exists()
 
 
+@pytest.mark.long
 def test_what_the_service_would_refuse_is_said_before_any_work(keyed, people, tmp_path):
     """In one test, since each process that runs tests would start a service of its own for a part of it."""
     address, keys = keyed
@@ -130,6 +131,7 @@ def test_what_the_service_would_refuse_is_said_before_any_work(keyed, people, tm
         assert (stages, (tmp_path / "r").exists()) == (["asking the service what it requires"], False)
 
 
+@pytest.mark.long
 def test_a_name_of_an_entry_about_something_else_is_not_taken_from_it(client, people, tmp_path):
     name = f"other-{uuid4().hex}"
     client.publish(EXAMPLE_ENTRY | {"name": name})

@@ -153,6 +153,7 @@ def test_any_text_can_be_looked_up_as_a_key(text):
 COUNT, WORD = 7_777_771, "unmistakable"
 
 
+@pytest.mark.long
 async def test_no_key_no_count_and_no_body_is_ever_logged(database_url):
     header = await create_key(database_url, "owner", "provider")
     entry = example_entry(records=COUNT, description=WORD)

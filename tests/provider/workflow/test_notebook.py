@@ -2,15 +2,17 @@
 
 from pathlib import Path
 
-import nbformat
 import pytest
-from nbclient import NotebookClient
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 
 
 @pytest.mark.long
 def test_every_cell_runs_and_the_card_is_shown():
+    # They take seconds to import, for which every run of the tests would wait.
+    import nbformat  # noqa: PLC0415
+    from nbclient import NotebookClient  # noqa: PLC0415
+
     notebook = nbformat.read(EXAMPLES / "release.ipynb", as_version=4)
     NotebookClient(notebook, timeout=None, resources={"metadata": {"path": str(EXAMPLES)}}).execute()
     headline, card, rows, frontier = [

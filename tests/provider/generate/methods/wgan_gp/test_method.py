@@ -40,6 +40,7 @@ def test_it_comes_nearer_to_the_table_than_independent_columns_and_is_the_same_f
     assert not np.array_equal(sample(models(task, 2, 1)[0]), sample(first))
 
 
+@pytest.mark.long
 def test_a_training_that_goes_on_ends_as_if_it_had_not_been_stopped(task):
     one, two, three = models(task, 3, 3)
     [again] = models(task, 3, 1, state=two.state())
