@@ -6,6 +6,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.catalog.queue import CEILING, JobQueue
 from app.catalog.stores.advice import AdviceStore
 from app.catalog.stores.contents import ContentStore
+from app.catalog.stores.data_requests import DataRequestStore
 from app.catalog.stores.deliveries import DeliveryStore
 from app.catalog.stores.entries import EntryStore
 from app.catalog.stores.events import EventStore
@@ -25,6 +26,8 @@ from app.services.advice import AdviceService
 from app.services.advice_input import RecentInputs
 from app.services.advice_work import AdviceWork
 from app.services.catalogue import CatalogueService
+from app.services.data_request_work import DataRequestWork
+from app.services.data_requests import DataRequestService
 from app.services.deliveries import DeliveryService
 from app.services.idempotency import IdempotencyService
 from app.services.keyring import Keyring
@@ -76,7 +79,7 @@ class Factory:
 
     def retention(self) -> RetentionService:
         """The service for what is kept only for some time."""
-        return RetentionService(RetentionStore(self._session), self.idempotency())
+        return RetentionService(RetentionStore(self._session), self.idempotency(), self.data_request_work())
 
     def idempotency(self) -> IdempotencyService:
         """The service for requests that are carried out once."""
@@ -93,6 +96,7 @@ class Factory:
             KeyStore(self._session),
             self.quotas(),
             EventStore(self._session),
+            self.data_request_work(),
             self.jobs(),
         )
 
@@ -119,6 +123,21 @@ class Factory:
             self.references(),
             recent,
         )
+
+    def data_requests(self, recent: RecentVersions) -> DataRequestService:
+        """The service for requests for data, with the versions that it keeps."""
+        return DataRequestService(
+            DataRequestStore(self._session),
+            EntryStore(self._session),
+            AdviceStore(self._session),
+            self.advice(recent),
+            self.data_request_work(),
+            EventStore(self._session),
+        )
+
+    def data_request_work(self) -> DataRequestWork:
+        """The service's own side of requests for data."""
+        return DataRequestWork(DataRequestStore(self._session), AdviceStore(self._session), EventStore(self._session))
 
     def webhooks(self) -> WebhookService:
         """The service for webhooks."""

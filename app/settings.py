@@ -132,6 +132,12 @@ class Settings(BaseSettings):
     versions_kept: int | None = Field(
         default=None, ge=1, description="How many versions of an entry are kept, the latest ones; by default, all."
     )
+    request_days: int = Field(
+        default=30,
+        ge=1,
+        le=3650,
+        description="Days after which a request for data ends with which nobody does anything.",
+    )
     disk_dir: Path | None = Field(
         default=None,
         description="A directory on the disk of the database. `serve` sets it for the embedded one.",

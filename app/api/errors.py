@@ -15,6 +15,7 @@ from app.api.codings import CODINGS
 from app.api.methods import PATCH_TYPES, allowed_methods, method_headers, options
 from app.api.request_scope import request_id
 from app.domain.errors import (
+    ActionNotPossibleError,
     BudgetSpentError,
     DatabaseUnavailableError,
     Fault,
@@ -77,6 +78,7 @@ STATUS: Mapping[type[RefusalError], tuple[int, str]] = {
     QuotaExceededError: (403, "Quota exceeded"),
     RoleNotAllowedError: (403, "Not allowed"),
     NotFoundError: (404, "Not found"),
+    ActionNotPossibleError: (409, "Not possible now"),
     InFlightError: (409, "In flight"),
     NameTakenError: (409, "Name taken"),
     StaleVersionError: (412, "Stale version"),
@@ -128,8 +130,7 @@ def _refused(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RefusalError)  # noqa: S101 -- registered for this class only
     status, title = next(STATUS[kind] for kind in type(error).__mro__ if kind in STATUS)
     faults = error.faults if isinstance(error, InvalidDocumentError) else ()
-    members = {"entry": error.entry_id} if isinstance(error, NameTakenError) else {}
-    answer = problem(request, status, title, error.code, error.detail, faults=faults, **members)
+    answer = problem(request, status, title, error.code, error.detail, faults=faults, **_members(error))
     if isinstance(error, WaitError):
         answer.headers["Retry-After"] = str(error.seconds)
     if isinstance(error, MediaTypeError) and request.method == "PATCH":
@@ -137,6 +138,13 @@ def _refused(request: Request, error: Exception) -> JSONResponse:
     if isinstance(error, ContentCodingError):  # RFC 9110, section 15.5.16
         answer.headers["Accept-Encoding"] = ", ".join(CODINGS)
     return answer
+
+
+def _members(error: RefusalError) -> dict[str, Any]:
+    """The members that only problems of this kind have."""
+    if isinstance(error, NameTakenError):
+        return {"entry": error.entry_id}
+    return {"possible": error.possible} if isinstance(error, ActionNotPossibleError) else {}
 
 
 def _invalid_parameter(request: Request, error: Exception) -> JSONResponse:

@@ -31,6 +31,7 @@ class Limits:
         idempotency_keys: how many of them may have an idempotency key; None for no limit.
         guesses: wrong keys by address; None if they are not limited.
         disk: the disk of the database; None if it is not known.
+        request_days: days after which a request for data ends with which nobody does anything.
     """
 
     bodies: BodyBudget
@@ -39,6 +40,7 @@ class Limits:
     idempotency_keys: Rate | None
     guesses: Guesses | None
     disk: Disk | None
+    request_days: int
 
     @classmethod
     def by(cls, settings: Settings, *, development_mode: bool) -> Self:
@@ -51,4 +53,5 @@ class Limits:
             idempotency_keys=Rate(MOST_KEYS, DAY) if has_tenants else None,
             guesses=Guesses(Rate(settings.wrong_keys, MINUTE)) if settings.wrong_keys else None,
             disk=None if settings.disk_dir is None else Disk(settings.disk_dir, settings.disk_reserve_bytes),
+            request_days=settings.request_days,
         )

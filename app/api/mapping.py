@@ -41,6 +41,7 @@ def head_body(head: Head) -> dict[str, Any]:
         "description": head.description,
         "keywords": head.keywords,
         "license": head.license,
+        "terms": head.terms,
         "label": head.label,
         "tenant": head.tenant,
         "visibility": visibility_body(head.visibility),

@@ -9,6 +9,8 @@ from fastapi import APIRouter
 
 from app.api.routers import (
     advice,
+    data_requests,
+    decisions,
     documentation,
     entries,
     keys,
@@ -27,6 +29,8 @@ ROUTERS: tuple[APIRouter, ...] = (
     visibility.router,
     publishing.router,
     advice.router,
+    data_requests.router,
+    decisions.router,
     measures.router,
     keys.router,
     policy.router,

@@ -1,6 +1,9 @@
-"""The digest of an entry for callers who may not read its counts."""
+"""Digests that are no part of the content: an entry's for callers who may not read its counts, and its terms'."""
 
+import hashlib
 import hmac
+
+import orjson
 
 
 def keyed_digest(key: bytes, entry_id: str, digest: str) -> str:
@@ -11,3 +14,14 @@ def keyed_digest(key: bytes, entry_id: str, digest: str) -> str:
     digest.
     """
     return f"hmac-sha256:{hmac.digest(key, f'{entry_id} {digest}'.encode(), 'sha256').hex()}"
+
+
+def terms_digest(license_name: str, policy: bytes = b"null") -> str:
+    """The digest of an entry's terms: SHA-256 of the RFC 8785 JSON of an object with its `license` and `terms`.
+
+    Args:
+        license_name: the licence of the masked tables.
+        policy: the entry's `terms` as RFC 8785 JSON.
+    """
+    canonical = b'{"license":%b,"terms":%b}' % (orjson.dumps(license_name), policy)
+    return f"sha256:{hashlib.sha256(canonical).hexdigest()}"

@@ -33,6 +33,7 @@ class Head:
     """The summary of an entry, at one version.
 
     Attributes:
+        terms: the digest of the licence and the policy under which masked tables are handed over.
         version_id: the catalogue's internal id of this version.
         digest: the digest of its content, for callers who may read the counts.
         keyed_digest: the digest for everybody else: it cannot confirm a guess of the counts.
@@ -53,6 +54,7 @@ class Head:
     description: str
     keywords: tuple[str, ...]
     license: str
+    terms: str
     label: str
     tenant: str
     visibility: Visibility
@@ -196,6 +198,7 @@ class Content:
     """The content of one version of an entry, as stored.
 
     Attributes:
+        terms: the digest of its terms if it has a policy; None if its licence is all.
         schema: the published document without its counts and configurations, as compressed JSON.
         configurations: the configurations as published, as compressed JSON.
         configuration_table: the same configurations as numbers.
@@ -207,6 +210,7 @@ class Content:
     description: str
     keywords: tuple[str, ...]
     license: str
+    terms: str | None
     label: str
     outline: tuple[AttributeOutline, ...]
     schema: bytes

@@ -1,5 +1,6 @@
 """Refusals and their reasons. The API gives each a status; this module knows nothing of HTTP."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 
@@ -76,6 +77,17 @@ class KeyReusedError(RefusalError):
     """The idempotency key was used for another request."""
 
     code = "idempotency_key_reused"
+
+
+class ActionNotPossibleError(RefusalError):
+    """What the caller wants to do with a request is not possible in its present state; `possible` is."""
+
+    code = "not_possible"
+
+    def __init__(self, state: str, action: str, possible: Sequence[str]) -> None:
+        instead = f"You may: {', '.join(possible)}." if possible else "You cannot change it now."
+        super().__init__(f"This request is {state}, so {action} is not possible. {instead}")
+        self.possible = tuple(possible)
 
 
 class StaleVersionError(RefusalError):

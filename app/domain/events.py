@@ -7,12 +7,14 @@ ENTRY_PUBLISHED: Final = "entry.published"
 ADVICE_SUCCEEDED: Final = "advice.succeeded"
 ADVICE_FAILED: Final = "advice.failed"
 ADVICE_STALE: Final = "advice.stale"
+REQUEST_CHANGED: Final = "request.changed"
 
 EVENT_TYPES: Final[Mapping[str, str]] = {
     ENTRY_PUBLISHED: "a version of an entry has become visible to the tenant",
     ADVICE_SUCCEEDED: "an advice that the tenant waits for is there",
     ADVICE_FAILED: "an advice that the tenant waits for has failed",
     ADVICE_STALE: "a new version of an entry has become visible to the tenant, which has asked about an older one",
+    REQUEST_CHANGED: "a data request of the tenant, or for one of its entries, is new or has changed",
 }
 """What a webhook can ask for, each with when it happens. To add a type, add it here and in the table of docs/api.md."""
 

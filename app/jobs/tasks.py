@@ -81,6 +81,7 @@ class Tasks:
             if outcome.problem is not None:
                 await services.references().give_up(version_id, attributes, outcome.problem)
             await _end_turn(services.jobs(), tenant, context, outcome)
+        await self._settle()
         return outcome
 
     async def _reconstruct(self, lane: Lane, version_id: int, attributes: list[int]) -> None:
@@ -100,7 +101,15 @@ class Tasks:
             if outcome.problem is not None:
                 await services.advice_work(self._recent).fail(advice_id, outcome.problem)
             await _end_turn(services.jobs(), tenant, context, outcome)
+        await self._settle()
         return outcome
+
+    async def _settle(self) -> None:
+        """Answer the requests for data whose advice is finished now; also those of a run that died before this."""
+        while True:
+            async with self._factory("settle") as services:
+                if not await services.data_request_work().settle():
+                    return
 
     async def _answer(self, lane: Lane, tenant: str, advice_id: str) -> None:
         start = time.perf_counter()

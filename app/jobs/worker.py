@@ -62,7 +62,7 @@ async def _run_worker(settings: Settings, tracer: Tracer) -> None:
             await children[Lane.LIGHT].warm()
             with metrics_served(settings, observed(registry, database, children)):
                 _log.info("worker started")
-                retention = Retention(settings.advice_days, settings.versions_kept)
+                retention = Retention(settings.advice_days, settings.versions_kept, settings.request_days)
                 sender = Sender(allow_private=settings.webhooks_allow_private)
                 deliverer = Deliverer(for_deliveries, queue, sender, metrics=for_webhooks)
                 beside = [

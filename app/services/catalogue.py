@@ -23,6 +23,7 @@ from app.domain.errors import (
 from app.domain.tenants import TenantPolicy
 from app.domain.verdicts import StoredVerdict
 from app.services.admission import Admission
+from app.services.data_request_work import DataRequestWork
 from app.services.publishing import Published, Terms
 from app.services.quotas import QuotaService
 from app.services.references import chunks
@@ -41,6 +42,7 @@ class CatalogueService:
         keys: KeyStore,
         quotas: QuotaService,
         events: EventStore,
+        requests: DataRequestWork,
         queue: JobQueue,
     ) -> None:
         self._entries = entries
@@ -51,6 +53,7 @@ class CatalogueService:
         self._keys = keys
         self._quotas = quotas
         self._events = events
+        self._requests = requests
         self._queue = queue
 
     async def terms(self, caller: Caller, name: str | None, admission: Admission) -> Terms:
@@ -230,12 +233,13 @@ class CatalogueService:
         return await self.head(caller, entry_id, head.version)
 
     async def delete(self, caller: Caller, entry_id: str, is_current: Callable[[Head], bool]) -> None:
-        """Delete the entry with its versions and advice, and free its name."""
+        """Delete the entry with its versions and advice, end the requests for it, and free its name."""
         head = await self._owned(caller, entry_id)
         if not is_current(head):
             raise StaleVersionError(
                 f"The entry has changed; it is at version {head.version}. Read it again before deleting it."
             )
+        await self._requests.end_for_entry(entry_id)
         await self._advice.wake_waiting(entry_id)
         await self._entries.delete(entry_id)
 

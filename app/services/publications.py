@@ -9,12 +9,13 @@ from aegis_advisor.evidence.checks import Fault as PairFault
 from aegis_advisor.evidence.checks import find_faults, find_label_faults, find_pair_faults
 from aegis_advisor.joint import find_association_faults, find_trace_faults
 from app.domain.arrays import pack
-from app.domain.documents import compress, parts_of
+from app.domain.digests import terms_digest
+from app.domain.documents import Document, compress, parts_of
 from app.domain.entries import AttributeOutline, Content, CountKind, CountTable, MaskingOutline, Publication
 from app.domain.errors import Fault, InvalidDocumentError, pointer
 from app.domain.published import PublishedEntry
 from app.services.configurations import pack_configurations
-from app.services.digests import digest
+from app.services.digests import canonical_parts, digest
 from app.services.limits import excess_cells, excess_maskings, excess_pairs, excess_probabilities
 from app.services.policy import NO_POLICY, Policy, declaration_faults, policy_faults
 from app.services.promises import promise_faults
@@ -93,6 +94,7 @@ def _content_of(entry: PublishedEntry) -> Content:
         description=entry.description,
         keywords=entry.keywords,
         license=entry.license,
+        terms=_terms(entry.document),
         label=entry.label,
         outline=outline,
         schema=compress(schema),
@@ -101,6 +103,13 @@ def _content_of(entry: PublishedEntry) -> Content:
         count_tables=tuple(packed_tables(entry)),
         open_answers=entry.control.open_answers,
     )
+
+
+def _terms(document: Document) -> str | None:
+    policy = document.get("terms")
+    if policy is None:
+        return None
+    return terms_digest(document.get("license", ""), b"".join(canonical_parts(policy)))
 
 
 def packed_tables(entry: PublishedEntry) -> Iterator[CountTable]:

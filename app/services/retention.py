@@ -5,6 +5,7 @@ from datetime import timedelta
 
 from app.catalog.stores.retention import PART, RetentionStore
 from app.domain.webhooks import KEPT
+from app.services.data_request_work import DataRequestWork
 from app.services.idempotency import IdempotencyService
 
 
@@ -14,26 +15,31 @@ class Retention:
 
     Attributes:
         advice_days: days for which finished advice is kept.
+        request_days: days after which a request for data ends with which nobody does anything.
         versions: how many versions of an entry are kept: the latest ones.
     """
 
     advice_days: int | None = None
     versions: int | None = None
+    request_days: int | None = None
 
 
 class RetentionService:
     """Deletes what has been kept long enough, a part of it in each transaction."""
 
-    def __init__(self, store: RetentionStore, idempotency: IdempotencyService) -> None:
+    def __init__(self, store: RetentionStore, idempotency: IdempotencyService, requests: DataRequestWork) -> None:
         self._store = store
+        self._requests = requests
         self._idempotency = idempotency
 
     async def sweep(self, retention: Retention) -> int:
-        """Delete a part of what is too old, unless another worker is doing that; how many rows."""
+        """Delete or end a part of what is too old, unless another worker is doing that; how many rows."""
         if not await self._store.try_lock():
             return 0
         deleted = await self._idempotency.forget(PART)
         deleted += await self._store.delete_deliveries(KEPT)
+        if retention.request_days is not None:
+            deleted += await self._requests.expire(timedelta(days=retention.request_days))
         if retention.advice_days is not None:
             deleted += await self._store.delete_advice(timedelta(days=retention.advice_days))
         if retention.versions is not None:

@@ -6,9 +6,9 @@ from typing import Annotated
 import structlog
 from fastapi import APIRouter, Depends, Header, Response
 
-from aegis_advisor.measures import MEASURES
 from aegis_sdk import wire
 from app.api.advice_json import advice_json
+from app.api.asked import question_of
 from app.api.bodies import validated
 from app.api.conditional import NOT_MODIFIED, KnownTagsDependency, etag_of_advice
 from app.api.dependencies import (
@@ -24,8 +24,7 @@ from app.api.describe import answers, body
 from app.api.idempotency import OnceDependency
 from app.api.mapping import JsonResponse
 from app.api.preferences import Waiting, waiting
-from app.api.required_privacy import required_privacy
-from app.domain.advice import AdviceQuestion, ReferenceKind
+from app.domain.advice import AdviceQuestion
 from app.domain.callers import Caller
 from app.factory import Factory
 from app.services.advice import QuestionRules, SeenAdvice
@@ -71,7 +70,7 @@ async def ask_advice(
     wait = waiting(prefer)
 
     async def ask() -> tuple[str, Response]:
-        question = _question_of(await validated(wire.AdviceRequest, document))
+        question = question_of(await validated(wire.AdviceRequest, document))
         seen = await _answer(state, caller, entry_id, version, question, wait.seconds)
         return seen.advice.id, await _answered(state, caller, seen, wait)
 
@@ -147,32 +146,3 @@ async def _json(state: State, caller: Caller, seen: SeenAdvice) -> bytes:
     if len(seen.advice.result or b"") <= SMALL:
         return advice_json(seen)
     return await state.making.run(advice_json, seen, on_behalf_of=caller.tenant)
-
-
-def _question_of(request: wire.AdviceRequest) -> AdviceQuestion:
-    """Convert a validated request into a question of the domain."""
-    required = None if request.require is None else required_privacy(request.require)
-    return AdviceQuestion(
-        measure=request.measure,
-        attributes=None if request.attributes is None else tuple(request.attributes),
-        weights=request.weights,
-        at_least=None if required is None else required.at_least,
-        at_most=None if required is None else required.at_most,
-        reference=ReferenceKind(request.reference),
-        rounding_seed=request.rounding_seed,
-        limit=wire.ROWS if request.limit is None else request.limit,
-        bias_correction=_wants_correction(request),
-        kinds=tuple(request.kinds),
-    )
-
-
-def _wants_correction(request: wire.AdviceRequest) -> bool:
-    """Whether to correct the bias, as the question says or else as its measure does by default.
-
-    Declared utilities are not corrected: what chance adds to a utility on its own records, it takes from these.
-    """
-    if request.bias_correction is not None:
-        return request.bias_correction
-    if "generated" in request.kinds:
-        return False
-    return request.measure in MEASURES and MEASURES[request.measure].corrected_by_default

@@ -59,6 +59,11 @@ class AdviceStore:
             return None
         return next((_to_advice(row, version) for row, version in rows), None)
 
+    async def hold(self, advice_id: str) -> None:
+        """Prevent that an advice is finished or deleted during the transaction."""
+        held = select(AdviceRow.id).where(AdviceRow.id == uuid.UUID(advice_id)).with_for_update(read=True)
+        await self._session.execute(held)
+
     async def progress(self, advice_id: str, model_version: str) -> Progress | None:
         """How many of the references that an advice needs are stored; None if the advice has been deleted."""
         statement = _needs(model_version, _DONE, _TOTAL).where(AdviceRow.id == uuid.UUID(advice_id))

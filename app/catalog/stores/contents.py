@@ -51,6 +51,7 @@ class ContentStore:
             description=content.description,
             keywords=list(content.keywords),
             license=content.license,
+            terms=content.terms,
             label=content.label,
             open_answers=content.open_answers,
             accepted_small_counts=accepted_small_counts,

@@ -33,6 +33,7 @@ from app.catalog.stores.page_tokens import read_token, write_token
 from app.catalog.stores.tenants import tenant_id, to_policy
 from app.catalog.tables import EntryRow, EntryVersionRow, TenantRow
 from app.domain.callers import Caller
+from app.domain.digests import terms_digest
 from app.domain.entries import Audience, Head, HeadPage, Visibility
 
 PAGE_BYTES = 2_000_000
@@ -124,6 +125,11 @@ class EntryStore:
         items = tuple(_to_head(*row) for row in await self._session.execute(heads, _insider(caller)))
         more = len(entries) > len(chosen)
         return HeadPage(items, write_token(chosen[-1].created_at, chosen[-1].id) if more else None)
+
+    async def hold(self, entry_id: str) -> bool:
+        """Prevent the deletion of an entry during the transaction; False if it is deleted."""
+        held = select(EntryRow.id).where(EntryRow.id == uuid.UUID(entry_id)).with_for_update(read=True, key_share=True)
+        return (await self._session.execute(held)).first() is not None
 
     async def set_latest(self, entry_id: str, version: int, *, awaits_sign_off: bool = False) -> None:
         """Make `version` the latest version of the entry; others see it unless it awaits its sign-off."""
@@ -244,6 +250,7 @@ def _to_head(entry: EntryRow, version: EntryVersionRow, tenant: TenantRow) -> He
         description=version.description,
         keywords=tuple(version.keywords),
         license=version.license,
+        terms=version.terms or terms_digest(version.license),
         label=version.label,
         tenant=tenant.name,
         visibility=Visibility(Audience(entry.audience), tuple(entry.audience_tenants)),

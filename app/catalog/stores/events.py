@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.types import Integer, Text, Uuid
 
 from app.domain.entries import Visibility
-from app.domain.events import ADVICE_STALE, ENTRY_PUBLISHED, PING
+from app.domain.events import ADVICE_STALE, ENTRY_PUBLISHED, PING, REQUEST_CHANGED
 
 _ADD = "INSERT INTO delivery (webhook_id, type, data) "
 
@@ -82,6 +82,19 @@ _ENDED = text(
     f"WHERE advice.id = :advice_id AND 'advice.' || advice.status = ANY(webhook.event_types) AND {_SEES}"
 ).bindparams(bindparam("advice_id", type_=Uuid))
 
+_REQUESTS = (
+    "FROM webhook JOIN data_request AS request ON webhook.tenant_id IN (request.provider_id, request.consumer_id) "
+    "JOIN tenant AS owner ON owner.id = request.provider_id"
+)
+_REQUEST = text(
+    f"{_ADD} SELECT webhook.id, '{REQUEST_CHANGED}', jsonb_build_object('request', jsonb_build_object("
+    "'id', request.id, 'state', request.state), 'entry', jsonb_build_object('id', request.entry_id, "
+    "'name', request.entry_name, 'tenant', owner.name, 'version', request.version, "
+    f"'digest', request.keyed_digest)) {_REQUESTS} "
+    f"WHERE request.id = :request_id AND '{REQUEST_CHANGED}' = ANY(webhook.event_types) "
+    "AND webhook.disabled_at IS NULL"
+).bindparams(bindparam("request_id", type_=Uuid))
+
 _PING = text(f"{_ADD} VALUES (:webhook_id, '{PING}', '{{}}') RETURNING id").bindparams(
     bindparam("webhook_id", type_=Uuid)
 )
@@ -113,6 +126,10 @@ class EventStore:
     async def advice_ended(self, advice_id: str) -> None:
         """An advice has succeeded or failed: tell the tenants that asked."""
         await self._session.execute(_ENDED, {"advice_id": UUID(advice_id)})
+
+    async def request_changed(self, request_id: str) -> None:
+        """A request for data is new or has changed: tell both its tenants."""
+        await self._session.execute(_REQUEST, {"request_id": UUID(request_id)})
 
     async def ping(self, webhook_id: str) -> str:
         """Send a webhook an event that says nothing, and return its id."""

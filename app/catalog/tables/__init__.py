@@ -5,6 +5,7 @@ from app.catalog.tables.api_key import ApiKeyRow
 from app.catalog.tables.base import Base
 from app.catalog.tables.configuration_table import ConfigurationTableRow
 from app.catalog.tables.count_table import CountTableRow
+from app.catalog.tables.data_request import DataRequestChangeRow, DataRequestRow
 from app.catalog.tables.delivery import DeliveryRow
 from app.catalog.tables.entry import EntryRow
 from app.catalog.tables.entry_version import EntryVersionRow
@@ -23,6 +24,8 @@ __all__ = [
     "Base",
     "ConfigurationTableRow",
     "CountTableRow",
+    "DataRequestChangeRow",
+    "DataRequestRow",
     "DeliveryRow",
     "EntryRow",
     "EntryVersionRow",

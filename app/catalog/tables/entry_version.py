@@ -24,6 +24,7 @@ class EntryVersionRow(Base):
     description: Mapped[str] = mapped_column(Text)
     keywords: Mapped[list[str]] = mapped_column(ARRAY(Text))
     license: Mapped[str] = mapped_column(Text)
+    terms: Mapped[str | None] = mapped_column(Text)
     label: Mapped[str] = mapped_column(Text)
     open_answers: Mapped[bool]
     accepted_small_counts: Mapped[bool]

@@ -154,6 +154,21 @@ async def test_a_change_of_visibility_tells_nothing_of_a_version_that_waits(guar
     assert told() == []
 
 
+async def test_both_sides_of_a_request_for_data_are_told_of_each_change(guarded, keys, told):
+    head = await publish(guarded, example_entry(visibility="all"), **keys["provider"])
+    told()
+    asked = {"measure": "g3", "purpose": "a study", "contact": "me", "terms": head["terms"]}
+    made = await guarded.post(f"/v1/entries/{head['id']}/requests", json=asked, headers=keys["insurer"])
+    request_id = made.json()["id"]
+    await guarded.post(f"/v1/requests/{request_id}/withdraw", json={}, headers=keys["insurer"])
+    events = told()
+    assert types(events) == to("request.changed", "insurer", "insurer", "owner", "owner")
+    seen = await seen_by(guarded, head, keys["insurer"])
+    entry = {name: seen[name] for name in ("id", "name", "tenant", "version", "digest")}
+    said = [{"entry": entry, "request": {"id": request_id, "state": one}} for one in ("requested", "withdrawn")]
+    assert [data for tenant, _, data in events if tenant == "owner"] == said
+
+
 async def test_who_asked_about_an_older_version_is_told_of_a_newer_one(guarded, keys, told, database_url):
     head = await publish(guarded, example_entry(visibility="all"), **keys["provider"])
     asked = {"json": {"measure": "g3"}, "headers": keys["insurer"] | {"Prefer": "respond-async"}}

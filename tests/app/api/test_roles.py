@@ -16,7 +16,7 @@ from app.main import create_app
 from app.settings import Settings
 from tests.issuer import Issuer, running_issuer
 from tests.postgres import create_database, drop_database
-from tests.service import ACCEPTED, create_key, example_entry, publish, running_app
+from tests.service import ACCEPTED, Worker, create_key, example_entry, publish, running_app
 
 DOCUMENT = Path(__file__).parents[3] / "docs" / "api.md"
 VISIBILITY: Mapping[str, Any] = {
@@ -25,6 +25,7 @@ VISIBILITY: Mapping[str, Any] = {
     "other, named": {"tenants": ["stranger"]},
 }
 
+REQUEST = {"measure": "g3", "purpose": "a study", "contact": "data@owner.example"}
 WEBHOOK = {"url": "https://hooks.example/", "events": ["entry.published"]}
 
 
@@ -47,15 +48,21 @@ class Owned:
     owner: dict[str, str]
     document: dict[str, Any]
     entry_id: str
+    terms: str
     advice_id: str
+
+    async def requested(self) -> str:
+        """The id of a new request of its own tenant for the entry."""
+        path, asked = f"/v1/entries/{self.entry_id}/requests", REQUEST | {"terms": self.terms}
+        return (await self.api.post(path, json=asked, headers=self.owner)).json()["id"]
 
 
 async def published(api: httpx.AsyncClient, owner: dict[str, str], visibility: Any) -> Owned:
     document = example_entry(name=f"entry-{uuid4().hex}", visibility=visibility)
-    entry_id = (await publish(api, document, **owner))["id"]
-    path, headers = f"/v1/entries/{entry_id}/advice", owner | {"Prefer": "respond-async"}
+    head = await publish(api, document, **owner)
+    path, headers = f"/v1/entries/{head['id']}/advice", owner | {"Prefer": "respond-async"}
     advice = await api.post(path, json={"measure": "g3"}, headers=headers)
-    return Owned(api, owner, document, entry_id, advice.json()["id"])
+    return Owned(api, owner, document, head["id"], head["terms"], advice.json()["id"])
 
 
 @dataclass(frozen=True)
@@ -101,7 +108,7 @@ def tokens(issuer: Issuer) -> dict[str, dict[str, str]]:
 
 
 @pytest.fixture(scope="module")
-async def world(postgres, migrated, shared_api) -> AsyncIterator[World]:
+async def world(postgres, migrated, shared_api, shared_database_url) -> AsyncIterator[World]:
     """A second service, on a database with keys; `shared_api` always stays in development mode."""
     guarded_url = create_database(postgres.url, "guarded", template=migrated)
     headers = await keys(guarded_url)
@@ -116,6 +123,11 @@ async def world(postgres, migrated, shared_api) -> AsyncIterator[World]:
         }
         entries = {caller: owned.get(caller, owned["private"]) for caller in headers}
         entries["development"] = await published(shared_api, {}, "private")
+        for owned in entries.values():
+            await owned.requested()
+        for url in (guarded_url, shared_database_url):  # later requests are then advised at once
+            async with Worker.on(url) as worker:
+                await worker.run()
         yield World({"key": headers, "token": tokens(issuer)}, entries)
     drop_database(postgres.url, "guarded")
 
@@ -154,6 +166,8 @@ async def test_the_status_is_the_table_s(world, route, caller, sent):
         path = path.format(prefix=await created_key(world, caller))
     if "{webhook_id}" in path:
         path = path.format(webhook_id=await created_webhook(world, caller))
+    if "{request_id}" in path:
+        path = path.format(request_id=await created_request(owned, path))
     path = path.format(entry_id=owned.entry_id, advice_id=owned.advice_id)
     headers = world.headers[sent][caller] | {"If-Match": "*", "Prefer": "respond-async"}
     if path.endswith("/sign-off"):
@@ -176,6 +190,14 @@ async def created_webhook(world: World, caller: str) -> str:
     return str(answer.json()["id"])
 
 
+async def created_request(owned: Owned, path: str) -> str:
+    """The id of a new request of the entry's own tenant, in a state in which `path` names a possible step."""
+    request_id = await owned.requested()
+    if path.endswith("/accept"):
+        await owned.api.post(f"/v1/requests/{request_id}/counter", json={"configuration": "c02"}, headers=owned.owner)
+    return request_id
+
+
 async def created_key(world: World, caller: str) -> str:
     """The prefix of a new key of the tenant whose entry the caller asks about."""
     api, tenant = world.entries[caller].api, "default" if caller == "development" else "owner"
@@ -191,6 +213,13 @@ def body(route: str, owned: Owned) -> Any:
         "PUT /v1/entries/{entry_id}": owned.document,
         "PATCH /v1/entries/{entry_id}": {"visibility": owned.document["visibility"]},
         "POST /v1/entries/{entry_id}/advice": {"measure": "chi_square"},
+        "POST /v1/entries/{entry_id}/requests": REQUEST | {"terms": owned.terms},
+        "POST /v1/requests/{request_id}/approve": {},
+        "POST /v1/requests/{request_id}/decline": {"reason": "no"},
+        "POST /v1/requests/{request_id}/counter": {"configuration": "c02"},
+        "POST /v1/requests/{request_id}/accept": {},
+        "POST /v1/requests/{request_id}/withdraw": {},
+        "POST /v1/requests/{request_id}/end": {"reason": "over"},
         "POST /v1/keys": {"role": "consumer"},
         "POST /v1/keys/{prefix}/successor": {},
         "PUT /v1/policy": {},

@@ -36,7 +36,7 @@ from aegis_sdk.wire.advice import (
     Reconstruction,
     TransferAdvice,
 )
-from aegis_sdk.wire.advice_request import KINDS, AdviceRequest
+from aegis_sdk.wire.advice_request import KINDS, AdviceRequest, Question
 from aegis_sdk.wire.attribute import DROP, IDENTITY, Attribute, Label, Masking, MaskingFunction, Noise
 from aegis_sdk.wire.catalogue import (
     EntryHead,
@@ -57,6 +57,18 @@ from aegis_sdk.wire.configuration import (
     ConfigurationTable,
     Measured,
     Privacy,
+)
+from aegis_sdk.wire.data_requests import (
+    Change,
+    Cost,
+    CounterOffer,
+    DataRequest,
+    DataRequestHead,
+    DataRequestPage,
+    Decision,
+    NewDataRequest,
+    Refusal,
+    RequestedEntry,
 )
 from aegis_sdk.wire.disclosure_control import DisclosureControl
 from aegis_sdk.wire.entry import EntryDocument, NotJsonError, publishable, read_entry, read_json
@@ -139,6 +151,7 @@ __all__ = [
     "AttributeAdvice",
     "AttributeTransferAdvice",
     "AttributeWeight",
+    "Change",
     "CoarseAdvice",
     "CoarseAttribute",
     "CoarseRow",
@@ -146,6 +159,12 @@ __all__ = [
     "CoarseTransfer",
     "Configuration",
     "ConfigurationTable",
+    "Cost",
+    "CounterOffer",
+    "DataRequest",
+    "DataRequestHead",
+    "DataRequestPage",
+    "Decision",
     "DisclosureControl",
     "EntryDocument",
     "EntryHead",
@@ -171,6 +190,7 @@ __all__ = [
     "MeasureList",
     "Measured",
     "Misfit",
+    "NewDataRequest",
     "NewKey",
     "NewWebhook",
     "Noise",
@@ -184,12 +204,15 @@ __all__ = [
     "Progress",
     "PublishedHead",
     "PublishingTerms",
+    "Question",
     "QuestionPage",
     "QuestionRecord",
     "Quota",
     "QuotaDocument",
     "RankedConfiguration",
     "Reconstruction",
+    "Refusal",
+    "RequestedEntry",
     "RotationRequest",
     "SecretRotation",
     "SeenBy",

@@ -28,14 +28,12 @@ def _in_order(value: list[str]) -> list[str]:
     return [kind for kind in KINDS if kind in value]
 
 
-class AdviceRequest(Request):
-    """Asks which configuration loses the least predictive utility. Every field but `measure` has a default.
+class Question(Request):
+    """What is asked about an entry. Every field but `measure` has a default.
 
     Equal questions become equal instances with equal JSON: defaults are filled in, attributes and weights are sorted
     by name, an empty object becomes null, and 1 and 1.0 are the same number.
     """
-
-    model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE_ADVICE_REQUEST]})
 
     measure: Identifier = Field(description="Id of a measure; `GET /v1/measures` lists them")
     attributes: Annotated[DistinctIdentifiers, AfterValidator(sorted)] | None = Field(
@@ -55,14 +53,6 @@ class AdviceRequest(Request):
         description="The kinds of configurations to rank. With `generated`, all are ranked by the transfer utilities "
         "that their provider declares, and those without are left out; an answer repeats this member only then",
     )
-    reference: Literal["pooled", "own"] = Field(
-        default="pooled",
-        description="`pooled`: one reference for each attribute; `own`: one for each masking, as first published",
-    )
-    rounding_seed: Count | None = Field(default=None, description="Seed of the rounding; only with `own`")
-    limit: Annotated[int, Field(ge=0, le=ROWS)] | None = Field(
-        default=20, description="Number of ranking rows; 0: none, null: as many as an answer may have"
-    )
     bias_correction: bool | None = Field(
         default=None,
         description="Subtract the measure's bias in small samples, if `GET /v1/measures` says that it is known; null: "
@@ -75,11 +65,29 @@ class AdviceRequest(Request):
         return self
 
     def _faults(self) -> Iterator[Fault]:
-        if self.rounding_seed is not None and self.reference == "pooled":
-            yield ("rounding_seed",), 'A seed needs the reference "own"'
         if self.attributes is None or self.weights is None:
             return
         for name in sorted(self.weights.keys() - set(self.attributes)):
             yield ("weights", name), "This attribute is not in `attributes`"
         if all(self.weights.get(name, 1) == 0 for name in self.attributes):
             yield ("weights",), "All weights are zero"
+
+
+class AdviceRequest(Question):
+    """Asks which configuration loses the least predictive utility."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE_ADVICE_REQUEST]})
+
+    reference: Literal["pooled", "own"] = Field(
+        default="pooled",
+        description="`pooled`: one reference for each attribute; `own`: one for each masking, as first published",
+    )
+    rounding_seed: Count | None = Field(default=None, description="Seed of the rounding; only with `own`")
+    limit: Annotated[int, Field(ge=0, le=ROWS)] | None = Field(
+        default=20, description="Number of ranking rows; 0: none, null: as many as an answer may have"
+    )
+
+    def _faults(self) -> Iterator[Fault]:
+        if self.rounding_seed is not None and self.reference == "pooled":
+            yield ("rounding_seed",), 'A seed needs the reference "own"'
+        yield from super()._faults()

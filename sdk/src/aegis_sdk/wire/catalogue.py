@@ -38,6 +38,11 @@ class Head(EntryVersion):
     description: str = Field(default="", description="What the table is")
     keywords: list[str] = Field(default_factory=list, description="Words to search for")
     license: str = Field(default="", description="Licence of the masked tables")
+    terms: str | None = Field(
+        default=None,
+        description="Digest of the terms that a request accepts: SHA-256 of the RFC 8785 JSON of an object with the "
+        "entry's `license` and `terms`",
+    )
     label: str = Field(description="Name of the class label")
     tenant: str = Field(description="Tenant that owns the entry")
     visibility: str | SeenBy = Field(description="`private`, `all`, or the tenants that see the entry besides its own")

@@ -22,7 +22,7 @@ from aegis_sdk.wire.members import refuse_repeated_members
 from aegis_sdk.wire.pair import Pair, pair_faults
 from aegis_sdk.wire.sizes import size_faults
 from aegis_sdk.wire.transfer import Holdout, holdout_faults, transfer_faults
-from aegis_sdk.wire.values import COUNT_MAX, EntryFormat, EntryName, Identifiers, Text, repeats
+from aegis_sdk.wire.values import COUNT_MAX, EntryFormat, EntryName, Identifiers, JsonObject, Text, repeats
 from aegis_sdk.wire.visibility import Visibility
 
 
@@ -48,6 +48,11 @@ class EntryDocument(Request):
     description: Text = Field(default="", description="What the table is")
     keywords: Identifiers = Field(default_factory=list, description="Words to search for")
     license: Text = Field(default="", description="Licence of the masked tables, preferably an SPDX identifier")
+    terms: JsonObject | None = Field(
+        default=None,
+        description="Policy (ODRL, in JSON-LD) under which masked tables are handed over; whoever requests one accepts "
+        "it with the licence. It is kept as it is",
+    )
     visibility: Visibility = Field(
         default="private", description="Who sees the entry besides its own tenant; not part of the digest"
     )

@@ -26,4 +26,7 @@ class Problem(Answer):
     code: str = Field(default="", description="Kind of problem, as a stable slug for programs")
     errors: list[ProblemFault] = Field(default_factory=list, description="The first hundred faults of the body")
     entry: str | None = Field(default=None, description="In a conflict, the id of the entry that has the name")
+    possible: list[str] | None = Field(
+        default=None, description="If a request for data is in another state, what the caller may do with it"
+    )
     request_id: str | None = Field(default=None, description="If the service failed, the request's id")

@@ -1,5 +1,6 @@
 """How large answers may be, and entries when they are published. Larger ones from before these limits stay readable."""
 
+import json
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,9 @@ CONFIGURATIONS = 1_000_000
 ROWS = 10_000
 """The most rows of a ranking in an answer."""
 
+TERMS_LENGTH = 65_536
+"""The most bytes of an entry's terms, as JSON."""
+
 DEPTH = 32
 """The most objects and lists around a value, in a member whose form the document decides."""
 
@@ -38,11 +42,19 @@ def size_faults(entry: "EntryDocument") -> Iterator[Fault]:
     if entry.configuration_table is not None and len(entry.configuration_table.ids) > CONFIGURATIONS:
         given = len(entry.configuration_table.ids)
         yield ("configuration_table", "ids"), f"Has {given} items; at most {CONFIGURATIONS} are accepted"
+    yield from _terms_faults(entry.terms)
     yield from tenant_faults(entry.visibility)
     yield from _too_long(entry.keywords, KEYWORD_LENGTH, "keywords")
     yield from _too_long(entry.label.domain, VALUE_LENGTH, "label", "domain")
     for index, attribute in enumerate(entry.attributes):
         yield from _attribute_faults(attribute, ("attributes", index))
+
+
+def _terms_faults(terms: dict[str, Any] | None) -> Iterator[Fault]:
+    if terms is not None and _is_deeper(terms, DEPTH):
+        yield ("terms",), f"Is nested more than {DEPTH} levels deep"
+    elif terms is not None and (given := len(json.dumps(terms))) > TERMS_LENGTH:
+        yield ("terms",), f"Has {given} bytes as JSON; at most {TERMS_LENGTH} are accepted"
 
 
 def tenant_faults(visibility: "str | VisibleTo") -> Iterator[Fault]:

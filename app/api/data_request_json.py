@@ -1,0 +1,81 @@
+"""Conversion of requests for data to the contract's JSON."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from datetime import timedelta
+from typing import Any, Final
+
+from aegis_sdk import wire
+from app.api.advice_json import request_of
+from app.api.mapping import JsonResponse, timestamp
+from app.domain.callers import Caller
+from app.domain.data_requests import Change, DataRequest
+from app.services.data_requests import DataRequestService
+
+_ASKED: Final = frozenset(wire.Question.model_fields)
+
+
+async def answer(
+    service: DataRequestService,
+    request: DataRequest,
+    caller: Caller,
+    days: int,
+    status: int = 200,
+    headers: Mapping[str, str] | None = None,
+) -> JsonResponse:
+    """A request with its history as `wire.DataRequest`, as an answer.
+
+    Args:
+        service: knows its history.
+        request: the request.
+        caller: who reads it.
+        days: how many days after its last change it expires.
+        status: of the answer.
+        headers: of the answer.
+    """
+    changes = [_change_body(one) for one in await service.changes(request)]
+    return JsonResponse(head_body(request, caller, days) | {"changes": changes}, status, headers)
+
+
+def head_body(request: DataRequest, caller: Caller, days: int) -> dict[str, Any]:
+    """A request as `wire.DataRequestHead`."""
+    problem = request.problem
+    return {
+        "id": request.id,
+        "state": request.state.value,
+        "entry": {
+            "id": request.entry_id,
+            "version": request.version,
+            "digest": request.digest,
+            "name": request.entry_name,
+            "tenant": request.provider,
+        },
+        "stale": request.is_stale,
+        "consumer": request.consumer,
+        "request": {name: value for name, value in request_of(request.question).items() if name in _ASKED},
+        "purpose": request.purpose,
+        "contact": request.contact,
+        "terms": request.terms,
+        "advice": request.question_id,
+        "configuration": request.configuration,
+        "cost": None if request.cost is None else asdict(request.cost),
+        "problem": None if problem is None else {"type": "about:blank", "title": "Advice failed"} | asdict(problem),
+        "possible": [action.value for action in request.possible_for(request.sides_of(caller))],
+        "created_at": timestamp(request.created_at),
+        "changed_at": timestamp(request.changed_at),
+        "expires_at": timestamp(request.changed_at + timedelta(days=days)) if request.is_open else None,
+    }
+
+
+def _change_body(change: Change) -> dict[str, Any]:
+    """A change as `wire.Change`."""
+    return {
+        "at": None if change.at is None else timestamp(change.at),
+        "action": change.action,
+        "state": change.state.value,
+        "side": change.side.value,
+        "tenant": change.tenant,
+        "by": change.subject,
+        "reason": change.reason,
+        "configuration": change.configuration,
+    }

@@ -1,0 +1,218 @@
+"""Requests for data, for callers: consumers ask and withdraw, providers decide, operators end."""
+
+from dataclasses import replace
+from typing import Final
+
+from anyio import to_thread
+
+from app.catalog.stores.advice import AdviceStore
+from app.catalog.stores.data_requests import DataRequestStore, Wanted
+from app.catalog.stores.entries import EntryStore
+from app.catalog.stores.events import EventStore
+from app.domain.advice import Advice, View
+from app.domain.callers import Caller
+from app.domain.data_requests import (
+    Action,
+    Change,
+    Cost,
+    DataRequest,
+    DataRequestPage,
+    NewDataRequest,
+    Side,
+    State,
+    cost_of,
+    sides_able_to,
+)
+from app.domain.entries import Head
+from app.domain.errors import Fault, InvalidDocumentError, NotFoundError, QuotaExceededError, RoleNotAllowedError
+from app.services.advice import AdviceService, QuestionRules
+from app.services.data_request_work import DataRequestWork
+from app.services.views import shown, view_for
+
+#: The most open requests of a tenant.
+MOST_OPEN: Final = 1_000
+
+#: The first change of every request. It is no action of the state machine: there is nothing before it.
+_REQUESTED: Final = "request"
+
+
+class DataRequestService:
+    """Requests for data, for the consumers that make them and the providers that they are made to."""
+
+    def __init__(
+        self,
+        requests: DataRequestStore,
+        entries: EntryStore,
+        advice_store: AdviceStore,
+        advice: AdviceService,
+        work: DataRequestWork,
+        events: EventStore,
+    ) -> None:
+        self._requests = requests
+        self._entries = entries
+        self._advice_store = advice_store
+        self._advice = advice
+        self._work = work
+        self._events = events
+
+    async def create(
+        self, caller: Caller, entry_id: str, version: int | None, asked: NewDataRequest, rules: QuestionRules
+    ) -> DataRequest:
+        """Ask for the masked table of the configuration that suits the caller best, and for the advice which it is.
+
+        Raises:
+            NotFoundError: there is no such entry or version, or the caller may not see it.
+            InvalidDocumentError: the accepted terms are not the entry's, or the question cannot be answered.
+            BudgetSpentError: the caller's tenant has asked enough distinct questions.
+            QuotaSpentError: it has asked enough distinct questions for a day.
+            QuotaExceededError: it has enough open requests.
+        """
+        head = await self._head(caller, entry_id, version)
+        _refuse_other_terms(head, asked.terms)
+        if await self._requests.count_open(caller.tenant) >= MOST_OPEN:
+            raise QuotaExceededError(f"Your tenant has {MOST_OPEN} open requests, the most that it may have.")
+        question = (await self._advice.ask(caller, head, asked.question, rules)).question
+        advice = await self._held(question.advice_id)
+        request_id = await self._requests.add(
+            caller,
+            head,
+            replace(asked, question=advice.question),
+            question.id,
+            advice.id,
+            is_coarse=view_for(caller, head) is View.COARSE,
+        )
+        await self._requests.change(request_id, _by(caller, Side.CONSUMER, _REQUESTED, State.REQUESTED))
+        await self._events.request_changed(request_id)
+        if advice.status.is_final:
+            await self._work.settle_one(await self._locked(caller, request_id))
+        return await self.read(caller, request_id)
+
+    async def _head(self, caller: Caller, entry_id: str, version: int | None) -> Head:
+        """The head of an entry that the caller may see, which is not deleted until the transaction ends."""
+        head = await self._entries.find(caller, entry_id, version)
+        if head is None or not head.is_visible_to(caller) or not await self._entries.hold(entry_id):
+            raise NotFoundError(f"There is no entry {entry_id}, or you may not see it.")
+        return head
+
+    async def _held(self, advice_id: str) -> Advice:
+        """The advice with this id. Nobody finishes it until the transaction ends, so the request is not overlooked."""
+        await self._advice_store.hold(advice_id)
+        advice = await self._advice_store.find(advice_id)
+        if advice is None:
+            raise NotFoundError("The entry has just been deleted.")
+        return advice
+
+    async def read(self, caller: Caller, request_id: str) -> DataRequest:
+        """A request of the caller's tenant or for its entries.
+
+        Raises:
+            NotFoundError: there is no such request, or the caller may not see it.
+        """
+        return _visible(caller, request_id, await self._requests.find(request_id)).seen_by(caller)
+
+    async def changes(self, request: DataRequest) -> list[Change]:
+        """The history of a request that the caller may see, oldest first."""
+        return await self._requests.changes(request.id)
+
+    async def page(self, caller: Caller, wanted: Wanted, limit: int, page_token: str | None) -> DataRequestPage:
+        """A page of the requests of the caller's tenant and for its entries; operators see all.
+
+        Raises:
+            InvalidDocumentError: the page token is invalid.
+        """
+        page = await self._requests.page(caller, wanted, limit, page_token)
+        return DataRequestPage(tuple(one.seen_by(caller) for one in page.items), page.next_page_token)
+
+    async def act(self, caller: Caller, request_id: str, action: Action, reason: str | None) -> DataRequest:
+        """Approve, decline, accept, withdraw or end a request.
+
+        Raises:
+            NotFoundError: there is no such request, or the caller may not see it.
+            RoleNotAllowedError: the caller may not do this.
+            ActionNotPossibleError: it is not possible in the present state.
+        """
+        request = await self._locked(caller, request_id)
+        return await self._change(caller, request, action, reason)
+
+    async def counter(self, caller: Caller, request_id: str, configuration: str, reason: str | None) -> DataRequest:
+        """Offer another configuration of those that meet what the consumer requires.
+
+        Raises:
+            NotFoundError: there is no such request, or the caller may not see it.
+            RoleNotAllowedError: the caller may not do this.
+            ActionNotPossibleError: it is not possible in the present state.
+            InvalidDocumentError: the configuration is none of those.
+        """
+        request = await self._locked(caller, request_id)
+        request.after(Action.COUNTER, request.sides_of(caller))
+        cost = None if configuration == request.configuration else await self._cost(request, configuration)
+        if cost is None:
+            raise _no_counter_offer(configuration, is_advised=configuration == request.configuration)
+        return await self._change(caller, request, Action.COUNTER, reason, configuration, cost)
+
+    async def _cost(self, request: DataRequest, configuration: str) -> Cost | None:
+        """What a configuration loses, as the consumer reads it; None if its advice does not rank it."""
+        advice = None if request.advice_id is None else await self._advice_store.find(request.advice_id)
+        # A long ranking takes a while to read.
+        result = None if advice is None else await to_thread.run_sync(shown, advice, request.view)
+        return None if result is None else cost_of(configuration, result["ranking"])
+
+    async def erase_contact(self, caller: Caller, request_id: str) -> DataRequest:
+        """Forget whom to ask about a request; what has been done and when stays.
+
+        Raises:
+            NotFoundError: there is no such request, or the caller may not see it.
+            RoleNotAllowedError: the caller is of another tenant than the one that asked.
+        """
+        request = await self._locked(caller, request_id)
+        if Side.CONSUMER not in request.sides_of(caller):
+            raise RoleNotAllowedError("Only the tenant that has made a request, and operators, may erase its contact.")
+        await self._requests.erase_contact(request.id)
+        return await self.read(caller, request_id)
+
+    async def _locked(self, caller: Caller, request_id: str) -> DataRequest:
+        return _visible(caller, request_id, await self._requests.find(request_id, lock=True))
+
+    async def _change(
+        self,
+        caller: Caller,
+        request: DataRequest,
+        action: Action,
+        reason: str | None,
+        configuration: str | None = None,
+        cost: Cost | None = None,
+    ) -> DataRequest:
+        sides = request.sides_of(caller)
+        state = request.after(action, sides)
+        change = replace(_by(caller, _acting(action, sides), action, state), reason=reason)
+        await self._requests.change(request.id, replace(change, configuration=configuration), cost=cost)
+        await self._events.request_changed(request.id)
+        return await self.read(caller, request.id)
+
+
+def _acting(action: Action, sides: frozenset[Side]) -> Side:
+    """The side for which somebody acts who is on several."""
+    able = sides_able_to(action) & sides
+    return next(side for side in Side if side in able)
+
+
+def _by(caller: Caller, side: Side, action: str, state: State) -> Change:
+    return Change(action, state, side, tenant=caller.tenant, subject=caller.subject)
+
+
+def _visible(caller: Caller, request_id: str, request: DataRequest | None) -> DataRequest:
+    if request is None or not request.is_visible_to(caller):
+        raise NotFoundError(f"There is no request {request_id}, or you may not see it.")
+    return request
+
+
+def _refuse_other_terms(head: Head, accepted: str) -> None:
+    if accepted != head.terms:
+        fault = Fault("/terms", f"The terms of version {head.version} have the digest {head.terms}.")
+        raise InvalidDocumentError("These are not the terms of the entry.", (fault,), code="other_terms")
+
+
+def _no_counter_offer(configuration: str, *, is_advised: bool) -> InvalidDocumentError:
+    what = "is what the consumer asks for; approve it" if is_advised else "does not meet what the consumer requires"
+    fault = Fault("/configuration", f"The configuration {configuration!r} {what}.")
+    return InvalidDocumentError("This configuration cannot be offered instead.", (fault,), code="no_counter_offer")

@@ -1,0 +1,196 @@
+"""Requests for data: what a consumer asks for, what its provider decides, and what has become of it."""
+
+from datetime import datetime
+from typing import Annotated, Any, Final
+
+from pydantic import ConfigDict, Field
+
+from aegis_sdk.wire.advice_request import Question
+from aegis_sdk.wire.catalogue import EntryVersion
+from aegis_sdk.wire.documents import Answer, Request
+from aegis_sdk.wire.examples import EXAMPLE_HEAD
+from aegis_sdk.wire.problem import Problem
+from aegis_sdk.wire.values import Identifier, Text
+
+LONGEST_PURPOSE: Final = 2_000
+LONGEST_REASON: Final = 2_000
+LONGEST_CONTACT: Final = 300
+
+_EXAMPLE_QUESTION: Final[dict[str, Any]] = {
+    "measure": "joint",
+    "attributes": ["age", "zip"],
+    "weights": None,
+    "require": {"k": 5},
+}
+
+_EXAMPLE_NEW: Final[dict[str, Any]] = {
+    "measure": "joint",
+    "attributes": ["age", "zip"],
+    "require": {"k": 5},
+    "purpose": "Predict self-rated health by age and place, for a study of local care",
+    "contact": "data@insurer.example",
+    "terms": EXAMPLE_HEAD["terms"],
+}
+
+_EXAMPLE_CHANGE: Final[dict[str, Any]] = {
+    "at": "2026-03-01T12:00:00Z",
+    "action": "request",
+    "state": "requested",
+    "side": "consumer",
+    "tenant": "insurer",
+    "by": "aegis_30a4a6be",
+    "reason": None,
+    "configuration": None,
+}
+
+_EXAMPLE_HEAD: Final[dict[str, Any]] = {
+    "id": "5c1e97f3-7d60-4a51-8a51-3f0f9a6a2b11",
+    "state": "advised",
+    "entry": {
+        "id": EXAMPLE_HEAD["id"],
+        "version": 1,
+        "digest": "hmac-sha256:0f7c3f2d9c1b5a6e8d4f7a2b3c5d6e7f8091a2b3c4d5e6f708192a3b4c5d6e7f",
+        "name": "health-survey",
+        "tenant": "hospital",
+    },
+    "stale": False,
+    "consumer": "insurer",
+    "request": _EXAMPLE_QUESTION,
+    "purpose": _EXAMPLE_NEW["purpose"],
+    "contact": _EXAMPLE_NEW["contact"],
+    "terms": EXAMPLE_HEAD["terms"],
+    "advice": "0197f3a2-7b42-7c0d-9e15-6a1d2c3b4e5f",
+    "configuration": "c17",
+    "cost": {"rank": 1, "utility_share": 0.97, "deviation_share": 0.03, "deviation": None},
+    "problem": None,
+    "possible": ["withdraw"],
+    "created_at": "2026-03-01T12:00:00Z",
+    "changed_at": "2026-03-01T12:00:01Z",
+    "expires_at": "2026-03-31T12:00:01Z",
+}
+
+_EXAMPLE_REQUEST = _EXAMPLE_HEAD | {"changes": [_EXAMPLE_CHANGE]}
+
+Reason = Annotated[Text, Field(min_length=1, max_length=LONGEST_REASON)]
+
+
+class NewDataRequest(Question):
+    """Asks for the masked table of the configuration that loses the least of what the consumer needs."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE_NEW]})
+
+    purpose: Annotated[Text, Field(min_length=1, max_length=LONGEST_PURPOSE)] = Field(
+        description="What the data is for"
+    )
+    contact: Annotated[Identifier, Field(max_length=LONGEST_CONTACT)] = Field(
+        description="Whom the provider can ask, such as a mail address; it can be erased later"
+    )
+    terms: Annotated[str, Field(pattern=r"^sha256:[0-9a-f]{64}$")] = Field(
+        description="Accepts the entry's terms: the digest of them that its head has as `terms`"
+    )
+
+
+class Decision(Request):
+    """What is done with a request, and why."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"reason": "The ethics board has agreed"}]})
+
+    reason: Reason | None = Field(default=None, description="Why, for the other side and for the record")
+
+
+class Refusal(Request):
+    """Why a request is not granted."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"reason": "Not for advertising"}]})
+
+    reason: Reason = Field(description="Why, for the other side and for the record")
+
+
+class CounterOffer(Request):
+    """Offers another configuration."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"configuration": "c03", "reason": "k = 10 for this purpose"}]}
+    )
+
+    configuration: Identifier = Field(description="One of those that meet what the consumer requires")
+    reason: Reason | None = Field(default=None, description="Why, for the other side and for the record")
+
+
+class RequestedEntry(EntryVersion):
+    """The version of an entry that a request is about; the entry may have been deleted since."""
+
+    name: str = Field(description="Name of the entry")
+    tenant: str = Field(description="Tenant that owns the entry: the provider")
+
+
+class Cost(Answer):
+    """What a configuration loses, as the consumer's advice says; null: its view does not show it."""
+
+    rank: int = Field(description="Its rank by what it loses; 1 is the best")
+    utility_share: float | None = Field(default=None, description="Share of the utility that it keeps")
+    deviation_share: float | None = Field(default=None, description="Share that it loses")
+    deviation: float | None = Field(default=None, description="What it loses, in the measure's unit")
+
+
+class Change(Answer):
+    """Who has done what with a request, when and why."""
+
+    at: datetime = Field(description="When (RFC 3339, UTC)")
+    action: str = Field(description="What was done")
+    state: str = Field(description="State of the request after that")
+    side: str = Field(description="On whose behalf: `consumer`, `provider`, `operator` or `service`")
+    tenant: str | None = Field(default=None, description="Tenant of whoever did it; null: the service did")
+    by: str | None = Field(
+        default=None, description="Who: the prefix of a key, or the subject of a token; null: the service, or not known"
+    )
+    reason: str | None = Field(default=None, description="Why; null: nobody said")
+    configuration: str | None = Field(default=None, description="The configuration that it is about; null: none")
+
+
+class DataRequestHead(Answer):
+    """A request for data, as listings show it."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE_HEAD]})
+
+    id: str = Field(description="Id of the request")
+    state: str = Field(
+        description="`requested`, `advised`, `countered`, `approved`, `delivered`, and then for ever `received`, "
+        "`disputed`, `failed`, `declined`, `withdrawn`, `expired` or `ended`"
+    )
+    entry: RequestedEntry = Field(description="The version of the entry that it is about")
+    stale: bool = Field(default=False, description="Whether the consumer sees a newer version of the entry")
+    consumer: str = Field(description="Tenant that asks")
+    request: dict[str, Any] = Field(description="What it asks for, with all defaults filled in")
+    purpose: str = Field(description="What the data is for")
+    contact: str | None = Field(default=None, description="Whom the provider can ask; null: it was erased")
+    terms: str = Field(description="Digest of the terms that the consumer has accepted")
+    advice: str | None = Field(default=None, description="Id of the consumer's advice; null: it is not kept any more")
+    configuration: str | None = Field(
+        default=None, description="The configuration that is offered or agreed upon; null: there is no advice yet"
+    )
+    cost: Cost | None = Field(default=None, description="What this configuration loses")
+    problem: Problem | None = Field(default=None, description="Why there is no advice; null otherwise")
+    possible: list[str] = Field(default_factory=list, description="What you may do with it now")
+    created_at: datetime = Field(description="When it was made (RFC 3339, UTC)")
+    changed_at: datetime = Field(description="When it last changed (RFC 3339, UTC)")
+    expires_at: datetime | None = Field(
+        default=None, description="When it ends unless somebody does something; null: it has ended"
+    )
+
+
+class DataRequest(DataRequestHead):
+    """A request for data with its history."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE_REQUEST]})
+
+    changes: list[Change] = Field(default_factory=list, description="Its history, oldest first")
+
+
+class DataRequestPage(Answer):
+    """A page of requests, newest first."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"items": [_EXAMPLE_HEAD], "next_page_token": None}]})
+
+    items: list[DataRequestHead] = Field(description="The requests")
+    next_page_token: str | None = Field(default=None, description="Token for the next page; null on the last page")
