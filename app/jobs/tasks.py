@@ -81,7 +81,8 @@ class Tasks:
             if outcome.problem is not None:
                 await services.references().give_up(version_id, attributes, outcome.problem)
             await _end_turn(services.jobs(), tenant, context, outcome)
-        await self._settle()
+        if outcome.problem is not None:
+            await self._settle()
         return outcome
 
     async def _reconstruct(self, lane: Lane, version_id: int, attributes: list[int]) -> None:

@@ -12,7 +12,7 @@ from app.services.recent_versions import MOST_ATTRIBUTES, MOST_CELLS, MOST_KEPT,
 
 OUTLINE = AttributeOutline("age", values=3, labels=2, joint=True, maskings=(), cells=6)
 HEAD = Head(
-    *("id", "name", "title", "description", (), "license", "label", "tenant", Visibility(Audience.PRIVATE)),
+    *("id", "name", "title", "description", (), "license", "terms", "label", "tenant", Visibility(Audience.PRIVATE)),
     version=1,
     version_id=1,
     digest="digest",

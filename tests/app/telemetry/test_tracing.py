@@ -71,7 +71,7 @@ async def test_a_trace_leads_from_the_request_through_the_queue_to_the_computati
         found = spans(exporter)
         asked = named(found, "POST /v1/entries/{entry_id}/advice")
         assert children(found, asked) == ["job advice"]
-        assert children(found, named(found, "job advice")) == ["compute", "end", "load", "store"]
+        assert children(found, named(found, "job advice")) == ["compute", "end", "load", "settle", "store"]
         assert dict(named(found, "job advice").attributes) == {
             "aegis.lane": "light",
             "aegis.try": 1,
