@@ -1,21 +1,21 @@
 """The client of the service."""
 
 import os
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Self
 from urllib.parse import quote
-from uuid import uuid4
 
 import httpx
 from pydantic import RootModel
 
 from aegis_sdk._administration import Administration
-from aegis_sdk._answers import is_in_flight, is_soon_over, located_id, problem_error, read_answer, warn_of_expiry
+from aegis_sdk._answers import located_id, read_answer
 from aegis_sdk._connection import DEFAULT_URL, checked_key, checked_url
-from aegis_sdk._errors import ServiceUnreachableError, UnexpectedAnswerError
+from aegis_sdk._data_requests import DataRequests
+from aegis_sdk._errors import UnexpectedAnswerError
 from aegis_sdk._polling import Deadline, follow, pause_before_retry
 from aegis_sdk._requests import acceptance_params, entry_path, json_bytes, version_params, without_none
+from aegis_sdk._sending import Sender
 from aegis_sdk.wire import (
     Advice,
     AdviceAnswer,
@@ -33,8 +33,7 @@ from aegis_sdk.wire import (
 )
 
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
-_RETRIES, _LONGEST_HOLD = 2, 10.0
-_IDEMPOTENCY_KEY = "Idempotency-Key"
+_LONGEST_HOLD = 10.0
 
 
 class _Published(RootModel[dict[str, Any]]):
@@ -76,6 +75,7 @@ class Client:
             # A proxy from the environment would look for a loopback address on its own machine.
             trust_env=httpx.URL(self.url).host not in _LOOPBACK,
         )
+        self._send = Sender(self._http, self.url, timeout).send
 
     def __repr__(self) -> str:
         return f"Client({self.url!r})"
@@ -94,6 +94,11 @@ class Client:
     def administration(self) -> Administration:
         """Keys and policies of tenants, for administrators and operators."""
         return Administration(self._send)
+
+    @property
+    def requests(self) -> DataRequests:
+        """Data requests, for consumers and providers."""
+        return DataRequests(self._send)
 
     def measures(self) -> list[Measure]:
         """The measures that advice can be asked for."""
@@ -256,44 +261,3 @@ class Client:
     def advice(self, advice_id: str) -> Advice | CoarseAdvice:
         """The current state of an advice, finished or not."""
         return read_answer(AdviceAnswer, self._send("GET", f"/v1/advice/{quote(advice_id, safe='')}")).root
-
-    def _send(
-        self,
-        method: str,
-        path: str,
-        *,
-        params: dict[str, str] | None = None,
-        content: bytes | None = None,
-        headers: dict[str, str] | None = None,
-        timeout: float | None = None,
-    ) -> httpx.Response:
-        """Send a request and return the answer; raise an error if it is a refusal."""
-        own = {"Content-Type": "application/json"} if content is not None else {}
-        own |= {_IDEMPOTENCY_KEY: str(uuid4())} if method == "POST" else {}
-        request = self._http.build_request(
-            method,
-            self.url + path,
-            params=params,
-            content=content,
-            headers=own | (headers or {}),
-            timeout=timeout or self._timeout,
-        )
-        response = self._exchange(request, retries=_RETRIES, deadline=Deadline(timeout or self._timeout))
-        warn_of_expiry(response)
-        if not response.is_success:
-            raise problem_error(response)
-        return response
-
-    def _exchange(self, request: httpx.Request, *, retries: int, deadline: Deadline) -> httpx.Response:
-        """The answer to a request, which is sent again only if that cannot make a change twice (until the deadline)."""
-        try:
-            response = self._http.send(request)
-        except httpx.HTTPError as error:
-            if retries and (request.method == "GET" or _IDEMPOTENCY_KEY in request.headers):
-                return self._exchange(request, retries=retries - 1, deadline=deadline)
-            raise ServiceUnreachableError(f"No answer from {self.url} (AEGIS_URL): {error}. Is it running?") from None
-        pause, in_flight = pause_before_retry(response) if is_soon_over(response) else None, is_in_flight(response)
-        if pause is None or not (deadline.left() if in_flight else retries):
-            return response
-        time.sleep(pause)
-        return self._exchange(request, retries=retries - (not in_flight), deadline=deadline)

@@ -7,7 +7,7 @@ assert service.requests[-1].body["measure"] == "mutual_information"
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -17,6 +17,8 @@ from pydantic import BaseModel
 from aegis_sdk.wire import (
     Advice,
     CoarseAdvice,
+    DataRequest,
+    DataRequestPage,
     EntryHead,
     Head,
     HeadPage,
@@ -41,7 +43,7 @@ class RecordedRequest:
 
 
 class MockService(httpx.BaseTransport):
-    """An httpx transport that answers like the service, with given entries, advice and measures.
+    """An httpx transport that answers like the service, with given entries, advice, data requests and measures.
 
     It knows only what its `with_` methods gave it, and answers 404 for everything else. It checks nothing: an advice
     answers every question on its entry by its measure, and publishing an entry returns the head of that name.
@@ -53,6 +55,7 @@ class MockService(httpx.BaseTransport):
         self._entries: dict[str, EntryHead] = {}
         self._summaries: dict[str, Mapping[str, Any]] = {}
         self._advice: dict[str, Advice | CoarseAdvice] = {}
+        self._requests: dict[str, DataRequest] = {}
         self._told: dict[str, BaseModel] = {"measures": MeasureList(items=[])}
         self._problems: dict[tuple[str, str], tuple[int, Problem]] = {}
 
@@ -68,6 +71,11 @@ class MockService(httpx.BaseTransport):
     def with_advice(self, advice: Advice | CoarseAdvice) -> Self:
         """Add an advice, finished or not; a later one with the same id replaces it."""
         self._advice[advice.id] = advice
+        return self
+
+    def with_request(self, request: DataRequest) -> Self:
+        """Add a data request; a later one with the same id replaces it. Every step with it returns it as it is."""
+        self._requests[request.id] = request
         return self
 
     def with_measures(self, *measures: Measure) -> Self:
@@ -98,7 +106,11 @@ class MockService(httpx.BaseTransport):
         self.requests.append(seen)
         if (seen.method, seen.path) in self._problems:
             return _refusal(*self._problems[seen.method, seen.path])
-        return self._answer(seen) or _refusal(404, Problem(title="Not Found", status=404, code="not_found"))
+        return (
+            self._answer(seen)
+            or self._requested(seen.path)
+            or _refusal(404, Problem(title="Not Found", status=404, code="not_found"))
+        )
 
     def _answer(self, request: RecordedRequest) -> httpx.Response | None:
         response: httpx.Response | None
@@ -124,6 +136,22 @@ class MockService(httpx.BaseTransport):
             case _:
                 response = None
         return response
+
+    def _newest(self) -> Iterator[DataRequest]:
+        """The data requests, newest first."""
+        return reversed(self._requests.values())
+
+    def _requested(self, path: str) -> httpx.Response | None:
+        """The last data request for an entry, the one with an id whatever is done with it, or all."""
+        match path.strip("/").split("/"):
+            case ("v1", "entries", entry_id, "requests"):
+                return _json(201, next((one for one in self._newest() if one.entry.id == entry_id), None))
+            case ("v1", "requests"):
+                return _json(200, DataRequestPage(items=[*self._newest()]))
+            case ("v1", "requests", request_id, *_):
+                return _json(200, self._requests.get(request_id))
+            case _:
+                return None
 
     def _published(self, name: str) -> httpx.Response | None:
         return _published(201, next((head for head in self._entries.values() if head.name == name), None))

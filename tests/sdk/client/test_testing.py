@@ -15,11 +15,13 @@ from aegis_sdk import (
 from aegis_sdk.testing import MockService
 from aegis_sdk.wire import (
     EXAMPLE_ADVICE,
+    EXAMPLE_DATA_REQUEST,
     EXAMPLE_ENTRY,
     EXAMPLE_HEAD,
     EXAMPLE_MEASURE,
     EXAMPLE_TERMS,
     Advice,
+    DataRequest,
     Head,
     Measure,
     Problem,
@@ -70,6 +72,18 @@ def test_it_tells_what_publishing_asks_for_if_it_was_given_that(service, client)
     service.with_terms(terms)
     assert client.publishing("health-survey") == terms
     assert (service.requests[-1].path, service.requests[-1].params) == ("/v1/publishing", {"name": "health-survey"})
+
+
+def test_it_knows_data_requests(service, client):
+    request = DataRequest.model_validate(EXAMPLE_DATA_REQUEST)
+    with pytest.raises(NotFoundError):
+        client.requests.get(request.id)
+    service.with_request(request)
+    asked = {"purpose": request.purpose, "contact": "me", "terms": request.terms}
+    assert client.requests.create(HEAD.id, "joint", **asked) == request
+    assert client.requests.approve(request.id, "yes") == client.requests.get(request.id) == request
+    assert service.requests[-2].body == {"reason": "yes"}
+    assert [one.id for one in client.requests.list()] == [request.id]
 
 
 def test_it_records_what_was_asked(service, client):

@@ -1,4 +1,4 @@
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from typing import Annotated, Any
 
 import typer
@@ -17,8 +17,8 @@ from aegis_sdk.cli.options import (
     weights_of,
 )
 from aegis_sdk.cli.terminal import aligned, say
+from aegis_sdk.cli.usual_measure import usual_measure
 from aegis_sdk.reading import (
-    declares_joint,
     headline,
     kept_by_best,
     maskings_of,
@@ -65,7 +65,7 @@ def advise(
         say(f"asking about {entry_id} ...")
         advice = client.advise(
             entry_id,
-            measure or _usual_measure(client, entry_id, weighted, named),
+            measure or usual_measure(client, entry_id, weighted, named),
             weights=weighted or None,
             require=required or None,
             limit=limit,
@@ -78,18 +78,6 @@ def advise(
             return
         schema = client.entry(entry_id, advice.entry.version).entry_schema
     typer.echo("\n".join(report(advice, schema)))
-
-
-def _usual_measure(client: Client, entry_id: str, weights: Mapping[str, float], kinds: Sequence[str] | None) -> str:
-    """The measure that lost least in the evaluation, of those that the entry has the counts or the figures for.
-
-    Attributes that are taken together cannot have weights, except that some may be left out.
-    """
-    if any(weights.values()):
-        return "mutual_information"
-    schema = client.entry(entry_id).entry_schema
-    has_joint = declares_joint(schema) if "generated" in (kinds or ()) else bool(schema.get("pairs"))
-    return "joint" if has_joint else "mutual_information"
 
 
 def _progress_said() -> Callable[[AdviceHead], None]:

@@ -36,6 +36,41 @@ SECTION = CommandSection(
             "aegis advise ENTRY_ID --measure mutual_information --require k=5 --weights age=2,zip=0.5",
         ),
         Command(
+            "aegis_sdk.cli.request:request",
+            "Request the masked table that suits you best.",
+            "aegis request ENTRY_ID --purpose 'A study of care' --contact me@lab.example --require k=5",
+        ),
+        Command(
+            "aegis_sdk.cli.requests:requests",
+            "Show data requests: a list, or one with its history.",
+            "aegis requests --state advised --side provider",
+        ),
+        Command(
+            "aegis_sdk.cli.decisions:approve",
+            "Approve a data request.",
+            "aegis approve REQUEST_ID --why 'The board has agreed'",
+        ),
+        Command(
+            "aegis_sdk.cli.decisions:decline",
+            "Decline a data request, and say why.",
+            "aegis decline REQUEST_ID --why 'Not for advertising'",
+        ),
+        Command(
+            "aegis_sdk.cli.decisions:counter",
+            "Offer another configuration than a data request was advised.",
+            "aegis counter REQUEST_ID c0227 --why 'k = 10 for this purpose'",
+        ),
+        Command(
+            "aegis_sdk.cli.decisions:accept",
+            "Accept the configuration that a provider offers instead.",
+            "aegis accept REQUEST_ID",
+        ),
+        Command(
+            "aegis_sdk.cli.decisions:withdraw",
+            "Take a data request back before anything is delivered.",
+            "aegis withdraw REQUEST_ID --why 'The study is over'",
+        ),
+        Command(
             "aegis_sdk.cli.delete:delete",
             "Delete an entry with all its versions and advice.",
             "aegis delete ENTRY_ID --yes",

@@ -59,6 +59,7 @@ from aegis_sdk.wire.configuration import (
     Privacy,
 )
 from aegis_sdk.wire.data_requests import (
+    EXAMPLE_DATA_REQUEST,
     Change,
     Cost,
     CounterOffer,
@@ -120,6 +121,7 @@ __all__ = [
     "EXAMPLE_ADVICE",
     "EXAMPLE_ADVICE_REQUEST",
     "EXAMPLE_COARSE_ADVICE",
+    "EXAMPLE_DATA_REQUEST",
     "EXAMPLE_DRAWN_MASKING",
     "EXAMPLE_ENTRY",
     "EXAMPLE_GENERATED",

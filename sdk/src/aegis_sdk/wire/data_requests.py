@@ -69,7 +69,8 @@ _EXAMPLE_HEAD: Final[dict[str, Any]] = {
     "expires_at": "2026-03-31T12:00:01Z",
 }
 
-_EXAMPLE_REQUEST = _EXAMPLE_HEAD | {"changes": [_EXAMPLE_CHANGE]}
+EXAMPLE_DATA_REQUEST: Final[dict[str, Any]] = _EXAMPLE_HEAD | {"changes": [_EXAMPLE_CHANGE]}
+"""A request with its history."""
 
 Reason = Annotated[Text, Field(min_length=1, max_length=LONGEST_REASON)]
 
@@ -182,7 +183,7 @@ class DataRequestHead(Answer):
 class DataRequest(DataRequestHead):
     """A request for data with its history."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE_REQUEST]})
+    model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE_DATA_REQUEST]})
 
     changes: list[Change] = Field(default_factory=list, description="Its history, oldest first")
 

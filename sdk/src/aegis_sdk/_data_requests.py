@@ -1,0 +1,132 @@
+"""Data requests: a consumer asks for a masked table, its provider decides."""
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from aegis_sdk._answers import read_answer
+from aegis_sdk._polling import Deadline
+from aegis_sdk._requests import entry_path, json_bytes, version_params, without_none
+from aegis_sdk.wire import DataRequest, DataRequestHead, DataRequestPage
+
+_PAUSE = 0.2
+_WAITS = "requested"
+
+
+class DataRequests:
+    """Data requests of the caller's tenant and for its entries; an operator has all. `Client.requests` is one.
+
+    A step that is not possible in the present state raises `ConflictError`, and says what is.
+    """
+
+    def __init__(self, send: Callable[..., httpx.Response]) -> None:
+        self._send = send
+
+    def create(
+        self,
+        entry_id: str,
+        measure: str,
+        *,
+        purpose: str,
+        contact: str,
+        terms: str,
+        version: int | None = None,
+        attributes: Sequence[str] | None = None,
+        weights: Mapping[str, float] | None = None,
+        require: Mapping[str, float] | None = None,
+        kinds: Sequence[str] | None = None,
+        wait: float = 0.0,
+    ) -> DataRequest:
+        """Request the masked table of the configuration that loses the least of what is needed.
+
+        Args:
+            entry_id: The entry.
+            measure: By what utility is measured; `attributes`, `weights`, `require` and `kinds` are as in
+                `Client.advise`.
+            purpose: What the data is for.
+            contact: Whom the provider can ask.
+            terms: Accepts the entry's terms: the digest that its head has as `terms`.
+            wait: Seconds to wait for the advice. Without it, or if it takes longer, the state is `requested`.
+        """
+        asked: dict[str, Any] = {
+            "measure": measure,
+            "attributes": None if attributes is None else list(attributes),
+            "weights": None if weights is None else dict(weights),
+            "require": None if require is None else dict(require),
+            "purpose": purpose,
+            "contact": contact,
+            "terms": terms,
+            **({} if kinds is None else {"kinds": list(kinds)}),
+        }
+        path = entry_path(entry_id, "requests")
+        answer = self._send("POST", path, content=json_bytes(asked), params=version_params(version))
+        return self._advised(read_answer(DataRequest, answer), Deadline(wait))
+
+    def _advised(self, request: DataRequest, deadline: Deadline) -> DataRequest:
+        while request.state == _WAITS and deadline.left():
+            time.sleep(min(_PAUSE, deadline.left()))
+            request = self.get(request.id)
+        return request
+
+    def list(
+        self, state: str | None = None, entry_id: str | None = None, side: str | None = None
+    ) -> Iterator[DataRequestHead]:
+        """The requests that the caller may see, newest first.
+
+        Args:
+            state: Only those in this state.
+            entry_id: Only those for this entry.
+            side: Only those that the caller's tenant has made (`consumer`) or was made (`provider`).
+        """
+        wanted = {"state": state, "entry": entry_id, "side": side, "limit": "200"}
+        token: str | None = None
+        while True:
+            params = without_none(wanted | {"page_token": token})
+            page = read_answer(DataRequestPage, self._send("GET", "/v1/requests", params=params))
+            yield from page.items
+            token = page.next_page_token
+            if not token:
+                return
+
+    def get(self, request_id: str) -> DataRequest:
+        """A request with its history."""
+        return read_answer(DataRequest, self._send("GET", _path(request_id)))
+
+    def approve(self, request_id: str, reason: str | None = None) -> DataRequest:
+        """Agree to hand over what the advice has picked. For the provider."""
+        return self._step(request_id, "approve", reason=reason)
+
+    def decline(self, request_id: str, reason: str) -> DataRequest:
+        """Do not agree. For the provider."""
+        return self._step(request_id, "decline", reason=reason)
+
+    def counter(self, request_id: str, configuration: str, reason: str | None = None) -> DataRequest:
+        """Offer another configuration that meets what the consumer requires. For the provider."""
+        return self._step(request_id, "counter", configuration=configuration, reason=reason)
+
+    def accept(self, request_id: str, reason: str | None = None) -> DataRequest:
+        """Take what the provider has offered instead. For the consumer."""
+        return self._step(request_id, "accept", reason=reason)
+
+    def withdraw(self, request_id: str, reason: str | None = None) -> DataRequest:
+        """Take the request back before anything is delivered. For the consumer."""
+        return self._step(request_id, "withdraw", reason=reason)
+
+    def end(self, request_id: str, reason: str) -> DataRequest:
+        """End an open request. For operators."""
+        return self._step(request_id, "end", reason=reason)
+
+    def erase_contact(self, request_id: str) -> DataRequest:
+        """Forget whom to ask about a request. For the consumer and operators."""
+        return read_answer(DataRequest, self._send("DELETE", _path(request_id, "contact")))
+
+    def _step(self, request_id: str, action: str, **asked: str | None) -> DataRequest:
+        answer = self._send("POST", _path(request_id, action), content=json_bytes(without_none(asked)))
+        return read_answer(DataRequest, answer)
+
+
+def _path(request_id: str, *parts: str) -> str:
+    return "/".join(["/v1/requests", quote(request_id, safe=""), *parts])

@@ -1,0 +1,79 @@
+"""Reports about data requests, for people."""
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+
+from aegis_sdk.cli.terminal import aligned
+from aegis_sdk.printable import Share
+from aegis_sdk.reading import shown
+from aegis_sdk.wire import Change, Cost, DataRequest, DataRequestHead
+
+_LONG = 60
+_TEXT = 500
+
+
+def offered(request: DataRequestHead) -> str:
+    """One line: the state of a request, and what is offered or agreed upon."""
+    if request.problem is not None:
+        return f"{request.state}: {request.problem.detail}"
+    what = "" if request.configuration is None else f": {shown(request.configuration)}{_cost(request.cost)}"
+    stale = "; the entry has a newer version" if request.stale else ""
+    return f"{request.state}{what}{stale}"
+
+
+def _cost(cost: Cost | None) -> str:
+    if cost is None:
+        return ""
+    kept = "" if cost.utility_share is None else f", keeps {Share(cost.utility_share)}"
+    return f" (rank {cost.rank}{kept})"
+
+
+def listing(requests: Sequence[DataRequestHead], *, is_all: bool) -> Iterator[str]:
+    """A row for each request."""
+    if requests:
+        columns = ("id", "state", "entry", "configuration", "consumer", "provider", "changed")
+        yield from aligned(columns, [_row(one) for one in requests])
+    else:
+        yield "no requests"
+    if not is_all:
+        yield "and more: raise --limit, or narrow the list with --state, --entry or --side"
+
+
+def _row(request: DataRequestHead) -> tuple[str, ...]:
+    entry = f"{shown(request.entry.name, _LONG)} v{request.entry.version}"
+    names = (request.configuration or "-", request.consumer, request.entry.tenant)
+    return (request.id, request.state, entry, *map(shown, names), _time(request.changed_at))
+
+
+def report(request: DataRequest) -> Iterator[str]:
+    """A request with its history, and what the caller may do next."""
+    yield offered(request)
+    yield f"entry {shown(request.entry.name, _LONG)}, version {request.entry.version}, of {shown(request.entry.tenant)}"
+    yield f"for {shown(request.consumer)}: {shown(request.purpose, _TEXT)}"
+    yield f"contact: {'erased' if request.contact is None else shown(request.contact, _TEXT)}"
+    needs = {name: value for name, value in request.request.items() if value is not None and name != "bias_correction"}
+    yield "needs " + ", ".join(f"{name} {shown(_plain(value), _TEXT)}" for name, value in needs.items())
+    yield ""
+    yield from aligned(("when", "who", "what", "why"), [_step(one) for one in request.changes])
+    if request.possible:
+        yield ""
+        yield f"you may: {', '.join(request.possible)}"
+    if request.expires_at is not None:
+        yield f"expires {request.expires_at:%Y-%m-%d} unless somebody does something"
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, dict):
+        return " ".join(f"{name}={number:g}" for name, number in value.items())
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _step(change: Change) -> tuple[str, ...]:
+    who = change.side if change.tenant is None else f"{change.side} {shown(change.tenant)}"
+    who += "" if change.by is None else f" ({shown(change.by)})"
+    what = change.action if change.configuration is None else f"{change.action} {shown(change.configuration)}"
+    return _time(change.at), who, what, shown(change.reason, _TEXT) if change.reason else ""
+
+
+def _time(moment: datetime) -> str:
+    return f"{moment.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"

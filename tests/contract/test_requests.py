@@ -1,0 +1,81 @@
+"""A data request from the consumer's command to the provider's, and back, against the real service."""
+
+import json
+from uuid import uuid4
+
+import pytest
+
+from aegis_sdk import ConflictError, InvalidError
+from aegis_sdk.wire import EXAMPLE_ENTRY
+
+ASKED = ("--purpose", "A study of local care", "--contact", "me@lab.example")
+CONFIGURATIONS = [
+    {"id": "c01", "maskings": {"age": "age-2"}, "privacy": {"k": 5}},
+    {"id": "c02", "maskings": {"age": "drop"}, "privacy": {"k": 50}},
+]
+
+
+@pytest.fixture
+def head(client):
+    entry = EXAMPLE_ENTRY | {"name": f"entry-{uuid4().hex}", "configurations": CONFIGURATIONS}
+    return client.publish(entry, accept_small_counts=True)
+
+
+def requested(aegis, head, *arguments):
+    code, out, err = aegis("request", head.id, *ASKED, "--accept-terms", *arguments)
+    assert (code, err) == (0, "")
+    return out.strip()
+
+
+def test_it_is_made_countered_accepted_and_shown_with_its_history(aegis, head):
+    request_id = requested(aegis, head, "--require", "k=5", "--measure", "g3")
+    assert aegis("counter", request_id, "c02", "--why", "k = 50") == (0, "countered: c02 (rank 2)\n", "")
+    assert aegis("accept", request_id) == (0, "approved: c02 (rank 2)\n", "")
+    code, out, _ = aegis("requests", request_id)
+    assert code == 0
+    assert "for default: A study of local care" in out
+    assert "needs measure g3, require k=5" in out
+    steps = [line.split("  ") for line in out.splitlines() if line.startswith("  20")]
+    assert [[cell.strip() for cell in step if cell.strip()][2] for step in steps] == [
+        "request",
+        "advise c01",
+        "counter c02",
+        "accept",
+    ]
+    code, out, _ = aegis("requests", "--entry", head.id, "--state", "approved", "--json")
+    assert [one["id"] for one in json.loads(out)["items"]] == [request_id]
+    code, out, _ = aegis("requests", "--entry", head.id)
+    assert (code, request_id in out, "approved" in out) == (0, True, True)
+
+
+def test_what_is_not_possible_is_said_in_one_line(aegis, head):
+    request_id = requested(aegis, head)
+    assert aegis("decline", request_id, "--why", "no")[:2] == (0, "declined: c01 (rank 1, keeps 100 %)\n")
+    code, out, err = aegis("approve", request_id)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "This request is declined, so approve is not possible" in err
+    assert aegis("withdraw", str(uuid4()))[0] == 2
+
+
+def test_the_terms_are_accepted_on_purpose(aegis, head):
+    code, out, err = aegis("request", head.id, *ASKED)
+    assert (code, out) == (2, "")
+    assert "--accept-terms" in err
+
+
+def test_the_client_has_a_method_for_each_step(client, head):
+    asked = {"purpose": "a study", "contact": "me", "terms": head.terms}
+    one, two, three = [client.requests.create(head.id, "g3", **asked, wait=60) for _ in range(3)]
+    assert {each.state for each in (one, two, three)} == {"advised"}
+    assert client.requests.approve(one.id, "agreed").changes[-1].reason == "agreed"
+    with pytest.raises(ConflictError, match="You may: withdraw, end") as refused:
+        client.requests.counter(one.id, "c02")
+    assert refused.value.code == "not_possible"
+    assert client.requests.withdraw(one.id).state == "withdrawn"
+    assert client.requests.end(two.id, "over").state == "ended"
+    assert client.requests.erase_contact(two.id).contact is None
+    assert client.requests.decline(three.id, "no").possible == []
+    listed = client.requests.list(entry_id=head.id, side="provider")
+    assert [each.id for each in listed] == [three.id, two.id, one.id]
+    with pytest.raises(InvalidError, match="not the terms"):
+        client.requests.create(head.id, "g3", **asked | {"terms": "sha256:" + "0" * 64})
