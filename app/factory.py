@@ -26,6 +26,7 @@ from app.services.advice import AdviceService
 from app.services.advice_input import RecentInputs
 from app.services.advice_work import AdviceWork
 from app.services.catalogue import CatalogueService
+from app.services.data_request_steps import DataRequestSteps
 from app.services.data_request_work import DataRequestWork
 from app.services.data_requests import DataRequestService
 from app.services.deliveries import DeliveryService
@@ -132,8 +133,11 @@ class Factory:
             AdviceStore(self._session),
             self.advice(recent),
             self.data_request_work(),
-            EventStore(self._session),
+            self._data_request_steps(),
         )
+
+    def _data_request_steps(self) -> DataRequestSteps:
+        return DataRequestSteps(DataRequestStore(self._session), EventStore(self._session))
 
     def data_request_work(self) -> DataRequestWork:
         """The service's own side of requests for data."""

@@ -8,7 +8,6 @@ from anyio import to_thread
 from app.catalog.stores.advice import AdviceStore
 from app.catalog.stores.data_requests import DataRequestStore, Wanted
 from app.catalog.stores.entries import EntryStore
-from app.catalog.stores.events import EventStore
 from app.domain.advice import Advice, View
 from app.domain.callers import Caller
 from app.domain.data_requests import (
@@ -19,21 +18,17 @@ from app.domain.data_requests import (
     DataRequestPage,
     NewDataRequest,
     Side,
-    State,
     cost_of,
-    sides_able_to,
 )
 from app.domain.entries import Head
 from app.domain.errors import Fault, InvalidDocumentError, NotFoundError, QuotaExceededError, RoleNotAllowedError
 from app.services.advice import AdviceService, QuestionRules
+from app.services.data_request_steps import DataRequestSteps
 from app.services.data_request_work import DataRequestWork
 from app.services.views import shown, view_for
 
 #: The most open requests of a tenant.
 MOST_OPEN: Final = 1_000
-
-#: The first change of every request. It is no action of the state machine: there is nothing before it.
-_REQUESTED: Final = "request"
 
 
 class DataRequestService:
@@ -46,14 +41,14 @@ class DataRequestService:
         advice_store: AdviceStore,
         advice: AdviceService,
         work: DataRequestWork,
-        events: EventStore,
+        steps: DataRequestSteps,
     ) -> None:
         self._requests = requests
         self._entries = entries
         self._advice_store = advice_store
         self._advice = advice
         self._work = work
-        self._events = events
+        self._steps = steps
 
     async def create(
         self, caller: Caller, entry_id: str, version: int | None, asked: NewDataRequest, rules: QuestionRules
@@ -81,11 +76,10 @@ class DataRequestService:
             advice.id,
             is_coarse=view_for(caller, head) is View.COARSE,
         )
-        await self._requests.change(request_id, _by(caller, Side.CONSUMER, _REQUESTED, State.REQUESTED))
-        await self._events.request_changed(request_id)
+        await self._steps.begin(caller, request_id)
         if advice.status.is_final:
-            await self._work.settle_one(await self._locked(caller, request_id))
-        return await self.read(caller, request_id)
+            await self._work.settle_one(await self._steps.locked(caller, request_id))
+        return await self._steps.read(caller, request_id)
 
     async def _head(self, caller: Caller, entry_id: str, version: int | None) -> Head:
         """The head of an entry that the caller may see, which is not deleted until the transaction ends."""
@@ -108,7 +102,7 @@ class DataRequestService:
         Raises:
             NotFoundError: there is no such request, or the caller may not see it.
         """
-        return _visible(caller, request_id, await self._requests.find(request_id)).seen_by(caller)
+        return await self._steps.read(caller, request_id)
 
     async def changes(self, request: DataRequest) -> list[Change]:
         """The history of a request that the caller may see, oldest first."""
@@ -131,8 +125,8 @@ class DataRequestService:
             RoleNotAllowedError: the caller may not do this.
             ActionNotPossibleError: it is not possible in the present state.
         """
-        request = await self._locked(caller, request_id)
-        return await self._change(caller, request, action, reason)
+        request = await self._steps.locked(caller, request_id)
+        return await self._steps.take(caller, request, action, reason)
 
     async def counter(self, caller: Caller, request_id: str, configuration: str, reason: str | None) -> DataRequest:
         """Offer another configuration of those that meet what the consumer requires.
@@ -143,12 +137,12 @@ class DataRequestService:
             ActionNotPossibleError: it is not possible in the present state.
             InvalidDocumentError: the configuration is none of those.
         """
-        request = await self._locked(caller, request_id)
+        request = await self._steps.locked(caller, request_id)
         request.after(Action.COUNTER, request.sides_of(caller))
         cost = None if configuration == request.configuration else await self._cost(request, configuration)
         if cost is None:
             raise _no_counter_offer(configuration, is_advised=configuration == request.configuration)
-        return await self._change(caller, request, Action.COUNTER, reason, configuration, cost)
+        return await self._steps.take(caller, request, Action.COUNTER, reason, configuration, cost)
 
     async def _cost(self, request: DataRequest, configuration: str) -> Cost | None:
         """What a configuration loses, as the consumer reads it; None if its advice does not rank it."""
@@ -164,46 +158,11 @@ class DataRequestService:
             NotFoundError: there is no such request, or the caller may not see it.
             RoleNotAllowedError: the caller is of another tenant than the one that asked.
         """
-        request = await self._locked(caller, request_id)
+        request = await self._steps.locked(caller, request_id)
         if Side.CONSUMER not in request.sides_of(caller):
             raise RoleNotAllowedError("Only the tenant that has made a request, and operators, may erase its contact.")
         await self._requests.erase_contact(request.id)
-        return await self.read(caller, request_id)
-
-    async def _locked(self, caller: Caller, request_id: str) -> DataRequest:
-        return _visible(caller, request_id, await self._requests.find(request_id, lock=True))
-
-    async def _change(
-        self,
-        caller: Caller,
-        request: DataRequest,
-        action: Action,
-        reason: str | None,
-        configuration: str | None = None,
-        cost: Cost | None = None,
-    ) -> DataRequest:
-        sides = request.sides_of(caller)
-        state = request.after(action, sides)
-        change = replace(_by(caller, _acting(action, sides), action, state), reason=reason)
-        await self._requests.change(request.id, replace(change, configuration=configuration), cost=cost)
-        await self._events.request_changed(request.id)
-        return await self.read(caller, request.id)
-
-
-def _acting(action: Action, sides: frozenset[Side]) -> Side:
-    """The side for which somebody acts who is on several."""
-    able = sides_able_to(action) & sides
-    return next(side for side in Side if side in able)
-
-
-def _by(caller: Caller, side: Side, action: str, state: State) -> Change:
-    return Change(action, state, side, tenant=caller.tenant, subject=caller.subject)
-
-
-def _visible(caller: Caller, request_id: str, request: DataRequest | None) -> DataRequest:
-    if request is None or not request.is_visible_to(caller):
-        raise NotFoundError(f"There is no request {request_id}, or you may not see it.")
-    return request
+        return await self._steps.read(caller, request_id)
 
 
 def _refuse_other_terms(head: Head, accepted: str) -> None:
