@@ -10,6 +10,7 @@ from app.catalog.stores.data_requests import DataRequestStore
 from app.catalog.stores.deliveries import DeliveryStore
 from app.catalog.stores.entries import EntryStore
 from app.catalog.stores.events import EventStore
+from app.catalog.stores.handovers import HandoverStore
 from app.catalog.stores.idempotency import IdempotencyStore
 from app.catalog.stores.keys import KeyStore
 from app.catalog.stores.questions import QuestionStore
@@ -30,6 +31,7 @@ from app.services.data_request_steps import DataRequestSteps
 from app.services.data_request_work import DataRequestWork
 from app.services.data_requests import DataRequestService
 from app.services.deliveries import DeliveryService
+from app.services.handovers import HandoverService
 from app.services.idempotency import IdempotencyService
 from app.services.keyring import Keyring
 from app.services.quotas import QuotaService
@@ -134,6 +136,16 @@ class Factory:
             self.advice(recent),
             self.data_request_work(),
             self._data_request_steps(),
+            HandoverStore(self._session),
+        )
+
+    def handovers(self, *, allow_private: bool) -> HandoverService:
+        """The service for deliveries; links may lead into private networks only if that is allowed."""
+        return HandoverService(
+            HandoverStore(self._session),
+            ContentStore(self._session),
+            self._data_request_steps(),
+            allow_private=allow_private,
         )
 
     def _data_request_steps(self) -> DataRequestSteps:

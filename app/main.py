@@ -150,6 +150,7 @@ async def running_state(settings: Settings, metrics: ApiMetrics) -> AsyncIterato
                 metrics=metrics,
                 limits=Limits.by(settings, development_mode=development_mode),
                 webhooks_allow_private=settings.webhooks_allow_private,
+                links_allow_private=settings.links_allow_private,
                 tokens=token_reader(settings),
             )
         # Cancelling the start of the child could leave a process behind, so wait for it.

@@ -183,6 +183,11 @@ class Settings(BaseSettings):
         default=False,
         description="Whether webhooks may lead into private networks and use HTTP; for development only.",
     )
+    links_allow_private: bool = Field(
+        default=False,
+        description="Whether links to delivered tables may lead into private networks and use HTTP; for development "
+        "only.",
+    )
     oidc_issuer: str | None = Field(
         default=None, description="Trust tokens of this issuer (OpenID Connect) beside keys: the `iss` of its tokens."
     )

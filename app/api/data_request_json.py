@@ -10,6 +10,8 @@ from app.api.advice_json import request_of
 from app.api.mapping import JsonResponse, timestamp
 from app.domain.callers import Caller
 from app.domain.data_requests import Change, DataRequest
+from app.domain.documents import decompress
+from app.domain.handovers import Handover
 from app.services.data_requests import DataRequestService
 
 _ASKED: Final = frozenset(wire.Question.model_fields)
@@ -33,8 +35,12 @@ async def answer(
         status: of the answer.
         headers: of the answer.
     """
-    changes = [_change_body(one) for one in await service.changes(request)]
-    return JsonResponse(head_body(request, caller, days) | {"changes": changes}, status, headers)
+    handover = await service.handover(request)
+    body = head_body(request, caller, days) | {
+        "delivery": None if handover is None else _delivery_body(handover),
+        "changes": [_change_body(one) for one in await service.changes(request)],
+    }
+    return JsonResponse(body, status, headers)
 
 
 def head_body(request: DataRequest, caller: Caller, days: int) -> dict[str, Any]:
@@ -64,6 +70,23 @@ def head_body(request: DataRequest, caller: Caller, days: int) -> dict[str, Any]
         "created_at": timestamp(request.created_at),
         "changed_at": timestamp(request.changed_at),
         "expires_at": timestamp(request.changed_at + timedelta(days=days)) if request.is_open else None,
+    }
+
+
+def _delivery_body(handover: Handover) -> dict[str, Any]:
+    """A handover as `wire.Delivery`."""
+    expires_at, delivered_at = handover.link.expires_at, handover.delivered_at
+    return {
+        "url": handover.link.url,
+        "expires_at": None if expires_at is None else timestamp(expires_at),
+        "media_type": handover.media_type,
+        "size": handover.size,
+        "sha256": handover.sha256,
+        "records": handover.records,
+        "configuration": handover.configuration,
+        "privacy": handover.reached.numbers,
+        "card": None if handover.card is None else decompress(handover.card),
+        "delivered_at": None if delivered_at is None else timestamp(delivered_at),
     }
 
 

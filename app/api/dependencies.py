@@ -56,6 +56,7 @@ class State:
         admission: what is asked of new versions besides.
         development_mode: whether everybody may do everything.
         webhooks_allow_private: whether webhooks may lead into private networks.
+        links_allow_private: whether links to delivered tables may.
         metrics: what the process counts.
         tokens: reads tokens of the trusted issuer; None if there is none.
     """
@@ -75,6 +76,7 @@ class State:
     admission: Admission
     development_mode: bool
     webhooks_allow_private: bool
+    links_allow_private: bool
     metrics: ApiMetrics
     tokens: TokenReader | None = None
 

@@ -40,6 +40,8 @@ class Action(StrEnum):
     DECLINE = "decline"
     COUNTER = "counter"
     ACCEPT = "accept"
+    DELIVER = "deliver"
+    RELINK = "relink"
     WITHDRAW = "withdraw"
     EXPIRE = "expire"
     END = "end"
@@ -79,6 +81,8 @@ TRANSITIONS: Final[Mapping[tuple[State, Action], Transition]] = {
     (State.ADVISED, Action.DECLINE): _by(Side.PROVIDER, then=State.DECLINED),
     (State.ADVISED, Action.COUNTER): _by(Side.PROVIDER, then=State.COUNTERED),
     (State.COUNTERED, Action.ACCEPT): _by(Side.CONSUMER, then=State.APPROVED),
+    (State.APPROVED, Action.DELIVER): _by(Side.PROVIDER, then=State.DELIVERED),
+    (State.DELIVERED, Action.RELINK): _by(Side.PROVIDER, then=State.DELIVERED),
     **{(state, Action.WITHDRAW): _by(Side.CONSUMER, then=State.WITHDRAWN) for state in BEFORE_DELIVERY},
     **{(state, Action.EXPIRE): _by(Side.SERVICE, then=State.EXPIRED) for state in OPEN},
     # The service itself ends the requests for an entry that is deleted.

@@ -8,6 +8,7 @@ from anyio import to_thread
 from app.catalog.stores.advice import AdviceStore
 from app.catalog.stores.data_requests import DataRequestStore, Wanted
 from app.catalog.stores.entries import EntryStore
+from app.catalog.stores.handovers import HandoverStore
 from app.domain.advice import Advice, View
 from app.domain.callers import Caller
 from app.domain.data_requests import (
@@ -22,6 +23,7 @@ from app.domain.data_requests import (
 )
 from app.domain.entries import Head
 from app.domain.errors import Fault, InvalidDocumentError, NotFoundError, QuotaExceededError, RoleNotAllowedError
+from app.domain.handovers import Handover
 from app.services.advice import AdviceService, QuestionRules
 from app.services.data_request_steps import DataRequestSteps
 from app.services.data_request_work import DataRequestWork
@@ -42,6 +44,7 @@ class DataRequestService:
         advice: AdviceService,
         work: DataRequestWork,
         steps: DataRequestSteps,
+        handovers: HandoverStore,
     ) -> None:
         self._requests = requests
         self._entries = entries
@@ -49,6 +52,7 @@ class DataRequestService:
         self._advice = advice
         self._work = work
         self._steps = steps
+        self._handovers = handovers
 
     async def create(
         self, caller: Caller, entry_id: str, version: int | None, asked: NewDataRequest, rules: QuestionRules
@@ -107,6 +111,10 @@ class DataRequestService:
     async def changes(self, request: DataRequest) -> list[Change]:
         """The history of a request that the caller may see, oldest first."""
         return await self._requests.changes(request.id)
+
+    async def handover(self, request: DataRequest) -> Handover | None:
+        """What was delivered for a request that the caller may see; None if nothing was."""
+        return await self._handovers.find(request.id)
 
     async def page(self, caller: Caller, wanted: Wanted, limit: int, page_token: str | None) -> DataRequestPage:
         """A page of the requests of the caller's tenant and for its entries; operators see all.

@@ -1,4 +1,4 @@
-"""Which addresses a webhook may have. What their names stand for is checked again whenever something is sent there."""
+"""Which addresses webhooks and links may have. What their names stand for is checked again whenever they are used."""
 
 import re
 from collections.abc import Iterator
@@ -26,12 +26,13 @@ def refuse_url(text: str, *, allow_private: bool) -> None:
     Raises:
         InvalidDocumentError: with what is wrong about it.
     """
-    faults = tuple(Fault("/url", detail) for detail in _faults(text, allow_private=allow_private))
+    faults = tuple(Fault("/url", detail) for detail in url_faults(text, allow_private=allow_private))
     if faults:
         raise InvalidDocumentError("A webhook cannot have this URL.", faults)
 
 
-def _faults(text: str, *, allow_private: bool) -> Iterator[str]:
+def url_faults(text: str, *, allow_private: bool) -> Iterator[str]:
+    """What is wrong about an address; nothing if a public server can have it."""
     url = _parsed(text)
     if url is None:
         yield "Not a URL in ASCII; write names of other scripts as xn--... ."
@@ -39,7 +40,7 @@ def _faults(text: str, *, allow_private: bool) -> Iterator[str]:
     if url.scheme != "https" and not (allow_private and url.scheme == "http"):
         yield "The URL must begin with https://."
     if "@" in re.split("[/?#]", text.partition("//")[2])[0]:
-        yield "The URL cannot have a user or a password: what is sent is signed instead."
+        yield "The URL cannot have a user or a password."
     if "#" in text:
         yield "The URL cannot have a fragment."
     if url.port not in {None, _HTTPS, *_FREE_PORTS}:

@@ -1,4 +1,4 @@
-"""What is done with requests for data: providers approve, decline or counter; consumers accept or withdraw.
+"""What is done with requests for data: providers approve, decline, counter or deliver; consumers accept or withdraw.
 
 A request changes only as `app.domain.data_requests.TRANSITIONS` says.
 """
@@ -6,6 +6,7 @@ A request changes only as `app.domain.data_requests.TRANSITIONS` says.
 from collections.abc import Awaitable, Callable
 from typing import Annotated, TypeVar
 
+import orjson
 import structlog
 from fastapi import APIRouter, Depends, Response
 from pydantic import BaseModel
@@ -16,9 +17,12 @@ from app.api.data_request_json import answer
 from app.api.dependencies import CallerDependency, SmallBodyDependency, StateDependency
 from app.api.describe import answers, body
 from app.api.idempotency import OnceDependency
+from app.api.required_privacy import required_privacy
 from app.domain.data_requests import Action, DataRequest
+from app.domain.documents import compress
+from app.domain.errors import Fault, InvalidDocumentError
+from app.domain.handovers import Handover, Link
 from app.factory import Factory
-from app.services.data_requests import DataRequestService
 
 router = APIRouter(prefix="/v1/requests/{request_id}", tags=["requests"])
 
@@ -46,7 +50,8 @@ class Step:
     async def decide(self, action: Action, model: type[wire.Decision] | type[wire.Refusal]) -> Response:
         """Take a step that needs no more than a reason."""
 
-        async def act(service: DataRequestService, asked: wire.Decision | wire.Refusal) -> DataRequest:
+        async def act(factory: Factory, asked: wire.Decision | wire.Refusal) -> DataRequest:
+            service = factory.data_requests(self._state.recent)
             return await service.act(self._caller, self._request_id, action, asked.reason)
 
         return await self._take(action, model, act)
@@ -54,18 +59,37 @@ class Step:
     async def counter(self) -> Response:
         """Offer another configuration."""
 
-        async def act(service: DataRequestService, asked: wire.CounterOffer) -> DataRequest:
+        async def act(factory: Factory, asked: wire.CounterOffer) -> DataRequest:
+            service = factory.data_requests(self._state.recent)
             return await service.counter(self._caller, self._request_id, asked.configuration, asked.reason)
 
         return await self._take(Action.COUNTER, wire.CounterOffer, act)
 
+    async def deliver(self) -> Response:
+        """Say where the approved table is."""
+
+        async def act(factory: Factory, asked: wire.DeliveryDescriptor) -> DataRequest:
+            service = factory.handovers(allow_private=self._state.links_allow_private)
+            return await service.deliver(self._caller, self._request_id, _handover(asked), asked.entry_digest)
+
+        return await self._take(Action.DELIVER, wire.DeliveryDescriptor, act)
+
+    async def relink(self) -> Response:
+        """Say where the delivered file is now."""
+
+        async def act(factory: Factory, asked: wire.Link) -> DataRequest:
+            service = factory.handovers(allow_private=self._state.links_allow_private)
+            return await service.relink(self._caller, self._request_id, Link(asked.url, asked.expires_at))
+
+        return await self._take(Action.RELINK, wire.Link, act)
+
     async def _take(
-        self, action: Action, model: type[Asked], act: Callable[[DataRequestService, Asked], Awaitable[DataRequest]]
+        self, action: Action, model: type[Asked], act: Callable[[Factory, Asked], Awaitable[DataRequest]]
     ) -> Response:
         async def take(factory: Factory, asked: Asked) -> Response:
-            service = factory.data_requests(self._state.recent)
-            request = await act(service, asked)
+            request = await act(factory, asked)
             _log.info("request changed", data_request=request.id, action=action.value, by=self._caller.subject)
+            service = factory.data_requests(self._state.recent)
             return await answer(service, request, self._caller, self._state.limits.request_days)
 
         return await self._once.answer(self._document, lambda: validated(model, self._document), take)
@@ -98,6 +122,18 @@ async def accept_request(step: StepDependency) -> Response:
     return await step.decide(Action.ACCEPT, wire.Decision)
 
 
+@router.post("/deliver", summary="Deliver", openapi_extra=body(wire.DeliveryDescriptor), responses=_DECIDED)
+async def deliver_request(step: StepDependency) -> Response:
+    """Says where the approved table is, and what it is. The service never fetches it. For the entry's provider."""
+    return await step.deliver()
+
+
+@router.post("/relink", summary="Give another link", openapi_extra=body(wire.Link), responses=_DECIDED)
+async def relink_request(step: StepDependency) -> Response:
+    """Says where the delivered file is now, for example since a link has ended. For the entry's provider."""
+    return await step.relink()
+
+
 @router.post("/withdraw", summary="Withdraw a request", openapi_extra=body(wire.Decision), responses=_DECIDED)
 async def withdraw_request(step: StepDependency) -> Response:
     """Takes a request back before anything is delivered. For the tenant that has made it."""
@@ -108,3 +144,25 @@ async def withdraw_request(step: StepDependency) -> Response:
 async def end_request(step: StepDependency) -> Response:
     """Ends an open request, and says why. For operators."""
     return await step.decide(Action.END, wire.Refusal)
+
+
+def _handover(asked: wire.DeliveryDescriptor) -> Handover:
+    """A validated descriptor in the domain's form.
+
+    Raises:
+        InvalidDocumentError: its card is too large.
+    """
+    card = None if asked.card is None else orjson.dumps(asked.card)
+    if card is not None and len(card) > wire.LARGEST_CARD:
+        fault = Fault("/card", f"Has {len(card)} bytes as JSON; at most {wire.LARGEST_CARD} are accepted.")
+        raise InvalidDocumentError("The card is too large.", (fault,))
+    return Handover(
+        link=Link(asked.url, asked.expires_at),
+        media_type=asked.media_type,
+        size=asked.size,
+        sha256=asked.sha256,
+        records=asked.records,
+        configuration=asked.configuration,
+        reached=required_privacy(asked.privacy),
+        card=None if asked.card is None else compress(asked.card),
+    )

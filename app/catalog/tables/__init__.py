@@ -9,6 +9,7 @@ from app.catalog.tables.data_request import DataRequestChangeRow, DataRequestRow
 from app.catalog.tables.delivery import DeliveryRow
 from app.catalog.tables.entry import EntryRow
 from app.catalog.tables.entry_version import EntryVersionRow
+from app.catalog.tables.handover import HandoverRow
 from app.catalog.tables.idempotency_key import IdempotencyKeyRow
 from app.catalog.tables.question import QuestionBudgetRow, QuestionRow
 from app.catalog.tables.reference import ReferenceArrayRow, ReferenceRow
@@ -29,6 +30,7 @@ __all__ = [
     "DeliveryRow",
     "EntryRow",
     "EntryVersionRow",
+    "HandoverRow",
     "IdempotencyKeyRow",
     "QuestionBudgetRow",
     "QuestionRow",

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 from urllib.parse import quote
 
@@ -10,7 +11,7 @@ import httpx
 from aegis_sdk._answers import read_answer
 from aegis_sdk._polling import Deadline
 from aegis_sdk._requests import entry_path, json_bytes, version_params, without_none
-from aegis_sdk.wire import DataRequest, DataRequestHead, DataRequestPage
+from aegis_sdk.wire import DataRequest, DataRequestHead, DataRequestPage, DeliveryDescriptor, Link
 
 _PAUSE = 0.2
 _WAITS = "requested"
@@ -110,6 +111,18 @@ class DataRequests:
     def accept(self, request_id: str, reason: str | None = None) -> DataRequest:
         """Take what the provider has offered instead. For the consumer."""
         return self._step(request_id, "accept", reason=reason)
+
+    def deliver(self, request_id: str, descriptor: DeliveryDescriptor) -> DataRequest:
+        """Say where the approved table is, and what it is. For the provider."""
+        answer = self._send("POST", _path(request_id, "deliver"), content=json_bytes(descriptor))
+        return read_answer(DataRequest, answer)
+
+    def relink(self, request_id: str, url: str, expires_at: datetime | None = None) -> DataRequest:
+        """Say where the delivered file is now. For the provider."""
+        answer = self._send(
+            "POST", _path(request_id, "relink"), content=json_bytes(Link(url=url, expires_at=expires_at))
+        )
+        return read_answer(DataRequest, answer)
 
     def withdraw(self, request_id: str, reason: str | None = None) -> DataRequest:
         """Take the request back before anything is delivered. For the consumer."""

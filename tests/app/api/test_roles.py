@@ -26,6 +26,21 @@ VISIBILITY: Mapping[str, Any] = {
 }
 
 REQUEST = {"measure": "g3", "purpose": "a study", "contact": "data@owner.example"}
+LINK = {"url": "https://store.example/c01.csv"}
+DELIVERY = LINK | {
+    "media_type": "text/csv",
+    "size": 100,
+    "sha256": "0" * 64,
+    "records": 100,
+    "configuration": "c01",
+    "privacy": {"k": 5},
+}
+#: What has to be done with a request before a step is possible.
+PREPARED: Mapping[str, Mapping[str, Any]] = {
+    "accept": {"counter": {"configuration": "c02"}},
+    "deliver": {"approve": {}},
+    "relink": {"approve": {}, "deliver": DELIVERY},
+}
 WEBHOOK = {"url": "https://hooks.example/", "events": ["entry.published"]}
 
 
@@ -49,6 +64,7 @@ class Owned:
     document: dict[str, Any]
     entry_id: str
     terms: str
+    digest: str
     advice_id: str
 
     async def requested(self) -> str:
@@ -62,7 +78,7 @@ async def published(api: httpx.AsyncClient, owner: dict[str, str], visibility: A
     head = await publish(api, document, **owner)
     path, headers = f"/v1/entries/{head['id']}/advice", owner | {"Prefer": "respond-async"}
     advice = await api.post(path, json={"measure": "g3"}, headers=headers)
-    return Owned(api, owner, document, head["id"], head["terms"], advice.json()["id"])
+    return Owned(api, owner, document, head["id"], head["terms"], head["digest"], advice.json()["id"])
 
 
 @dataclass(frozen=True)
@@ -193,8 +209,10 @@ async def created_webhook(world: World, caller: str) -> str:
 async def created_request(owned: Owned, path: str) -> str:
     """The id of a new request of the entry's own tenant, in a state in which `path` names a possible step."""
     request_id = await owned.requested()
-    if path.endswith("/accept"):
-        await owned.api.post(f"/v1/requests/{request_id}/counter", json={"configuration": "c02"}, headers=owned.owner)
+    for step, asked in PREPARED.get(path.rpartition("/")[2], {}).items():
+        said = {"entry_digest": owned.digest} if step == "deliver" else {}
+        answer = await owned.api.post(f"/v1/requests/{request_id}/{step}", json=asked | said, headers=owned.owner)
+        assert answer.status_code == 200, answer.text
     return request_id
 
 
@@ -218,6 +236,8 @@ def body(route: str, owned: Owned) -> Any:
         "POST /v1/requests/{request_id}/decline": {"reason": "no"},
         "POST /v1/requests/{request_id}/counter": {"configuration": "c02"},
         "POST /v1/requests/{request_id}/accept": {},
+        "POST /v1/requests/{request_id}/deliver": DELIVERY | {"entry_digest": owned.digest},
+        "POST /v1/requests/{request_id}/relink": LINK,
         "POST /v1/requests/{request_id}/withdraw": {},
         "POST /v1/requests/{request_id}/end": {"reason": "over"},
         "POST /v1/keys": {"role": "consumer"},

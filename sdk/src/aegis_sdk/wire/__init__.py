@@ -71,6 +71,7 @@ from aegis_sdk.wire.data_requests import (
     Refusal,
     RequestedEntry,
 )
+from aegis_sdk.wire.delivery import LARGEST_CARD, MEDIA_TYPES, Delivery, DeliveryDescriptor, Link
 from aegis_sdk.wire.disclosure_control import DisclosureControl
 from aegis_sdk.wire.entry import EntryDocument, NotJsonError, publishable, read_entry, read_json
 from aegis_sdk.wire.estimate import Estimate
@@ -136,6 +137,8 @@ __all__ = [
     "FAULTS_SHOWN",
     "IDENTITY",
     "KINDS",
+    "LARGEST_CARD",
+    "MEDIA_TYPES",
     "PRIVACY_CRITERIA",
     "QUOTAS",
     "ROWS",
@@ -167,6 +170,8 @@ __all__ = [
     "DataRequestHead",
     "DataRequestPage",
     "Decision",
+    "Delivery",
+    "DeliveryDescriptor",
     "DisclosureControl",
     "EntryDocument",
     "EntryHead",
@@ -185,6 +190,7 @@ __all__ = [
     "KeyRequest",
     "Label",
     "LabelAssociation",
+    "Link",
     "Masking",
     "MaskingFunction",
     "MaskingScore",

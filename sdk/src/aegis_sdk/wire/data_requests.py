@@ -7,6 +7,7 @@ from pydantic import ConfigDict, Field
 
 from aegis_sdk.wire.advice_request import Question
 from aegis_sdk.wire.catalogue import EntryVersion
+from aegis_sdk.wire.delivery import Delivery
 from aegis_sdk.wire.documents import Answer, Request
 from aegis_sdk.wire.examples import EXAMPLE_HEAD
 from aegis_sdk.wire.problem import Problem
@@ -69,7 +70,7 @@ _EXAMPLE_HEAD: Final[dict[str, Any]] = {
     "expires_at": "2026-03-31T12:00:01Z",
 }
 
-EXAMPLE_DATA_REQUEST: Final[dict[str, Any]] = _EXAMPLE_HEAD | {"changes": [_EXAMPLE_CHANGE]}
+EXAMPLE_DATA_REQUEST: Final[dict[str, Any]] = _EXAMPLE_HEAD | {"delivery": None, "changes": [_EXAMPLE_CHANGE]}
 """A request with its history."""
 
 Reason = Annotated[Text, Field(min_length=1, max_length=LONGEST_REASON)]
@@ -185,6 +186,7 @@ class DataRequest(DataRequestHead):
 
     model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE_DATA_REQUEST]})
 
+    delivery: Delivery | None = Field(default=None, description="What was delivered; null: nothing yet")
     changes: list[Change] = Field(default_factory=list, description="Its history, oldest first")
 
 

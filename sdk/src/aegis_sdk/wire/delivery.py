@@ -1,0 +1,85 @@
+"""The delivery descriptor: where the masked table of a data request is, and what it is. The table itself stays away."""
+
+from datetime import datetime
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import AwareDatetime, ConfigDict, Field
+
+from aegis_sdk.wire.configuration import Privacy
+from aegis_sdk.wire.documents import Answer, Request
+from aegis_sdk.wire.examples import EXAMPLE_HEAD
+from aegis_sdk.wire.values import COUNT_MAX, Identifier, JsonObject
+
+LONGEST_LINK: Final = 4_000
+LARGEST_CARD: Final = 262_144
+"""The most bytes of a release card, as JSON."""
+
+MEDIA_TYPES: Final = ("text/csv", "application/vnd.apache.parquet")
+
+_LINK: Final[dict[str, Any]] = {
+    "url": "https://store.hospital.example/c17.csv?signature=4f1c",
+    "expires_at": "2026-03-08T12:00:00Z",
+}
+
+_EXAMPLE: Final[dict[str, Any]] = _LINK | {
+    "media_type": "text/csv",
+    "size": 481_230,
+    "sha256": "9c56cc51b374c3ba189210d5b6d4bf57790d351c96c47c02190ecf1e430635ab",
+    "records": 20_005,
+    "configuration": "c17",
+    "privacy": {"k": 5, "t": 0.19},
+}
+
+_CARD: Final[dict[str, Any]] = {"configuration": "c17", "suppressed": 185}
+
+Url = Annotated[str, Field(min_length=1, max_length=LONGEST_LINK)]
+
+
+class Link(Request):
+    """Another link to the file that was delivered."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [_LINK]})
+
+    url: Url = Field(description="Where the file is: HTTPS, on the public internet")
+    expires_at: AwareDatetime | None = Field(
+        default=None, strict=False, description="When the link ends (RFC 3339); null: it does not"
+    )
+
+
+class DeliveryDescriptor(Link):
+    """Says where the masked table is, and what it is."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [_EXAMPLE | {"entry_digest": EXAMPLE_HEAD["digest"], "card": _CARD}]}
+    )
+
+    media_type: Literal["text/csv", "application/vnd.apache.parquet"] = Field(description="Format of the file")
+    size: Annotated[int, Field(ge=1, le=COUNT_MAX)] = Field(description="Bytes of the file")
+    sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] = Field(description="SHA-256 of the file")
+    records: Annotated[int, Field(ge=1, le=COUNT_MAX)] = Field(description="Number of records in the file")
+    configuration: Identifier = Field(description="The configuration that was approved")
+    entry_digest: Identifier = Field(description="Digest of the entry's version that the request is about")
+    privacy: Privacy = Field(
+        description="What was measured in the file, by criterion: at least what the configuration vouches for and what "
+        "was required"
+    )
+    card: JsonObject | None = Field(default=None, description="The release card; null: none")
+
+
+class Delivery(Answer):
+    """What was delivered, and where it is."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [_EXAMPLE | {"card": _CARD, "delivered_at": "2026-03-01T12:00:00Z"}]}
+    )
+
+    url: str = Field(description="Where the file is")
+    expires_at: datetime | None = Field(default=None, description="When the link ends; null: it does not")
+    media_type: str = Field(description="Format of the file")
+    size: int = Field(description="Bytes of the file")
+    sha256: str = Field(description="SHA-256 of the file")
+    records: int = Field(description="Number of records in the file")
+    configuration: str = Field(description="Configuration by which it was masked")
+    privacy: dict[str, float] = Field(default_factory=dict, description="What the provider measured in the file")
+    card: dict[str, Any] | None = Field(default=None, description="The release card; null: none")
+    delivered_at: datetime = Field(description="When the provider said so (RFC 3339, UTC)")
