@@ -15,6 +15,7 @@ class HeadMethod(HttpMiddleware):
             return
 
         async def send_without_body(message: Message) -> None:
+            scope["method"] = "HEAD"  # by then the route is found; the server wants a body as long as it says after GET
             await send({**message, "body": b""} if message["type"] == "http.response.body" else message)
 
         scope["method"] = "GET"  # in place, so that those outside learn the route that is found

@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 import pytest
 import uvicorn
 
+from app.api.middleware.head_method import HeadMethod
 from app.process.answers import SAFE_HEADERS
 from app.process.connections import CONNECTIONS, HEADER_BYTES, HEADERS, Connection
 
@@ -79,6 +80,17 @@ async def test_what_is_within_the_limits_is_answered(size):
     async with served() as port:
         status, _, body = await answered(port, request(*filled, body=b"b" * size))
     assert (status, body) == (200, str(size).encode())
+
+
+async def test_a_connection_goes_on_after_head():
+    async with served(HeadMethod(echo)) as port:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(b"HEAD / HTTP/1.1\r\nHost: x\r\n\r\n" + request(body=b"hello"))
+        head = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
+        assert head.startswith("http/1.1 200")
+        assert "content-length: 1\r\n" in head
+        assert (await read_answer(reader))[2] == b"5"  # what comes next is no body of the answer before
+        writer.close()
 
 
 async def test_requests_one_after_the_other_on_one_connection():
