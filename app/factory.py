@@ -153,7 +153,12 @@ class Factory:
 
     def data_request_work(self) -> DataRequestWork:
         """The service's own side of requests for data."""
-        return DataRequestWork(DataRequestStore(self._session), AdviceStore(self._session), EventStore(self._session))
+        return DataRequestWork(
+            DataRequestStore(self._session),
+            EntryStore(self._session),
+            AdviceStore(self._session),
+            EventStore(self._session),
+        )
 
     def webhooks(self) -> WebhookService:
         """The service for webhooks."""

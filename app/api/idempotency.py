@@ -73,6 +73,28 @@ class Once:
 
         return await self._once(body, once, _restored)
 
+    async def answer_with(
+        self,
+        body: bytes,
+        prepare: Callable[[], Awaitable[Prepared]],
+        carry_out: Callable[[Factory, Prepared], Awaitable[tuple[str, Response]]],
+        again: Callable[[str], Awaitable[Response]],
+    ) -> Response:
+        """The same, but what is kept is a name by which `again` gives the answer as it is then.
+
+        So nothing is kept longer than where it belongs, and nobody reads what they may not read any more.
+        """
+
+        async def once(claim: Claim | None) -> Response:
+            prepared = await prepare()
+            async with self._services() as services:
+                name, answer = await carry_out(services, prepared)
+                if claim is not None:
+                    await services.idempotency().keep(claim, name.encode())
+            return answer
+
+        return await self._once(body, once, lambda kept: again(kept.decode()))
+
     async def answer_by_name(
         self,
         body: bytes,

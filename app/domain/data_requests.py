@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Any, Final, Self
 
 from app.domain.advice import AdviceQuestion, Problem, View
-from app.domain.callers import Caller
+from app.domain.callers import Caller, Role
 from app.domain.errors import ActionNotPossibleError, RoleNotAllowedError
 
 
@@ -24,8 +24,6 @@ class State(StrEnum):
     DELIVERED = "delivered"
     FAILED = "failed"
     DECLINED = "declined"
-    RECEIVED = "received"
-    DISPUTED = "disputed"
     WITHDRAWN = "withdrawn"
     EXPIRED = "expired"
     ENDED = "ended"
@@ -170,6 +168,11 @@ class DataRequest:
     def view(self) -> View:
         """How much of the advice the consumer reads."""
         return View.COARSE if self.is_coarse else View.FULL
+
+    @property
+    def as_consumer(self) -> Caller:
+        """Anybody of the tenant that asks: what a request tells, all of its keys may read."""
+        return Caller(self.consumer, frozenset({Role.CONSUMER}))
 
     @property
     def is_open(self) -> bool:

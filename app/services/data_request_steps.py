@@ -34,7 +34,7 @@ class DataRequestSteps:
         """Store the first change of a request that was just added. There is nothing before it, so it is no action."""
         change = Change("request", State.REQUESTED, Side.CONSUMER, tenant=caller.tenant, subject=caller.subject)
         await self._requests.change(request_id, change)
-        await self._events.request_changed(request_id)
+        await self._events.requests_changed([request_id])
 
     async def take(
         self,
@@ -55,7 +55,7 @@ class DataRequestSteps:
         state, side = request.after(action, sides), _acting(action, sides)
         change = Change(action, state, side, caller.tenant, caller.subject, reason, configuration)
         await self._requests.change(request.id, change, cost=cost)
-        await self._events.request_changed(request.id)
+        await self._events.requests_changed([request.id])
         return await self.read(caller, request.id)
 
 

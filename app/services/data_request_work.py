@@ -1,11 +1,15 @@
 """What the service itself does with requests for data: it answers them, lets them expire, and ends them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
+from itertools import groupby
 from typing import Any
+
+from anyio import to_thread
 
 from app.catalog.stores.advice import AdviceStore
 from app.catalog.stores.data_requests import DataRequestStore
+from app.catalog.stores.entries import EntryStore
 from app.catalog.stores.events import EventStore
 from app.domain.advice import Advice, Problem
 from app.domain.data_requests import Action, Change, Cost, DataRequest, Side, cost_of
@@ -17,26 +21,44 @@ _SERVICE = frozenset({Side.SERVICE})
 class DataRequestWork:
     """The service's side of requests. Each call belongs in a short transaction."""
 
-    def __init__(self, requests: DataRequestStore, advice: AdviceStore, events: EventStore) -> None:
+    def __init__(
+        self, requests: DataRequestStore, entries: EntryStore, advice: AdviceStore, events: EventStore
+    ) -> None:
         self._requests = requests
+        self._entries = entries
         self._advice = advice
         self._events = events
 
     async def settle(self) -> int:
         """Answer some requests whose advice is finished; how many."""
         answered = await self._requests.answered()
-        for request in answered:
-            await self.settle_one(request)
+        by_advice = groupby(sorted(answered, key=_advice_of), key=_advice_of)
+        for _, requests in by_advice:
+            await self._settle(list(requests))
         return len(answered)
 
     async def settle_one(self, request: DataRequest) -> None:
         """Answer a request whose advice is finished. It must be locked."""
-        advice = None if request.advice_id is None else await self._advice.find(request.advice_id)
-        result = None if advice is None else shown(advice, request.view)
-        if result is None:
-            await self._change(request, Action.FAIL, problem=_problem_of(advice))
-        else:
-            await self._offer(request, result)
+        await self._settle([request])
+
+    async def _settle(self, requests: Sequence[DataRequest]) -> None:
+        """Answer requests for the same advice and view, which must be locked."""
+        first = requests[0]
+        advice = None if first.advice_id is None else await self._advice.find(first.advice_id)
+        # A long ranking takes a while to read.
+        result = None if advice is None else await to_thread.run_sync(shown, advice, first.view)
+        for request in requests:
+            if not await self._sees(request):
+                await self._change(request, Action.FAIL, problem=_NOT_SEEN)
+            elif result is None:
+                await self._change(request, Action.FAIL, problem=_problem_of(advice))
+            else:
+                await self._offer(request, result)
+
+    async def _sees(self, request: DataRequest) -> bool:
+        """Whether the consumer still sees what it asks for."""
+        head = await self._entries.find(request.as_consumer, request.entry_id, request.version)
+        return head is not None and head.is_visible_to(request.as_consumer)
 
     async def _offer(self, request: DataRequest, result: Mapping[str, Any]) -> None:
         configuration = result["configuration"]
@@ -53,8 +75,8 @@ class DataRequestWork:
 
     async def end_for_entry(self, entry_id: str) -> None:
         """End the open requests for an entry, since it is deleted."""
-        for request in await self._requests.open_for(entry_id):
-            await self._change(request, Action.END, "The entry was deleted.")
+        ended = await self._requests.end_for(entry_id, "The entry was deleted.")
+        await self._events.requests_changed(ended)
 
     async def _change(
         self,
@@ -69,7 +91,14 @@ class DataRequestWork:
         state = request.after(action, _SERVICE)
         change = Change(action, state, Side.SERVICE, reason=reason, configuration=configuration)
         await self._requests.change(request.id, change, cost=cost, problem=problem)
-        await self._events.request_changed(request.id)
+        await self._events.requests_changed([request.id])
+
+
+_NOT_SEEN = Problem("not_found", "You may not see the entry any more.")
+
+
+def _advice_of(request: DataRequest) -> tuple[str, bool]:
+    return request.advice_id or "", request.is_coarse
 
 
 def _problem_of(advice: Advice | None) -> Problem:

@@ -10,7 +10,7 @@ from app.catalog.stores.data_requests import DataRequestStore, Wanted
 from app.catalog.stores.entries import EntryStore
 from app.catalog.stores.handovers import HandoverStore
 from app.domain.advice import Advice, View
-from app.domain.callers import Caller
+from app.domain.callers import Caller, Role
 from app.domain.data_requests import (
     Action,
     Change,
@@ -57,7 +57,7 @@ class DataRequestService:
     async def create(
         self, caller: Caller, entry_id: str, version: int | None, asked: NewDataRequest, rules: QuestionRules
     ) -> DataRequest:
-        """Ask for the masked table of the configuration that suits the caller best, and for the advice which it is.
+        """Ask for the masked table of the configuration that suits the caller's tenant, and for the advice which it is.
 
         Raises:
             NotFoundError: there is no such entry or version, or the caller may not see it.
@@ -66,11 +66,13 @@ class DataRequestService:
             QuotaSpentError: it has asked enough distinct questions for a day.
             QuotaExceededError: it has enough open requests.
         """
-        head = await self._head(caller, entry_id, version)
+        # What a request tells, all keys of the tenant may read; so it is asked as any of them would.
+        asking = replace(caller, roles=frozenset({Role.CONSUMER}))
+        head = await self._head(asking, entry_id, version)
         _refuse_other_terms(head, asked.terms)
         if await self._requests.count_open(caller.tenant) >= MOST_OPEN:
             raise QuotaExceededError(f"Your tenant has {MOST_OPEN} open requests, the most that it may have.")
-        question = (await self._advice.ask(caller, head, asked.question, rules)).question
+        question = (await self._advice.ask(asking, head, asked.question, rules)).question
         advice = await self._held(question.advice_id)
         request_id = await self._requests.add(
             caller,
@@ -78,7 +80,7 @@ class DataRequestService:
             replace(asked, question=advice.question),
             question.id,
             advice.id,
-            is_coarse=view_for(caller, head) is View.COARSE,
+            is_coarse=view_for(asking, head) is View.COARSE,
         )
         await self._steps.begin(caller, request_id)
         if advice.status.is_final:
@@ -97,7 +99,7 @@ class DataRequestService:
         await self._advice_store.hold(advice_id)
         advice = await self._advice_store.find(advice_id)
         if advice is None:
-            raise NotFoundError("The entry has just been deleted.")
+            raise NotFoundError("The advice that answers this has just been deleted. Ask again.")
         return advice
 
     async def read(self, caller: Caller, request_id: str) -> DataRequest:
@@ -180,6 +182,8 @@ def _refuse_other_terms(head: Head, accepted: str) -> None:
 
 
 def _no_counter_offer(configuration: str, *, is_advised: bool) -> InvalidDocumentError:
-    what = "is what the consumer asks for; approve it" if is_advised else "does not meet what the consumer requires"
+    what = (
+        "is what the consumer asks for; approve it" if is_advised else "is not in the ranking of the consumer's advice"
+    )
     fault = Fault("/configuration", f"The configuration {configuration!r} {what}.")
     return InvalidDocumentError("This configuration cannot be offered instead.", (fault,), code="no_counter_offer")

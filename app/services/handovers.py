@@ -63,7 +63,7 @@ class HandoverService:
         Raises:
             NotFoundError: there is no such request, or the caller may not see it.
             RoleNotAllowedError: the caller may not do this.
-            ActionNotPossibleError: nothing was delivered, or it was received already.
+            ActionNotPossibleError: nothing was delivered, or the request has ended.
             InvalidDocumentError: nobody could fetch it there.
         """
         request = await self._steps.locked(caller, request_id)

@@ -38,6 +38,7 @@ class RetentionService:
             return 0
         deleted = await self._idempotency.forget(PART)
         deleted += await self._store.delete_deliveries(KEPT)
+        await self._requests.settle()  # of jobs that died before they could, or of workers of an older version
         if retention.request_days is not None:
             deleted += await self._requests.expire(timedelta(days=retention.request_days))
         if retention.advice_days is not None:

@@ -1,4 +1,4 @@
-"""Which addresses webhooks and links may have. What their names stand for is checked again whenever they are used."""
+"""Which addresses webhooks and links may have. Names are not looked up here, but when something is sent there."""
 
 import re
 from collections.abc import Iterator
@@ -9,8 +9,12 @@ import httpx
 from app.domain.addresses import is_public
 from app.domain.errors import Fault, InvalidDocumentError
 
-_PLAIN = re.compile(r"[!-\[\]-~]+")
+# What RFC 3986 lets a URL have.
+_PLAIN = re.compile(r"([A-Za-z0-9\-._~:/?#\[\]@!$&'()*+,;=]|%[0-9A-Fa-f]{2})+")
 _NAME = re.compile(r"(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?", re.ASCII)
+
+#: Names that are never on the public internet (RFC 6761, 6762, 7686 and 8375, and what ICANN keeps for private use).
+_PRIVATE_NAMES = ("localhost", "local", "internal", "home.arpa", "onion", "invalid", "test", "localdomain")
 
 #: Lower ports are those of other services than the web's.
 _FREE_PORTS, _HTTPS = range(1024, 65536), 443
@@ -66,7 +70,12 @@ def _host_problem(host: str, *, allow_private: bool) -> str | None:
         is_number = re.fullmatch(r"(0x[0-9a-f]*|\d+)", host.rpartition(".")[2])
         if is_number or not _NAME.fullmatch(host):
             return "The host must be a name, or an address in its usual form."
-        return None
+        return None if allow_private or not _is_private_name(host) else "The host must be on the public internet."
     if not allow_private and not is_public(host):
         return "The host must be on the public internet."
     return None
+
+
+def _is_private_name(host: str) -> bool:
+    """Whether a name has one part only, or an ending that the public internet does not have."""
+    return "." not in host or any(host.endswith(f".{ending}") for ending in _PRIVATE_NAMES)

@@ -13,8 +13,8 @@ branch_labels = None
 depends_on = None
 
 _STATES = (
-    'requested', 'advised', 'countered', 'approved', 'delivered', 'failed', 'declined', 'received', 'disputed',
-    'withdrawn', 'expired', 'ended',
+    'requested', 'advised', 'countered', 'approved', 'delivered', 'failed', 'declined', 'withdrawn', 'expired',
+    'ended',
 )
 
 
@@ -59,6 +59,7 @@ def upgrade() -> None:
         op.create_index(op.f(f'ix_data_request_{column}'), 'data_request', [column])
     op.create_index('ix_data_request_consumer_id_created_at', 'data_request', ['consumer_id', 'created_at'])
     op.create_index('ix_data_request_provider_id_created_at', 'data_request', ['provider_id', 'created_at'])
+    op.create_index('ix_data_request_created_at_id', 'data_request', ['created_at', 'id'])
     op.create_index('ix_data_request_requested', 'data_request', ['advice_id'], postgresql_where=sa.text("state = 'requested'"))
     op.create_index('ix_data_request_open', 'data_request', ['changed_at'], postgresql_where=sa.text(f'state IN {_STATES[:5]}'))
     op.create_table(

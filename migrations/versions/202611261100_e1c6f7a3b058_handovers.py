@@ -14,6 +14,8 @@ depends_on = None
 
 
 def upgrade() -> None:
+    # A migration that waits for a lock must not stop everybody behind it.
+    op.execute("SET LOCAL lock_timeout = '5s'")
     op.create_table(
         'handover',
         sa.Column('request_id', sa.Uuid(), nullable=False),

@@ -17,15 +17,17 @@ from app.api.dependencies import (
     StateDependency,
     Version,
     require_room,
+    services_of,
 )
 from app.api.describe import answers, body
 from app.api.idempotency import OnceDependency
 from app.api.mapping import JsonResponse
 from app.api.paging import PageLimit, PageToken, links
 from app.catalog.stores.data_requests import Wanted
-from app.domain.data_requests import NewDataRequest, Side, State
+from app.domain.data_requests import DataRequest, NewDataRequest, Side, State
 from app.factory import Factory
 from app.services.advice import QuestionRules
+from app.services.data_requests import DataRequestService
 
 router = APIRouter(tags=["requests"])
 
@@ -52,16 +54,24 @@ async def request_data(
 ) -> Response:
     """Asks the provider for the masked table that suits a question best. A job finds out which that is."""
 
-    async def create(factory: Factory, asked: wire.NewDataRequest) -> Response:
+    async def create(factory: Factory, asked: wire.NewDataRequest) -> tuple[str, Response]:
         new = NewDataRequest(question_of(asked), asked.purpose, asked.contact, asked.terms)
         rules = QuestionRules(state.question_budget, state.admission.required)
         service = factory.data_requests(state.recent)
         request = await service.create(caller, entry_id, version, new, rules)
         _log.info("data requested", data_request=request.id, entry=request.entry_id, by=caller.subject)
+        return request.id, await made(service, request)
+
+    async def again(request_id: str) -> Response:
+        async with state.database.transaction() as session:
+            service = services_of(state, session).data_requests(state.recent)
+            return await made(service, await service.read(caller, request_id))
+
+    async def made(service: DataRequestService, request: DataRequest) -> Response:
         headers = {"Location": f"/v1/requests/{request.id}"}
         return await answer(service, request, caller, state.limits.request_days, 201, headers)
 
-    return await once.answer(document, lambda: validated(wire.NewDataRequest, document), create)
+    return await once.answer_with(document, lambda: validated(wire.NewDataRequest, document), create, again)
 
 
 @router.get(

@@ -6,7 +6,6 @@ A request changes only as `app.domain.data_requests.TRANSITIONS` says.
 from collections.abc import Awaitable, Callable
 from typing import Annotated, TypeVar
 
-import orjson
 import structlog
 from fastapi import APIRouter, Depends, Response
 from pydantic import BaseModel
@@ -14,13 +13,12 @@ from pydantic import BaseModel
 from aegis_sdk import wire
 from app.api.bodies import validated
 from app.api.data_request_json import answer
-from app.api.dependencies import CallerDependency, SmallBodyDependency, StateDependency
+from app.api.dependencies import CallerDependency, SmallBodyDependency, StateDependency, services_of
 from app.api.describe import answers, body
 from app.api.idempotency import OnceDependency
 from app.api.required_privacy import required_privacy
 from app.domain.data_requests import Action, DataRequest
 from app.domain.documents import compress
-from app.domain.errors import Fault, InvalidDocumentError
 from app.domain.handovers import Handover, Link
 from app.factory import Factory
 
@@ -86,13 +84,23 @@ class Step:
     async def _take(
         self, action: Action, model: type[Asked], act: Callable[[Factory, Asked], Awaitable[DataRequest]]
     ) -> Response:
-        async def take(factory: Factory, asked: Asked) -> Response:
+        async def take(factory: Factory, asked: Asked) -> tuple[str, Response]:
             request = await act(factory, asked)
             _log.info("request changed", data_request=request.id, action=action.value, by=self._caller.subject)
-            service = factory.data_requests(self._state.recent)
-            return await answer(service, request, self._caller, self._state.limits.request_days)
+            return request.id, await self._answer(factory, request)
 
-        return await self._once.answer(self._document, lambda: validated(model, self._document), take)
+        return await self._once.answer_with(self._document, lambda: validated(model, self._document), take, self._again)
+
+    async def _again(self, request_id: str) -> Response:
+        """The request as it is now, when the step has been taken before."""
+        async with self._state.database.transaction() as session:
+            factory = services_of(self._state, session)
+            service = factory.data_requests(self._state.recent)
+            return await self._answer(factory, await service.read(self._caller, request_id))
+
+    async def _answer(self, factory: Factory, request: DataRequest) -> Response:
+        service = factory.data_requests(self._state.recent)
+        return await answer(service, request, self._caller, self._state.limits.request_days)
 
 
 StepDependency = Annotated[Step, Depends()]
@@ -147,15 +155,7 @@ async def end_request(step: StepDependency) -> Response:
 
 
 def _handover(asked: wire.DeliveryDescriptor) -> Handover:
-    """A validated descriptor in the domain's form.
-
-    Raises:
-        InvalidDocumentError: its card is too large.
-    """
-    card = None if asked.card is None else orjson.dumps(asked.card)
-    if card is not None and len(card) > wire.LARGEST_CARD:
-        fault = Fault("/card", f"Has {len(card)} bytes as JSON; at most {wire.LARGEST_CARD} are accepted.")
-        raise InvalidDocumentError("The card is too large.", (fault,))
+    """A validated descriptor in the domain's form."""
     return Handover(
         link=Link(asked.url, asked.expires_at),
         media_type=asked.media_type,

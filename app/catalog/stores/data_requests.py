@@ -1,11 +1,29 @@
 """The store of requests for data and their history."""
 
 import uuid
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from datetime import timedelta
 from typing import Final
 
-from sqlalchemy import ColumnElement, Select, and_, func, insert, or_, select, tuple_, update
+from sqlalchemy import (
+    ARRAY,
+    ColumnElement,
+    Select,
+    Uuid,
+    and_,
+    any_,
+    case,
+    func,
+    insert,
+    literal,
+    or_,
+    select,
+    text,
+    tuple_,
+    union,
+    update,
+)
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
@@ -14,8 +32,18 @@ from app.catalog.stores.tenants import tenant_id
 from app.catalog.tables import AdviceRow, DataRequestChangeRow, DataRequestRow, EntryRow, TenantRow
 from app.domain.advice import AdviceQuestion, Problem, Status
 from app.domain.callers import Caller
-from app.domain.data_requests import OPEN, Change, Cost, DataRequest, DataRequestPage, NewDataRequest, Side, State
-from app.domain.entries import Head
+from app.domain.data_requests import (
+    OPEN,
+    Action,
+    Change,
+    Cost,
+    DataRequest,
+    DataRequestPage,
+    NewDataRequest,
+    Side,
+    State,
+)
+from app.domain.entries import Audience, Head
 
 #: How many requests the service changes in a transaction.
 PART: Final = 100
@@ -84,7 +112,8 @@ class DataRequestStore:
             wanted = uuid.UUID(request_id)
         except ValueError:
             return None
-        requests = await self._all(DataRequestRow.id == wanted, lock=lock)
+        is_it = DataRequestRow.id == wanted
+        requests = await (self._locked(is_it) if lock else self._all(is_it))
         return requests[0] if requests else None
 
     async def page(self, caller: Caller, wanted: Wanted, limit: int, page_token: str | None) -> DataRequestPage:
@@ -93,23 +122,29 @@ class DataRequestStore:
         Raises:
             InvalidDocumentError: the page token is invalid.
         """
-        conditions = [*_visible_to(caller, wanted.side)]
-        if wanted.state is not None:
-            conditions.append(DataRequestRow.state == wanted.state.value)
-        if wanted.entry_id is not None:
-            conditions.append(DataRequestRow.entry_id == wanted.entry_id)
+        conditions = [*_wanted(wanted)]
         if page_token is not None:
             place = tuple_(DataRequestRow.created_at, DataRequestRow.id)
             conditions.append(place < tuple_(*read_token(page_token)))
-        newest_first = (DataRequestRow.created_at.desc(), DataRequestRow.id.desc())
-        rows = await self._session.execute(_REQUESTS.where(*conditions).order_by(*newest_first).limit(limit + 1))
-        requests = [_to_request(*row) for row in rows]
+        first = [
+            select(DataRequestRow.id, DataRequestRow.created_at)
+            .where(*conditions, *of_side)
+            .order_by(*_NEWEST_FIRST)
+            .limit(limit + 1)
+            .subquery()
+            for of_side in _sides(caller, wanted.side)
+        ]
+        # Each side by its own index: the two together would read all requests of the tenant.
+        ids = union(*(select(one.c.id) for one in first)).subquery()
+        listed = _REQUESTS.join(ids, ids.c.id == DataRequestRow.id).order_by(*_NEWEST_FIRST).limit(limit + 1)
+        requests = [_to_request(*row) for row in await self._session.execute(listed)]
         last = requests[limit - 1] if len(requests) > limit else None
         token = None if last is None else write_token(last.created_at, uuid.UUID(last.id))
         return DataRequestPage(tuple(requests[:limit]), token)
 
     async def count_open(self, consumer: str) -> int:
-        """How many open requests a tenant has made."""
+        """How many open requests a tenant has made; others that count them wait until this transaction ends."""
+        await self._session.execute(_ONE_BY_ONE, {"tenant": consumer})
         counted = (
             select(func.count())
             .select_from(DataRequestRow)
@@ -119,18 +154,31 @@ class DataRequestStore:
         return (await self._session.execute(counted)).scalar_one()
 
     async def answered(self) -> list[DataRequest]:
-        """Some requests that wait for an advice that is finished, locked; those that others have locked are left."""
+        """Some requests whose advice is finished or not kept any more, locked. Those that are locked are waited for."""
         finished = select(AdviceRow.id).where(AdviceRow.status.in_([Status.SUCCEEDED, Status.FAILED]))
-        is_answered = and_(DataRequestRow.state == State.REQUESTED.value, DataRequestRow.advice_id.in_(finished))
-        return await self._all(is_answered, lock=True, is_sweep=True)
+        is_over = DataRequestRow.advice_id.is_(None) | DataRequestRow.advice_id.in_(finished)
+        return await self._locked(DataRequestRow.state == State.REQUESTED.value, is_over)
 
     async def untouched(self, age: timedelta) -> list[DataRequest]:
         """Some open requests with which nobody has done anything for so long, locked; those locked before are left."""
-        return await self._all(_IS_OPEN, DataRequestRow.changed_at < func.now() - age, lock=True, is_sweep=True)
+        return await self._locked(_IS_OPEN, DataRequestRow.changed_at < func.now() - age, skip_locked=True)
 
-    async def open_for(self, entry_id: str) -> list[DataRequest]:
-        """The open requests for an entry, locked."""
-        return await self._all(_IS_OPEN, DataRequestRow.entry_id == uuid.UUID(entry_id), lock=True)
+    async def end_for(self, entry_id: str, reason: str) -> list[str]:
+        """End the open requests for an entry, however many there are, and return their ids."""
+        wanted = select(DataRequestRow.id).where(DataRequestRow.entry_id == uuid.UUID(entry_id), _IS_OPEN)
+        locked = await self._session.execute(wanted.order_by(DataRequestRow.id).with_for_update())
+        ids = list(locked.scalars())
+        if ids:
+            changes = {"action": Action.END.value, "state": State.ENDED.value, "side": Side.SERVICE.value}
+            await self._session.execute(
+                insert(DataRequestChangeRow), [{"request_id": one, "reason": reason} | changes for one in ids]
+            )
+            await self._session.execute(
+                update(DataRequestRow)
+                .where(DataRequestRow.id == any_(literal(ids, ARRAY(Uuid))))
+                .values(state=State.ENDED.value, changed_at=func.clock_timestamp())
+            )
+        return list(map(str, ids))
 
     async def change(
         self, request_id: str, change: Change, *, cost: Cost | None = None, problem: Problem | None = None
@@ -170,29 +218,33 @@ class DataRequestStore:
             update(DataRequestRow).where(DataRequestRow.id == uuid.UUID(request_id)).values(contact=None)
         )
 
-    async def _all(
-        self, *conditions: ColumnElement[bool], lock: bool = False, is_sweep: bool = False
-    ) -> list[DataRequest]:
-        if lock:
-            # Locked first and by themselves: what is read then is as it stays, and everybody locks in one order.
-            locked = select(DataRequestRow.id).where(*conditions).order_by(DataRequestRow.id)
-            locked = locked.limit(PART) if is_sweep else locked
-            locked = locked.with_for_update(skip_locked=is_sweep)
-            conditions = (DataRequestRow.id.in_((await self._session.execute(locked)).scalars().all()), *conditions)
-        fresh = {"populate_existing": True}
-        rows = await self._session.execute(_REQUESTS.where(*conditions), execution_options=fresh)
+    async def _locked(self, *conditions: ColumnElement[bool], skip_locked: bool = False) -> list[DataRequest]:
+        """Some requests, locked by themselves: what is read then is as it stays, and everybody locks in one order."""
+        wanted = select(DataRequestRow.id).where(*conditions).order_by(DataRequestRow.id).limit(PART)
+        locked = await self._session.execute(wanted.with_for_update(skip_locked=skip_locked))
+        return await self._all(DataRequestRow.id.in_(locked.scalars().all()), *conditions)
+
+    async def _all(self, *conditions: ColumnElement[bool]) -> list[DataRequest]:
+        rows = await self._session.execute(_REQUESTS.where(*conditions), execution_options={"populate_existing": True})
         return [_to_request(*row) for row in rows]
 
 
 _Provider, _Consumer = aliased(TenantRow), aliased(TenantRow)
+_NEWEST_FIRST = (DataRequestRow.created_at.desc(), DataRequestRow.id.desc())
+_ONE_BY_ONE = text("SELECT pg_advisory_xact_lock(hashtextextended('data requests of ' || :tenant, 0))")
+_IS_SEEN = or_(
+    DataRequestRow.consumer_id == DataRequestRow.provider_id,
+    EntryRow.audience == Audience.ALL.value,
+    and_(EntryRow.audience == Audience.TENANTS.value, any_(EntryRow.audience_tenants) == _Consumer.name),
+)
 _IS_OPEN = DataRequestRow.state.in_([state.value for state in OPEN])
 _REQUESTS: Select[DataRequestRow, str, str, int] = (
     select(
         DataRequestRow,
         _Provider.name,
         _Consumer.name,
-        # The latest version that others see; none if the entry is deleted.
-        func.coalesce(EntryRow.released_version, EntryRow.latest_version, 0),
+        # The latest version that others see; none if the entry is deleted, or if the consumer does not see it.
+        case((_IS_SEEN, func.coalesce(EntryRow.released_version, EntryRow.latest_version, 0)), else_=0),
     )
     .join(_Provider, _Provider.id == DataRequestRow.provider_id)
     .join(_Consumer, _Consumer.id == DataRequestRow.consumer_id)
@@ -200,11 +252,20 @@ _REQUESTS: Select[DataRequestRow, str, str, int] = (
 )
 
 
-def _visible_to(caller: Caller, side: Side | None) -> list[ColumnElement[bool]]:
-    asks, is_asked = _Consumer.name == caller.tenant, _Provider.name == caller.tenant
-    if side is not None:
-        return [asks if side is Side.CONSUMER else is_asked]
-    return [] if caller.is_operator else [or_(asks, is_asked)]
+def _wanted(wanted: Wanted) -> Iterator[ColumnElement[bool]]:
+    if wanted.state is not None:
+        yield DataRequestRow.state == wanted.state.value
+    if wanted.entry_id is not None:
+        yield DataRequestRow.entry_id == wanted.entry_id
+
+
+def _sides(caller: Caller, side: Side | None) -> list[list[ColumnElement[bool]]]:
+    """The conditions for what the caller may see, apart for each side of its tenant."""
+    if side is None and caller.is_operator:
+        return [[]]
+    own = select(TenantRow.id).where(TenantRow.name == caller.tenant).scalar_subquery()
+    columns = {Side.CONSUMER: DataRequestRow.consumer_id, Side.PROVIDER: DataRequestRow.provider_id}
+    return [[column == own] for name, column in columns.items() if side in (None, name)]
 
 
 def _to_request(row: DataRequestRow, provider: str, consumer: str, shown_version: int) -> DataRequest:

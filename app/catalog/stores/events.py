@@ -4,6 +4,7 @@ A webhook is told only what the consumers of its tenant may read: nothing about 
 nothing about entries that the tenant does not see.
 """
 
+from collections.abc import Sequence
 from uuid import UUID
 
 from sqlalchemy import TextClause, bindparam, text
@@ -91,9 +92,9 @@ _REQUEST = text(
     "'id', request.id, 'state', request.state), 'entry', jsonb_build_object('id', request.entry_id, "
     "'name', request.entry_name, 'tenant', owner.name, 'version', request.version, "
     f"'digest', request.keyed_digest)) {_REQUESTS} "
-    f"WHERE request.id = :request_id AND '{REQUEST_CHANGED}' = ANY(webhook.event_types) "
+    f"WHERE request.id = ANY(:request_ids) AND '{REQUEST_CHANGED}' = ANY(webhook.event_types) "
     "AND webhook.disabled_at IS NULL"
-).bindparams(bindparam("request_id", type_=Uuid))
+).bindparams(bindparam("request_ids", type_=ARRAY(Uuid)))
 
 _PING = text(f"{_ADD} VALUES (:webhook_id, '{PING}', '{{}}') RETURNING id").bindparams(
     bindparam("webhook_id", type_=Uuid)
@@ -127,9 +128,9 @@ class EventStore:
         """An advice has succeeded or failed: tell the tenants that asked."""
         await self._session.execute(_ENDED, {"advice_id": UUID(advice_id)})
 
-    async def request_changed(self, request_id: str) -> None:
-        """A request for data is new or has changed: tell both its tenants."""
-        await self._session.execute(_REQUEST, {"request_id": UUID(request_id)})
+    async def requests_changed(self, request_ids: Sequence[str]) -> None:
+        """Requests for data are new or have changed: tell both tenants of each."""
+        await self._session.execute(_REQUEST, {"request_ids": list(map(UUID, request_ids))})
 
     async def ping(self, webhook_id: str) -> str:
         """Send a webhook an event that says nothing, and return its id."""

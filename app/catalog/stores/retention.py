@@ -1,9 +1,10 @@
 """What is kept only for some time: deleted in small parts, so that nobody waits long for it."""
 
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Final
 
-from sqlalchemy import text
+from sqlalchemy import TextClause, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.domain.data_requests import OPEN
@@ -16,21 +17,29 @@ _OPEN = [state.value for state in OPEN]
 
 _TRY_LOCK = text("SELECT pg_try_advisory_xact_lock(hashtextextended('retention', 0))")
 
-_ADVICE = text(
-    "DELETE FROM advice WHERE id IN (SELECT id FROM advice WHERE status IN ('succeeded', 'failed') "
-    "AND created_at < now() - :age "
+# What somebody is asking for is locked, and is left for the next time. A request for data may come until the lock is
+# there, so that is looked at in a second statement, which sees what was committed meanwhile.
+_OLD_ADVICE = text(
+    "SELECT id FROM advice WHERE status IN ('succeeded', 'failed') AND created_at < now() - :age "
     "AND NOT EXISTS (SELECT FROM data_request WHERE advice_id = advice.id AND state = ANY(:open)) "
-    "ORDER BY created_at LIMIT :part) RETURNING id"
+    "ORDER BY created_at LIMIT :part FOR UPDATE SKIP LOCKED"
+)
+_ADVICE = text(
+    "DELETE FROM advice WHERE id = ANY(:ids) "
+    "AND NOT EXISTS (SELECT FROM data_request WHERE advice_id = advice.id AND state = ANY(:open)) RETURNING id"
 )
 
-# The latest version of all and the latest one that others see stay, however few are kept. A version that somebody is
-# asking about is locked, and is left for the next time.
-_VERSIONS = text(
-    "DELETE FROM entry_version WHERE id IN (SELECT version.id FROM entry_version AS version "
+# The latest version of all and the latest one that others see stay, however few are kept.
+_OLD_VERSIONS = text(
+    "SELECT version.id FROM entry_version AS version "
     "JOIN entry ON entry.id = version.entry_id WHERE version.version <= entry.latest_version - :kept "
     "AND version.version <> coalesce(entry.released_version, entry.latest_version) "
     "AND NOT EXISTS (SELECT FROM data_request WHERE version_id = version.id AND state = ANY(:open)) "
-    "ORDER BY version.id LIMIT :part FOR UPDATE OF version SKIP LOCKED) RETURNING id"
+    "ORDER BY version.id LIMIT :part FOR UPDATE OF version SKIP LOCKED"
+)
+_VERSIONS = text(
+    "DELETE FROM entry_version WHERE id = ANY(:ids) "
+    "AND NOT EXISTS (SELECT FROM data_request WHERE version_id = entry_version.id AND state = ANY(:open)) RETURNING id"
 )
 
 # Those that somebody changes are left for the next time: the others change them in another order.
@@ -52,12 +61,15 @@ class RetentionStore:
 
     async def delete_advice(self, age: timedelta) -> int:
         """Delete some advice that was finished and is older, with its questions; how much it was."""
-        deleted = await self._session.execute(_ADVICE, {"age": age, "part": PART, "open": _OPEN})
-        return len(deleted.all())
+        return await self._delete(_OLD_ADVICE, _ADVICE, {"age": age})
 
     async def delete_versions(self, kept: int) -> int:
         """Delete some versions of entries that have more than `kept`, with their advice; how many they were."""
-        deleted = await self._session.execute(_VERSIONS, {"kept": kept, "part": PART, "open": _OPEN})
+        return await self._delete(_OLD_VERSIONS, _VERSIONS, {"kept": kept})
+
+    async def _delete(self, old: TextClause, deletion: TextClause, limits: Mapping[str, object]) -> int:
+        ids = (await self._session.execute(old, {"part": PART, "open": _OPEN, **limits})).scalars().all()
+        deleted = await self._session.execute(deletion, {"ids": ids, "open": _OPEN})
         return len(deleted.all())
 
     async def delete_deliveries(self, age: timedelta) -> int:

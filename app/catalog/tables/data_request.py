@@ -19,6 +19,7 @@ class DataRequestRow(Base):
     __table_args__ = (
         Index("ix_data_request_consumer_id_created_at", "consumer_id", "created_at"),
         Index("ix_data_request_provider_id_created_at", "provider_id", "created_at"),
+        Index("ix_data_request_created_at_id", "created_at", "id"),
         # Those that wait for their advice, and those that end if nobody does anything.
         Index("ix_data_request_requested", "advice_id", postgresql_where=text(f"state = '{State.REQUESTED}'")),
         Index("ix_data_request_open", "changed_at", postgresql_where=text(f"state IN ({_OPEN})")),

@@ -9,11 +9,12 @@ from urllib.parse import quote
 import httpx
 
 from aegis_sdk._answers import read_answer
+from aegis_sdk._errors import AegisError
 from aegis_sdk._polling import Deadline
 from aegis_sdk._requests import entry_path, json_bytes, version_params, without_none
 from aegis_sdk.wire import DataRequest, DataRequestHead, DataRequestPage, DeliveryDescriptor, Link
 
-_PAUSE = 0.2
+_SHORTEST_PAUSE, _LONGEST_PAUSE = 0.1, 5.0
 _WAITS = "requested"
 
 
@@ -67,9 +68,15 @@ class DataRequests:
         return self._advised(read_answer(DataRequest, answer), Deadline(wait))
 
     def _advised(self, request: DataRequest, deadline: Deadline) -> DataRequest:
+        """The request once it is advised, or as it was last seen: it is made, whatever becomes of looking at it."""
+        pause = _SHORTEST_PAUSE
         while request.state == _WAITS and deadline.left():
-            time.sleep(min(_PAUSE, deadline.left()))
-            request = self.get(request.id)
+            time.sleep(min(pause, deadline.left()))
+            pause = min(1.5 * pause, _LONGEST_PAUSE)
+            try:
+                request = self.get(request.id)
+            except AegisError:
+                return request
         return request
 
     def list(

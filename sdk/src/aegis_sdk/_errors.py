@@ -88,12 +88,17 @@ class NotFoundError(ProblemError):
 
 
 class ConflictError(ProblemError):
-    """409: the name is taken."""
+    """409: the name is taken, or a data request is in a state in which this is not possible."""
 
     @property
     def entry(self) -> str | None:
         """Id of the entry that has the name."""
         return self.problem.entry
+
+    @property
+    def possible(self) -> list[str]:
+        """What the caller may do with the data request instead."""
+        return self.problem.possible or []
 
 
 class PreconditionFailedError(ProblemError):

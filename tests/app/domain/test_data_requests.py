@@ -87,8 +87,8 @@ def test_what_has_ended_stays_as_it_is():
 
 
 def test_a_refused_step_says_what_is_possible():
-    with pytest.raises(ActionNotPossibleError, match=r"is received, so approve is not possible\. You cannot change it"):
-        request_in("received").after(Action.APPROVE, frozenset({Side.PROVIDER}))
+    with pytest.raises(ActionNotPossibleError, match=r"is declined, so approve is not possible\. You cannot change it"):
+        request_in("declined").after(Action.APPROVE, frozenset({Side.PROVIDER}))
     with pytest.raises(ActionNotPossibleError, match=r"so accept is not possible\. You may: withdraw\.") as refused:
         request_in("advised").after(Action.ACCEPT, frozenset({Side.CONSUMER}))
     assert refused.value.possible == ("withdraw",)

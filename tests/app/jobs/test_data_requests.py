@@ -10,7 +10,7 @@ from app.catalog.session import Database
 from app.factory import Factory
 from app.jobs.retention import sweep
 from app.services.retention import Retention
-from tests.app.jobs.database import rows
+from tests.app.jobs.database import rows, until
 from tests.service import Worker, ask, example_entry, publish
 
 
@@ -109,6 +109,61 @@ async def test_a_request_whose_worker_died_before_answering_it_is_answered_by_th
 
 async def _nothing(_):
     pass
+
+
+async def test_a_request_that_somebody_has_locked_is_answered_after_that(api, worker, database_url):
+    head = await publish(api)
+    request_id = await requested(api, head)
+    with psycopg.connect(database_url) as other:
+        other.execute("SELECT FROM data_request FOR UPDATE")
+        running = asyncio.create_task(worker.run())
+        await until(lambda: rows(database_url, "SELECT 1 FROM advice WHERE status = 'succeeded'"))
+        other.rollback()
+        await running
+    assert await state(api, request_id) == "advised"
+
+
+async def test_what_no_job_has_answered_is_answered_by_the_sweep(api, worker, swept, monkeypatch):
+    head = await publish(api)
+    request_id = await requested(api, head)
+    monkeypatch.setattr("app.jobs.tasks.Tasks._settle", _nothing)  # as in a worker of an older version
+    await worker.run()
+    assert await state(api, request_id) == "requested"
+    await swept()
+    assert await state(api, request_id) == "advised"
+
+
+async def test_advice_that_is_requested_while_it_is_swept_is_kept(api, worker, database_url, swept):
+    head = await publish(api)
+    request_id = await requested(api, head)
+    await worker.run()
+    await api.post(f"/v1/requests/{request_id}/withdraw", json={})
+    execute(database_url, "UPDATE advice SET created_at = created_at - interval '11 days'")
+    with psycopg.connect(database_url) as other:
+        other.execute("SELECT FROM advice FOR SHARE")
+        other.execute("UPDATE data_request SET state = 'advised'")
+        assert await swept(advice_days=10) == 0
+        other.commit()
+    assert await swept(advice_days=10) == 0
+    assert (await api.get(f"/v1/requests/{request_id}")).json()["advice"] is not None
+
+
+async def test_an_entry_with_many_requests_is_deleted_by_few_statements(api, database_url):
+    head = await publish(api)
+    request_id = await requested(api, head)
+    execute(database_url, COPIES)
+    answer = await api.delete(f"/v1/entries/{head['id']}", headers={"If-Match": "*"})
+    assert answer.status_code == 204
+    assert rows(database_url, "SELECT state, count(*) FROM data_request GROUP BY state") == [("ended", 5001)]
+    ended = "SELECT count(*) FROM data_request_change WHERE action = 'end' AND reason = 'The entry was deleted.'"
+    assert rows(database_url, ended) == [(5001,)]
+    assert await state(api, request_id) == "ended"
+
+
+COPIES = """
+INSERT INTO data_request SELECT (jsonb_populate_record(
+    data_request, jsonb_build_object('id', gen_random_uuid()))).* FROM data_request, generate_series(1, 5000)
+"""
 
 
 async def test_deleting_an_entry_while_it_is_requested_leaves_no_open_request(api, worker, database_url):

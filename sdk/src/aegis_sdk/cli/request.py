@@ -69,8 +69,10 @@ def request(
     if as_json:
         typer.echo(made.model_dump_json(indent=2))
         return
-    say(offered(made))
     typer.echo(made.id)
+    if made.state == "failed":
+        raise AegisError(offered(made))
+    say(offered(made))
 
 
 def _ask(head: EntryHead) -> None:

@@ -4,21 +4,22 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
 from aegis_sdk.cli.terminal import aligned
-from aegis_sdk.printable import Share
+from aegis_sdk.printable import Share, one_line
 from aegis_sdk.reading import shown
-from aegis_sdk.wire import Change, Cost, DataRequest, DataRequestHead
+from aegis_sdk.wire import Change, Cost, DataRequest, DataRequestHead, Delivery
 
 _LONG = 60
 _TEXT = 500
+_LINK = 4_000
 
 
 def offered(request: DataRequestHead) -> str:
     """One line: the state of a request, and what is offered or agreed upon."""
     if request.problem is not None:
-        return f"{request.state}: {request.problem.detail}"
+        return one_line(f"{request.state}: {request.problem.detail}")
     what = "" if request.configuration is None else f": {shown(request.configuration)}{_cost(request.cost)}"
     stale = "; the entry has a newer version" if request.stale else ""
-    return f"{request.state}{what}{stale}"
+    return one_line(f"{request.state}{what}{stale}")
 
 
 def _cost(cost: Cost | None) -> str:
@@ -42,7 +43,7 @@ def listing(requests: Sequence[DataRequestHead], *, is_all: bool) -> Iterator[st
 def _row(request: DataRequestHead) -> tuple[str, ...]:
     entry = f"{shown(request.entry.name, _LONG)} v{request.entry.version}"
     names = (request.configuration or "-", request.consumer, request.entry.tenant)
-    return (request.id, request.state, entry, *map(shown, names), _time(request.changed_at))
+    return (request.id, shown(request.state), entry, *map(shown, names), _time(request.changed_at))
 
 
 def report(request: DataRequest) -> Iterator[str]:
@@ -55,11 +56,24 @@ def report(request: DataRequest) -> Iterator[str]:
     yield "needs " + ", ".join(f"{name} {shown(_plain(value), _TEXT)}" for name, value in needs.items())
     yield ""
     yield from aligned(("when", "who", "what", "why"), [_step(one) for one in request.changes])
+    if request.delivery is not None:
+        yield ""
+        yield from _delivered(request.delivery)
     if request.possible:
         yield ""
-        yield f"you may: {', '.join(request.possible)}"
+        yield f"you may: {', '.join(map(shown, request.possible))}"
     if request.expires_at is not None:
         yield f"expires {request.expires_at:%Y-%m-%d} unless somebody does something"
+
+
+def _delivered(delivery: Delivery) -> Iterator[str]:
+    yield f"delivered: {delivery.records} records, {delivery.size} bytes of {shown(delivery.media_type)}"
+    until = "" if delivery.expires_at is None else f", until {_time(delivery.expires_at)}"
+    yield f"{shown(delivery.url, _LINK)}{until}"
+    yield f"SHA-256 {shown(delivery.sha256, _LINK)}"
+    if delivery.privacy:
+        numbers = ", ".join(f"{shown(name)} = {number:g}" for name, number in delivery.privacy.items())
+        yield f"{numbers}, as its provider measured"
 
 
 def _plain(value: object) -> str:
@@ -69,9 +83,13 @@ def _plain(value: object) -> str:
 
 
 def _step(change: Change) -> tuple[str, ...]:
-    who = change.side if change.tenant is None else f"{change.side} {shown(change.tenant)}"
+    who = shown(change.side) if change.tenant is None else f"{shown(change.side)} {shown(change.tenant)}"
     who += "" if change.by is None else f" ({shown(change.by)})"
-    what = change.action if change.configuration is None else f"{change.action} {shown(change.configuration)}"
+    what = (
+        shown(change.action)
+        if change.configuration is None
+        else f"{shown(change.action)} {shown(change.configuration)}"
+    )
     return _time(change.at), who, what, shown(change.reason, _TEXT) if change.reason else ""
 
 

@@ -4,6 +4,7 @@ from typing import Annotated
 import typer
 
 from aegis_sdk._client import Client
+from aegis_sdk.cli.failures import InputError
 from aegis_sdk.cli.options import JsonOption
 from aegis_sdk.cli.request_report import listing, report
 from aegis_sdk.cli.terminal import print_json
@@ -22,6 +23,8 @@ def requests(
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
     """Show data requests: a list, or one with its history."""
+    if request_id is not None and (state or entry or side):
+        raise InputError("--state, --entry and --side narrow the list; leave them out, or the id")
     with Client() as client:
         if request_id is not None:
             one = client.requests.get(request_id)

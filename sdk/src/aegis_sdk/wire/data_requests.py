@@ -157,8 +157,8 @@ class DataRequestHead(Answer):
 
     id: str = Field(description="Id of the request")
     state: str = Field(
-        description="`requested`, `advised`, `countered`, `approved`, `delivered`, and then for ever `received`, "
-        "`disputed`, `failed`, `declined`, `withdrawn`, `expired` or `ended`"
+        description="`requested`, `advised`, `countered`, `approved` or `delivered`; or for ever `failed`, `declined`, "
+        "`withdrawn`, `expired` or `ended`"
     )
     entry: RequestedEntry = Field(description="The version of the entry that it is about")
     stale: bool = Field(default=False, description="Whether the consumer sees a newer version of the entry")

@@ -1,17 +1,20 @@
 """The delivery descriptor: where the masked table of a data request is, and what it is. The table itself stays away."""
 
+import re
 from datetime import datetime
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import AwareDatetime, ConfigDict, Field
+from pydantic import AfterValidator, AwareDatetime, BeforeValidator, ConfigDict, Field
 
 from aegis_sdk.wire.configuration import Privacy
 from aegis_sdk.wire.documents import Answer, Request
 from aegis_sdk.wire.examples import EXAMPLE_HEAD
+from aegis_sdk.wire.faults import fault
+from aegis_sdk.wire.sizes import DEPTH, is_deeper, json_size
 from aegis_sdk.wire.values import COUNT_MAX, Identifier, JsonObject
 
 LONGEST_LINK: Final = 4_000
-LARGEST_CARD: Final = 262_144
+LARGEST_CARD: Final = 131_072
 """The most bytes of a release card, as JSON."""
 
 MEDIA_TYPES: Final = ("text/csv", "application/vnd.apache.parquet")
@@ -32,6 +35,30 @@ _EXAMPLE: Final[dict[str, Any]] = _LINK | {
 
 _CARD: Final[dict[str, Any]] = {"configuration": "c17", "suppressed": 185}
 
+_RFC_3339 = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)", re.ASCII)
+_LAST_YEAR: Final = 9000
+
+
+def _moment(value: object) -> object:
+    """Refuse what is no RFC 3339 text, which pydantic would convert, and years that no time zone can have."""
+    if isinstance(value, datetime):
+        return value
+    if not isinstance(value, str) or not _RFC_3339.fullmatch(value) or int(value[:4]) > _LAST_YEAR:
+        raise fault(f"A moment is a text of RFC 3339, such as 2026-03-01T12:00:00Z, up to the year {_LAST_YEAR}")
+    return value
+
+
+def _card(value: dict[str, object]) -> dict[str, object]:
+    if is_deeper(value, DEPTH):
+        raise fault(f"Is nested more than {DEPTH} levels deep")
+    if (given := json_size(value)) > LARGEST_CARD:
+        raise fault(f"Has {given} bytes as JSON; at most {LARGEST_CARD} are accepted")
+    return value
+
+
+Moment = Annotated[AwareDatetime, Field(strict=False), BeforeValidator(_moment)]
+"""A point in time, as RFC 3339 has it."""
+
 Url = Annotated[str, Field(min_length=1, max_length=LONGEST_LINK)]
 
 
@@ -41,9 +68,7 @@ class Link(Request):
     model_config = ConfigDict(json_schema_extra={"examples": [_LINK]})
 
     url: Url = Field(description="Where the file is: HTTPS, on the public internet")
-    expires_at: AwareDatetime | None = Field(
-        default=None, strict=False, description="When the link ends (RFC 3339); null: it does not"
-    )
+    expires_at: Moment | None = Field(default=None, description="When the link ends (RFC 3339); null: it does not")
 
 
 class DeliveryDescriptor(Link):
@@ -63,7 +88,9 @@ class DeliveryDescriptor(Link):
         description="What was measured in the file, by criterion: at least what the configuration vouches for and what "
         "was required"
     )
-    card: JsonObject | None = Field(default=None, description="The release card; null: none")
+    card: Annotated[JsonObject, AfterValidator(_card)] | None = Field(
+        default=None, description="The release card; null: none"
+    )
 
 
 class Delivery(Answer):

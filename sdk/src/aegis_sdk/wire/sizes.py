@@ -51,9 +51,9 @@ def size_faults(entry: "EntryDocument") -> Iterator[Fault]:
 
 
 def _terms_faults(terms: dict[str, Any] | None) -> Iterator[Fault]:
-    if terms is not None and _is_deeper(terms, DEPTH):
+    if terms is not None and is_deeper(terms, DEPTH):
         yield ("terms",), f"Is nested more than {DEPTH} levels deep"
-    elif terms is not None and (given := len(json.dumps(terms))) > TERMS_LENGTH:
+    elif terms is not None and (given := json_size(terms)) > TERMS_LENGTH:
         yield ("terms",), f"Has {given} bytes as JSON; at most {TERMS_LENGTH} are accepted"
 
 
@@ -82,13 +82,18 @@ def _too_long(values: Iterable[str] | None, most: int, *location: str | int) -> 
 
 
 def _too_deep(part: "MaskingFunction | Discretization | None", *location: str | int) -> Iterator[Fault]:
-    if part is not None and _is_deeper(part.parameters, DEPTH):
+    if part is not None and is_deeper(part.parameters, DEPTH):
         yield location, f"Is nested more than {DEPTH} levels deep"
 
 
-def _is_deeper(value: Any, levels: int) -> bool:  # noqa: ANN401 -- any JSON value
+def is_deeper(value: Any, levels: int) -> bool:  # noqa: ANN401 -- any JSON value
     """Whether objects and lists are nested in more levels than these."""
     if not isinstance(value, dict | list):
         return False
     members = value.values() if isinstance(value, dict) else value
-    return levels == 0 or any(_is_deeper(member, levels - 1) for member in members)
+    return levels == 0 or any(is_deeper(member, levels - 1) for member in members)
+
+
+def json_size(value: object) -> int:
+    """How many bytes a JSON value takes, without spaces."""
+    return len(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode(errors="surrogatepass"))

@@ -149,6 +149,8 @@ def _json_faults(value: object, location: tuple[str | int, ...] = ()) -> Iterato
     """The faults of a JSON value: parts without an RFC 8785 form and hence no digest, or that cannot be stored."""
     if isinstance(value, dict):
         for name, member in value.items():
+            if isinstance(name, str) and "\0" in name:
+                yield location, "A name cannot contain a NUL character"
             yield from _json_faults(member, (*location, name))
     elif isinstance(value, list):
         for index, item in enumerate(value):

@@ -6,8 +6,8 @@ from uuid import uuid4
 import psycopg
 import pytest
 
-from tests.app.api.data_requests.asking import advised, entry, read, requested, step
-from tests.service import ACCEPTED, publish
+from tests.app.api.data_requests.asking import advised, entry, read, requested, step, wanted
+from tests.service import ACCEPTED, create_key, publish
 
 ODRL = {"@context": "http://www.w3.org/ns/odrl.jsonld", "@type": "Offer", "permission": [{"action": "use"}]}
 
@@ -169,6 +169,50 @@ async def test_nothing_is_requested_of_what_is_deleted_or_not_seen(guarded, keys
     assert (await requested(guarded, keys, head)).status_code == 404
 
 
+@pytest.mark.parametrize("asking", ["provider", "reviewer", "own"])
+async def test_whoever_of_a_tenant_asks_all_its_keys_read_no_more_than_consumers_may(
+    guarded, keys, head, worker, asking
+):
+    made = await guarded.post(f"/v1/entries/{head['id']}/requests", json=wanted(head), headers=keys[asking])
+    assert made.status_code == 201, made.text
+    await worker.run()
+    seen = (await read(guarded, keys["own"], made.json()["id"])).json()
+    assert (seen["state"], seen["cost"]["rank"], seen["cost"]["deviation"]) == ("advised", 1, None)
+
+
+async def test_an_operator_asks_for_its_own_tenant(guarded, keys):
+    private = await publish(guarded, entry(visibility="private"), **keys["provider"])
+    path = f"/v1/entries/{private['id']}/requests"
+    assert (await guarded.post(path, json=wanted(private), headers=keys["operator"])).status_code == 404
+
+
+async def test_who_does_not_see_the_entry_any_more_gets_no_answer(guarded, keys, head, worker):
+    made = (await requested(guarded, keys, head)).json()
+    await guarded.patch(f"/v1/entries/{head['id']}", json={"visibility": "private"}, headers=keys["provider"])
+    put = {"If-Match": "*"} | keys["provider"]
+    document = entry(name=head["name"], title="second")
+    await guarded.put(f"/v1/entries/{head['id']}", json=document, headers=put, params=ACCEPTED)
+    await worker.run()
+    seen = (await read(guarded, keys["consumer"], made["id"])).json()
+    assert (seen["state"], seen["problem"]["code"], seen["configuration"]) == ("failed", "not_found", None)
+    assert seen["stale"] is False  # it would tell of the second version
+
+
+async def test_an_erased_contact_is_not_told_again_to_who_repeats_a_step(guarded, keys, head, worker):
+    own = keys["consumer"] | {"Idempotency-Key": str(uuid4())}
+    path, asked = f"/v1/entries/{head['id']}/requests", wanted(head)
+    made = await guarded.post(path, json=asked, headers=own)
+    await worker.run()
+    approving = keys["provider"] | {"Idempotency-Key": str(uuid4())}
+    assert (await step(guarded, approving, made.json()["id"], "approve")).json()["contact"] is not None
+    await guarded.delete(f"/v1/requests/{made.json()['id']}/contact", headers=keys["consumer"])
+    again = await guarded.post(path, json=asked, headers=own)
+    assert (again.status_code, again.headers["Location"]) == (201, made.headers["Location"])
+    approved = await step(guarded, approving, made.json()["id"], "approve")
+    for answer in (again, approved):
+        assert (answer.headers["Idempotency-Replayed"], answer.json()["contact"]) == ("true", None)
+
+
 async def test_a_contact_can_be_erased_and_the_rest_stays(guarded, keys, head, shared_database_url):
     made = (await requested(guarded, keys, head)).json()
     path = f"/v1/requests/{made['id']}/contact"
@@ -227,7 +271,10 @@ async def test_ten_megabytes_of_purpose_are_too_large(guarded, keys, head):
     assert (await requested(guarded, keys, head, purpose="x" * 10_000_000)).status_code == 413
 
 
-async def test_a_tenant_has_so_many_open_requests_and_no_more(guarded, keys, head, monkeypatch):
-    monkeypatch.setattr("app.services.data_requests.MOST_OPEN", 0)
-    refused = await requested(guarded, keys, head)
-    assert (refused.status_code, refused.json()["code"]) == (403, "quota_exceeded")
+async def test_a_tenant_has_so_many_open_requests_and_no_more(guarded, head, shared_database_url, monkeypatch):
+    headers = await create_key(shared_database_url, f"tenant-{uuid4().hex}", "consumer")
+    monkeypatch.setattr("app.services.data_requests.MOST_OPEN", 3)
+    path = f"/v1/entries/{head['id']}/requests"
+    made = await asyncio.gather(*(guarded.post(path, json=wanted(head), headers=headers) for _ in range(8)))
+    assert sorted(one.status_code for one in made) == [201] * 3 + [403] * 5
+    assert {one.json()["code"] for one in made if one.status_code == 403} == {"quota_exceeded"}
