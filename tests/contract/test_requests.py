@@ -1,12 +1,13 @@
 """A data request from the consumer's command to the provider's, and back, against the real service."""
 
 import json
+from datetime import UTC, datetime
 from uuid import uuid4
 
 import pytest
 
 from aegis_sdk import ConflictError, InvalidError
-from aegis_sdk.wire import EXAMPLE_ENTRY
+from aegis_sdk.wire import EXAMPLE_ENTRY, DeliveryDescriptor
 
 ASKED = ("--purpose", "A study of local care", "--contact", "me@lab.example")
 CONFIGURATIONS = [
@@ -79,3 +80,34 @@ def test_the_client_has_a_method_for_each_step(client, head):
     assert [each.id for each in listed] == [three.id, two.id, one.id]
     with pytest.raises(InvalidError, match="not the terms"):
         client.requests.create(head.id, "g3", **asked | {"terms": "sha256:" + "0" * 64})
+
+
+def test_a_delivery_is_shown_with_its_link_and_gets_another_one(aegis, client, head):
+    asked = {"purpose": "a study", "contact": "me", "terms": head.terms}
+    made = client.requests.create(head.id, "g3", **asked, require={"k": 5}, wait=60)
+    client.requests.approve(made.id)
+    descriptor = DeliveryDescriptor(
+        url="https://store.example/c01.csv",
+        media_type="text/csv",
+        size=481_230,
+        sha256="9c56cc51b374c3ba189210d5b6d4bf57790d351c96c47c02190ecf1e430635ab",
+        records=100,
+        configuration="c01",
+        entry_digest=made.entry.digest,
+        privacy={"k": 5},
+    )
+    assert client.requests.deliver(made.id, descriptor).delivery.url == descriptor.url
+    until = datetime(2090, 1, 1, tzinfo=UTC)
+    relinked = client.requests.relink(made.id, "https://mirror.example/c01.csv", until).delivery
+    assert (relinked.url, relinked.expires_at, relinked.sha256) == (
+        "https://mirror.example/c01.csv",
+        until,
+        descriptor.sha256,
+    )
+    lines = aegis("requests", made.id)[1].splitlines()
+    assert "delivered: 100 records, 481230 bytes of text/csv" in lines
+    assert "https://mirror.example/c01.csv, until 2090-01-01T00:00:00Z" in lines
+    assert f"SHA-256 {descriptor.sha256}" in lines
+    with pytest.raises(ConflictError) as refused:
+        client.requests.deliver(made.id, descriptor)
+    assert refused.value.possible == ["relink", "end"]
