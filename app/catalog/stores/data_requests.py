@@ -27,10 +27,11 @@ from sqlalchemy import (
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
+from app.catalog.stores.data_request_rows import to_change, to_request
 from app.catalog.stores.page_tokens import read_token, write_token
 from app.catalog.stores.tenants import tenant_id
 from app.catalog.tables import AdviceRow, DataRequestChangeRow, DataRequestRow, EntryRow, TenantRow
-from app.domain.advice import AdviceQuestion, Problem, Status
+from app.domain.advice import Problem, Status
 from app.domain.callers import Caller
 from app.domain.data_requests import (
     OPEN,
@@ -137,7 +138,7 @@ class DataRequestStore:
         # Each side by its own index: the two together would read all requests of the tenant.
         ids = union(*(select(one.c.id) for one in first)).subquery()
         listed = _REQUESTS.join(ids, ids.c.id == DataRequestRow.id).order_by(*_NEWEST_FIRST).limit(limit + 1)
-        requests = [_to_request(*row) for row in await self._session.execute(listed)]
+        requests = [to_request(*row) for row in await self._session.execute(listed)]
         last = requests[limit - 1] if len(requests) > limit else None
         token = None if last is None else write_token(last.created_at, uuid.UUID(last.id))
         return DataRequestPage(tuple(requests[:limit]), token)
@@ -210,7 +211,7 @@ class DataRequestStore:
             .where(DataRequestChangeRow.request_id == uuid.UUID(request_id))
             .order_by(DataRequestChangeRow.id)
         )
-        return [_to_change(row) for row in rows.scalars()]
+        return [to_change(row) for row in rows.scalars()]
 
     async def erase_contact(self, request_id: str) -> None:
         """Forget whom to ask about a request."""
@@ -226,7 +227,7 @@ class DataRequestStore:
 
     async def _all(self, *conditions: ColumnElement[bool]) -> list[DataRequest]:
         rows = await self._session.execute(_REQUESTS.where(*conditions), execution_options={"populate_existing": True})
-        return [_to_request(*row) for row in rows]
+        return [to_request(*row) for row in rows]
 
 
 _Provider, _Consumer = aliased(TenantRow), aliased(TenantRow)
@@ -266,45 +267,3 @@ def _sides(caller: Caller, side: Side | None) -> list[list[ColumnElement[bool]]]
     own = select(TenantRow.id).where(TenantRow.name == caller.tenant).scalar_subquery()
     columns = {Side.CONSUMER: DataRequestRow.consumer_id, Side.PROVIDER: DataRequestRow.provider_id}
     return [[column == own] for name, column in columns.items() if side in (None, name)]
-
-
-def _to_request(row: DataRequestRow, provider: str, consumer: str, shown_version: int) -> DataRequest:
-    return DataRequest(
-        id=str(row.id),
-        entry_id=str(row.entry_id),
-        entry_name=row.entry_name,
-        version=row.version,
-        version_id=row.version_id,
-        digest=row.digest,
-        keyed_digest=row.keyed_digest,
-        provider=provider,
-        consumer=consumer,
-        question=AdviceQuestion.from_json(row.question),
-        question_id=None if row.question_id is None else str(row.question_id),
-        advice_id=None if row.advice_id is None else str(row.advice_id),
-        is_coarse=row.is_coarse,
-        purpose=row.purpose,
-        contact=row.contact,
-        terms=row.terms,
-        state=State(row.state),
-        created_at=row.created_at,
-        changed_at=row.changed_at,
-        created_by=row.created_by,
-        configuration=row.configuration,
-        cost=None if row.cost is None else Cost(**row.cost),
-        problem=None if row.problem is None else Problem(**row.problem),
-        is_stale=row.version < shown_version,
-    )
-
-
-def _to_change(row: DataRequestChangeRow) -> Change:
-    return Change(
-        at=row.at,
-        action=row.action,
-        state=State(row.state),
-        side=Side(row.side),
-        tenant=row.tenant,
-        subject=row.subject,
-        reason=row.reason,
-        configuration=row.configuration,
-    )
