@@ -63,15 +63,11 @@ class Once:
             InFlightError: the same request is being carried out.
         """
 
-        async def once(claim: Claim | None) -> Response:
-            prepared = await prepare()
-            async with self._services() as services:
-                answer = await carry_out(services, prepared)
-                if claim is not None:
-                    await services.idempotency().keep(claim, _packed(answer))
-            return answer
+        async def whole(services: Factory, prepared: Prepared) -> tuple[bytes, Response]:
+            answer = await carry_out(services, prepared)
+            return _packed(answer), answer
 
-        return await self._once(body, once, _restored)
+        return await self._within(body, prepare, whole, _restored)
 
     async def answer_with(
         self,
@@ -85,15 +81,30 @@ class Once:
         So nothing is kept longer than where it belongs, and nobody reads what they may not read any more.
         """
 
+        async def by_name(services: Factory, prepared: Prepared) -> tuple[bytes, Response]:
+            name, answer = await carry_out(services, prepared)
+            return name.encode(), answer
+
+        return await self._within(body, prepare, by_name, lambda kept: again(kept.decode()))
+
+    async def _within(
+        self,
+        body: bytes,
+        prepare: Callable[[], Awaitable[Prepared]],
+        carry_out: Callable[[Factory, Prepared], Awaitable[tuple[bytes, Response]]],
+        again: Callable[[bytes], Awaitable[Response]],
+    ) -> Response:
+        """Carry a request out in one transaction, which also keeps what its answer is given by the next time."""
+
         async def once(claim: Claim | None) -> Response:
             prepared = await prepare()
             async with self._services() as services:
-                name, answer = await carry_out(services, prepared)
+                kept, answer = await carry_out(services, prepared)
                 if claim is not None:
-                    await services.idempotency().keep(claim, name.encode())
+                    await services.idempotency().keep(claim, kept)
             return answer
 
-        return await self._once(body, once, lambda kept: again(kept.decode()))
+        return await self._once(body, once, again)
 
     async def answer_by_name(
         self,

@@ -158,7 +158,6 @@ class DataRequest:
     state: State
     created_at: datetime
     changed_at: datetime
-    created_by: str | None = None
     configuration: str | None = None
     cost: Cost | None = None
     problem: Problem | None = None

@@ -36,5 +36,5 @@ async def sweep(database: Database, queue: App, retention: Retention) -> int:
             break
         total += deleted
     if total:
-        _log.info("what was kept long enough is deleted", rows=total)
+        _log.info("swept", rows=total)
     return total

@@ -33,12 +33,13 @@ class RetentionService:
         self._idempotency = idempotency
 
     async def sweep(self, retention: Retention) -> int:
-        """Delete or end a part of what is too old, unless another worker is doing that; how many rows."""
+        """Delete, settle or end a part of what is due, unless another worker is doing that; how many rows."""
         if not await self._store.try_lock():
             return 0
         deleted = await self._idempotency.forget(PART)
         deleted += await self._store.delete_deliveries(KEPT)
-        await self._requests.settle()  # of jobs that died before they could, or of workers of an older version
+        # Of jobs that died before they could, or of workers of an older version.
+        deleted += await self._requests.settle()
         if retention.request_days is not None:
             deleted += await self._requests.expire(timedelta(days=retention.request_days))
         if retention.advice_days is not None:

@@ -39,7 +39,7 @@ def url_faults(text: str, *, allow_private: bool) -> Iterator[str]:
     """What is wrong about an address; nothing if a public server can have it."""
     url = _parsed(text)
     if url is None:
-        yield "Not a URL in ASCII; write names of other scripts as xn--... ."
+        yield "Not a URL; write other characters than ASCII as %.., and names of other scripts as xn--... ."
         return
     if url.scheme != "https" and not (allow_private and url.scheme == "http"):
         yield "The URL must begin with https://."

@@ -44,7 +44,6 @@ def upgrade() -> None:
         sa.Column('configuration', sa.Text(), nullable=True),
         sa.Column('cost', postgresql.JSONB(none_as_null=True, astext_type=sa.Text()), nullable=True),
         sa.Column('problem', postgresql.JSONB(none_as_null=True, astext_type=sa.Text()), nullable=True),
-        sa.Column('created_by', sa.Text(), nullable=True),
         sa.Column('created_at', sa.DateTime(timezone=True), server_default=sa.text('clock_timestamp()'), nullable=False),
         sa.Column('changed_at', sa.DateTime(timezone=True), server_default=sa.text('clock_timestamp()'), nullable=False),
         sa.CheckConstraint(f'state IN {_STATES}', name=op.f('ck_data_request_state')),

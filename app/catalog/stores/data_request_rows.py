@@ -27,7 +27,6 @@ def to_request(row: DataRequestRow, provider: str, consumer: str, shown_version:
         state=State(row.state),
         created_at=row.created_at,
         changed_at=row.changed_at,
-        created_by=row.created_by,
         configuration=row.configuration,
         cost=None if row.cost is None else Cost(**row.cost),
         problem=None if row.problem is None else Problem(**row.problem),

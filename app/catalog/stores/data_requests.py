@@ -102,7 +102,6 @@ class DataRequestStore:
                 contact=asked.contact,
                 terms=asked.terms,
                 state=State.REQUESTED.value,
-                created_by=caller.subject,
             )
         )
         return str(request_id)

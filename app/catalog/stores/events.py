@@ -1,7 +1,7 @@
 """The store of events: who is told of what. An event is stored with what has happened, or not at all.
 
 A webhook is told only what the consumers of its tenant may read: nothing about versions that await their sign-off, and
-nothing about entries that the tenant does not see.
+nothing about entries that the tenant does not see. Of a data request, both its tenants are told to its end.
 """
 
 from collections.abc import Sequence

@@ -46,7 +46,6 @@ class DataRequestRow(Base):
     configuration: Mapped[str | None] = mapped_column(Text)
     cost: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
     problem: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
-    created_by: Mapped[str | None] = mapped_column(Text)
     created_at: Mapped[datetime] = created_at()
     changed_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), server_default=func.clock_timestamp())
 

@@ -7,6 +7,7 @@ from urllib.parse import quote
 import httpx
 
 from aegis_sdk._answers import read_answer
+from aegis_sdk._pages import pages
 from aegis_sdk._requests import json_bytes, without_none
 from aegis_sdk.wire import Key, KeyPage, NewKey, TenantPolicy
 
@@ -22,14 +23,8 @@ class Administration:
 
     def list_keys(self, tenant: str | None = None) -> Iterator[Key]:
         """All keys of the caller's tenant, or of the tenant that an operator names, or else of all, newest first."""
-        token: str | None = None
-        while True:
-            params = without_none({"tenant": tenant, "limit": "200", "page_token": token})
-            page = read_answer(KeyPage, self._send("GET", "/v1/keys", params=params))
+        for page in pages(self._send, KeyPage, "/v1/keys", {"tenant": tenant}):
             yield from page.items
-            token = page.next_page_token
-            if not token:
-                return
 
     def create_key(self, role: str, tenant: str | None = None, expires_days: int | None = None) -> NewKey:
         """Create a key; its `key` is shown only now. Without `expires_days`, it is valid until it is revoked."""

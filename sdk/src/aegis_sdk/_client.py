@@ -13,6 +13,7 @@ from aegis_sdk._answers import located_id, read_answer
 from aegis_sdk._connection import DEFAULT_URL, checked_key, checked_url
 from aegis_sdk._data_requests import DataRequests
 from aegis_sdk._errors import UnexpectedAnswerError
+from aegis_sdk._pages import pages
 from aegis_sdk._polling import Deadline, follow, pause_before_retry
 from aegis_sdk._requests import acceptance_params, entry_path, json_bytes, version_params, without_none
 from aegis_sdk._sending import Sender
@@ -145,15 +146,9 @@ class Client:
 
     def entries(self, query: str | None = None, keyword: str | None = None, label: str | None = None) -> Iterator[Head]:
         """All entries that the caller may see, newest first; `query` searches name, title and keywords."""
-        wanted = {"query": query, "keyword": keyword, "label": label, "limit": "200"}
-        token: str | None = None
-        while True:
-            params = without_none(wanted | {"page_token": token})
-            page = read_answer(HeadPage, self._send("GET", "/v1/entries", params=params))
+        wanted = {"query": query, "keyword": keyword, "label": label}
+        for page in pages(self._send, HeadPage, "/v1/entries", wanted):
             yield from page.items
-            token = page.next_page_token
-            if not token:
-                return
 
     def entry(self, entry_id: str, version: int | None = None) -> EntryHead:
         """The head and schema of an entry, at its latest version or at the given one."""

@@ -10,6 +10,7 @@ import httpx
 
 from aegis_sdk._answers import read_answer
 from aegis_sdk._errors import AegisError
+from aegis_sdk._pages import pages
 from aegis_sdk._polling import Deadline
 from aegis_sdk._requests import entry_path, json_bytes, version_params, without_none
 from aegis_sdk.wire import DataRequest, DataRequestHead, DataRequestPage, DeliveryDescriptor, Link
@@ -89,15 +90,9 @@ class DataRequests:
             entry_id: Only those for this entry.
             side: Only those that the caller's tenant has made (`consumer`) or was made (`provider`).
         """
-        wanted = {"state": state, "entry": entry_id, "side": side, "limit": "200"}
-        token: str | None = None
-        while True:
-            params = without_none(wanted | {"page_token": token})
-            page = read_answer(DataRequestPage, self._send("GET", "/v1/requests", params=params))
+        wanted = {"state": state, "entry": entry_id, "side": side}
+        for page in pages(self._send, DataRequestPage, "/v1/requests", wanted):
             yield from page.items
-            token = page.next_page_token
-            if not token:
-                return
 
     def get(self, request_id: str) -> DataRequest:
         """A request with its history."""

@@ -129,7 +129,7 @@ async def test_what_no_job_has_answered_is_answered_by_the_sweep(api, worker, sw
     monkeypatch.setattr("app.jobs.tasks.Tasks._settle", _nothing)  # as in a worker of an older version
     await worker.run()
     assert await state(api, request_id) == "requested"
-    await swept()
+    assert await swept() == 1
     assert await state(api, request_id) == "advised"
 
 

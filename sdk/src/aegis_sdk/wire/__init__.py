@@ -71,7 +71,7 @@ from aegis_sdk.wire.data_requests import (
     Refusal,
     RequestedEntry,
 )
-from aegis_sdk.wire.delivery import LARGEST_CARD, MEDIA_TYPES, Delivery, DeliveryDescriptor, Link
+from aegis_sdk.wire.delivery import LARGEST_CARD, Delivery, DeliveryDescriptor, Link
 from aegis_sdk.wire.disclosure_control import DisclosureControl
 from aegis_sdk.wire.entry import EntryDocument, NotJsonError, publishable, read_entry, read_json
 from aegis_sdk.wire.estimate import Estimate
@@ -138,7 +138,6 @@ __all__ = [
     "IDENTITY",
     "KINDS",
     "LARGEST_CARD",
-    "MEDIA_TYPES",
     "PRIVACY_CRITERIA",
     "QUOTAS",
     "ROWS",

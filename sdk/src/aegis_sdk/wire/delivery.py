@@ -17,8 +17,6 @@ LONGEST_LINK: Final = 4_000
 LARGEST_CARD: Final = 131_072
 """The most bytes of a release card, as JSON."""
 
-MEDIA_TYPES: Final = ("text/csv", "application/vnd.apache.parquet")
-
 _LINK: Final[dict[str, Any]] = {
     "url": "https://store.hospital.example/c17.csv?signature=4f1c",
     "expires_at": "2026-03-08T12:00:00Z",
