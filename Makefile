@@ -24,7 +24,7 @@ $(STAMP): pyproject.toml advisor/pyproject.toml sdk/pyproject.toml provider/pypr
 	@$(PYTHON) -m venv .venv
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
 		--editable ./advisor --editable ./sdk \
-		--editable './provider[postgres,plots,noise,independence,check,synth]' --editable '.[embedded,telemetry,dev]'
+		--editable './provider[postgres,plots,noise,independence,check,synth,storage]' --editable '.[embedded,telemetry,dev]'
 	@touch $@
 
 demo: $(STAMP) ## run the whole workflow on the example: summarise, publish, ask, mask
@@ -115,7 +115,7 @@ sbom/aegis-server.cdx.json: installed = ./advisor ./sdk .[embedded]
 sbom/aegis-server.cdx.json: project = pyproject.toml
 sbom/aegis-sdk.cdx.json: installed = ./sdk
 sbom/aegis-sdk.cdx.json: project = sdk/pyproject.toml
-sbom/aegis-provider.cdx.json: installed = ./advisor ./sdk ./provider[postgres,plots,noise,independence,check,synth]
+sbom/aegis-provider.cdx.json: installed = ./advisor ./sdk ./provider[postgres,plots,noise,independence,check,synth,storage]
 sbom/aegis-provider.cdx.json: project = provider/pyproject.toml
 
 # An environment with nothing else in it, not even pip, so that the bill lists what an installation brings, and no more.

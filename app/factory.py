@@ -13,6 +13,7 @@ from app.catalog.stores.events import EventStore
 from app.catalog.stores.handovers import HandoverStore
 from app.catalog.stores.idempotency import IdempotencyStore
 from app.catalog.stores.keys import KeyStore
+from app.catalog.stores.leases import LeaseStore
 from app.catalog.stores.questions import QuestionStore
 from app.catalog.stores.quotas import QuotaStore
 from app.catalog.stores.references import ReferenceStore
@@ -34,6 +35,7 @@ from app.services.deliveries import DeliveryService
 from app.services.handovers import HandoverService
 from app.services.idempotency import IdempotencyService
 from app.services.keyring import Keyring
+from app.services.leases import LeaseService
 from app.services.quotas import QuotaService
 from app.services.recent_versions import RecentVersions
 from app.services.references import ReferenceService
@@ -145,8 +147,13 @@ class Factory:
             HandoverStore(self._session),
             ContentStore(self._session),
             self._data_request_steps(),
+            self.leases(),
             allow_private=allow_private,
         )
+
+    def leases(self) -> LeaseService:
+        """The service for leases of requests."""
+        return LeaseService(LeaseStore(self._session), self._data_request_steps())
 
     def _data_request_steps(self) -> DataRequestSteps:
         return DataRequestSteps(DataRequestStore(self._session), EventStore(self._session))

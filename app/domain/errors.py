@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +89,16 @@ class ActionNotPossibleError(RefusalError):
         instead = f"You may: {', '.join(possible)}." if possible else "You cannot change it now."
         super().__init__(f"This request is {state}, so {action} is not possible. {instead}")
         self.possible = tuple(possible)
+
+
+class LeasedError(RefusalError):
+    """Another program fulfils the request until `expires_at`."""
+
+    code = "leased"
+
+    def __init__(self, expires_at: datetime) -> None:
+        until = expires_at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        super().__init__(f"Another program fulfils this request and has it to itself until {until}. Try again then.")
 
 
 class StaleVersionError(RefusalError):

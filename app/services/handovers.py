@@ -14,6 +14,7 @@ from app.domain.errors import Fault, InvalidDocumentError, NotFoundError
 from app.domain.handovers import Handover, Link, is_over
 from app.services.configurations import unpack_configurations
 from app.services.data_request_steps import DataRequestSteps
+from app.services.leases import LeaseService
 from app.services.webhook_urls import url_faults
 
 
@@ -24,18 +25,28 @@ class HandoverService:
         handovers: what was delivered.
         contents: what entries vouch for.
         steps: changes requests.
+        leases: which program fulfils which.
         allow_private: whether links may lead into private networks and use HTTP, as in development.
     """
 
     def __init__(
-        self, handovers: HandoverStore, contents: ContentStore, steps: DataRequestSteps, *, allow_private: bool
+        self,
+        handovers: HandoverStore,
+        contents: ContentStore,
+        steps: DataRequestSteps,
+        leases: LeaseService,
+        *,
+        allow_private: bool,
     ) -> None:
         self._handovers = handovers
         self._contents = contents
         self._steps = steps
+        self._leases = leases
         self._allow_private = allow_private
 
-    async def deliver(self, caller: Caller, request_id: str, handover: Handover, digest: str) -> DataRequest:
+    async def deliver(
+        self, caller: Caller, request_id: str, handover: Handover, digest: str, lease_id: str | None
+    ) -> DataRequest:
         """Say where the approved table is, and what it is.
 
         Args:
@@ -43,18 +54,22 @@ class HandoverService:
             request_id: the request.
             handover: what the provider says.
             digest: of the entry's version that it has masked.
+            lease_id: of the provider's lease; None if it has none.
 
         Raises:
             NotFoundError: there is no such request, or the caller may not see it.
             RoleNotAllowedError: the caller may not do this.
             ActionNotPossibleError: the request is not approved.
+            LeasedError: another program fulfils it.
             InvalidDocumentError: it is not what was agreed upon, or nobody could fetch it.
         """
         request = await self._steps.locked(caller, request_id)
         request.after(Action.DELIVER, request.sides_of(caller))
+        await self._leases.refuse_other(request.id, lease_id)
         vouched = await self._vouched(request)
         self._refuse([*self._link_faults(handover.link), *handover.faults(request, digest, vouched)])
         await self._handovers.add(request.id, handover)
+        await self._leases.end(request.id)
         return await self._steps.take(caller, request, Action.DELIVER)
 
     async def relink(self, caller: Caller, request_id: str, link: Link) -> DataRequest:

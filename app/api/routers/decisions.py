@@ -68,7 +68,9 @@ class Step:
 
         async def act(factory: Factory, asked: wire.DeliveryDescriptor) -> DataRequest:
             service = factory.handovers(allow_private=self._state.links_allow_private)
-            return await service.deliver(self._caller, self._request_id, _handover(asked), asked.entry_digest)
+            return await service.deliver(
+                self._caller, self._request_id, _handover(asked), asked.entry_digest, asked.lease
+            )
 
         return await self._take(Action.DELIVER, wire.DeliveryDescriptor, act)
 

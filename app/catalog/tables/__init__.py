@@ -11,6 +11,7 @@ from app.catalog.tables.entry import EntryRow
 from app.catalog.tables.entry_version import EntryVersionRow
 from app.catalog.tables.handover import HandoverRow
 from app.catalog.tables.idempotency_key import IdempotencyKeyRow
+from app.catalog.tables.lease import LeaseRow
 from app.catalog.tables.question import QuestionBudgetRow, QuestionRow
 from app.catalog.tables.reference import ReferenceArrayRow, ReferenceRow
 from app.catalog.tables.server_key import ServerKeyRow
@@ -32,6 +33,7 @@ __all__ = [
     "EntryVersionRow",
     "HandoverRow",
     "IdempotencyKeyRow",
+    "LeaseRow",
     "QuestionBudgetRow",
     "QuestionRow",
     "ReferenceArrayRow",

@@ -13,7 +13,7 @@ from aegis_sdk._errors import AegisError
 from aegis_sdk._pages import pages
 from aegis_sdk._polling import Deadline
 from aegis_sdk._requests import entry_path, json_bytes, version_params, without_none
-from aegis_sdk.wire import DataRequest, DataRequestHead, DataRequestPage, DeliveryDescriptor, Link
+from aegis_sdk.wire import DataRequest, DataRequestHead, DataRequestPage, DeliveryDescriptor, Lease, LeaseRequest, Link
 
 _SHORTEST_PAUSE, _LONGEST_PAUSE = 0.1, 5.0
 _WAITS = "requested"
@@ -125,6 +125,19 @@ class DataRequests:
             "POST", _path(request_id, "relink"), content=json_bytes(Link(url=url, expires_at=expires_at))
         )
         return read_answer(DataRequest, answer)
+
+    def lease(self, request_id: str, seconds: int, lease: str | None = None) -> Lease:
+        """Keep other programs from fulfilling an approved request, or renew the lease of this id. For the provider.
+
+        Raises:
+            ConflictError: Another program has it (`leased`), or the request is not approved.
+        """
+        asked = LeaseRequest(lease=lease, seconds=seconds)
+        return read_answer(Lease, self._send("POST", _path(request_id, "lease"), content=json_bytes(asked)))
+
+    def release(self, request_id: str, lease: str) -> None:
+        """Let other programs fulfil a request. For the provider."""
+        self._send("DELETE", _path(request_id, "lease", quote(lease, safe="")))
 
     def withdraw(self, request_id: str, reason: str | None = None) -> DataRequest:
         """Take the request back before anything is delivered. For the consumer."""

@@ -39,6 +39,7 @@ DELIVERY = LINK | {
 PREPARED: Mapping[str, Mapping[str, Any]] = {
     "accept": {"counter": {"configuration": "c02"}},
     "deliver": {"approve": {}},
+    "lease": {"approve": {}},
     "relink": {"approve": {}, "deliver": DELIVERY},
 }
 WEBHOOK = {"url": "https://hooks.example/", "events": ["entry.published"]}
@@ -183,8 +184,8 @@ async def test_the_status_is_the_table_s(world, route, caller, sent):
     if "{webhook_id}" in path:
         path = path.format(webhook_id=await created_webhook(world, caller))
     if "{request_id}" in path:
-        path = path.format(request_id=await created_request(owned, path))
-    path = path.format(entry_id=owned.entry_id, advice_id=owned.advice_id)
+        path = path.replace("{request_id}", await created_request(owned, path))
+    path = path.format(entry_id=owned.entry_id, advice_id=owned.advice_id, lease_id=uuid4())
     headers = world.headers[sent][caller] | {"If-Match": "*", "Prefer": "respond-async"}
     if path.endswith("/sign-off"):
         read = await owned.api.get(f"/v1/entries/{owned.entry_id}", headers=owned.owner)
@@ -237,6 +238,7 @@ def body(route: str, owned: Owned) -> Any:
         "POST /v1/requests/{request_id}/counter": {"configuration": "c02"},
         "POST /v1/requests/{request_id}/accept": {},
         "POST /v1/requests/{request_id}/deliver": DELIVERY | {"entry_digest": owned.digest},
+        "POST /v1/requests/{request_id}/lease": {},
         "POST /v1/requests/{request_id}/relink": LINK,
         "POST /v1/requests/{request_id}/withdraw": {},
         "POST /v1/requests/{request_id}/end": {"reason": "over"},

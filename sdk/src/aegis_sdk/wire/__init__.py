@@ -71,7 +71,7 @@ from aegis_sdk.wire.data_requests import (
     Refusal,
     RequestedEntry,
 )
-from aegis_sdk.wire.delivery import LARGEST_CARD, Delivery, DeliveryDescriptor, Link
+from aegis_sdk.wire.delivery import LARGEST_CARD, Delivery, DeliveryDescriptor, Link, MediaType
 from aegis_sdk.wire.disclosure_control import DisclosureControl
 from aegis_sdk.wire.entry import EntryDocument, NotJsonError, publishable, read_entry, read_json
 from aegis_sdk.wire.estimate import Estimate
@@ -94,6 +94,7 @@ from aegis_sdk.wire.examples import (
 from aegis_sdk.wire.faults import FAULTS_SHOWN, PointedFault, faults_of, pointer_of
 from aegis_sdk.wire.generated import Attack, AttributeWeight, GeneratedConfiguration, GenerationWeights
 from aegis_sdk.wire.joint_trace import JointTrace
+from aegis_sdk.wire.lease import Lease, LeaseRequest
 from aegis_sdk.wire.members import refuse_repeated_members
 from aegis_sdk.wire.pair import AssociationNoise, LabelAssociation, Pair
 from aegis_sdk.wire.problem import Problem, ProblemFault
@@ -189,6 +190,8 @@ __all__ = [
     "KeyRequest",
     "Label",
     "LabelAssociation",
+    "Lease",
+    "LeaseRequest",
     "Link",
     "Masking",
     "MaskingFunction",
@@ -196,6 +199,7 @@ __all__ = [
     "Measure",
     "MeasureList",
     "Measured",
+    "MediaType",
     "Misfit",
     "NewDataRequest",
     "NewKey",

@@ -2,7 +2,7 @@
 
 import re
 from datetime import datetime
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from pydantic import AfterValidator, AwareDatetime, BeforeValidator, ConfigDict, Field
 
@@ -10,6 +10,7 @@ from aegis_sdk.wire.configuration import Privacy
 from aegis_sdk.wire.documents import Answer, Request
 from aegis_sdk.wire.examples import EXAMPLE_HEAD
 from aegis_sdk.wire.faults import fault
+from aegis_sdk.wire.lease import LeaseId
 from aegis_sdk.wire.sizes import DEPTH, is_deeper, json_size
 from aegis_sdk.wire.values import COUNT_MAX, Identifier, JsonObject
 
@@ -57,6 +58,9 @@ def _card(value: dict[str, object]) -> dict[str, object]:
 Moment = Annotated[AwareDatetime, Field(strict=False), BeforeValidator(_moment)]
 """A point in time, as RFC 3339 has it."""
 
+MediaType: TypeAlias = Literal["text/csv", "application/vnd.apache.parquet"]
+"""The formats of delivered files."""
+
 Url = Annotated[str, Field(min_length=1, max_length=LONGEST_LINK)]
 
 
@@ -76,7 +80,7 @@ class DeliveryDescriptor(Link):
         json_schema_extra={"examples": [_EXAMPLE | {"entry_digest": EXAMPLE_HEAD["digest"], "card": _CARD}]}
     )
 
-    media_type: Literal["text/csv", "application/vnd.apache.parquet"] = Field(description="Format of the file")
+    media_type: MediaType = Field(description="Format of the file")
     size: Annotated[int, Field(ge=1, le=COUNT_MAX)] = Field(description="Bytes of the file")
     sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] = Field(description="SHA-256 of the file")
     records: Annotated[int, Field(ge=1, le=COUNT_MAX)] = Field(description="Number of records in the file")
@@ -89,6 +93,7 @@ class DeliveryDescriptor(Link):
     card: Annotated[JsonObject, AfterValidator(_card)] | None = Field(
         default=None, description="The release card; null: none"
     )
+    lease: LeaseId | None = Field(default=None, description="The provider's lease of the request; null: it has none")
 
 
 class Delivery(Answer):

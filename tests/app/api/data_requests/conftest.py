@@ -1,6 +1,6 @@
 import pytest
 
-from tests.app.api.data_requests.asking import entry
+from tests.app.api.data_requests.asking import advised, entry, step
 from tests.service import Worker, create_key, publish, running_app
 
 
@@ -27,3 +27,10 @@ async def worker(_one_loop, shared_database_url):
 async def head(guarded, keys):
     """An entry that everybody sees."""
     return await publish(guarded, entry(), **keys["provider"])
+
+
+@pytest.fixture
+async def approved(guarded, keys, head, worker):
+    request_id = await advised(guarded, keys, head, worker)
+    assert (await step(guarded, keys["provider"], request_id, "approve")).status_code == 200
+    return request_id

@@ -28,13 +28,6 @@ def descriptor(head, **changes):
     } | changes
 
 
-@pytest.fixture
-async def approved(guarded, keys, head, worker):
-    request_id = await advised(guarded, keys, head, worker)
-    assert (await step(guarded, keys["provider"], request_id, "approve")).status_code == 200
-    return request_id
-
-
 async def delivered(guarded, keys, head, request_id, **changes):
     return await step(guarded, keys["provider"], request_id, "deliver", **descriptor(head, **changes))
 

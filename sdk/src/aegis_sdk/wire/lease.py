@@ -1,0 +1,35 @@
+"""The lease of a data request: while one program fulfils it, no other one does."""
+
+from datetime import datetime
+from typing import Annotated, Any, Final
+
+from pydantic import ConfigDict, Field
+
+from aegis_sdk.wire.documents import Answer, Request
+
+SHORTEST_LEASE: Final = 5
+LONGEST_LEASE: Final = 3_600
+
+_EXAMPLE: Final[dict[str, Any]] = {"lease": "7d0c7c5e-0a53-4f0e-9a35-0f5a8be1a6c2"}
+
+LeaseId = Annotated[str, Field(pattern=r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")]
+
+
+class LeaseRequest(Request):
+    """Asks for the lease of a request, or for more time."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"seconds": 60}, _EXAMPLE | {"seconds": 60}]})
+
+    lease: LeaseId | None = Field(default=None, description="The lease to renew; null: a new one")
+    seconds: Annotated[int, Field(ge=SHORTEST_LEASE, le=LONGEST_LEASE)] = Field(
+        default=60, description="How long it lasts from now on, unless it is renewed"
+    )
+
+
+class Lease(Answer):
+    """The lease of a request: until it ends, only who knows its id can deliver."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE | {"expires_at": "2026-03-01T12:01:00Z"}]})
+
+    lease: str = Field(description="Id of the lease; the delivery descriptor repeats it")
+    expires_at: datetime = Field(description="When it ends unless it is renewed (RFC 3339, UTC)")
