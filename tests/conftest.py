@@ -18,6 +18,7 @@ from app.process.embedded import EmbeddedPostgres
 from tests.calibration import calibration_seconds
 from tests.postgres import LentDatabase, create_database, drop_database, throwaway_postgres
 from tests.service import Worker, running_app
+from tests.stores import s3_environment, s3_server
 
 TEMPLATE = "migrated"
 
@@ -166,3 +167,18 @@ def aegis(capsys):
         return exited.value.code, printed.out, printed.err
 
     return run
+
+
+@pytest.fixture(scope="session")
+def s3_address() -> Iterator[str]:
+    """An emulator of S3."""
+    with s3_server() as address:
+        yield address
+
+
+@pytest.fixture
+def s3(s3_address: str, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A place in a bucket, for which the environment has the credentials."""
+    for name, value in s3_environment(s3_address).items():
+        monkeypatch.setenv(name, value)
+    return f"s3://shared/{uuid4().hex}"

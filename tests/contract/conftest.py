@@ -31,7 +31,8 @@ def service(database_url: str, **environment: str) -> Iterator[str]:
 @pytest.fixture(scope="session")
 def url(postgres: EmbeddedPostgres, migrated: str) -> Iterator[str]:
     """A shared service in development mode; each test publishes under its own names."""
-    with service(create_database(postgres.url, f"contract_{uuid4().hex}", template=migrated)) as address:
+    database_url = create_database(postgres.url, f"contract_{uuid4().hex}", template=migrated)
+    with service(database_url, AEGIS_LINKS_ALLOW_PRIVATE="true") as address:
         yield address
 
 

@@ -10,6 +10,7 @@ _LIBRARIES = {
     "plots": ("jinja2", "markupsafe", "matplotlib"),
     "noise": ("opendp",),
     "independence": ("ortools",),
+    "storage": ("obstore",),
     "check": ("loky", "sklearn", "threadpoolctl"),
     "synth": ("chex", "jax", "loky", "mbi", "opendp", "optax", "sklearn"),
 }

@@ -72,5 +72,10 @@ SECTION = CommandSection(
             "Write the table as a configuration masks it.",
             "aegis apply health.csv --plan plan.yaml --configuration c17 --output masked.csv",
         ),
+        Command(
+            "aegis_provider.cli.fulfil:fulfil",
+            "Mask the table as a data request was approved, and deliver it.",
+            "aegis fulfil REQUEST_ID health.csv --plan plan.yaml --to s3://bucket/shared",
+        ),
     ),
 )

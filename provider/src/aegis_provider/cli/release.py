@@ -1,5 +1,4 @@
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -7,13 +6,13 @@ import typer
 from pydantic import TypeAdapter
 
 from aegis_provider.cli.options import FoundDelimiterOption, MemoryOption, TableArgument
-from aegis_provider.progress import Progress
+from aegis_provider.cli.stages import stage
 from aegis_provider.workflow import USUAL, Card, Released
 from aegis_provider.workflow import release as make_release
 from aegis_provider.workflow.card_comparison import HEADER, compared_in_words, rows_of
 from aegis_sdk import Client
 from aegis_sdk.cli.options import JsonOption, RequireOption, requirements_of
-from aegis_sdk.cli.terminal import aligned, print_result, progress_bar, say
+from aegis_sdk.cli.terminal import aligned, print_result
 from aegis_sdk.printable import Share
 
 
@@ -73,7 +72,7 @@ def release(
             delimiter=delimiter,
             memory_limit=memory_limit,
             also_generate=also_generate,
-            stage=_stage,
+            stage=stage,
         )
     finally:
         if client is not None:
@@ -82,13 +81,6 @@ def release(
     print_result(document, _report(released), as_json=as_json)
     if not released.card.passed:
         raise typer.Exit(1)
-
-
-@contextmanager
-def _stage(step: str) -> Iterator[Progress]:
-    say(f"{step} ...")
-    with progress_bar(step) as progress:
-        yield progress
 
 
 def _document(card: Card) -> Any:  # noqa: ANN401 - any JSON value

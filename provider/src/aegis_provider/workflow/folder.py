@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import shutil
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -106,6 +107,17 @@ class Folder:
         self.done[name] = Done(digest, written, adapter.dump_python(found, mode="json"))
         self._save()
         return found
+
+    def remove(self) -> None:
+        """Remove the folder with all that it has.
+
+        Raises:
+            OutputError: It cannot be removed.
+        """
+        try:
+            shutil.rmtree(self.path)
+        except OSError as error:
+            raise OutputError(f"{self.path}: cannot be removed: {error.strerror}") from error
 
     def _are_unchanged(self, outputs: Mapping[str, str]) -> bool:
         return all(

@@ -58,7 +58,7 @@ def report(request: DataRequest) -> Iterator[str]:
     yield from aligned(("when", "who", "what", "why"), [_step(one) for one in request.changes])
     if request.delivery is not None:
         yield ""
-        yield from _delivered(request.delivery)
+        yield from delivered(request.delivery)
     if request.possible:
         yield ""
         yield f"you may: {', '.join(map(shown, request.possible))}"
@@ -66,7 +66,8 @@ def report(request: DataRequest) -> Iterator[str]:
         yield f"expires {request.expires_at:%Y-%m-%d} unless somebody does something"
 
 
-def _delivered(delivery: Delivery) -> Iterator[str]:
+def delivered(delivery: Delivery) -> Iterator[str]:
+    """The lines that report a delivery."""
     yield f"delivered: {delivery.records} records, {delivery.size} bytes of {shown(delivery.media_type)}"
     until = "" if delivery.expires_at is None else f", until {_time(delivery.expires_at)}"
     yield f"{shown(delivery.url, _LINK)}{until}"

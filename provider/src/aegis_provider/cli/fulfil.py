@@ -1,0 +1,110 @@
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal
+
+import typer
+
+from aegis_provider.cli.options import DelimiterOption, MemoryOption, PlanOption, TableArgument
+from aegis_provider.cli.stages import stage
+from aegis_provider.errors import PlanError
+from aegis_provider.handover import Fulfilled, Order, storage_at
+from aegis_provider.handover import fulfil as fulfil_order
+from aegis_provider.plan.reading import load_plan
+from aegis_sdk import Client
+from aegis_sdk.cli.decisions import RequestIdArgument
+from aegis_sdk.cli.options import JsonOption
+from aegis_sdk.cli.request_report import delivered
+from aegis_sdk.cli.terminal import print_result
+from aegis_sdk.wire import read_json
+
+WORK: Final = Path(".aegis-fulfil")
+
+ToOption = Annotated[
+    str,
+    typer.Option(
+        "--to",
+        metavar="PLACE",
+        help="Where to put the masked table: s3://BUCKET/PREFIX, az://CONTAINER/PREFIX, gs://BUCKET/PREFIX, a web "
+        "server's address that takes PUT, or a directory.",
+    ),
+]
+LinkOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="URL", help="Where consumers find the files of the directory or web server. Buckets need none."
+    ),
+]
+WorkOption = Annotated[
+    Path, typer.Option(metavar="DIR", help="Keeps what is done until it is delivered, so that a new run goes on.")
+]
+
+
+def fulfil(
+    request_id: RequestIdArgument,
+    table: TableArgument,
+    plan: PlanOption,
+    to: ToOption,
+    link: LinkOption = None,
+    card: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Also deliver this release card, the JSON of `aegis release`.")
+    ] = None,
+    file_format: Annotated[
+        Literal["csv", "parquet"], typer.Option("--format", help="The format of the masked table.")
+    ] = "csv",
+    work: WorkOption = WORK,
+    delimiter: DelimiterOption = ",",
+    memory_limit: MemoryOption = "1GB",
+    as_json: JsonOption = False,  # noqa: FBT002 - a flag
+) -> None:
+    """Mask the table as a data request was approved, and deliver it.
+
+    Plan, entry and approval must be about the same, which is compared by digest and masking. The privacy that the plan
+    promises is measured in the masked table, its records get a random order, and it is put into your own storage. The
+    service is told where it is, and what it is; it never gets the table. A generated table is delivered as it is.
+
+    Credentials are read from the environment, as other tools do: AWS_ACCESS_KEY_ID, AZURE_STORAGE_ACCOUNT_NAME,
+    GOOGLE_SERVICE_ACCOUNT and so on. Links to buckets are presigned and last for seven days at most.
+
+    If it is stopped, the same command again goes on. While it runs, no other program can fulfil the request.
+    """
+    storage = storage_at(to, link)
+    with Client() as service:
+        order = Order(
+            service,
+            request_id,
+            table,
+            load_plan(plan),
+            delimiter=delimiter,
+            memory_limit=memory_limit,
+            ending=f".{file_format}",
+            card=None if card is None else _card(card),
+            stage=stage,
+        )
+        fulfilled = fulfil_order(order, storage, work)
+    print_result(_result(fulfilled), _report(fulfilled), as_json=as_json)
+
+
+def _card(path: Path) -> dict[str, Any]:
+    try:
+        card = read_json(path.read_bytes())
+    except (OSError, ValueError) as error:
+        raise PlanError(f"{path}: is no release card: {error}") from error
+    if not isinstance(card, dict):
+        raise PlanError(f"{path}: is no release card: a card is a JSON object")
+    return card
+
+
+def _result(fulfilled: Fulfilled) -> dict[str, Any]:
+    result: dict[str, Any] = json.loads(fulfilled.request.model_dump_json())
+    return result
+
+
+def _report(fulfilled: Fulfilled) -> Iterator[str]:
+    delivery, masked = fulfilled.request.delivery, fulfilled.masked
+    if delivery is not None:
+        yield from delivered(delivery)
+    if masked.suppressed:
+        yield f"left out: {masked.suppressed} records, as the plan declares"
+    if masked.unmeasured:
+        yield f"promised, but not measurable in a table: {', '.join(masked.unmeasured)}"

@@ -1,0 +1,64 @@
+"""What was agreed upon, compared with the provider's plan: a table is masked only as the approved entry says."""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from aegis_provider.errors import PlanError, ServiceError, shortened
+from aegis_provider.plan.model import DROP, IDENTITY, Plan
+from aegis_sdk import Client
+from aegis_sdk.wire import DataRequest
+
+Json = Mapping[str, Any]
+
+
+def refuse_other(service: Client, request: DataRequest, plan: Plan) -> None:
+    """Refuse a plan that is not the one which the approved version of the entry was made from.
+
+    Raises:
+        ServiceError: The request is not approved, or the entry's version is another one by its digest.
+        PlanError: The plan masks otherwise than the entry says.
+        AegisError: The service does not tell.
+    """
+    if request.state != "approved" or request.configuration is None:
+        raise ServiceError(f"request {request.id} is {request.state}; only an approved one can be fulfilled")
+    entry_id, version = request.entry.id, request.entry.version
+    digest = service.entry(entry_id, version).digest
+    if digest != request.entry.digest:
+        raise ServiceError(f"entry {entry_id}: version {version} is {digest}, but {request.entry.digest} was requested")
+    difference = next(_differences(service.summaries(entry_id, version), request.configuration, plan), None)
+    if difference is not None:
+        raise PlanError(
+            f"{plan.source}: {difference}; use the plan that version {version} of {shortened(request.entry.name)} was "
+            "made from"
+        )
+
+
+def _differences(entry: Json, configuration: str, plan: Plan) -> Iterator[str]:
+    if entry["label"]["name"] != plan.label:
+        yield f"its label is {shortened(plan.label)}, but {shortened(entry['label']['name'])} was published"
+    if any(each["id"] == configuration for each in entry["configurations"] if each.get("kind") == "generated"):
+        if plan.generated_table(configuration) is None:
+            yield f"it offers no generated table {configuration!r}"
+        return
+    published = next(each for each in entry["configurations"] if each["id"] == configuration)["maskings"]
+    mine = plan.configuration(configuration).maskings
+    for name in mine.keys() | published.keys():
+        of_plan, of_entry = mine.get(name, DROP), published.get(name, DROP)
+        if of_plan != of_entry:
+            yield f"{configuration} masks {shortened(name)} by {of_plan!r}, but {of_entry!r} was published"
+    yield from _other_functions(entry, published, plan)
+
+
+def _other_functions(entry: Json, maskings: Mapping[str, str], plan: Plan) -> Iterator[str]:
+    """Say which masking functions differ. Where the entry leaves parameters out, nothing is said about them."""
+    of_entry = {(each["name"], one["id"]): one["function"] for each in entry["attributes"] for one in each["maskings"]}
+    of_plan = {(each.name, one.id): one.function for each in plan.attributes for one in each.maskings}
+    for place in maskings.items():
+        if place[1] in (IDENTITY, DROP):
+            continue
+        published, mine = of_entry[place], of_plan[place]
+        parameters = json.loads(json.dumps(mine.parameters()))
+        others = [name for name, value in published["parameters"].items() if parameters.get(name) != value]
+        if published["name"] != mine.name or others:
+            yield f"masking {place[1]!r} of {shortened(place[0])} is not the one that was published"

@@ -1,0 +1,204 @@
+"""Fulfilment of an approved request: mask, measure, upload, and tell the service."""
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from aegis_provider.digests import digest_of
+from aegis_provider.errors import OutputError, PlanError
+from aegis_provider.handover.agreement import refuse_other
+from aegis_provider.handover.leasing import SECONDS, leased
+from aegis_provider.handover.storage import Storage
+from aegis_provider.offer import hand_out
+from aegis_provider.plan.model import Plan
+from aegis_provider.release.apply import PARQUET_ENDING, apply
+from aegis_provider.table import Source, open_table
+from aegis_provider.workflow.folder import Folder, digests_of
+from aegis_provider.workflow.results import Stage, unseen
+from aegis_sdk import Client, ConflictError
+from aegis_sdk.wire import DataRequest, DeliveryDescriptor, MediaType
+
+CSV_ENDING: Final = ".csv"
+_MEDIA_TYPES: Final[Mapping[str, MediaType]] = {
+    CSV_ENDING: "text/csv",
+    PARQUET_ENDING: "application/vnd.apache.parquet",
+}
+
+
+@dataclass(frozen=True)
+class Order:
+    """What is to be fulfilled.
+
+    Attributes:
+        service: The service.
+        request_id: The request.
+        table: The table; anything that `open_table` accepts.
+        plan: The plan that the entry was made from.
+        delimiter: The delimiter of CSV files.
+        memory_limit: The memory limit of DuckDB.
+        ending: The ending of the masked table's file: `.csv` or `.parquet`.
+        card: The release card, as JSON values; `None` if there is none.
+        lease_seconds: How long after this program has died another one may take over.
+        stage: Shows the progress.
+    """
+
+    service: Client
+    request_id: str
+    table: Source
+    plan: Plan
+    delimiter: str = ","
+    memory_limit: str = "1GB"
+    ending: str = CSV_ENDING
+    card: Mapping[str, Any] | None = None
+    lease_seconds: int = SECONDS
+    stage: Stage = unseen
+
+
+@dataclass(frozen=True)
+class Masked:
+    """A masked table.
+
+    Attributes:
+        file: The name of its file.
+        records: How many records it has.
+        suppressed: How many records were left out.
+        privacy: What was measured in it, by name; what no table shows is as the plan promises.
+        unmeasured: The names of the latter.
+    """
+
+    file: str
+    records: int
+    suppressed: int
+    privacy: Mapping[str, float]
+    unmeasured: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Fulfilled:
+    """A fulfilled request.
+
+    Attributes:
+        request: The request as it is then.
+        masked: The masked table that was delivered.
+    """
+
+    request: DataRequest
+    masked: Masked
+
+
+def fulfil(order: Order, storage: Storage, work: Path) -> Fulfilled:
+    """Mask the table as was approved, put it into the provider's storage, and tell the service where it is.
+
+    Plan, entry and approval must be about the same: the version's digest and the maskings are compared. The privacy
+    that the plan promises is measured in the masked file, and records are in a random order. If it is stopped, the next
+    run with the same `work` goes on: it does not mask or upload again what is there already.
+
+    Args:
+        order: What is to be fulfilled.
+        storage: Where the masked table is put.
+        work: A directory for what is done until it is delivered.
+
+    Raises:
+        ConflictError: Another program fulfils the request, or it has changed meanwhile.
+        PlanError: The plan is another one than was published.
+        TableError: The table cannot be read or does not fit the plan.
+        PromiseError: The masked table does not have the privacy that is promised.
+        OutputError: It cannot be written or uploaded.
+        AegisError: The service does not answer, or refuses.
+    """
+    request = order.service.requests.get(order.request_id)
+    refuse_other(order.service, request, order.plan)
+    _refuse_other_card(order, request)
+    with leased(order.service, request.id, order.lease_seconds) as lease:
+        folder = Folder.open(_made(work) / request.id, ())
+        masked = _masked(order, request, folder)
+        delivered = _delivered(order, request, storage, folder.file(masked.file), masked, lease)
+    folder.remove()
+    return Fulfilled(delivered, masked)
+
+
+def _made(work: Path) -> Path:
+    """Make the directory for masked tables, which only its owner reads."""
+    try:
+        work.mkdir(mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"{work}: cannot be used: {error.strerror}") from error
+    return work
+
+
+def _refuse_other_card(order: Order, request: DataRequest) -> None:
+    about = None if order.card is None else order.card.get("configuration")
+    if order.card is not None and about != request.configuration:
+        raise PlanError(
+            f"the release card is about {about!r}, but {request.configuration!r} was approved; leave it out"
+        )
+
+
+def _masked(order: Order, request: DataRequest, folder: Folder) -> Masked:
+    """Mask the table, unless that is done already."""
+    generated = order.plan.generated_table(request.configuration or "")
+    ending = order.ending if generated is None else generated.file.suffix.lower()
+    made_from = {
+        "entry": request.entry.digest,
+        "configuration": request.configuration,
+        "plan": [digest_of(each) for each in order.plan.files],
+        "table": digests_of(order.table),
+        "delimiter": order.delimiter,
+    }
+    file, make = f"masked{ending}", _applied if generated is None else _handed_out
+    return folder.step(f"mask to {ending}", made_from, [file], Masked, lambda: make(order, request, folder.file(file)))
+
+
+def _applied(order: Order, request: DataRequest, output: Path) -> Masked:
+    with order.stage("masking records") as progress:
+        applied = apply(
+            order.table,
+            order.plan,
+            request.configuration or "",
+            output,
+            delimiter=order.delimiter,
+            memory_limit=order.memory_limit,
+            progress=progress,
+        )
+    privacy = {**{name: applied.promised[name] for name in applied.unchecked}, **applied.reached}
+    return Masked(output.name, applied.records, applied.suppressed, privacy, applied.unchecked)
+
+
+def _handed_out(order: Order, request: DataRequest, output: Path) -> Masked:
+    handed_out = hand_out(order.plan, request.configuration or "", output, order.table, order.delimiter)
+    with open_table(output, delimiter=order.delimiter) as opened:
+        records = opened.records()
+    promised = handed_out.generated.privacy
+    return Masked(output.name, records, 0, dict(promised), tuple(promised))
+
+
+def _delivered(
+    order: Order, request: DataRequest, storage: Storage, file: Path, masked: Masked, lease: str
+) -> DataRequest:
+    """Upload the masked table and tell the service; nothing stays in the storage that the service does not take."""
+    sha256, media_type = digest_of(file), _MEDIA_TYPES[file.suffix]
+    name = f"{request.id}-{sha256}{file.suffix}"
+    with order.stage("uploading bytes") as progress:
+        link = storage.put(file, name, media_type, progress)
+    descriptor = DeliveryDescriptor(
+        **link.model_dump(),
+        media_type=media_type,
+        size=file.stat().st_size,
+        sha256=sha256,
+        records=masked.records,
+        configuration=request.configuration or "",
+        entry_digest=request.entry.digest,
+        privacy=dict(masked.privacy),
+        card=None if order.card is None else dict(order.card),
+        lease=lease,
+    )
+    try:
+        return order.service.requests.deliver(request.id, descriptor)
+    except ConflictError:
+        delivery = order.service.requests.get(request.id).delivery
+        if delivery is None or delivery.sha256 != sha256:
+            with suppress(OutputError):
+                storage.remove(name)
+        raise

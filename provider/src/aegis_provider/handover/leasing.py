@@ -1,0 +1,48 @@
+"""The lease of a request, renewed while it is needed."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from threading import Event, Thread
+from typing import Final
+
+from aegis_sdk import AegisError, Client, ConflictError
+
+SECONDS: Final = 60
+"""How long a lease lasts: so long after a program has died, another one takes over."""
+
+_RENEWALS: Final = 4
+"""How often a lease is renewed in its time, so that a slow answer does not end it."""
+
+
+@contextmanager
+def leased(service: Client, request_id: str, seconds: int = SECONDS) -> Iterator[str]:
+    """Take the lease of a request, renew it in the background, and release it at the end; yield its id.
+
+    If renewing fails for long enough, another program may take the request; the service then refuses this one's
+    delivery.
+
+    Raises:
+        ConflictError: Another program has it, or the request is not approved.
+        AegisError: The service does not answer, or does not let the caller fulfil requests.
+    """
+    lease = service.requests.lease(request_id, seconds).lease
+    done = Event()
+    renewing = Thread(target=_renew, args=(service, request_id, seconds, lease, done), daemon=True)
+    renewing.start()
+    try:
+        yield lease
+    finally:
+        done.set()
+        renewing.join()
+        with suppress(AegisError):  # it ends by itself
+            service.requests.release(request_id, lease)
+
+
+def _renew(service: Client, request_id: str, seconds: int, lease: str, done: Event) -> None:
+    while not done.wait(seconds / _RENEWALS):
+        try:
+            service.requests.lease(request_id, seconds, lease)
+        except ConflictError:
+            return
+        except AegisError:
+            continue  # the next time it may answer

@@ -1,0 +1,195 @@
+"""The provider's own storage: where masked tables are put, so that consumers can fetch them by a link.
+
+Files have names that contain their SHA-256. So an upload that is repeated never replaces another file, and one that was
+finished before is not repeated.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, Final, Protocol
+from urllib.parse import quote, urlsplit
+
+import httpx
+
+from aegis_provider.errors import OutputError
+from aegis_provider.handover.buckets import SCHEMES, Bucket, opened_bucket
+from aegis_provider.handover.retrying import retried
+from aegis_provider.output import written_whole
+from aegis_provider.progress import Progress
+from aegis_sdk import AegisError
+from aegis_sdk.wire import Link, MediaType
+
+PART: Final = 1 << 22
+"""Bytes that are read and sent at once."""
+
+LINK_TIME: Final = timedelta(days=7)
+"""How long a presigned link lasts: the longest that S3 and Google sign."""
+
+_TIMEOUT: Final = 60.0
+
+
+class Storage(Protocol):
+    """Where files are put."""
+
+    def put(self, file: Path, name: str, media_type: MediaType, progress: Progress) -> Link:
+        """Upload a file, unless it is there already, and return a link to it.
+
+        Args:
+            file: The file.
+            name: Its name in the storage.
+            media_type: Its media type.
+            progress: Called with the number of bytes uploaded.
+
+        Raises:
+            OutputError: It cannot be uploaded.
+        """
+
+    def link(self, name: str) -> Link:
+        """Return another link to a file that is there."""
+
+    def remove(self, name: str) -> None:
+        """Remove a file that nobody is told of.
+
+        Raises:
+            OutputError: It cannot be removed.
+        """
+
+
+def storage_at(place: str, link: str | None = None) -> Storage:
+    """Return the storage at a place.
+
+    Args:
+        place: A directory, `s3://bucket/prefix`, `az://container/prefix`, `gs://bucket/prefix`, or the address of a web
+            server that takes PUT.
+        link: Where consumers find its files: the address of the directory. Directories need it; web servers may.
+
+    Raises:
+        AegisError: The place is none of these, a link is missing, or the extra `storage` is.
+    """
+    scheme = urlsplit(place).scheme
+    if scheme in SCHEMES:
+        if link is not None:
+            raise AegisError(f"--link is for directories and web servers; {scheme} links are presigned")
+        return _Signed(place, opened_bucket(place))
+    if scheme in ("http", "https"):
+        return _WebServer(place.rstrip("/"), (link or _without_login(place)).rstrip("/"))
+    if "://" in place:
+        raise AegisError(f"{place}: is no directory and none of {', '.join(SCHEMES)}, http, https")
+    if link is None:
+        raise AegisError(f"{place}: say with --link at which address consumers find the files of this directory")
+    return _Directory(Path(place), link.rstrip("/"))
+
+
+def _without_login(url: str) -> str:
+    """The address without a name and a password, which are the provider's."""
+    parts = urlsplit(url)
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+
+
+@dataclass(frozen=True)
+class _Directory:
+    """A directory that a web server shares at `address`."""
+
+    path: Path
+    address: str
+
+    def put(self, file: Path, name: str, media_type: MediaType, progress: Progress) -> Link:  # noqa: ARG002 - a file
+        target = self.path / name
+        if not _has_size(target, file):
+            with written_whole(target) as part, part.open("wb") as writing:
+                writing.writelines(read(file, progress))
+        return self.link(name)
+
+    def link(self, name: str) -> Link:
+        return Link(url=f"{self.address}/{quote(name)}")
+
+    def remove(self, name: str) -> None:
+        try:
+            (self.path / name).unlink(missing_ok=True)
+        except OSError as error:
+            raise OutputError(f"{self.path / name}: cannot be removed: {error.strerror}") from error
+
+
+@dataclass(frozen=True)
+class _Signed:
+    """A bucket or container, whose files are fetched by presigned links."""
+
+    place: str
+    bucket: Bucket
+
+    def put(self, file: Path, name: str, media_type: MediaType, progress: Progress) -> Link:
+        if self.bucket.size(name) != file.stat().st_size:
+            self.bucket.put(name, read(file, progress), media_type)
+        return self.link(name)
+
+    def link(self, name: str) -> Link:
+        return Link(url=self.bucket.signed(name, LINK_TIME), expires_at=datetime.now(UTC) + LINK_TIME)
+
+    def remove(self, name: str) -> None:
+        self.bucket.remove(name)
+
+
+@dataclass(frozen=True)
+class _WebServer:
+    """A web server that takes files by PUT at `url`, and gives them at `address`."""
+
+    url: str
+    address: str
+
+    def put(self, file: Path, name: str, media_type: MediaType, progress: Progress) -> Link:
+        url = f"{self.url}/{quote(name)}"
+        retried(lambda: self._sent(url, file, media_type, progress), _may_pass)
+        return self.link(name)
+
+    def link(self, name: str) -> Link:
+        return Link(url=f"{self.address}/{quote(name)}")
+
+    def remove(self, name: str) -> None:
+        _asked("DELETE", f"{self.url}/{quote(name)}")
+
+    @staticmethod
+    def _sent(url: str, file: Path, media_type: MediaType, progress: Progress) -> None:
+        headers = {"Content-Type": media_type, "Content-Length": str(file.stat().st_size)}
+        _asked("PUT", url, content=read(file, progress), headers=headers)
+
+
+def _asked(method: str, url: str, **sent: Any) -> None:  # noqa: ANN401 - as httpx takes it
+    """Send a request to a web server.
+
+    Raises:
+        OutputError: It does not answer, or refuses.
+    """
+    shown = _without_login(url)
+    with httpx.Client(timeout=_TIMEOUT) as http:
+        try:
+            answer = http.request(method, url, **sent)
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            raise _TransferError(f"{shown}: no answer to {method}: {error}") from error
+    if answer.is_server_error:
+        raise _TransferError(f"{shown}: the server answers {answer.status_code} to {method}")
+    if not answer.is_success:
+        raise OutputError(f"{shown}: the server answers {answer.status_code} to {method}")
+
+
+class _TransferError(OutputError):
+    """An upload has failed that may succeed the next time."""
+
+
+def _may_pass(error: Exception) -> bool:
+    return isinstance(error, _TransferError)
+
+
+def read(file: Path, progress: Progress) -> Iterator[bytes]:
+    """Yield the bytes of a file, and tell how many there were."""
+    done, size = 0, file.stat().st_size
+    with file.open("rb") as reading:
+        while part := reading.read(PART):
+            yield part
+            done += len(part)
+            progress(done, size)
+
+
+def _has_size(target: Path, file: Path) -> bool:
+    return target.is_file() and target.stat().st_size == file.stat().st_size

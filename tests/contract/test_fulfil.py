@@ -1,0 +1,184 @@
+"""`aegis fulfil` against the real service: what was approved is masked, measured and uploaded, or nothing is."""
+
+import csv
+import io
+import json
+import random
+from hashlib import sha256
+from uuid import uuid4
+
+import httpx
+import pytest
+
+from aegis_provider import load_plan, prepare_entry
+from aegis_provider.errors import OutputError, PlanError, PromiseError, ServiceError
+from aegis_provider.handover import Order, fulfil, storage_at
+from aegis_sdk import ConflictError
+from tests.stores import web_store
+
+PLAN = """label: ill
+quasi_identifiers: [age, town]
+attributes:
+  age: {type: integer, maskings: {tens: {bucketize: {width: 20}}, whole: {suppress: {}}}}
+  town: {type: string, maskings: {hidden: {suppress: {}}}}
+configurations:
+  tens: {age: tens, town: hidden}
+  whole: {age: whole, town: hidden}
+privacy:
+  tens: {k: 20}
+  whole: {k: 1000}
+"""
+
+
+@pytest.fixture(scope="module")
+def people(tmp_path_factory):
+    """A table and its plan, of which `tens` loses less."""
+    rng, folder = random.Random(5), tmp_path_factory.mktemp("people")
+    ages = [rng.randint(20, 79) for _ in range(1000)]
+    lines = [f"{age},{rng.choice('ABC')},{'yes' if rng.random() < age / 100 else 'no'}" for age in ages]
+    (folder / "people.csv").write_text("\n".join(["age,town,ill", *lines]) + "\n")
+    (folder / "plan.yaml").write_text(PLAN)
+    return folder
+
+
+@pytest.fixture
+def head(client, people):
+    plan = load_plan(people / "plan.yaml")
+    prepared = prepare_entry(people / "people.csv", plan, name=f"people-{uuid4().hex}", exact=True)
+    return client.publish(prepared.entry, accept_small_counts=True)
+
+
+@pytest.fixture
+def approved(client, head):
+    asked = {"purpose": "a study", "contact": "me", "terms": head.terms}
+    made = client.requests.create(head.id, "mutual_information", **asked, require={"k": 5}, wait=60)
+    assert (made.state, made.configuration) == ("advised", "tens")
+    return client.requests.approve(made.id)
+
+
+@pytest.fixture
+def order(client, people, approved):
+    return Order(client, approved.id, people / "people.csv", load_plan(people / "plan.yaml"))
+
+
+def records(content):
+    return list(csv.DictReader(io.StringIO(content.decode())))
+
+
+def test_the_approved_table_is_delivered_to_a_bucket(aegis, client, people, approved, s3, tmp_path):
+    (tmp_path / "card.json").write_text(json.dumps({"configuration": "tens", "kept": 0.9}))
+    plan, work = people / "plan.yaml", tmp_path / "work"
+    options = ("--plan", plan, "--to", s3, "--work", work, "--card", tmp_path / "card.json")
+    code, out, err = aegis("fulfil", approved.id, people / "people.csv", *options)
+    assert (code, err) == (0, "")
+    request = client.requests.get(approved.id)
+    delivery = request.delivery
+    content = httpx.get(delivery.url).content
+    assert (request.state, delivery.size, delivery.sha256) == ("delivered", len(content), sha256(content).hexdigest())
+    assert (delivery.media_type, delivery.records, delivery.card["kept"]) == ("text/csv", 1000, 0.9)
+    masked = records(content)
+    assert {row["town"] for row in masked} == {"*"}
+    with (people / "people.csv").open() as table:
+        ills = [row["ill"] for row in csv.DictReader(table)]
+    assert sorted(row["ill"] for row in masked) == sorted(ills)
+    assert [row["ill"] for row in masked] != ills  # in a random order
+    assert delivery.privacy["k"] >= 20
+    assert f"SHA-256 {delivery.sha256}" in out.splitlines()
+    assert list(work.iterdir()) == []
+    code, out, err = aegis("fulfil", approved.id, people / "people.csv", *options)
+    assert (code, out, err.count("\n")) == (1, "", 1)
+    assert "is delivered; only an approved one can be fulfilled" in err
+
+
+def test_a_run_that_was_stopped_goes_on(order, tmp_path):
+    work = tmp_path / "work"
+    with web_store() as store:
+        store.status = 403
+        with pytest.raises(OutputError, match="403"):
+            fulfil(order, storage_at(store.url), work)
+        [masked] = work.glob("*/masked.csv")
+        digest = sha256(masked.read_bytes()).hexdigest()
+        store.status = 201
+        done = fulfil(order, storage_at(store.url), work)
+    assert done.request.delivery.sha256 == digest  # another run of the mask would have another order
+
+
+def test_what_is_not_taken_does_not_stay_in_the_storage(order, client, tmp_path):
+    with web_store() as store:
+        storage = storage_at(store.url)
+
+        class Meanwhile:
+            def put(self, *arguments):
+                link = storage.put(*arguments)
+                assert len(store.files) == 1
+                client.requests.withdraw(order.request_id)
+                return link
+
+            def remove(self, name):
+                storage.remove(name)
+
+        with pytest.raises(ConflictError, match="This request is withdrawn"):
+            fulfil(order, Meanwhile(), tmp_path / "work")
+        assert store.files == {}
+
+
+def test_only_one_program_fulfils_it(order, client, tmp_path):
+    shared = storage_at(str(tmp_path), "https://shared.example")
+    lease = client.requests.lease(order.request_id, 60).lease
+    with pytest.raises(ConflictError, match="Another program fulfils this request") as refused:
+        fulfil(order, shared, tmp_path / "work")
+    assert refused.value.code == "leased"
+    client.requests.release(order.request_id, lease)
+    delivery = fulfil(order, shared, tmp_path / "work").request.delivery
+    assert delivery.url.startswith(f"https://shared.example/{order.request_id}-{delivery.sha256}.csv")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        ("width: 20", "width: 10", "masking 'tens' of 'age' is not the one that was published"),
+        ("tens: {age: tens, town: hidden}", "tens: {age: whole, town: hidden}", "by 'whole', but 'tens' was published"),
+        ("  tens: {age: tens, town: hidden}\n", "", "no configuration 'tens'"),
+        ("label: ill", "label: sick", "its label is 'sick'"),
+    ],
+)
+def test_another_plan_is_refused_before_any_work(order, people, tmp_path, before, after, said):
+    other = PLAN.replace(before, after)
+    if "tens:" not in other.partition("configurations:")[2].partition("privacy:")[0]:
+        other = other.replace("  tens: {k: 20}\n", "")
+    (tmp_path / "other.yaml").write_text(other)
+    changed = Order(order.service, order.request_id, order.table, load_plan(tmp_path / "other.yaml"))
+    with pytest.raises(PlanError, match=said):
+        fulfil(changed, storage_at(str(tmp_path), "https://shared.example"), tmp_path / "work")
+    assert not (tmp_path / "work").exists()
+    assert (people / "plan.yaml").read_text() == PLAN
+
+
+def test_a_table_that_breaks_the_promise_is_not_delivered(order, client, people, tmp_path):
+    fewer = (people / "people.csv").read_text().splitlines()[:60]
+    (tmp_path / "fewer.csv").write_text("\n".join(fewer) + "\n")
+    other = Order(order.service, order.request_id, tmp_path / "fewer.csv", order.plan)
+    with pytest.raises(PromiseError, match="k"):
+        fulfil(other, storage_at(str(tmp_path), "https://shared.example"), tmp_path / "work")
+    assert client.requests.get(order.request_id).state == "approved"
+    assert client.requests.lease(order.request_id, 60)  # nobody has it any more
+
+
+def test_only_what_is_approved_is_fulfilled(order, client, tmp_path):
+    client.requests.withdraw(order.request_id)
+    with pytest.raises(ServiceError, match="is withdrawn; only an approved one"):
+        fulfil(order, storage_at(str(tmp_path), "https://shared.example"), tmp_path / "work")
+
+
+def test_a_card_of_another_release_is_refused(order, tmp_path):
+    other = Order(order.service, order.request_id, order.table, order.plan, card={"configuration": "whole"})
+    with pytest.raises(PlanError, match="the release card is about 'whole', but 'tens' was approved"):
+        fulfil(other, storage_at(str(tmp_path), "https://shared.example"), tmp_path / "work")
+
+
+def test_parquet_is_delivered_as_parquet(order, tmp_path):
+    parquet = Order(order.service, order.request_id, order.table, order.plan, ending=".parquet")
+    delivery = fulfil(parquet, storage_at(str(tmp_path), "https://shared.example"), tmp_path / "work").request.delivery
+    assert delivery.media_type == "application/vnd.apache.parquet"
+    [file] = tmp_path.glob("*.parquet")
+    assert sha256(file.read_bytes()).hexdigest() == delivery.sha256
