@@ -1,4 +1,5 @@
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -9,9 +10,23 @@ from uuid import uuid4
 
 import pytest
 
+from aegis_provider import load_plan, prepare_entry
 from aegis_sdk import Client
 from app.process.embedded import EmbeddedPostgres
 from tests.postgres import create_database
+
+PLAN = """label: ill
+quasi_identifiers: [age, town]
+attributes:
+  age: {type: integer, maskings: {tens: {bucketize: {width: 20}}, whole: {suppress: {}}}}
+  town: {type: string, maskings: {hidden: {suppress: {}}}}
+configurations:
+  tens: {age: tens, town: hidden}
+  whole: {age: whole, town: hidden}
+privacy:
+  tens: {k: 20}
+  whole: {k: 1000}
+"""
 
 
 @contextmanager
@@ -52,3 +67,22 @@ def aegis(url):
         return done.returncode, done.stdout, done.stderr
 
     return run
+
+
+@pytest.fixture(scope="session")
+def people(tmp_path_factory):
+    """A table and its plan, of which `tens` loses less."""
+    rng, folder = random.Random(5), tmp_path_factory.mktemp("people")
+    ages = [rng.randint(20, 79) for _ in range(1000)]
+    lines = [f"{age},{rng.choice('ABC')},{'yes' if rng.random() < age / 100 else 'no'}" for age in ages]
+    (folder / "people.csv").write_text("\n".join(["age,town,ill", *lines]) + "\n")
+    (folder / "plan.yaml").write_text(PLAN)
+    return folder
+
+
+@pytest.fixture
+def head(client, people):
+    """The entry of this table, under a name of its own."""
+    plan = load_plan(people / "plan.yaml")
+    prepared = prepare_entry(people / "people.csv", plan, name=f"people-{uuid4().hex}", exact=True)
+    return client.publish(prepared.entry, accept_small_counts=True)

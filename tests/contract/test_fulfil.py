@@ -3,49 +3,17 @@
 import csv
 import io
 import json
-import random
 from hashlib import sha256
-from uuid import uuid4
 
 import httpx
 import pytest
 
-from aegis_provider import load_plan, prepare_entry
+from aegis_provider import load_plan
 from aegis_provider.errors import OutputError, PlanError, PromiseError, ServiceError
 from aegis_provider.handover import Order, fulfil, storage_at
 from aegis_sdk import ConflictError
+from tests.contract.conftest import PLAN
 from tests.stores import web_store
-
-PLAN = """label: ill
-quasi_identifiers: [age, town]
-attributes:
-  age: {type: integer, maskings: {tens: {bucketize: {width: 20}}, whole: {suppress: {}}}}
-  town: {type: string, maskings: {hidden: {suppress: {}}}}
-configurations:
-  tens: {age: tens, town: hidden}
-  whole: {age: whole, town: hidden}
-privacy:
-  tens: {k: 20}
-  whole: {k: 1000}
-"""
-
-
-@pytest.fixture(scope="module")
-def people(tmp_path_factory):
-    """A table and its plan, of which `tens` loses less."""
-    rng, folder = random.Random(5), tmp_path_factory.mktemp("people")
-    ages = [rng.randint(20, 79) for _ in range(1000)]
-    lines = [f"{age},{rng.choice('ABC')},{'yes' if rng.random() < age / 100 else 'no'}" for age in ages]
-    (folder / "people.csv").write_text("\n".join(["age,town,ill", *lines]) + "\n")
-    (folder / "plan.yaml").write_text(PLAN)
-    return folder
-
-
-@pytest.fixture
-def head(client, people):
-    plan = load_plan(people / "plan.yaml")
-    prepared = prepare_entry(people / "people.csv", plan, name=f"people-{uuid4().hex}", exact=True)
-    return client.publish(prepared.entry, accept_small_counts=True)
 
 
 @pytest.fixture

@@ -14,6 +14,8 @@ from aegis_provider.table import Source, files_of
 # Characters kept of a long name, so that the temporary file's name has few enough bytes.
 _SHOWN = 50
 
+_PART = ".part"
+
 
 def refuse_overwriting(output: Path, *inputs: Source) -> None:
     """Reject an output that is an input or cannot be a file.
@@ -39,7 +41,7 @@ def written_whole(path: Path) -> Iterator[Path]:
     """
     _refuse_what_is_no_file(path)
     target = _target(path)
-    part = target.with_name(f".{_shown(target.name)}.{os.getpid()}.part")
+    part = target.with_name(f".{_shown(target.name)}.{os.getpid()}{_PART}")
     try:
         part.touch()  # a directory that cannot be written to is found out before any work
         yield part
@@ -49,6 +51,11 @@ def written_whole(path: Path) -> Iterator[Path]:
     finally:
         with suppress(OSError):  # keep the first failure
             part.unlink(missing_ok=True)
+
+
+def is_unfinished(path: Path) -> bool:
+    """Return whether a file is what `written_whole` has left behind in a program that was killed."""
+    return path.name.startswith(".") and path.name.endswith(_PART)
 
 
 def _shown(name: str) -> str:

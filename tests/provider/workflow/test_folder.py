@@ -79,6 +79,12 @@ def test_a_folder_of_other_files_is_not_touched(folder):
     assert Folder.open(folder, ["plan.yaml"]).done == {}
 
 
+def test_what_a_killed_run_has_left_is_no_file_of_another_origin(folder):
+    folder.mkdir()
+    folder.joinpath(".masked.csv.4711.part").touch()
+    assert made(Folder.open(folder, []), {"a": 1}) == ({"text": "made"}, True)
+
+
 def test_what_is_no_folder_is_refused(tmp_path):
     tmp_path.joinpath("file").touch()
     with pytest.raises(OutputError, match="is a file; name a folder"):

@@ -77,5 +77,10 @@ SECTION = CommandSection(
             "Mask the table as a data request was approved, and deliver it.",
             "aegis fulfil REQUEST_ID health.csv --plan plan.yaml --to s3://bucket/shared",
         ),
+        Command(
+            "aegis_provider.cli.agent:agent",
+            "Approve and fulfil data requests unattended, as a policy says.",
+            "aegis agent --policy policy.yaml",
+        ),
     ),
 )

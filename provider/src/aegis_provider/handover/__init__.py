@@ -1,10 +1,14 @@
 """Handing over what a consumer has requested: the table is masked, measured and uploaded, and the service told of it.
 
-request = fulfil(Order(client, request_id, "health.csv", plan), storage_at("s3://bucket/shared"), work)
-Agent(client, policy).run()      # the provider's part, unattended
+order = Order(client, request_id, "health.csv", load_plan("plan.yaml"))
+fulfil(order, storage_at("s3://bucket/shared"), work)
+for event in Agent(client, load_policy("policy.yaml"), work).round():    # the provider's part, unattended
+    print(event.kind, event.detail)
 """
 
+from aegis_provider.handover.agent import Agent, Event
 from aegis_provider.handover.fulfilling import Fulfilled, Order, fulfil
+from aegis_provider.handover.policy import Policy, Rule, load_policy
 from aegis_provider.handover.storage import Storage, storage_at
 
-__all__ = ["Fulfilled", "Order", "Storage", "fulfil", "storage_at"]
+__all__ = ["Agent", "Event", "Fulfilled", "Order", "Policy", "Rule", "Storage", "fulfil", "load_policy", "storage_at"]

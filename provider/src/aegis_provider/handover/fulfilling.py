@@ -9,7 +9,7 @@ from typing import Any, Final
 from aegis_provider.digests import digest_of
 from aegis_provider.errors import OutputError, PlanError
 from aegis_provider.handover.agreement import refuse_other
-from aegis_provider.handover.leasing import SECONDS, leased
+from aegis_provider.handover.leasing import LEASED, SECONDS, leased
 from aegis_provider.handover.storage import Storage
 from aegis_provider.offer import hand_out
 from aegis_provider.plan.model import Plan
@@ -114,7 +114,7 @@ def fulfil(order: Order, storage: Storage, work: Path) -> Fulfilled:
     with leased(order.service, request.id, order.lease_seconds) as lease:
         folder = Folder.open(_made(work) / request.id, ())
         masked = _masked(order, request, folder)
-        delivered = _delivered(order, request, storage, folder.file(masked.file), masked, lease)
+        delivered = _delivered(order, request, storage, folder, masked, lease)
     folder.remove()
     return Fulfilled(delivered, masked)
 
@@ -175,9 +175,10 @@ def _handed_out(order: Order, request: DataRequest, output: Path) -> Masked:
 
 
 def _delivered(
-    order: Order, request: DataRequest, storage: Storage, file: Path, masked: Masked, lease: str
+    order: Order, request: DataRequest, storage: Storage, folder: Folder, masked: Masked, lease: str
 ) -> DataRequest:
-    """Upload the masked table and tell the service; nothing stays in the storage that the service does not take."""
+    """Upload the masked table and tell the service; nothing stays anywhere that the service will never take."""
+    file = folder.file(masked.file)
     sha256, media_type = digest_of(file), _MEDIA_TYPES[file.suffix]
     name = f"{request.id}-{sha256}{file.suffix}"
     with order.stage("uploading bytes") as progress:
@@ -196,7 +197,9 @@ def _delivered(
     )
     try:
         return order.service.requests.deliver(request.id, descriptor)
-    except ConflictError:
+    except ConflictError as error:
+        if error.code != LEASED:
+            folder.remove()
         delivery = order.service.requests.get(request.id).delivery
         if delivery is None or delivery.sha256 != sha256:
             with suppress(OutputError):

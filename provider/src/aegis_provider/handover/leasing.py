@@ -10,6 +10,9 @@ from aegis_sdk import AegisError, Client, ConflictError
 SECONDS: Final = 60
 """How long a lease lasts: so long after a program has died, another one takes over."""
 
+LEASED: Final = "leased"
+"""The code of the refusal while another program has the lease."""
+
 _RENEWALS: Final = 4
 """How often a lease is renewed in its time, so that a slow answer does not end it."""
 

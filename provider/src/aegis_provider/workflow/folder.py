@@ -13,7 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from aegis_provider.digests import digest_of
 from aegis_provider.errors import OutputError
-from aegis_provider.output import written_whole
+from aegis_provider.output import is_unfinished, written_whole
 from aegis_provider.table import Source, files_of
 
 Result = TypeVar("Result")
@@ -62,7 +62,7 @@ class Folder:
         """
         try:
             path.mkdir(exist_ok=True)
-            there = sorted(each.name for each in path.iterdir() if each.name not in keep)
+            there = sorted(each.name for each in path.iterdir() if each.name not in keep and not is_unfinished(each))
         except FileExistsError:
             raise OutputError(f"{path}: is a file; name a folder") from None
         except FileNotFoundError:

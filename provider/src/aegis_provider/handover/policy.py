@@ -1,0 +1,136 @@
+"""The policy of an agent: which requests it approves, and how it fulfils those for each entry. A YAML file."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal
+
+from aegis_provider.handover.storage import Storage, storage_at
+from aegis_provider.plan.model import Plan
+from aegis_provider.plan.reading import load_plan
+from aegis_provider.privacy import holds
+from aegis_provider.yaml_file import Element, parsed
+from aegis_sdk import AegisError
+from aegis_sdk.wire import PRIVACY_CRITERIA, DataRequestHead
+
+ANY: Final = "any"
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Which requests may be approved.
+
+    Attributes:
+        tenants: Who may ask; `None` for anybody.
+        purposes: Texts of which the purpose must contain one, in upper or lower case; empty if any will do.
+        require: The privacy that the entry must vouch for in the configuration.
+        per_month: How many requests of a tenant are granted in 30 days; `None` for any number.
+    """
+
+    tenants: frozenset[str] | None
+    purposes: tuple[str, ...]
+    require: Mapping[str, float]
+    per_month: int | None
+
+    def fits(self, request: DataRequestHead, vouched: Mapping[str, float]) -> bool:
+        """Return whether a request may be approved by it, as long as its tenant has not had enough.
+
+        Args:
+            request: The request.
+            vouched: What the entry vouches for in the configuration that was advised.
+        """
+        purpose = request.purpose.casefold()
+        return (
+            (self.tenants is None or request.consumer in self.tenants)
+            and (not self.purposes or any(each.casefold() in purpose for each in self.purposes))
+            and all(name in vouched and holds(name, vouched[name], limit) for name, limit in self.require.items())
+        )
+
+
+@dataclass(frozen=True)
+class Supply:
+    """What requests for an entry are fulfilled with.
+
+    Attributes:
+        table: The table: a path, a glob or a URL.
+        plan: The plan that the entry was made from.
+        delimiter: The delimiter of CSV files.
+        ending: The ending of masked files.
+    """
+
+    table: str
+    plan: Plan
+    delimiter: str
+    ending: Literal[".csv", ".parquet"]
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What an agent may do.
+
+    Attributes:
+        storage: Where it puts masked tables.
+        supplies: What it fulfils requests with, by the entry's name.
+        rules: What it approves; the first that fits counts.
+    """
+
+    storage: Storage
+    supplies: Mapping[str, Supply]
+    rules: tuple[Rule, ...]
+
+    def rule_for(self, request: DataRequestHead, vouched: Mapping[str, float]) -> Rule | None:
+        """Return the first rule that fits a request; `None` if a person has to decide."""
+        return next((each for each in self.rules if each.fits(request, vouched)), None)
+
+
+def load_policy(path: Path) -> Policy:
+    """Read a policy, and the plans that it names. Paths are relative to its folder.
+
+    Raises:
+        PlanError: The file, or a plan, is invalid; the text names the place.
+        AegisError: The storage cannot be used.
+    """
+    root = Element(path.name, "", parsed(path), path.parent)
+    fields = root.fields("to", "entries", optional=("link", "approve"))
+    supplies = {name: _supply(each) for name, each in fields["entries"].items()}
+    if not supplies:
+        fields["entries"].fail("name at least one entry, with its table and its plan")
+    rules = tuple(_rule(each) for each in fields["approve"].elements()) if "approve" in fields else ()
+    return Policy(_storage(fields), supplies, rules)
+
+
+def _storage(fields: Mapping[str, Element]) -> Storage:
+    place = fields["to"].text()
+    where = place if "://" in place else str(fields["to"].file())
+    try:
+        return storage_at(where, fields["link"].text() if "link" in fields else None)
+    except AegisError as error:
+        raise AegisError(str(error).replace("with --link", "by `link`").replace("--link is", "`link` is")) from None
+
+
+def _supply(element: Element) -> Supply:
+    fields = element.fields("table", "plan", optional=("delimiter", "format"))
+    table = fields["table"].text()
+    ending = fields["format"].one_of("csv", "parquet") if "format" in fields else "csv"
+    return Supply(
+        table if "://" in table else str(fields["table"].file()),
+        load_plan(fields["plan"].file()),
+        fields["delimiter"].character() if "delimiter" in fields else ",",
+        ".parquet" if ending == "parquet" else ".csv",
+    )
+
+
+def _rule(element: Element) -> Rule:
+    """Read a rule. It always says who may ask and how private the table must be."""
+    fields = element.fields("tenants", "require", optional=("purpose", "per_month"))
+    tenants = (
+        None if fields["tenants"].value == ANY else frozenset(each.name() for each in fields["tenants"].elements())
+    )
+    purposes = tuple(each.name() for each in fields["purpose"].elements()) if "purpose" in fields else ()
+    required = fields["require"].fields(optional=tuple(PRIVACY_CRITERIA))
+    return Rule(
+        tenants,
+        purposes,
+        {name: float(each.decimal()) for name, each in required.items()},
+        fields["per_month"].integer(at_least=0) if "per_month" in fields else None,
+    )

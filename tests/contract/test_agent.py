@@ -1,0 +1,202 @@
+"""`aegis agent` against the real service: it approves what its rules allow, and fulfils each request once."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from uuid import uuid4
+
+import pytest
+
+from aegis_provider.handover import Agent, load_policy
+from aegis_sdk import AegisError, Client
+from tests.stores import web_store
+
+RULES = "{tenants: [default], purpose: [Study], require: {k: 20}}"
+
+
+@pytest.fixture
+def store():
+    with web_store() as running:
+        yield running
+
+
+@pytest.fixture
+def policy(people, head, store, tmp_path):
+    """Write a policy with some rules."""
+
+    def write(*rules):
+        path = tmp_path / f"{uuid4().hex}.yaml"
+        supply = f"{{table: {people}/people.csv, plan: {people}/plan.yaml}}"
+        lines = [
+            f"to: {store.url}",
+            "entries:",
+            f"  {head.name}: {supply}",
+            "approve:",
+            *(f"- {each}" for each in rules),
+        ]
+        path.write_text("\n".join(lines) + "\n")
+        return path
+
+    return write
+
+
+@pytest.fixture
+def ask(client, head):
+    def request(purpose="a study of care", **require):
+        asked = {"purpose": purpose, "contact": "me", "terms": head.terms}
+        made = client.requests.create(head.id, "mutual_information", **asked, require=require or {"k": 5}, wait=60)
+        assert made.state == "advised"
+        return made.id
+
+    return request
+
+
+def kinds(events):
+    return [(event.kind, event.request.id if event.request else None) for event in events]
+
+
+def states(client, head):
+    return sorted(each.state for each in client.requests.list(entry_id=head.id))
+
+
+def test_it_approves_by_its_rules_and_delivers(aegis, client, ask, policy, store, tmp_path):
+    fits, other, approved = ask(), ask("advertising"), ask("by hand")
+    client.requests.approve(approved)
+    arguments = ("agent", "--policy", policy(RULES), "--once", "--json", "--work", tmp_path / "work")
+    code, out, err = aegis(*arguments)
+    assert (code, err) == (0, "")
+    done = [json.loads(line) for line in out.splitlines()]
+    assert [(each["event"], each["request"]) for each in done] == [
+        ("approved", fits),
+        ("delivered", fits),
+        ("delivered", approved),
+    ]
+    assert client.requests.get(other).state == "advised"
+    assert len(store.files) == 2
+    assert list((tmp_path / "work").iterdir()) == []
+    changes = client.requests.get(fits).changes
+    assert changes[2].reason == "approved by the rules of the provider's agent"
+    assert aegis(*arguments) == (0, "", "")
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "{tenants: [other], require: {k: 20}}",
+        "{tenants: any, purpose: [advertising], require: {k: 20}}",
+        "{tenants: any, require: {k: 500}}",
+        "{tenants: any, require: {t: 0.1}}",
+        "{tenants: any, require: {}, per_month: 0}",
+    ],
+)
+def test_what_no_rule_allows_waits_for_a_person(client, ask, policy, tmp_path, rule):
+    request_id = ask()
+    assert list(Agent(client, load_policy(policy(rule)), tmp_path / "work").round()) == []
+    assert client.requests.get(request_id).state == "advised"
+
+
+def test_a_tenant_gets_no_more_than_its_share_from_any_number_of_agents(client, url, head, ask, policy, tmp_path):
+    asked = [ask() for _ in range(6)]
+    path, ready = policy("{tenants: any, require: {}, per_month: 3}"), threading.Barrier(3)
+    before = sum(each.state == "delivered" for each in client.requests.list(side="provider"))
+    path.write_text(path.read_text().replace("per_month: 3", f"per_month: {before + 3}"))
+
+    def run(number):
+        with Client(url) as own:
+            agent = Agent(own, load_policy(path), tmp_path / str(number))
+            ready.wait()
+            return [*agent.round(), *agent.round()]
+
+    with ThreadPoolExecutor(3) as agents:
+        events = [event for done in agents.map(run, range(3)) for event in done]
+    assert states(client, head) == ["advised"] * 3 + ["delivered"] * 3
+    delivered = [each for kind, each in kinds(events) if kind == "delivered"]
+    assert sorted(delivered) == sorted(asked[:3])  # each once, the oldest first
+
+
+def test_a_failure_ends_only_what_it_concerns_and_is_tried_again_later(client, ask, policy, store, tmp_path):
+    now = [0.0]
+    agent = Agent(client, load_policy(policy(RULES)), tmp_path / "work", clock=lambda: now[0])
+    request_id = ask()
+    store.status = 403
+    approved, failed = agent.round()
+    assert (approved.kind, failed.kind, failed.request.id) == ("approved", "failed", request_id)
+    assert "the server answers 403 to PUT" in failed.detail
+    assert 5 <= failed.retry_in <= 10
+    store.status = 201
+    assert list(agent.round()) == []
+    now[0] = failed.retry_in
+    assert kinds(agent.round()) == [("delivered", request_id)]
+
+
+def test_a_service_that_does_not_answer_is_asked_more_and_more_rarely(policy, tmp_path):
+    with Client("http://127.0.0.1:9") as nowhere:
+        agent = Agent(nowhere, load_policy(policy(RULES)), tmp_path / "work")
+        waits = [next(iter(agent.round())).retry_in for _ in range(6)]
+    assert waits[0] <= 10
+    assert 80 < waits[-1] <= 300
+
+
+def test_what_is_left_of_a_request_that_has_ended_is_removed(client, ask, policy, store, tmp_path):
+    agent = Agent(client, load_policy(policy(RULES)), tmp_path / "work")
+    request_id, store.status = ask(), 403
+    assert [kind for kind, _ in kinds(agent.round())] == ["approved", "failed"]
+    assert [each.name for each in (tmp_path / "work").iterdir()] == [request_id]
+    client.requests.withdraw(request_id)
+    assert list(agent.round()) == []
+    assert list((tmp_path / "work").iterdir()) == []
+
+
+@pytest.mark.long
+def test_a_killed_agents_work_is_taken_over(client, url, head, ask, policy, store, tmp_path):
+    """An agent is killed while it uploads; another one delivers once the lease has ended."""
+    asked, uploading, killed = [ask() for _ in range(2)], threading.Event(), threading.Event()
+
+    class Slow(list):
+        def append(self, method):
+            super().append(method)
+            uploading.set()
+            killed.wait(60)
+
+    store.methods = Slow()
+    command = [sys.executable, "-m", "aegis_sdk.cli", "agent", "--policy", str(policy(RULES)), "--lease", "5"]
+    command += ["--work", str(tmp_path / "work")]
+    with subprocess.Popen(command, env=os.environ | {"AEGIS_URL": url}, stdout=subprocess.DEVNULL) as agent:
+        assert uploading.wait(60)
+        agent.send_signal(signal.SIGKILL)
+        agent.wait()
+    killed.set()
+    store.methods = []
+    with subprocess.Popen(command, env=os.environ | {"AEGIS_URL": url}, stdout=subprocess.PIPE, text=True) as heir:
+        delivered = [next(line for line in heir.stdout if " delivered " in line) for _ in asked]
+        heir.terminate()
+    assert all(any(each in line for line in delivered) for each in asked)
+    assert states(client, head) == ["delivered"] * 2
+    kept = {client.requests.get(each).delivery.sha256 for each in asked}
+    assert all(any(digest in name for name in store.files) for digest in kept)
+
+
+USUAL = "to: s3://b/c\nentries: {a: {table: t.csv, plan: plan.yaml}}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("to: s3://b/c\nentries: {}\n", "entries: name at least one entry"),
+        (USUAL.replace("to: s3://b/c\n", ""), "`to` is missing"),
+        (USUAL.replace("s3://b/c", "shared"), "by `link`"),
+        (USUAL.replace("plan.yaml", "none.yaml"), "none.yaml"),
+        (USUAL + "approve: [{tenants: any}]\n", "approve.0: `require` is missing"),
+        (USUAL + "approve: [{require: {}}]\n", "approve.0: `tenants` is missing"),
+        (USUAL + "approve: [{tenants: any, require: {kk: 1}}]\n", "unknown key 'kk'"),
+    ],
+)
+def test_a_policy_that_is_no_policy_is_refused_with_its_place(people, tmp_path, text, said):
+    (tmp_path / "plan.yaml").write_text((people / "plan.yaml").read_text())
+    (tmp_path / "policy.yaml").write_text(text)
+    with pytest.raises(AegisError, match=said):
+        load_policy(tmp_path / "policy.yaml")
