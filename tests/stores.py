@@ -45,6 +45,10 @@ def web_store() -> Iterator[WebStore]:
             store.methods.append("DELETE")
             self._answer(204 if store.files.pop(self.path, None) is not None else 404)
 
+        def do_HEAD(self) -> None:
+            body = store.files.get(self.path)
+            self._answer(404 if body is None else 200, body or b"")
+
         def do_GET(self) -> None:
             body = store.files.get(self.path)
             self._answer(404 if body is None else 200, body or b"")
@@ -53,7 +57,8 @@ def web_store() -> Iterator[WebStore]:
             self.send_response(status)
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
-            self.wfile.write(body)
+            if self.command != "HEAD":
+                self.wfile.write(body)
 
         def log_message(self, *_: Any) -> None:
             pass

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
 import pytest
@@ -139,6 +140,24 @@ def test_a_service_that_does_not_answer_is_asked_more_and_more_rarely(policy, tm
         waits = [next(iter(agent.round())).retry_in for _ in range(6)]
     assert waits[0] <= 10
     assert 80 < waits[-1] <= 300
+
+
+def test_links_that_end_soon_are_replaced(people, head, client, ask, s3, tmp_path):
+    path = tmp_path / "policy.yaml"
+    supply = f"{{table: {people}/people.csv, plan: {people}/plan.yaml}}"
+    path.write_text(f"to: {s3}\nentries: {{{head.name}: {supply}}}\napprove: [{{tenants: any, require: {{}}}}]\n")
+    now = [0.0]
+    agent = Agent(client, load_policy(path), tmp_path / "work", clock=lambda: now[0])
+    request_id = ask()
+    assert kinds(agent.round()) == [("approved", request_id), ("delivered", request_id)]
+    delivery = client.requests.get(request_id).delivery
+    soon = datetime.now(UTC) + timedelta(hours=20)
+    client.requests.relink(request_id, delivery.url, soon)
+    assert list(agent.round()) == []
+    now[0] = 3600.0
+    assert kinds(agent.round()) == [("relinked", request_id)]
+    renewed = client.requests.get(request_id).delivery
+    assert (renewed.expires_at > soon + timedelta(days=5), renewed.sha256) == (True, delivery.sha256)
 
 
 def test_what_is_left_of_a_request_that_has_ended_is_removed(client, ask, policy, store, tmp_path):

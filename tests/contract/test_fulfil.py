@@ -10,7 +10,7 @@ import pytest
 
 from aegis_provider import load_plan
 from aegis_provider.errors import OutputError, PlanError, PromiseError, ServiceError
-from aegis_provider.handover import Order, fulfil, storage_at
+from aegis_provider.handover import Order, fulfil, relink, storage_at
 from aegis_sdk import ConflictError
 from tests.contract.conftest import PLAN
 from tests.stores import web_store
@@ -142,6 +142,20 @@ def test_a_card_of_another_release_is_refused(order, tmp_path):
     other = Order(order.service, order.request_id, order.table, order.plan, card={"configuration": "whole"})
     with pytest.raises(PlanError, match="the release card is about 'whole', but 'tens' was approved"):
         fulfil(other, storage_at(str(tmp_path), "https://shared.example"), tmp_path / "work")
+
+
+def test_a_delivered_table_gets_a_new_link_to_the_same_file(aegis, order, client, s3, tmp_path):
+    with pytest.raises(ServiceError, match="nothing was delivered yet"):
+        relink(client, order.request_id, storage_at(s3))
+    first = fulfil(order, storage_at(s3), tmp_path / "work").request.delivery
+    code, out, err = aegis("relink", order.request_id, "--to", s3)
+    assert (code, err) == (0, "")
+    second = client.requests.get(order.request_id).delivery
+    assert (second.sha256, second.expires_at > first.expires_at) == (first.sha256, True)
+    assert sha256(httpx.get(second.url).content).hexdigest() == first.sha256
+    assert second.url in out
+    with pytest.raises(OutputError, match="is not there; name the place that it was delivered to"):
+        relink(client, order.request_id, storage_at("s3://shared/elsewhere"))
 
 
 def test_parquet_is_delivered_as_parquet(order, tmp_path):

@@ -71,6 +71,7 @@ def test_a_web_server_is_asked_again_while_it_is_busy(file):
         link = storage.put(file, NAME, "text/csv", unseen)
         assert link.url == f"{store.url}/up/c01%20masked.csv"  # without the provider's password
         assert httpx.get(link.url).content == CONTENT
+        assert (storage.size(NAME), storage.size("other")) == (len(CONTENT), None)
         assert store.methods == ["PUT", "PUT"]
         storage.remove(NAME)
         assert store.files == {}

@@ -78,6 +78,11 @@ SECTION = CommandSection(
             "aegis fulfil REQUEST_ID health.csv --plan plan.yaml --to s3://bucket/shared",
         ),
         Command(
+            "aegis_provider.cli.fulfil:relink",
+            "Give a new link to a delivered table, for example since a presigned one has ended.",
+            "aegis relink REQUEST_ID --to s3://bucket/shared",
+        ),
+        Command(
             "aegis_provider.cli.agent:agent",
             "Approve and fulfil data requests unattended, as a policy says.",
             "aegis agent --policy policy.yaml",

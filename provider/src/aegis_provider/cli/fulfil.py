@@ -10,6 +10,7 @@ from aegis_provider.cli.stages import stage
 from aegis_provider.errors import PlanError
 from aegis_provider.handover import Fulfilled, Order, storage_at
 from aegis_provider.handover import fulfil as fulfil_order
+from aegis_provider.handover import relink as give_new_link
 from aegis_provider.plan.reading import load_plan
 from aegis_sdk import Client
 from aegis_sdk.cli.decisions import RequestIdArgument
@@ -82,7 +83,24 @@ def fulfil(
             stage=stage,
         )
         fulfilled = fulfil_order(order, storage, work)
-    print_result(_result(fulfilled), _report(fulfilled), as_json=as_json)
+    print_result(json.loads(fulfilled.request.model_dump_json()), _report(fulfilled), as_json=as_json)
+
+
+def relink(
+    request_id: RequestIdArgument,
+    to: ToOption,
+    link: LinkOption = None,
+    as_json: JsonOption = False,  # noqa: FBT002 - a flag
+) -> None:
+    """Give a new link to a delivered table, for example since a presigned one has ended.
+
+    The file must still be in the storage that `aegis fulfil` has put it into.
+    """
+    storage = storage_at(to, link)
+    with Client() as service:
+        request = give_new_link(service, request_id, storage)
+    lines = () if request.delivery is None else delivered(request.delivery)
+    print_result(json.loads(request.model_dump_json()), lines, as_json=as_json)
 
 
 def _card(path: Path) -> dict[str, Any]:
@@ -93,11 +111,6 @@ def _card(path: Path) -> dict[str, Any]:
     if not isinstance(card, dict):
         raise PlanError(f"{path}: is no release card: a card is a JSON object")
     return card
-
-
-def _result(fulfilled: Fulfilled) -> dict[str, Any]:
-    result: dict[str, Any] = json.loads(fulfilled.request.model_dump_json())
-    return result
 
 
 def _report(fulfilled: Fulfilled) -> Iterator[str]:

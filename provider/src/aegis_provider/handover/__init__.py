@@ -9,6 +9,19 @@ for event in Agent(client, load_policy("policy.yaml"), work).round():    # the p
 from aegis_provider.handover.agent import Agent, Event
 from aegis_provider.handover.fulfilling import Fulfilled, Order, fulfil
 from aegis_provider.handover.policy import Policy, Rule, load_policy
+from aegis_provider.handover.relinking import relink
 from aegis_provider.handover.storage import Storage, storage_at
 
-__all__ = ["Agent", "Event", "Fulfilled", "Order", "Policy", "Rule", "Storage", "fulfil", "load_policy", "storage_at"]
+__all__ = [
+    "Agent",
+    "Event",
+    "Fulfilled",
+    "Order",
+    "Policy",
+    "Rule",
+    "Storage",
+    "fulfil",
+    "load_policy",
+    "relink",
+    "storage_at",
+]

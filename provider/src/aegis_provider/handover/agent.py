@@ -15,6 +15,7 @@ from aegis_provider.handover.approving import approve
 from aegis_provider.handover.fulfilling import Order, fulfil
 from aegis_provider.handover.leasing import LEASED, SECONDS
 from aegis_provider.handover.policy import Policy
+from aegis_provider.handover.relinking import ends_soon, relink
 from aegis_provider.handover.retrying import pause
 from aegis_provider.workflow.results import Stage, unseen
 from aegis_sdk import AegisError, Client, ConflictError
@@ -22,19 +23,22 @@ from aegis_sdk.wire import DataRequestHead
 
 SHORTEST_PAUSE: Final = 5.0
 
+RELINKING: Final = 3600.0
+"""The seconds after which an agent looks again for links that end."""
+
 
 @dataclass(frozen=True)
 class Event:
     """Something that an agent did, or could not do.
 
     Attributes:
-        kind: What: it approved or delivered a request, or failed.
+        kind: What: it approved a request, delivered, gave a new link, or failed.
         request: The request; `None` if the service does not answer.
         detail: The configuration, or why it failed.
         retry_in: After how many seconds it tries again; 0 if it has not failed.
     """
 
-    kind: Literal["approved", "delivered", "failed"]
+    kind: Literal["approved", "delivered", "relinked", "failed"]
     request: DataRequestHead | None
     detail: str
     retry_in: float = 0.0
@@ -69,6 +73,7 @@ class Agent:
     clock: Callable[[], float] = monotonic
     _failures: dict[str, _Failures] = field(default_factory=dict)
     _silent: int = 0
+    _look_at_links: float = 0.0
 
     def round(self) -> Iterator[Event]:
         """Approve and fulfil all that can be now, and yield what is done. A failure ends only what it concerns."""
@@ -79,10 +84,25 @@ class Agent:
                 if request.entry.name in self.policy.supplies and self._is_due(request):
                     yield from self._fulfilled(request)
             self._tidy()
+            yield from self._relinked()
             self._silent = 0
         except AegisError as error:
             self._silent += 1
             yield Event("failed", None, str(error), self.rest)
+
+    def _relinked(self) -> Iterator[Event]:
+        """Give new links, once an hour, to what was delivered by links that end within a day."""
+        if self.clock() < self._look_at_links:
+            return
+        self._look_at_links = self.clock() + RELINKING
+        for request in self.service.requests.list("delivered", side="provider"):
+            if request.entry.name in self.policy.supplies and ends_soon(self.service.requests.get(request.id)):
+                try:
+                    relink(self.service, request.id, self.policy.storage)
+                except AegisError as error:
+                    yield Event("failed", request, str(error), RELINKING)
+                else:
+                    yield Event("relinked", request, request.configuration or "")
 
     def _tidy(self) -> None:
         """Remove the masked tables of requests that nobody can fulfil any more, such as withdrawn ones."""

@@ -4,27 +4,22 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from aegis_provider.digests import digest_of
 from aegis_provider.errors import OutputError, PlanError
 from aegis_provider.handover.agreement import refuse_other
 from aegis_provider.handover.leasing import LEASED, SECONDS, leased
+from aegis_provider.handover.naming import CSV_ENDING, MEDIA_TYPES, file_name
 from aegis_provider.handover.storage import Storage
 from aegis_provider.offer import hand_out
 from aegis_provider.plan.model import Plan
-from aegis_provider.release.apply import PARQUET_ENDING, apply
+from aegis_provider.release.apply import apply
 from aegis_provider.table import Source, open_table
 from aegis_provider.workflow.folder import Folder, digests_of
 from aegis_provider.workflow.results import Stage, unseen
 from aegis_sdk import Client, ConflictError
-from aegis_sdk.wire import DataRequest, DeliveryDescriptor, MediaType
-
-CSV_ENDING: Final = ".csv"
-_MEDIA_TYPES: Final[Mapping[str, MediaType]] = {
-    CSV_ENDING: "text/csv",
-    PARQUET_ENDING: "application/vnd.apache.parquet",
-}
+from aegis_sdk.wire import DataRequest, DeliveryDescriptor
 
 
 @dataclass(frozen=True)
@@ -179,8 +174,8 @@ def _delivered(
 ) -> DataRequest:
     """Upload the masked table and tell the service; nothing stays anywhere that the service will never take."""
     file = folder.file(masked.file)
-    sha256, media_type = digest_of(file), _MEDIA_TYPES[file.suffix]
-    name = f"{request.id}-{sha256}{file.suffix}"
+    sha256, media_type = digest_of(file), MEDIA_TYPES[file.suffix]
+    name = file_name(request.id, sha256, file.suffix)
     with order.stage("uploading bytes") as progress:
         link = storage.put(file, name, media_type, progress)
     descriptor = DeliveryDescriptor(

@@ -7,6 +7,7 @@ finished before is not repeated.
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from http.client import NOT_FOUND
 from pathlib import Path
 from typing import Any, Final, Protocol
 from urllib.parse import quote, urlsplit
@@ -44,6 +45,13 @@ class Storage(Protocol):
 
         Raises:
             OutputError: It cannot be uploaded.
+        """
+
+    def size(self, name: str) -> int | None:
+        """Return the size of a file in bytes; `None` if there is none.
+
+        Raises:
+            OutputError: The storage does not tell.
         """
 
     def link(self, name: str) -> Link:
@@ -97,10 +105,14 @@ class _Directory:
 
     def put(self, file: Path, name: str, media_type: MediaType, progress: Progress) -> Link:  # noqa: ARG002 - a file
         target = self.path / name
-        if not _has_size(target, file):
+        if self.size(name) != file.stat().st_size:
             with written_whole(target) as part, part.open("wb") as writing:
                 writing.writelines(read(file, progress))
         return self.link(name)
+
+    def size(self, name: str) -> int | None:
+        target = self.path / name
+        return target.stat().st_size if target.is_file() else None
 
     def link(self, name: str) -> Link:
         return Link(url=f"{self.address}/{quote(name)}")
@@ -120,9 +132,12 @@ class _Signed:
     bucket: Bucket
 
     def put(self, file: Path, name: str, media_type: MediaType, progress: Progress) -> Link:
-        if self.bucket.size(name) != file.stat().st_size:
+        if self.size(name) != file.stat().st_size:
             self.bucket.put(name, read(file, progress), media_type)
         return self.link(name)
+
+    def size(self, name: str) -> int | None:
+        return self.bucket.size(name)
 
     def link(self, name: str) -> Link:
         return Link(url=self.bucket.signed(name, LINK_TIME), expires_at=datetime.now(UTC) + LINK_TIME)
@@ -143,6 +158,10 @@ class _WebServer:
         retried(lambda: self._sent(url, file, media_type, progress), _may_pass)
         return self.link(name)
 
+    def size(self, name: str) -> int | None:
+        answer = _asked("HEAD", f"{self.url}/{quote(name)}", missing=True)
+        return int(answer.headers.get("Content-Length", 0)) if answer.is_success else None
+
     def link(self, name: str) -> Link:
         return Link(url=f"{self.address}/{quote(name)}")
 
@@ -155,8 +174,8 @@ class _WebServer:
         _asked("PUT", url, content=read(file, progress), headers=headers)
 
 
-def _asked(method: str, url: str, **sent: Any) -> None:  # noqa: ANN401 - as httpx takes it
-    """Send a request to a web server.
+def _asked(method: str, url: str, *, missing: bool = False, **sent: Any) -> httpx.Response:  # noqa: ANN401 - as httpx
+    """Send a request to a web server; `missing` says whether there need not be such a file.
 
     Raises:
         OutputError: It does not answer, or refuses.
@@ -169,8 +188,9 @@ def _asked(method: str, url: str, **sent: Any) -> None:  # noqa: ANN401 - as htt
             raise _TransferError(f"{shown}: no answer to {method}: {error}") from error
     if answer.is_server_error:
         raise _TransferError(f"{shown}: the server answers {answer.status_code} to {method}")
-    if not answer.is_success:
+    if not answer.is_success and not (missing and answer.status_code == NOT_FOUND):
         raise OutputError(f"{shown}: the server answers {answer.status_code} to {method}")
+    return answer
 
 
 class _TransferError(OutputError):
@@ -189,7 +209,3 @@ def read(file: Path, progress: Progress) -> Iterator[bytes]:
             yield part
             done += len(part)
             progress(done, size)
-
-
-def _has_size(target: Path, file: Path) -> bool:
-    return target.is_file() and target.stat().st_size == file.stat().st_size

@@ -1,0 +1,43 @@
+"""New links to tables that were delivered: presigned ones end, and storages move."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from aegis_provider.errors import OutputError, ServiceError
+from aegis_provider.handover.naming import ending_of, file_name
+from aegis_provider.handover.storage import Storage
+from aegis_sdk import Client
+from aegis_sdk.wire import DataRequest
+
+SOON: Final = timedelta(days=1)
+
+
+def relink(service: Client, request_id: str, storage: Storage) -> DataRequest:
+    """Give the consumer of a delivered request a new link to the same file, and return the request.
+
+    Args:
+        service: The service.
+        request_id: The request.
+        storage: Where the file is.
+
+    Raises:
+        ServiceError: Nothing was delivered.
+        OutputError: The storage does not have the file.
+        AegisError: The service does not answer, or refuses.
+    """
+    delivery = service.requests.get(request_id).delivery
+    if delivery is None:
+        raise ServiceError(f"request {request_id}: nothing was delivered yet; use aegis fulfil")
+    name = file_name(request_id, delivery.sha256, ending_of(delivery.media_type))
+    size = storage.size(name)
+    if size != delivery.size:
+        there = "is not there" if size is None else f"has {size} bytes, not {delivery.size}"
+        raise OutputError(f"{name}: {there}; name the place that it was delivered to")
+    link = storage.link(name)
+    return service.requests.relink(request_id, link.url, link.expires_at)
+
+
+def ends_soon(request: DataRequest) -> bool:
+    """Return whether the link to what was delivered ends within a day, or has ended."""
+    expires_at = None if request.delivery is None else request.delivery.expires_at
+    return expires_at is not None and expires_at < datetime.now(UTC) + SOON
