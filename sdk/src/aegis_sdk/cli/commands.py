@@ -21,6 +21,11 @@ SECTION = CommandSection(
             "aegis list --keyword health",
         ),
         Command(
+            "aegis_sdk.cli.search:search",
+            "Search for data that you may request.",
+            "aegis search health --attribute age --require k=10",
+        ),
+        Command(
             "aegis_sdk.cli.visibility:visibility",
             "Show or change who sees an entry.",
             "aegis visibility ENTRY_ID --tenant partner --tenant lab",

@@ -7,6 +7,7 @@ Part of the base installation; needs nothing but Python.
 from aegis_sdk.printable import one_line, shown, some
 from aegis_sdk.reading.certainty import Bounds, deviation_bounds, reference_known, stated_deviation, utility_bounds
 from aegis_sdk.reading.configurations import (
+    configurations_of,
     ids_of,
     maskings_in,
     maskings_of,
@@ -34,6 +35,7 @@ __all__ = [
     "Node",
     "Range",
     "Whole",
+    "configurations_of",
     "declares_joint",
     "deviation_bounds",
     "generated_in",

@@ -68,6 +68,13 @@ def maskings_of(schema: Mapping[str, Any], configuration: str | None) -> dict[st
     return {name: column[row] for name, column in table["maskings"].items()}
 
 
+def configurations_of(schema: Mapping[str, Any]) -> list[str]:
+    """The ids of all configurations of a schema."""
+    listed = [each["id"] for each in schema.get("configurations") or []]
+    table = schema.get("configuration_table")
+    return listed if table is None else [*listed, *table["ids"]]
+
+
 def promises_of(schema: Mapping[str, Any], configurations: Sequence[str]) -> dict[str, list[float | None]]:
     """What these configurations vouch for, by privacy criterion, and how much they suppress (`SUPPRESSED`).
 
