@@ -4,15 +4,18 @@ import csv
 import io
 import json
 from hashlib import sha256
+from uuid import uuid4
 
 import httpx
 import pytest
 
-from aegis_provider import load_plan
+from aegis_provider import load_plan, prepare_entry
 from aegis_provider.errors import OutputError, PlanError, PromiseError, ServiceError
 from aegis_provider.handover import Order, fulfil, relink, storage_at
+from aegis_provider.offer import with_generated
 from aegis_sdk import ConflictError
 from tests.contract.conftest import PLAN
+from tests.provider.offer import test_offer as offered
 from tests.stores import web_store
 
 
@@ -156,6 +159,27 @@ def test_a_delivered_table_gets_a_new_link_to_the_same_file(aegis, order, client
     assert second.url in out
     with pytest.raises(OutputError, match="is not there; name the place that it was delivered to"):
         relink(client, order.request_id, storage_at("s3://shared/elsewhere"))
+
+
+def test_a_generated_table_is_delivered_as_it_is(client, tmp_path):
+    made, table = tmp_path / "made.csv", tmp_path / "people.csv"
+    made.write_text(offered.people(2, 700))
+    table.write_text(offered.people(1, 1_500))
+    digest = sha256(made.read_bytes()).hexdigest()
+    (tmp_path / "plan.yaml").write_text(offered.PLAN.replace("DIGEST", digest))
+    plan = load_plan(tmp_path / "plan.yaml")
+    prepared = with_generated(prepare_entry(table, plan, name=f"made-{uuid4().hex}"))
+    head = client.publish(prepared.entry, accept_small_counts=True)
+    asked = {"purpose": "a study", "contact": "me", "terms": head.terms, "kinds": ["generated"]}
+    made_request = client.requests.create(head.id, "joint", **asked, wait=60)
+    assert (made_request.state, made_request.configuration) == ("advised", "g1")
+    client.requests.approve(made_request.id)
+    (tmp_path / "shared").mkdir()
+    shared = storage_at(str(tmp_path / "shared"), "https://shared.example")
+    delivery = fulfil(Order(client, made_request.id, table, plan), shared, tmp_path / "work").request.delivery
+    assert (delivery.sha256, delivery.records, delivery.privacy) == (digest, 700, {"membership": 0.56})
+    [file] = (tmp_path / "shared").iterdir()
+    assert file.read_bytes() == made.read_bytes()
 
 
 def test_parquet_is_delivered_as_parquet(order, tmp_path):
