@@ -20,6 +20,7 @@ from app.catalog.stores.retention import RetentionStore
 from app.catalog.stores.server_key import ServerKeyStore
 from app.catalog.stores.tenants import TenantStore
 from app.catalog.stores.verdicts import VerdictStore
+from app.catalog.stores.verifications import VerificationStore
 from app.catalog.stores.webhooks import WebhookStore
 from app.domain.quotas import NO_QUOTA, Quota
 from app.services.administration import Administration
@@ -41,6 +42,7 @@ from app.services.replay import ReplayService
 from app.services.retention import RetentionService
 from app.services.tenants import TenantService
 from app.services.verdicts import VerdictService
+from app.services.verifications import VerificationService
 from app.services.webhooks import WebhookService
 
 
@@ -137,6 +139,7 @@ class Factory:
             self.data_request_work(),
             self._data_request_steps(),
             HandoverStore(self._session),
+            VerificationStore(self._session),
         )
 
     def handovers(self, *, allow_private: bool) -> HandoverService:
@@ -146,6 +149,15 @@ class Factory:
             ContentStore(self._session),
             self._data_request_steps(),
             allow_private=allow_private,
+        )
+
+    def verifications(self) -> VerificationService:
+        """The service for what consumers find out about deliveries."""
+        return VerificationService(
+            VerificationStore(self._session),
+            HandoverStore(self._session),
+            ContentStore(self._session),
+            self._data_request_steps(),
         )
 
     def _data_request_steps(self) -> DataRequestSteps:

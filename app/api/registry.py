@@ -20,6 +20,7 @@ from app.api.routers import (
     publishing,
     questions,
     quotas,
+    verifications,
     visibility,
     webhooks,
 )
@@ -31,6 +32,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     advice.router,
     data_requests.router,
     decisions.router,
+    verifications.router,
     measures.router,
     keys.router,
     policy.router,
