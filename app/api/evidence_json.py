@@ -20,9 +20,8 @@ def evidence_json(packed: PackedEvidence) -> bytes:
     """The evidence as `wire.Evidence`. Slow for large entries."""
     document = attach(decompress(packed.schema), packed.tables)
     request = packed.request
-    counts = ApprovedCounts.of(
-        document, configuration_in(decompress(packed.configurations), request.configuration or "")
-    )
+    configuration = configuration_in(decompress(packed.configurations), request.configuration or "")
+    counts = ApprovedCounts.of(document, configuration)
     body = {
         "request": request.id,
         "entry": {"id": request.entry_id, "version": request.version, "digest": request.digest},

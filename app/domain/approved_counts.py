@@ -162,29 +162,29 @@ def _is_own(pair: PairCounts, chosen: Sequence[str]) -> bool:
 
 def _folded(evidence: Sequence[AttributeEvidence], pair: PairCounts, chosen: Sequence[str]) -> ApprovedPair | None:
     """The counts of a pair as a configuration masks it, added up; None if its masked values are not unions."""
-    outer = [
-        _outer(evidence[place], masking, chosen[place])
-        for place, masking in zip(pair.attributes, pair.maskings, strict=True)
-    ]
-    rows, columns = outer
+    (first, second), (masking, other) = pair.attributes, pair.maskings
+    rows = _outer(evidence[first], masking, chosen[first])
+    columns = _outer(evidence[second], other, chosen[second])
     if rows is None or columns is None:
         return None
-    first, second = pair.attributes
-    joint = fold(pair.joint, rows, evidence[first].groups_of(chosen[first]))
-    joint = fold(np.ascontiguousarray(joint.T), columns, evidence[second].groups_of(chosen[second])).T
-    counted_with = None
+    sizes = evidence[first].groups_of(chosen[first]), evidence[second].groups_of(chosen[second])
+    joint, together = _both_folded(pair.joint, (rows, columns), sizes), None
     if pair.counted_with is not None:
-        together = [_together(*each, size) for *each, size in zip(pair.counted_with, outer, joint.shape, strict=True)]
-        joint = fold(np.ascontiguousarray(joint), together[0], joint.shape[0])
-        joint = fold(np.ascontiguousarray(joint.T), together[1], joint.shape[1]).T
-        counted_with = together[0], together[1]
+        places, more = pair.counted_with
+        together = _together(places, rows, sizes[0]), _together(more, columns, sizes[1])
+        joint = _both_folded(joint, together, sizes)
     return ApprovedPair(
         (evidence[first].name, evidence[second].name),
         (chosen[first], chosen[second]),
         joint,
-        counted_with,
+        together,
         Inexact.of(pair.perturbation, _most_in_one(rows) * _most_in_one(columns)),
     )
+
+
+def _both_folded(joint: Counts, groups: tuple[Counts, Counts], sizes: tuple[int, int]) -> Counts:
+    rows = fold(np.ascontiguousarray(joint), groups[0], sizes[0])
+    return fold(np.ascontiguousarray(rows.T), groups[1], sizes[1]).T
 
 
 def _outer(evidence: AttributeEvidence, finer: str, coarser: str) -> Counts | None:

@@ -43,9 +43,7 @@ class Verification:
         """Why this cannot be what a consumer says that takes this step."""
         if action is Action.DISPUTE:
             if not self.cells_differing and reason is None and not list(self._other_file(handover)):
-                yield Fault(
-                    "", "Say what is wrong: give cells that differ, a reason, or what another file was received."
-                )
+                yield Fault("", "Say what is wrong: give cells that differ, a reason, or another file.")
             return
         yield from self._other_file(handover)
         if self.cells_differing:
