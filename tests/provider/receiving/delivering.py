@@ -1,6 +1,7 @@
 """Entries, delivered files and the evidence on them, as the service makes it."""
 
 import csv
+import io
 import random
 from datetime import UTC, datetime
 
@@ -77,7 +78,7 @@ class Provider:
         """Return the verdict on the file, perhaps changed, beside the evidence."""
         path, request = self.delivered(configuration, ending)
         if change := changes.get("change"):
-            rows = list(csv.reader(path.open(encoding="utf-8", newline="")))
+            rows = list(csv.reader(io.StringIO(path.read_text(encoding="utf-8"))))
             change(rows)
             with path.open("w", encoding="utf-8", newline="") as file:
                 csv.writer(file, lineterminator="\n").writerows(rows)

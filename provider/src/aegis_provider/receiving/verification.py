@@ -68,8 +68,11 @@ def verify(
 
 def _verified(table: Table, request: DataRequest, evidence: Evidence, progress: Progress) -> Verified:
     wanted, label = [each.attribute for each in evidence.attributes], evidence.label.name
+    records = table.records()
     if label not in table.columns:
-        return Verified(table.records(), Part(0), None, (f"the file has no column {label!r}, the label",))
+        return Verified(records, Part(0), None, (f"the file has no column {label!r}, the label",))
+    if not records:
+        return Verified(0, Part(0), None, ("the file has no records",))
     present = [name for name in wanted if name in table.columns]
     delivered = Delivered(table, label, present)
     comparison = Comparison.of(evidence, delivered)
