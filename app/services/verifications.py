@@ -59,12 +59,17 @@ class VerificationService:
         if request.state not in HANDED_OVER:
             possible = request.possible_for(request.sides_of(caller))
             raise ActionNotPossibleError(request.state, "comparing a table with the entry's counts", possible)
-        if request.version_id is None or not await self._contents.pin(request.version_id):
-            raise NotFoundError(f"Version {request.version} of the entry was deleted, and its counts with it.")
-        tables = await self._contents.count_tables(request.version_id)
-        schema = await self._contents.schema(request.version_id)
-        configurations = await self._contents.configurations(request.version_id)
-        return PackedEvidence(request, schema or b"", configurations or b"", tables)
+        return await self._packed(request)
+
+    async def _packed(self, request: DataRequest) -> PackedEvidence:
+        if request.version_id is not None:
+            tables = await self._contents.count_tables(request.version_id)
+            configurations = await self._contents.configurations(request.version_id)
+            # The schema is read last: if it still exists, everything read before was complete.
+            schema = await self._contents.schema(request.version_id)
+            if schema is not None and configurations is not None:
+                return PackedEvidence(request, schema, configurations, tables)
+        raise NotFoundError(f"Version {request.version} of the entry was deleted, and its counts with it.")
 
     async def take(
         self, caller: Caller, request_id: str, action: Action, verification: Verification, reason: str | None

@@ -93,7 +93,7 @@ def world(url, tmp_path_factory):
 def test_an_honest_delivery_is_received_although_the_connection_was_cut(world, receive, tmp_path):
     content, records = world.released("c01")
     with serving(content) as server:
-        server.cut_after = 20_000
+        server.cut_after = 10_000
         request_id = world.delivered(server)
         code, out, err = receive(request_id, "--output", "mine.csv")
     assert (code, err) == (0, "")

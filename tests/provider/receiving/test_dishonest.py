@@ -165,15 +165,18 @@ configurations:
 """
 
 
-@pytest.fixture
-def provider(write, tmp_path):
-    table = write("t.csv", table_text(400))
-    return Provider(tmp_path, table, load_plan(write("plan.yaml", PLAN)), pairs=True, exact=True)
+@pytest.fixture(scope="module")
+def provider(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("provider")
+    table, plan = folder / "t.csv", folder / "plan.yaml"
+    table.write_text(table_text(400), encoding="utf-8")
+    plan.write_text(PLAN, encoding="utf-8")
+    return Provider(folder, table, load_plan(plan), pairs=True, exact=True)
 
 
 @pytest.fixture(autouse=True)
 def _label_of_the_table(request, monkeypatch):
-    if "provider" in request.fixturenames and "health_table" not in request.fixturenames:
+    if "provider" in request.fixturenames:
         monkeypatch.setattr("tests.provider.receiving.test_dishonest.LABEL", "y")
 
 

@@ -1,7 +1,7 @@
 """Whether a text can be what a masking function makes of some value, by what an entry says of the function."""
 
 from collections.abc import Callable, Mapping
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Any, Final
 
 from aegis_provider.errors import UnmaskableValueError
@@ -10,9 +10,18 @@ from aegis_provider.masking.bucketize import EdgeBuckets, EqualBuckets
 from aegis_provider.masking.function import MaskingFunction
 from aegis_provider.masking.numbers import Round, TopBottom
 from aegis_provider.receiving.spans import span_of
-from aegis_provider.table.values import MISSING, Domain, ValueType
+from aegis_provider.table.values import MISSING, Domain, ValueType, decimal_of
 
 Parameters = Mapping[str, Any]
+
+_INVALID = (ArithmeticError, AttributeError, KeyError, TypeError, ValueError, UnmaskableValueError)
+"""What parameters or values raise that a function does not have."""
+
+
+def rounded_by(function: Mapping[str, Any] | None) -> Decimal | None:
+    """Return how far rounding may move a number, by what is published of the function; `None` if it does not round."""
+    made = None if function is None else _function(function["name"], function.get("parameters") or {})
+    return made.to / 2 if isinstance(made, Round) else None
 
 
 def can_be_output(text: str, function: Mapping[str, Any] | None, value_type: ValueType) -> bool:
@@ -31,7 +40,7 @@ def can_be_output(text: str, function: Mapping[str, Any] | None, value_type: Val
 def _becomes(masking: MaskingFunction, value: str, value_type: ValueType, text: str) -> bool:
     try:
         return masking.mask(Domain.of([value], value_type)) == [text]
-    except (UnmaskableValueError, InvalidOperation):
+    except _INVALID:
         return False
 
 
@@ -47,12 +56,13 @@ def _originals(text: str) -> list[str]:
 def _function(name: str, parameters: Parameters) -> MaskingFunction | None:
     try:
         return _MAKERS[name](parameters) if name in _MAKERS else None
-    except (KeyError, TypeError, ValueError, InvalidOperation):
+    except _INVALID:
         return None
 
 
 def _number(value: object) -> Decimal:
-    return Decimal(str(value))
+    """Return a parameter as a number; whoever publishes an entry may have written anything there."""
+    return Decimal(value) if value in ("-inf", "inf") and isinstance(value, str) else decimal_of(str(value))
 
 
 def _buckets(parameters: Parameters) -> MaskingFunction:

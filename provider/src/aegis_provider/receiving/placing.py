@@ -8,7 +8,6 @@ difference that may be none.
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import Any, Final
 
 import numpy as np
@@ -18,9 +17,8 @@ from scipy.sparse.csgraph import connected_components
 from aegis_provider.counting.counts import Partition
 from aegis_provider.errors import UnmaskableValueError
 from aegis_provider.masking.lookup import Mapped
-from aegis_provider.masking.numbers import Round
 from aegis_provider.privacy.cells import STAR
-from aegis_provider.receiving.outputs import can_be_output
+from aegis_provider.receiving.outputs import can_be_output, rounded_by
 from aegis_provider.receiving.spans import Span, is_interval, span_of
 from aegis_provider.table.values import MISSING, ValueType, key_of
 
@@ -125,10 +123,8 @@ def _candidates(listed: Listed, text: str, spans: Sequence[Span | None], free: S
 
 def _span(listed: Listed, text: str) -> Span | None:
     """Return the values of the attribute that a text can stand for."""
-    span = span_of(text)
-    if span is None or listed.function is None or listed.function["name"] != Round.name:
-        return span
-    return span.widened(Decimal(str(listed.function["parameters"]["to"])) / 2)
+    span, by = span_of(text), rounded_by(listed.function)
+    return span if span is None or by is None else span.widened(by)
 
 
 def _groups(size: int, together: Iterable[Collection[int]]) -> Partition:

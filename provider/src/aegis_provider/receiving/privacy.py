@@ -36,7 +36,8 @@ class Roles:
     def of(cls, card: Mapping[str, Any] | None, columns: Sequence[str], label: str) -> Self:
         """Return the roles as a release card tells them, of the columns that the table has."""
         told = (card or {}).get("columns")
-        roles = {each.get("name"): each.get("role") for each in told if isinstance(each, dict)} if told else {}
+        known = [each for each in told if isinstance(each, dict)] if isinstance(told, list) else []
+        roles = {str(each.get("name")): each.get("role") for each in known}
         shared = [*columns, label]
         named = [tuple(name for name in shared if roles.get(name) == role) for role in _ROLES]
         if any(named):

@@ -3,11 +3,17 @@
 import datetime as dt
 import re
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
+from typing import Final
+
+from aegis_provider.errors import UnmaskableValueError
+from aegis_provider.table.values import decimal_of
 
 _INTERVAL = re.compile(r"[\[(](?P<low>[^,]+),(?P<high>[^,]+)\)(?P<missing> or missing)?")
 _RANGE = re.compile(r"(?P<low>-?[\d.]+)-(?P<high>-?[\d.]+)", re.ASCII)
 _OPEN = re.compile(r"(?P<low>-?[\d.]+)\+|<(?P<high>-?[\d.]+)", re.ASCII)
+_DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
+_INFINITE: Final = ("-inf", "inf")
 
 
 @dataclass(frozen=True)
@@ -51,11 +57,12 @@ def is_interval(text: str) -> bool:
 
 
 def _end(text: str) -> Decimal | None:
-    """Return the number or the date, as the number of its day; `None` if it is neither."""
+    """Return the number or the date, as the number of its day; `None` if it is neither, or longer than numbers are."""
+    if text in _INFINITE:
+        return Decimal(text)
     try:
-        if re.fullmatch(r"\d{4}-\d\d-\d\d", text, re.ASCII):
+        if _DATE.fullmatch(text):
             return Decimal(dt.date.fromisoformat(text).toordinal())
-        number = Decimal(text)
-    except (InvalidOperation, ValueError):
+        return decimal_of(text)
+    except (UnmaskableValueError, ValueError):
         return None
-    return None if number.is_nan() else number

@@ -7,7 +7,7 @@ import pytest
 
 from aegis_sdk.wire import EXAMPLE_ENTRY, MOST_DIFFERENCES
 from tests.app.api.data_requests.asking import advised, entry, read, step
-from tests.service import ACCEPTED
+from tests.service import ACCEPTED, publish
 
 SHA256 = "9c56cc51b374c3ba189210d5b6d4bf57790d351c96c47c02190ecf1e430635ab"
 FILE = {"sha256": SHA256, "size": 481_230, "records": 100}
@@ -42,6 +42,12 @@ async def delivered(guarded, keys, head, worker):
 @pytest.fixture
 async def request_id(guarded, keys, head, worker):
     return await delivered(guarded, keys, head, worker)
+
+
+@pytest.fixture(scope="module")
+async def untouched(guarded, keys, worker):
+    """A delivered request that no test may change."""
+    return await delivered(guarded, keys, await publish(guarded, entry(), **keys["provider"]), worker)
 
 
 async def evidence(guarded, key, request_id):
@@ -101,12 +107,12 @@ async def test_a_dispute_has_the_counts_that_differ_for_those_who_may_read_count
     ids=lambda value: str(value)[:50],
 )
 async def test_a_verdict_that_contradicts_itself_is_refused_and_changes_nothing(
-    guarded, keys, request_id, action, verdict, pointer
+    guarded, keys, untouched, action, verdict, pointer
 ):
-    refused = await step(guarded, keys["consumer"], request_id, action, **verdict)
+    refused = await step(guarded, keys["consumer"], untouched, action, **verdict)
     assert refused.status_code == 422, refused.text
     assert {one["pointer"] for one in refused.json()["errors"]} == {pointer}
-    seen = (await read(guarded, keys["consumer"], request_id)).json()
+    seen = (await read(guarded, keys["consumer"], untouched)).json()
     assert (seen["state"], seen["verification"]) == ("delivered", None)
 
 
@@ -175,16 +181,21 @@ async def test_requests_are_listed_by_how_they_ended(guarded, keys, request_id):
 
 
 class TestEvidence:
-    async def test_it_has_the_counts_of_the_delivered_configuration_and_no_others(self, guarded, keys, request_id):
-        told = (await evidence(guarded, keys["consumer"], request_id)).json()
+    async def test_it_has_the_counts_of_the_delivered_configuration_and_no_others(self, guarded, keys, untouched):
+        told = (await evidence(guarded, keys["consumer"], untouched)).json()
         published = next(each for each in EXAMPLE_ENTRY["attributes"][0]["maskings"] if each["id"] == "age-2")
-        assert told["request"] == request_id
+        assert told["request"] == untouched
         assert (told["configuration"], told["privacy"], told["require"]) == ("c01", {"k": 5}, {"k": 5})
         assert (told["records"], told["label"]["joint"]) == (100, [EXAMPLE_ENTRY["label"]["histogram"]])
         [table] = told["attributes"]
         assert (table["attribute"], table["masking"], table["joint"]) == ("age", "age-2", published["joint"])
         assert (table["domain"], table["off_by"], table["noise"]) == (published["domain"], 0, None)
         assert told["entry"]["digest"].startswith("hmac-sha256:")
+
+    async def test_a_child_makes_that_of_large_entries_alike(self, guarded, keys, untouched, monkeypatch):
+        before = (await evidence(guarded, keys["consumer"], untouched)).content
+        monkeypatch.setattr("app.api.routers.verifications._SMALL", 0)
+        assert (await evidence(guarded, keys["consumer"], untouched)).content == before
 
     async def test_of_another_configuration_it_has_the_other_counts(self, guarded, keys, head, worker):
         request_id = await advised(guarded, keys, head, worker)
@@ -211,10 +222,10 @@ class TestEvidence:
         await step(guarded, keys["consumer"], request_id, "dispute", **DIFFERS)
         assert (await evidence(guarded, keys["consumer"], request_id)).content == before
 
-    async def test_who_may_read_it(self, guarded, keys, request_id):
+    async def test_who_may_read_it(self, guarded, keys, untouched):
         expected = {"consumer": 200, "provider": 200, "reviewer": 200, "operator": 200, "own": 403, "other": 404}
         for who, status in expected.items():
-            assert (await evidence(guarded, keys[who], request_id)).status_code == status, who
+            assert (await evidence(guarded, keys[who], untouched)).status_code == status, who
 
     async def test_it_is_that_of_the_version_which_was_requested(self, guarded, keys, head, request_id):
         before = (await evidence(guarded, keys["consumer"], request_id)).content
