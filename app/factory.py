@@ -21,6 +21,7 @@ from app.catalog.stores.retention import RetentionStore
 from app.catalog.stores.server_key import ServerKeyStore
 from app.catalog.stores.tenants import TenantStore
 from app.catalog.stores.verdicts import VerdictStore
+from app.catalog.stores.verifications import VerificationStore
 from app.catalog.stores.webhooks import WebhookStore
 from app.domain.quotas import NO_QUOTA, Quota
 from app.services.administration import Administration
@@ -43,6 +44,7 @@ from app.services.replay import ReplayService
 from app.services.retention import RetentionService
 from app.services.tenants import TenantService
 from app.services.verdicts import VerdictService
+from app.services.verifications import VerificationService
 from app.services.webhooks import WebhookService
 
 
@@ -139,6 +141,7 @@ class Factory:
             self.data_request_work(),
             self._data_request_steps(),
             HandoverStore(self._session),
+            VerificationStore(self._session),
         )
 
     def handovers(self, *, allow_private: bool) -> HandoverService:
@@ -154,6 +157,15 @@ class Factory:
     def leases(self) -> LeaseService:
         """The service for leases of requests."""
         return LeaseService(LeaseStore(self._session), self._data_request_steps())
+
+    def verifications(self) -> VerificationService:
+        """The service for what consumers find out about deliveries."""
+        return VerificationService(
+            VerificationStore(self._session),
+            HandoverStore(self._session),
+            ContentStore(self._session),
+            self._data_request_steps(),
+        )
 
     def _data_request_steps(self) -> DataRequestSteps:
         return DataRequestSteps(DataRequestStore(self._session), EventStore(self._session))

@@ -12,6 +12,7 @@ from app.domain.callers import Caller
 from app.domain.data_requests import Change, DataRequest
 from app.domain.documents import decompress
 from app.domain.handovers import Handover
+from app.domain.verifications import Verification
 from app.services.data_requests import DataRequestService
 
 _ASKED: Final = frozenset(wire.Question.model_fields)
@@ -35,9 +36,10 @@ async def answer(
         status: of the answer.
         headers: of the answer.
     """
-    handover = await service.handover(request)
+    handover, verification = await service.handover(request), await service.verification(caller, request)
     body = head_body(request, caller, days) | {
         "delivery": None if handover is None else _delivery_body(handover),
+        "verification": None if verification is None else _verification_body(verification),
         "changes": [_change_body(one) for one in await service.changes(request)],
     }
     return JsonResponse(body, status, headers)
@@ -87,6 +89,21 @@ def _delivery_body(handover: Handover) -> dict[str, Any]:
         "privacy": handover.reached.numbers,
         "card": None if handover.card is None else decompress(handover.card),
         "delivered_at": None if delivered_at is None else timestamp(delivered_at),
+    }
+
+
+def _verification_body(verification: Verification) -> dict[str, Any]:
+    """A verification as `wire.Verification`."""
+    differences, verified_at = verification.differences, verification.verified_at
+    return {
+        "sha256": verification.sha256,
+        "size": verification.size,
+        "records": verification.records,
+        "privacy": verification.measured.numbers,
+        "cells_compared": verification.cells_compared,
+        "cells_differing": verification.cells_differing,
+        "differences": None if differences is None else list(differences),
+        "verified_at": None if verified_at is None else timestamp(verified_at),
     }
 
 

@@ -21,6 +21,7 @@ from app.api.routers import (
     publishing,
     questions,
     quotas,
+    verifications,
     visibility,
     webhooks,
 )
@@ -33,6 +34,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     data_requests.router,
     decisions.router,
     leases.router,
+    verifications.router,
     measures.router,
     keys.router,
     policy.router,

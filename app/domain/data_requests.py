@@ -12,6 +12,7 @@ from typing import Any, Final, Self
 from app.domain.advice import AdviceQuestion, Problem, View
 from app.domain.callers import Caller, Role
 from app.domain.errors import ActionNotPossibleError, RoleNotAllowedError
+from app.domain.required_privacy import RequiredPrivacy
 
 
 class State(StrEnum):
@@ -22,6 +23,8 @@ class State(StrEnum):
     COUNTERED = "countered"
     APPROVED = "approved"
     DELIVERED = "delivered"
+    RECEIVED = "received"
+    DISPUTED = "disputed"
     FAILED = "failed"
     DECLINED = "declined"
     WITHDRAWN = "withdrawn"
@@ -40,6 +43,8 @@ class Action(StrEnum):
     ACCEPT = "accept"
     DELIVER = "deliver"
     RELINK = "relink"
+    RECEIVE = "receive"
+    DISPUTE = "dispute"
     WITHDRAW = "withdraw"
     EXPIRE = "expire"
     END = "end"
@@ -67,6 +72,9 @@ BEFORE_DELIVERY: Final = (State.REQUESTED, State.ADVISED, State.COUNTERED, State
 OPEN: Final = (*BEFORE_DELIVERY, State.DELIVERED)
 """The states from which a request can still change."""
 
+HANDED_OVER: Final = (State.DELIVERED, State.RECEIVED, State.DISPUTED)
+"""The states in which the consumer can have the masked table, and read the counts to compare it with."""
+
 
 def _by(*sides: Side, then: State) -> Transition:
     return Transition(frozenset(sides), then)
@@ -81,6 +89,8 @@ TRANSITIONS: Final[Mapping[tuple[State, Action], Transition]] = {
     (State.COUNTERED, Action.ACCEPT): _by(Side.CONSUMER, then=State.APPROVED),
     (State.APPROVED, Action.DELIVER): _by(Side.PROVIDER, then=State.DELIVERED),
     (State.DELIVERED, Action.RELINK): _by(Side.PROVIDER, then=State.DELIVERED),
+    (State.DELIVERED, Action.RECEIVE): _by(Side.CONSUMER, then=State.RECEIVED),
+    (State.DELIVERED, Action.DISPUTE): _by(Side.CONSUMER, then=State.DISPUTED),
     **{(state, Action.WITHDRAW): _by(Side.CONSUMER, then=State.WITHDRAWN) for state in BEFORE_DELIVERY},
     **{(state, Action.EXPIRE): _by(Side.SERVICE, then=State.EXPIRED) for state in OPEN},
     # The service itself ends the requests for an entry that is deleted.
@@ -174,6 +184,12 @@ class DataRequest:
         return Caller(self.consumer, frozenset({Role.CONSUMER}))
 
     @property
+    def required(self) -> RequiredPrivacy:
+        """The privacy that its configuration has to have: by what was asked, and by the policies of that time."""
+        asked = RequiredPrivacy(self.question.at_least or {}, self.question.at_most or {})
+        return asked.stricter_of(self.question.policy)
+
+    @property
     def is_open(self) -> bool:
         """Whether it can still change."""
         return self.state in OPEN
@@ -190,6 +206,11 @@ class DataRequest:
     def is_visible_to(self, caller: Caller) -> bool:
         """Whether the caller may read it: both tenants and operators may."""
         return caller.is_operator or caller.tenant in (self.provider, self.consumer)
+
+    def shows_counts_to(self, caller: Caller) -> bool:
+        """Whether the caller may read counts of what was handed over: who has the table, or may read the entry's."""
+        of_provider = caller.tenant == self.provider and caller.may_read_counts
+        return caller.is_operator or caller.tenant == self.consumer or of_provider
 
     def possible_for(self, sides: frozenset[Side]) -> tuple[Action, ...]:
         """What these sides may do with it now."""
@@ -214,7 +235,7 @@ class DataRequest:
 
     def seen_by(self, caller: Caller) -> Self:
         """The request as the caller sees it: only who may read the counts gets the digest of the content."""
-        may_read = caller.is_operator or (caller.may_read_counts and caller.tenant == self.provider)
+        may_read = caller.is_operator or (caller.tenant == self.provider and caller.may_read_counts)
         return self if may_read else replace(self, digest=self.keyed_digest)
 
 

@@ -59,8 +59,7 @@ class Handover:
         if digest != request.digest:
             yield Fault("/entry_digest", f"The request is about version {request.version}: {request.digest}.")
             return
-        asked = RequiredPrivacy(request.question.at_least or {}, request.question.at_most or {})
-        required = asked.stricter_of(request.question.policy)
+        required = request.required
         for name in sorted(vouched.keys() | required.numbers.keys()):
             if (detail := self._broken(name, required, vouched.get(name))) is not None:
                 yield Fault(f"/privacy/{name}", detail)

@@ -9,6 +9,7 @@ from app.catalog.stores.advice import AdviceStore
 from app.catalog.stores.data_requests import DataRequestStore, Wanted
 from app.catalog.stores.entries import EntryStore
 from app.catalog.stores.handovers import HandoverStore
+from app.catalog.stores.verifications import VerificationStore
 from app.domain.advice import Advice, View
 from app.domain.callers import Caller, Role
 from app.domain.data_requests import (
@@ -24,6 +25,7 @@ from app.domain.data_requests import (
 from app.domain.entries import Head
 from app.domain.errors import Fault, InvalidDocumentError, NotFoundError, QuotaExceededError, RoleNotAllowedError
 from app.domain.handovers import Handover
+from app.domain.verifications import Verification
 from app.services.advice import AdviceService, QuestionRules
 from app.services.data_request_steps import DataRequestSteps
 from app.services.data_request_work import DataRequestWork
@@ -45,6 +47,7 @@ class DataRequestService:
         work: DataRequestWork,
         steps: DataRequestSteps,
         handovers: HandoverStore,
+        verifications: VerificationStore,
     ) -> None:
         self._requests = requests
         self._entries = entries
@@ -53,6 +56,7 @@ class DataRequestService:
         self._work = work
         self._steps = steps
         self._handovers = handovers
+        self._verifications = verifications
 
     async def create(
         self, caller: Caller, entry_id: str, version: int | None, asked: NewDataRequest, rules: QuestionRules
@@ -117,6 +121,11 @@ class DataRequestService:
     async def handover(self, request: DataRequest) -> Handover | None:
         """What was delivered for a request that the caller may see; None if nothing was."""
         return await self._handovers.find(request.id)
+
+    async def verification(self, caller: Caller, request: DataRequest) -> Verification | None:
+        """What the consumer of a request that the caller may see has found out; None if it has said nothing."""
+        stored = await self._verifications.find(request.id)
+        return None if stored is None else stored.seen_by(caller, request)
 
     async def page(self, caller: Caller, wanted: Wanted, limit: int, page_token: str | None) -> DataRequestPage:
         """A page of the requests of the caller's tenant and for its entries; operators see all.

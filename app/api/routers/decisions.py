@@ -1,5 +1,7 @@
 """What is done with requests for data: providers approve, decline, counter or deliver; consumers accept or withdraw.
 
+`app.api.routers.verifications` has what consumers do after a delivery.
+
 A request changes only as `app.domain.data_requests.TRANSITIONS` says.
 """
 
@@ -20,13 +22,15 @@ from app.api.required_privacy import required_privacy
 from app.domain.data_requests import Action, DataRequest
 from app.domain.documents import compress
 from app.domain.handovers import Handover, Link
+from app.domain.verifications import Verification
 from app.factory import Factory
 
 router = APIRouter(prefix="/v1/requests/{request_id}", tags=["requests"])
 
 _log = structlog.get_logger(__name__)
 
-_DECIDED = answers(200, wire.DataRequest, "The request as it is now", 400, 404, 409, 413, 415, 422)
+#: What a step may answer.
+DECIDED = answers(200, wire.DataRequest, "The request as it is now", 400, 404, 409, 413, 415, 422)
 
 Asked = TypeVar("Asked", bound=BaseModel)
 
@@ -83,6 +87,15 @@ class Step:
 
         return await self._take(Action.RELINK, wire.Link, act)
 
+    async def verify(self, action: Action) -> Response:
+        """Say what was found out about the delivered table: it is received, or disputed."""
+
+        async def act(factory: Factory, asked: wire.DeliveryVerdict) -> DataRequest:
+            service = factory.verifications()
+            return await service.take(self._caller, self._request_id, action, _verification(asked), asked.reason)
+
+        return await self._take(action, wire.DeliveryVerdict, act)
+
     async def _take(
         self, action: Action, model: type[Asked], act: Callable[[Factory, Asked], Awaitable[DataRequest]]
     ) -> Response:
@@ -108,52 +121,65 @@ class Step:
 StepDependency = Annotated[Step, Depends()]
 
 
-@router.post("/approve", summary="Approve a request", openapi_extra=body(wire.Decision), responses=_DECIDED)
+@router.post("/approve", summary="Approve a request", openapi_extra=body(wire.Decision), responses=DECIDED)
 async def approve_request(step: StepDependency) -> Response:
     """Agrees to hand over the configuration that the advice has picked. For the entry's provider."""
     return await step.decide(Action.APPROVE, wire.Decision)
 
 
-@router.post("/decline", summary="Decline a request", openapi_extra=body(wire.Refusal), responses=_DECIDED)
+@router.post("/decline", summary="Decline a request", openapi_extra=body(wire.Refusal), responses=DECIDED)
 async def decline_request(step: StepDependency) -> Response:
     """Does not agree, and says why. For the entry's provider."""
     return await step.decide(Action.DECLINE, wire.Refusal)
 
 
-@router.post("/counter", summary="Counter a request", openapi_extra=body(wire.CounterOffer), responses=_DECIDED)
+@router.post("/counter", summary="Counter a request", openapi_extra=body(wire.CounterOffer), responses=DECIDED)
 async def counter_request(step: StepDependency) -> Response:
     """Offers another configuration that meets what is required, with what it costs. For the entry's provider."""
     return await step.counter()
 
 
-@router.post("/accept", summary="Accept a counter-offer", openapi_extra=body(wire.Decision), responses=_DECIDED)
+@router.post("/accept", summary="Accept a counter-offer", openapi_extra=body(wire.Decision), responses=DECIDED)
 async def accept_request(step: StepDependency) -> Response:
     """Takes what the provider has offered instead. For the tenant that has made the request."""
     return await step.decide(Action.ACCEPT, wire.Decision)
 
 
-@router.post("/deliver", summary="Deliver", openapi_extra=body(wire.DeliveryDescriptor), responses=_DECIDED)
+@router.post("/deliver", summary="Deliver", openapi_extra=body(wire.DeliveryDescriptor), responses=DECIDED)
 async def deliver_request(step: StepDependency) -> Response:
     """Says where the approved table is, and what it is. The service never fetches it. For the entry's provider."""
     return await step.deliver()
 
 
-@router.post("/relink", summary="Give another link", openapi_extra=body(wire.Link), responses=_DECIDED)
+@router.post("/relink", summary="Give another link", openapi_extra=body(wire.Link), responses=DECIDED)
 async def relink_request(step: StepDependency) -> Response:
     """Says where the delivered file is now, for example since a link has ended. For the entry's provider."""
     return await step.relink()
 
 
-@router.post("/withdraw", summary="Withdraw a request", openapi_extra=body(wire.Decision), responses=_DECIDED)
+@router.post("/withdraw", summary="Withdraw a request", openapi_extra=body(wire.Decision), responses=DECIDED)
 async def withdraw_request(step: StepDependency) -> Response:
     """Takes a request back before anything is delivered. For the tenant that has made it."""
     return await step.decide(Action.WITHDRAW, wire.Decision)
 
 
-@router.post("/end", summary="End a request", openapi_extra=body(wire.Refusal), responses=_DECIDED)
+@router.post("/end", summary="End a request", openapi_extra=body(wire.Refusal), responses=DECIDED)
 async def end_request(step: StepDependency) -> Response:
     """Ends an open request, and says why. For operators."""
     return await step.decide(Action.END, wire.Refusal)
+
+
+def _verification(asked: wire.DeliveryVerdict) -> Verification:
+    """A validated verdict in the domain's form."""
+    return Verification(
+        sha256=asked.sha256,
+        size=asked.size,
+        records=asked.records,
+        measured=required_privacy(asked.privacy),
+        cells_compared=asked.cells_compared,
+        cells_differing=asked.cells_differing,
+        differences=tuple(each.model_dump() for each in asked.differences),
+    )
 
 
 def _handover(asked: wire.DeliveryDescriptor) -> Handover:

@@ -17,6 +17,7 @@ from app.catalog.tables.reference import ReferenceArrayRow, ReferenceRow
 from app.catalog.tables.server_key import ServerKeyRow
 from app.catalog.tables.tenant import TenantRow
 from app.catalog.tables.verdict import VerdictRow
+from app.catalog.tables.verification import VerificationRow
 from app.catalog.tables.waiting_job import WaitingJobRow
 from app.catalog.tables.webhook import WebhookRow
 
@@ -41,6 +42,7 @@ __all__ = [
     "ServerKeyRow",
     "TenantRow",
     "VerdictRow",
+    "VerificationRow",
     "WaitingJobRow",
     "WebhookRow",
 ]

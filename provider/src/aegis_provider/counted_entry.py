@@ -170,7 +170,7 @@ class CountedEntry:
         published: PublishedDomain,
     ) -> dict[str, Any]:
         if masking.is_random:
-            draw = self.counted.draw(counted, masking, self.plan.seed)
+            draw = self.merged.draw(counted, masking, self.plan.seed)
             return drawn_masking(masking, draw, published, self._listed(counted, draw.texts, draw.joint()))
         if masking.is_elsewhere:
             elsewhere = count_elsewhere(self.counted, counted, masking, self.plan.label, self.memory_limit)

@@ -13,7 +13,17 @@ from aegis_sdk._errors import AegisError
 from aegis_sdk._pages import pages
 from aegis_sdk._polling import Deadline
 from aegis_sdk._requests import entry_path, json_bytes, version_params, without_none
-from aegis_sdk.wire import DataRequest, DataRequestHead, DataRequestPage, DeliveryDescriptor, Lease, LeaseRequest, Link
+from aegis_sdk.wire import (
+    DataRequest,
+    DataRequestHead,
+    DataRequestPage,
+    DeliveryDescriptor,
+    DeliveryVerdict,
+    Evidence,
+    Lease,
+    LeaseRequest,
+    Link,
+)
 
 _SHORTEST_PAUSE, _LONGEST_PAUSE = 0.1, 5.0
 _WAITS = "requested"
@@ -138,6 +148,20 @@ class DataRequests:
     def release(self, request_id: str, lease: str) -> None:
         """Let other programs fulfil a request. For the provider."""
         self._send("DELETE", _path(request_id, "lease", quote(lease, safe="")))
+
+    def evidence(self, request_id: str) -> Evidence:
+        """The published counts of what was delivered, to compare the file with. For the consumer, once there is one."""
+        return read_answer(Evidence, self._send("GET", _path(request_id, "evidence")))
+
+    def receive(self, request_id: str, verdict: DeliveryVerdict) -> DataRequest:
+        """Say that the delivered file is what was agreed upon. For the consumer."""
+        answer = self._send("POST", _path(request_id, "receive"), content=json_bytes(verdict))
+        return read_answer(DataRequest, answer)
+
+    def dispute(self, request_id: str, verdict: DeliveryVerdict) -> DataRequest:
+        """Say that it is not, with the evidence. For the consumer."""
+        answer = self._send("POST", _path(request_id, "dispute"), content=json_bytes(verdict))
+        return read_answer(DataRequest, answer)
 
     def withdraw(self, request_id: str, reason: str | None = None) -> DataRequest:
         """Take the request back before anything is delivered. For the consumer."""

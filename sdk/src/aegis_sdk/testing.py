@@ -20,6 +20,7 @@ from aegis_sdk.wire import (
     DataRequest,
     DataRequestPage,
     EntryHead,
+    Evidence,
     Head,
     HeadPage,
     Measure,
@@ -56,6 +57,7 @@ class MockService(httpx.BaseTransport):
         self._summaries: dict[str, Mapping[str, Any]] = {}
         self._advice: dict[str, Advice | CoarseAdvice] = {}
         self._requests: dict[str, DataRequest] = {}
+        self._evidence: dict[str, Evidence] = {}
         self._told: dict[str, BaseModel] = {"measures": MeasureList(items=[])}
         self._problems: dict[tuple[str, str], tuple[int, Problem]] = {}
 
@@ -76,6 +78,11 @@ class MockService(httpx.BaseTransport):
     def with_request(self, request: DataRequest) -> Self:
         """Add a data request; a later one with the same id replaces it. Every step with it returns it as it is."""
         self._requests[request.id] = request
+        return self
+
+    def with_evidence(self, evidence: Evidence) -> Self:
+        """Add the counts of what was delivered for a data request."""
+        self._evidence[evidence.request] = evidence
         return self
 
     def with_measures(self, *measures: Measure) -> Self:
@@ -148,6 +155,8 @@ class MockService(httpx.BaseTransport):
                 return _json(201, next((one for one in self._newest() if one.entry.id == entry_id), None))
             case ("v1", "requests"):
                 return _json(200, DataRequestPage(items=[*self._newest()]))
+            case ("v1", "requests", request_id, "evidence"):
+                return _json(200, self._evidence.get(request_id))
             case ("v1", "requests", request_id, *_):
                 return _json(200, self._requests.get(request_id))
             case _:

@@ -35,12 +35,16 @@ DELIVERY = LINK | {
     "configuration": "c01",
     "privacy": {"k": 5},
 }
+VERDICT = {name: DELIVERY[name] for name in ("sha256", "size", "records", "privacy")}
 #: What has to be done with a request before a step is possible.
 PREPARED: Mapping[str, Mapping[str, Any]] = {
     "accept": {"counter": {"configuration": "c02"}},
     "deliver": {"approve": {}},
     "lease": {"approve": {}},
     "relink": {"approve": {}, "deliver": DELIVERY},
+    "evidence": {"approve": {}, "deliver": DELIVERY},
+    "receive": {"approve": {}, "deliver": DELIVERY},
+    "dispute": {"approve": {}, "deliver": DELIVERY},
 }
 WEBHOOK = {"url": "https://hooks.example/", "events": ["entry.published"]}
 
@@ -240,6 +244,8 @@ def body(route: str, owned: Owned) -> Any:
         "POST /v1/requests/{request_id}/deliver": DELIVERY | {"entry_digest": owned.digest},
         "POST /v1/requests/{request_id}/lease": {},
         "POST /v1/requests/{request_id}/relink": LINK,
+        "POST /v1/requests/{request_id}/receive": VERDICT,
+        "POST /v1/requests/{request_id}/dispute": VERDICT | {"reason": "no such table"},
         "POST /v1/requests/{request_id}/withdraw": {},
         "POST /v1/requests/{request_id}/end": {"reason": "over"},
         "POST /v1/keys": {"role": "consumer"},

@@ -1,7 +1,6 @@
 """Where events may be posted to, and how much of an answer is waited for."""
 
 import asyncio
-import ipaddress
 import socket
 import ssl
 from datetime import UTC, datetime, timedelta
@@ -9,13 +8,11 @@ from email.utils import format_datetime
 from itertools import chain
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
 
 from app.domain.addresses import is_public
 from app.domain.webhooks import Outcome
 from app.jobs.sending import Sender
+from tests.certificates import certificate_for
 from tests.receiver import receiving
 
 REFUSED = Outcome(error="address_refused")
@@ -186,33 +183,6 @@ async def test_a_time_that_does_not_exist_leaves_the_answer_as_it_is(receiver, g
 async def test_a_success_asks_for_no_wait(receiver):
     receiver.status, receiver.headers = 200, {"Retry-After": "120"}
     assert await post(receiver.url, allow_private=True) == Outcome(200)
-
-
-def certificate_for(name, folder):
-    """A server's TLS with a certificate of its own for a name, and a client's that trusts it."""
-    key, subject = ec.generate_private_key(ec.SECP256R1()), x509.Name([])
-    alternative = x509.SubjectAlternativeName([x509.DNSName(name), x509.IPAddress(ipaddress.ip_address("192.0.2.1"))])
-    now = datetime.now(UTC)
-    certificate = (
-        x509.CertificateBuilder()
-        .subject_name(subject)
-        .issuer_name(subject)
-        .public_key(key.public_key())
-        .serial_number(1)
-        .not_valid_before(now - timedelta(days=1))
-        .not_valid_after(now + timedelta(days=1))
-        .add_extension(alternative, critical=True)
-        .sign(key, hashes.SHA256())
-    )
-    pem = folder / "certificate.pem"
-    plain = serialization.NoEncryption()
-    pem.write_bytes(
-        key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, plain)
-        + certificate.public_bytes(serialization.Encoding.PEM)
-    )
-    server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    server.load_cert_chain(pem)
-    return server, ssl.create_default_context(cafile=pem)
 
 
 async def test_a_certificate_has_to_be_of_the_name(tmp_path):

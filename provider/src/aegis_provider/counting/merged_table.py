@@ -11,7 +11,7 @@ from aegis_provider.counting.counts import Partition, common_refinement
 from aegis_provider.counting.merged_label import refuse_few_records, refuse_rare_labels, with_merged_labels
 from aegis_provider.counting.merged_names import MergedValues, merged_texts
 from aegis_provider.counting.nested_merging import Values, View, nested_merging
-from aegis_provider.masking import Mapped
+from aegis_provider.masking import Draw, Mapped
 from aegis_provider.plan.model import Masking
 from aegis_provider.table.discretization import Binned
 from aegis_provider.table.values import MISSING
@@ -56,11 +56,28 @@ class MergedTable:
         counted: The table; the maskings of its attributes are those after merging.
         maskings: The maskings with merged masked values.
         label: The label values that were merged; none if none were.
+        apart: The table with these label values apart, as releases have them.
     """
 
     counted: CountedTable
     maskings: tuple[MergedMasking, ...] = ()
     label: MergedValues | None = None
+    apart: CountedTable | None = None
+
+    def draw(self, counted: CountedAttribute, masking: Masking, seed: int) -> Draw:
+        """Return the draw of a random masking, which is that of the release: drawn before label values are merged.
+
+        Raises:
+            TableError: As for `CountedTable.draw`.
+        """
+        if self.apart is None:
+            return self.counted.draw(counted, masking, seed)
+        [same] = [each for each in self.apart.attributes if each.attribute.name == counted.attribute.name]
+        draw = self.apart.draw(same, masking, seed)
+        counts = np.zeros((draw.counts.shape[0], len(self.counted.label), draw.counts.shape[2]), dtype=np.int64)
+        for place, text in enumerate(self.apart.label.texts):
+            counts[:, self.counted.label.places[text]] += draw.counts[:, place]
+        return replace(draw, counts=counts)
 
 
 def merged_table(counted: CountedTable, label: str, merging: Merging) -> MergedTable:
@@ -80,7 +97,7 @@ def merged_table(counted: CountedTable, label: str, merging: Merging) -> MergedT
             label value would be left.
     """
     refuse_few_records(counted, merging.least)
-    together = None
+    together, apart = None, counted
     if merging.labels:
         counted, together = with_merged_labels(counted, label, merging.least)
     else:
@@ -88,7 +105,8 @@ def merged_table(counted: CountedTable, label: str, merging: Merging) -> MergedT
     each = [_merged_maskings(counted, one, merging.least) for one in counted.attributes]
     attributes = tuple(map(_with_maskings, counted.attributes, each))
     maskings = tuple(masking for of_one in each for masking in of_one)
-    return MergedTable(replace(counted, attributes=attributes), maskings, together)
+    merged = replace(counted, attributes=attributes)
+    return MergedTable(merged, maskings, together, None if together is None else apart)
 
 
 def _merged_maskings(counted: CountedTable, one: CountedAttribute, least: int) -> list[MergedMasking]:

@@ -76,6 +76,11 @@ SECTION = CommandSection(
             "aegis withdraw REQUEST_ID --why 'The study is over'",
         ),
         Command(
+            "aegis_sdk.cli.receive:receive",
+            "Download a delivered table, and verify that it is what its entry says.",
+            "aegis receive REQUEST_ID --output health.csv",
+        ),
+        Command(
             "aegis_sdk.cli.delete:delete",
             "Delete an entry with all its versions and advice.",
             "aegis delete ENTRY_ID --yes",

@@ -75,6 +75,7 @@ from aegis_sdk.wire.delivery import LARGEST_CARD, Delivery, DeliveryDescriptor, 
 from aegis_sdk.wire.disclosure_control import DisclosureControl
 from aegis_sdk.wire.entry import EntryDocument, NotJsonError, publishable, read_entry, read_json
 from aegis_sdk.wire.estimate import Estimate
+from aegis_sdk.wire.evidence import Evidence, EvidenceLabel, EvidenceNoise, EvidencePair, EvidenceTable, Inexact
 from aegis_sdk.wire.examples import (
     EXAMPLE_ADVICE,
     EXAMPLE_ADVICE_REQUEST,
@@ -103,6 +104,13 @@ from aegis_sdk.wire.sizes import ROWS
 from aegis_sdk.wire.transfer import ATTRIBUTE_MEASURES, TRANSFER_MEASURES, Holdout, Transfer, figure_limits
 from aegis_sdk.wire.values import COUNT_MAX, EntryName
 from aegis_sdk.wire.verdict import Verdict, VerdictFinding
+from aegis_sdk.wire.verification import (
+    LARGEST_DIFFERENCES,
+    MOST_DIFFERENCES,
+    DeliveryVerdict,
+    Difference,
+    Verification,
+)
 from aegis_sdk.wire.visibility import Visibility, VisibilityPatch, VisibleTo
 from aegis_sdk.wire.webhooks import (
     NewWebhook,
@@ -139,6 +147,8 @@ __all__ = [
     "IDENTITY",
     "KINDS",
     "LARGEST_CARD",
+    "LARGEST_DIFFERENCES",
+    "MOST_DIFFERENCES",
     "PRIVACY_CRITERIA",
     "QUOTAS",
     "ROWS",
@@ -172,17 +182,25 @@ __all__ = [
     "Decision",
     "Delivery",
     "DeliveryDescriptor",
+    "DeliveryVerdict",
+    "Difference",
     "DisclosureControl",
     "EntryDocument",
     "EntryHead",
     "EntryName",
     "EntryVersion",
     "Estimate",
+    "Evidence",
+    "EvidenceLabel",
+    "EvidenceNoise",
+    "EvidencePair",
+    "EvidenceTable",
     "GeneratedConfiguration",
     "GenerationWeights",
     "Head",
     "HeadPage",
     "Holdout",
+    "Inexact",
     "JointAdvice",
     "JointTrace",
     "Key",
@@ -232,6 +250,7 @@ __all__ = [
     "TransferAdvice",
     "Verdict",
     "VerdictFinding",
+    "Verification",
     "Visibility",
     "VisibilityPatch",
     "VisibleTo",

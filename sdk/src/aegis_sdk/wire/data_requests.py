@@ -12,6 +12,7 @@ from aegis_sdk.wire.documents import Answer, Request
 from aegis_sdk.wire.examples import EXAMPLE_HEAD
 from aegis_sdk.wire.problem import Problem
 from aegis_sdk.wire.values import Identifier, Text
+from aegis_sdk.wire.verification import Verification
 
 LONGEST_PURPOSE: Final = 2_000
 LONGEST_REASON: Final = 2_000
@@ -70,7 +71,11 @@ _EXAMPLE_HEAD: Final[dict[str, Any]] = {
     "expires_at": "2026-03-31T12:00:01Z",
 }
 
-EXAMPLE_DATA_REQUEST: Final[dict[str, Any]] = _EXAMPLE_HEAD | {"delivery": None, "changes": [_EXAMPLE_CHANGE]}
+EXAMPLE_DATA_REQUEST: Final[dict[str, Any]] = _EXAMPLE_HEAD | {
+    "delivery": None,
+    "verification": None,
+    "changes": [_EXAMPLE_CHANGE],
+}
 """A request with its history."""
 
 Reason = Annotated[Text, Field(min_length=1, max_length=LONGEST_REASON)]
@@ -157,8 +162,8 @@ class DataRequestHead(Answer):
 
     id: str = Field(description="Id of the request")
     state: str = Field(
-        description="`requested`, `advised`, `countered`, `approved` or `delivered`; or for ever `failed`, `declined`, "
-        "`withdrawn`, `expired` or `ended`"
+        description="`requested`, `advised`, `countered`, `approved` or `delivered`; or for ever `received`, "
+        "`disputed`, `failed`, `declined`, `withdrawn`, `expired` or `ended`"
     )
     entry: RequestedEntry = Field(description="The version of the entry that it is about")
     stale: bool = Field(default=False, description="Whether the consumer sees a newer version of the entry")
@@ -187,6 +192,9 @@ class DataRequest(DataRequestHead):
     model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE_DATA_REQUEST]})
 
     delivery: Delivery | None = Field(default=None, description="What was delivered; null: nothing yet")
+    verification: Verification | None = Field(
+        default=None, description="What the consumer has found out about the delivered file; null: nothing yet"
+    )
     changes: list[Change] = Field(default_factory=list, description="Its history, oldest first")
 
 

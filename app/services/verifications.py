@@ -1,0 +1,101 @@
+"""Verifications, for the consumers of masked tables: the counts to compare a table with, and what they have found."""
+
+from dataclasses import dataclass
+
+from app.catalog.stores.contents import ContentStore
+from app.catalog.stores.handovers import HandoverStore
+from app.catalog.stores.verifications import VerificationStore
+from app.domain.callers import Caller
+from app.domain.data_requests import HANDED_OVER, Action, DataRequest
+from app.domain.entries import CountTable
+from app.domain.errors import ActionNotPossibleError, InvalidDocumentError, NotFoundError, RoleNotAllowedError
+from app.domain.verifications import Verification
+from app.services.data_request_steps import DataRequestSteps
+
+
+@dataclass(frozen=True, slots=True)
+class PackedEvidence:
+    """A request that was delivered, and the entry's version that it is about, as stored.
+
+    Attributes:
+        request: the request, as the caller sees it.
+        schema: the published document without its counts and configurations, as compressed JSON.
+        configurations: the configurations, likewise.
+        tables: the counts.
+    """
+
+    request: DataRequest
+    schema: bytes
+    configurations: bytes
+    tables: tuple[CountTable, ...]
+
+
+class VerificationService:
+    """What consumers verify of deliveries."""
+
+    def __init__(
+        self,
+        verifications: VerificationStore,
+        handovers: HandoverStore,
+        contents: ContentStore,
+        steps: DataRequestSteps,
+    ) -> None:
+        self._verifications = verifications
+        self._handovers = handovers
+        self._contents = contents
+        self._steps = steps
+
+    async def evidence(self, caller: Caller, request_id: str) -> PackedEvidence:
+        """What the counts of a delivered table are taken from; only those of its configuration are told.
+
+        Raises:
+            NotFoundError: there is no such request, or the caller may not see it, or the version has been deleted.
+            RoleNotAllowedError: the caller is of the entry's tenant, but may not read its counts.
+            ActionNotPossibleError: nothing was delivered.
+        """
+        request = await self._steps.read(caller, request_id)
+        if not request.shows_counts_to(caller):
+            raise RoleNotAllowedError("Of the entry's tenant, only providers and reviewers may read counts.")
+        if request.state not in HANDED_OVER:
+            possible = request.possible_for(request.sides_of(caller))
+            raise ActionNotPossibleError(request.state, "comparing a table with the entry's counts", possible)
+        return await self._packed(request)
+
+    async def _packed(self, request: DataRequest) -> PackedEvidence:
+        if request.version_id is not None:
+            tables = await self._contents.count_tables(request.version_id)
+            configurations = await self._contents.configurations(request.version_id)
+            # The schema is read last: if it still exists, everything read before was complete.
+            schema = await self._contents.schema(request.version_id)
+            if schema is not None and configurations is not None:
+                return PackedEvidence(request, schema, configurations, tables)
+        raise NotFoundError(f"Version {request.version} of the entry was deleted, and its counts with it.")
+
+    async def take(
+        self, caller: Caller, request_id: str, action: Action, verification: Verification, reason: str | None
+    ) -> DataRequest:
+        """Receive or dispute what was delivered.
+
+        Args:
+            caller: the consumer.
+            request_id: the request.
+            action: which of the two.
+            verification: what the consumer has found out.
+            reason: why, for the history.
+
+        Raises:
+            NotFoundError: there is no such request, or the caller may not see it.
+            RoleNotAllowedError: the caller may not do this.
+            ActionNotPossibleError: nothing was delivered, or the request has ended.
+            InvalidDocumentError: what was found out contradicts itself, or the step.
+        """
+        request = await self._steps.locked(caller, request_id)
+        request.after(action, request.sides_of(caller))
+        handover = await self._handovers.find(request.id)
+        if handover is None:
+            raise NotFoundError(f"Nothing was delivered for the request {request.id}.")
+        faults = tuple(verification.faults(action, reason, handover))
+        if faults:
+            raise InvalidDocumentError("This verdict contradicts itself.", faults, code="inconsistent_verdict")
+        await self._verifications.add(request.id, verification)
+        return await self._steps.take(caller, request, action, reason)

@@ -1,0 +1,114 @@
+"""The verdict on a delivered table, for `aegis receive`."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from aegis_provider.cli.options import delimiter_of
+from aegis_provider.digests import digest_of
+from aegis_provider.privacy import CRITERIA
+from aegis_provider.receiving import Verified, verify
+from aegis_sdk.cli.terminal import aligned, progress_bar, say
+from aegis_sdk.cli.verifications import LocalVerification
+from aegis_sdk.reading import shown
+from aegis_sdk.wire import LARGEST_DIFFERENCES, DataRequest, DeliveryVerdict, Difference, Evidence
+
+_SHOWN: Final = 10
+_LONG: Final = 40
+_LONGEST_REASON: Final = 2_000
+_WORDS: Final = {
+    "equal": "must be equal",
+    "left_out": "may be lower by the records that are left out",
+    "rounded": "may differ by less than the base",
+    "noise": "may differ by the declared noise",
+    "stars": "as many cells must be *",
+    "total": "may be lower by the records that are left out",
+}
+
+
+def verify_delivery(path: Path, request: DataRequest, evidence: Evidence, delimiter: str | None) -> LocalVerification:
+    """Count the file, and compare it with the evidence."""
+    say(f"counting {path} ...")
+    mark = None if delimiter is None else delimiter_of(delimiter)
+    with progress_bar("counting") as progress:
+        verified = verify(path, request, evidence, delimiter=mark, progress=progress)
+    return LocalVerification(verified.is_as_agreed, _verdict(path, verified), tuple(_report(verified, evidence)))
+
+
+def _verdict(path: Path, verified: Verified) -> DeliveryVerdict:
+    """Return what is posted; it fits, however long the texts of the file are."""
+    first = list(verified.compared.first)
+    size = sum(len(each.model_dump_json().encode()) + 1 for each in first)
+    while size > LARGEST_DIFFERENCES - 2:
+        size -= len(first.pop().model_dump_json().encode()) + 1
+    reason = "; ".join(verified.faults)
+    return DeliveryVerdict(
+        sha256=digest_of(path),
+        size=path.stat().st_size,
+        records=verified.records,
+        privacy={} if verified.privacy is None else verified.privacy.kept,
+        cells_compared=verified.compared.cells,
+        cells_differing=verified.compared.differing,
+        differences=first,
+        **({"reason": reason[:_LONGEST_REASON]} if reason else {}),
+    )
+
+
+def _report(verified: Verified, evidence: Evidence) -> Iterator[str]:
+    compared = verified.compared
+    for fault in verified.faults:
+        yield shown(fault, 300)
+    if verified.comparison is None:
+        return
+    of = f"{len(evidence.attributes)} attributes and {len(evidence.pairs)} pairs"
+    yield f"counts: {compared.cells:,} compared, of {of}; {compared.differing or 'none'} differ"
+    uncounted = [each.attribute for each in evidence.attributes if each.joint is None]
+    if uncounted:
+        yield f"not compared, since the entry has no counts of them: {', '.join(shown(name) for name in uncounted)}"
+    yield _left_out(verified, evidence)
+    yield from _measured(verified)
+    if compared.differing:
+        rows = [_row(each) for each in compared.first[:_SHOWN]]
+        yield from aligned(("attribute", "masked value", "class", "published", "delivered", "but"), rows)
+        if compared.differing > _SHOWN:
+            yield f"and {compared.differing - _SHOWN:,} more: --json has the first {len(compared.first)}"
+
+
+def _left_out(verified: Verified, evidence: Evidence) -> str:
+    """Say how many records are missing, and how many may be."""
+    if verified.comparison is None:
+        return ""
+    missing, declared = verified.comparison.missing, evidence.suppressed
+    number = f"{missing.least:,}" if missing.least == missing.most else f"{missing.least:,} to {missing.most:,}"
+    said = "the entry does not say how many may be" if declared is None else f"{declared:,} are declared"
+    if declared is None and verified.comparison.left_out.is_nothing:
+        said = "none is declared"
+    return f"records: {verified.records:,}; {number} left out by the published counts, {said}"
+
+
+def _measured(verified: Verified) -> Iterator[str]:
+    privacy = verified.privacy
+    if privacy is None or not privacy.reached:
+        return
+    numbers = [
+        f"{name} = {number:.4g}" + (f" ({CRITERIA[name].sign} {promised:g} promised)" if promised is not None else "")
+        for name, number in privacy.reached.items()
+        for promised in [privacy.promised.get(name)]
+    ]
+    yield f"measured: {', '.join(numbers)}"
+    if privacy.undecided:
+        yield (
+            f"not decided: {', '.join(privacy.undecided)}; the delivery does not say which columns identify people, so "
+            "all were taken, or how many records are missing is not known exactly"
+        )
+
+
+def _row(difference: Difference) -> tuple[str, ...]:
+    names = " x ".join(
+        f"{shown(name, _LONG)} ({shown(masking, _LONG)})"
+        for name, masking in zip(difference.attributes, difference.maskings, strict=True)
+    )
+    values = " x ".join(shown(value, _LONG) for value in difference.values)
+    published = "not there" if difference.published is None else f"{difference.published:,}"
+    label = "all" if difference.label is None else shown(difference.label, _LONG)
+    return names or "records", values or "all", label, published, f"{difference.delivered:,}", _WORDS[difference.rule]

@@ -1,0 +1,5 @@
+"""Verification of a delivered table by its consumer: counted again, and compared with what its entry published."""
+
+from aegis_provider.receiving.verification import Verified, verify
+
+__all__ = ["Verified", "verify"]

@@ -1,0 +1,295 @@
+"""The counts of a delivered table beside the published ones, cell by cell."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final, Self
+
+import numpy as np
+
+from aegis_advisor.arrays import fold
+from aegis_provider.counting.counts import Counts, Partition, finest_common_coarsening
+from aegis_provider.progress import Progress
+from aegis_provider.receiving.delivered import Delivered
+from aegis_provider.receiving.placing import Listed, Placing, placed
+from aegis_provider.receiving.slack import Range, Slack, suppressed_in
+from aegis_provider.table.values import ValueType, infer_type
+from aegis_sdk.wire import IDENTITY, MOST_DIFFERENCES, Difference, Evidence, EvidencePair, EvidenceTable
+
+_LONG: Final = 200
+"""Texts of a file are cut to so many characters."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a comparison.
+
+    Attributes:
+        cells: How many counts were compared.
+        differing: How many of them differ in a way that they may not.
+        first: The first of these.
+    """
+
+    cells: int
+    differing: int = 0
+    first: tuple[Difference, ...] = ()
+
+    @classmethod
+    def of(
+        cls, published: Counts, delivered: Counts, less: Counts, more: Counts, tell: Callable[..., Difference]
+    ) -> Self:
+        """Compare counts.
+
+        Args:
+            published: The counts of the entry.
+            delivered: Those of the file.
+            less: By how much a delivered count may be lower.
+            more: By how much it may be higher.
+            tell: Makes a difference of the place of a cell, and its two counts.
+        """
+        off = published - delivered
+        places = np.argwhere((off > less) | (off < -more))
+        first = (tuple(map(int, at)) for at in places[:MOST_DIFFERENCES])
+        return cls(published.size, len(places), tuple(tell(at, int(published[at]), int(delivered[at])) for at in first))
+
+    @classmethod
+    def together(cls, parts: Iterator["Part"]) -> Self:
+        """Return all parts as one."""
+        every = list(parts)
+        first = tuple(one for part in every for one in part.first)[:MOST_DIFFERENCES]
+        return cls(sum(each.cells for each in every), sum(each.differing for each in every), first)
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """The evidence beside a delivered table that has the label.
+
+    Attributes:
+        evidence: What its entry published of it.
+        delivered: The table.
+        sums: How many counts are compared at most, between which the probability of too much noise is divided.
+        labels: Where the texts of the label belong.
+        left_out: How many records may be missing.
+    """
+
+    evidence: Evidence
+    delivered: Delivered
+    sums: int
+    labels: Placing
+    left_out: Range
+
+    @classmethod
+    def of(cls, evidence: Evidence, delivered: Delivered) -> "Comparison":
+        """Return the comparison of a delivered table with the evidence on it."""
+        tables = [evidence.label.joint, *(each.joint for each in evidence.attributes)]
+        tables += [each.joint for each in evidence.pairs]
+        sums = sum(len(table) * len(table[0]) for table in tables if table) + 1
+        label, exact = evidence.label, evidence.disclosure_control is None
+        labels = placed(Listed(label.domain, infer_type(label.domain), exact=exact), delivered.labels)
+        declared = suppressed_in(evidence, "suppressed")
+        # A table that was masked elsewhere may lack records of its own.
+        lacking = [evidence.records - each.records for each in evidence.attributes if each.records is not None]
+        left_out = Range(declared.least if not lacking else 0, max([declared.most, *lacking]))
+        return cls(evidence, delivered, sums, labels, left_out)
+
+    def compared(self, progress: Progress) -> Part:
+        """Compare everything: the label, the number of records, suppressed cells, attributes and pairs."""
+        return Part.together(self._parts(progress))
+
+    @cached_property
+    def missing(self) -> Range:
+        """How many records are missing, by the published counts."""
+        slack = Slack.of(self.evidence.label, self.sums).for_sum(len(self.evidence.label.domain))
+        off = int(self._published_labels.sum()) - self.delivered.records
+        return Range(max(0, off - slack), max(0, off + slack))
+
+    @cached_property
+    def placings(self) -> Mapping[str, Placing]:
+        """Where the texts of each attribute belong of which counts are known, and which the table has."""
+        shared = [each for each in self.evidence.attributes if each.attribute in self.delivered.columns]
+        return {each.attribute: self._placing(each) for each in shared}
+
+    def _placing(self, table: EvidenceTable) -> Placing:
+        function = None if table.masking == IDENTITY else table.function or {"name": ""}
+        exact = self.evidence.disclosure_control is None
+        listed = Listed(table.domain, ValueType(table.type), function, exact=exact)
+        return placed(listed, self.delivered.texts(table.attribute))
+
+    def _parts(self, progress: Progress) -> Iterator[Part]:
+        yield self._label()
+        yield self._records()
+        yield from self._cells()
+        for table in self.evidence.attributes:
+            if table.attribute in self.placings:
+                yield from self._attribute(table, self.placings[table.attribute])
+        for done, pair in enumerate(self.evidence.pairs, start=1):
+            progress(done, len(self.evidence.pairs) + 2)
+            if set(pair.attributes) <= self.placings.keys():
+                yield self._pair(pair)
+
+    @cached_property
+    def _published_labels(self) -> Counts:
+        groups = self.labels.groups
+        return fold(np.array(self.evidence.label.joint, dtype=np.int64).T, groups.groups, groups.size)[:, 0]
+
+    @cached_property
+    def _missing_labels(self) -> tuple[Counts, Counts]:
+        """(label groups,) how many records are delivered of each, and how many at most are missing."""
+        delivered = np.zeros(self.labels.groups.size, dtype=np.int64)
+        for text, number in self.delivered.labels.items():
+            if (place := self.labels.of_text[text]) >= 0:
+                delivered[place] += number
+        slack = Slack.of(self.evidence.label, self.sums).for_sums(_sizes(self.labels.groups))
+        return delivered, np.clip(self._published_labels - delivered + slack, 0, self.left_out.most)
+
+    def _label(self) -> Part:
+        slack, (delivered, _) = Slack.of(self.evidence.label, self.sums), self._missing_labels
+        off = slack.for_sums(_sizes(self.labels.groups))
+
+        def tell(at: tuple[int, ...], published: int, counted: int) -> Difference:
+            return _difference((), (), (), self._label_name(at[0]), published, counted, self._rule(slack))
+
+        known = Part.of(self._published_labels, delivered, off + self.left_out.most, off, tell)
+        unknown = [
+            _difference((), (), (), text, None, self.delivered.labels[text], "equal") for text in self.labels.unknown
+        ]
+        return Part.together(iter([known, Part(len(unknown), len(unknown), tuple(unknown[:MOST_DIFFERENCES]))]))
+
+    def _records(self) -> Part:
+        """Compare the number of records that are missing with the one that is declared."""
+        if self.missing.least <= self.left_out.most and self.missing.most >= self.left_out.least:
+            return Part(1)
+        published = int(self._published_labels.sum())
+        return Part(1, 1, (_difference((), (), (), None, published, self.delivered.records, "total"),))
+
+    def _cells(self) -> Iterator[Part]:
+        """Compare the number of suppressed cells with the one that is declared."""
+        may_be = suppressed_in(self.evidence, "suppressed_cells")
+        stars = {
+            name: int(self.delivered.stars(name, placing, self.labels).sum()) for name, placing in self.placings.items()
+        }
+        if may_be.is_nothing and not any(stars.values()):
+            return
+        if may_be.least <= sum(stars.values()) <= may_be.most:
+            yield Part(1)
+            return
+        declared = self.evidence.suppressed_cells or 0
+        yield Part(1, 1, (_difference((), (), ("*",), None, declared, sum(stars.values()), "stars"),))
+
+    def _attribute(self, table: EvidenceTable, placing: Placing) -> Iterator[Part]:
+        yield self._unknown(table, placing)
+        if table.joint is None:
+            return
+        slack, rows, columns = Slack.of(table, self.sums), placing.groups, self.labels.groups
+        published = _folded(np.array(table.joint, dtype=np.int64), rows, columns)
+        delivered = self.delivered.joint(table.attribute, placing, self.labels)
+        off = slack.for_sums(np.outer(_sizes(rows), _sizes(columns)))
+        stars = self.delivered.stars(table.attribute, placing, self.labels)
+        rule = self._rule(slack, stars=bool(stars.any()))
+
+        def tell(at: tuple[int, ...], number: int, counted: int) -> Difference:
+            value = _names(table.domain, rows, at[0])
+            label = self._label_name(at[1])
+            return _difference((table.attribute,), (table.masking,), (value,), label, number, counted, rule)
+
+        yield Part.of(published, delivered, off + self._missing_labels[1] + stars, off, tell)
+
+    def _unknown(self, table: EvidenceTable, placing: Placing) -> Part:
+        """Tell of the texts that no masked value of the entry is."""
+        unknown = set(placing.unknown)
+        if not unknown:
+            return Part(0)
+        counted: dict[str, int] = {}
+        tally = self.delivered.tallies[table.attribute]
+        for text, number in zip(tally.texts.tolist(), tally.counts.tolist(), strict=True):
+            counted[text] = counted.get(text, 0) + number if text in unknown else 0
+        told = [
+            _difference((table.attribute,), (table.masking,), (text,), None, None, number, "equal")
+            for text, number in counted.items()
+            if number
+        ]
+        return Part(len(told), len(told), tuple(told[:MOST_DIFFERENCES]))
+
+    def _pair(self, pair: EvidencePair) -> Part:
+        domains = {each.attribute: each.domain for each in self.evidence.attributes}
+        first, second = pair.attributes
+        sides = [
+            _pooled(self.placings[name], None if pair.counted_with is None else pair.counted_with[side])
+            for side, name in enumerate(pair.attributes)
+        ]
+        (rows, cells), (columns, more) = sides
+        slack = Slack.of(pair, self.sums)
+        published = _folded(np.array(pair.joint, dtype=np.int64), rows.groups, columns.groups)
+        delivered, elsewhere = self.delivered.pair((first, second), (rows, columns))
+        off = slack.for_sums(np.outer(cells, more))
+        rule = self._rule(slack, stars=elsewhere > 0)
+
+        def tell(at: tuple[int, ...], number: int, counted: int) -> Difference:
+            values = _names(domains[first], rows.groups, at[0]), _names(domains[second], columns.groups, at[1])
+            return _difference(tuple(pair.attributes), tuple(pair.maskings), values, None, number, counted, rule)
+
+        missing = min(self.missing.most, self.left_out.most)
+        return Part.of(published, delivered, off + missing + elsewhere, off, tell)
+
+    def _rule(self, slack: Slack, *, stars: bool = False) -> str:
+        if slack.scale is not None:
+            return "noise"
+        if slack.off_by:
+            return "rounded"
+        return "equal" if self.left_out.is_nothing and not stars else "left_out"
+
+    def _label_name(self, place: int) -> str:
+        return _names(self.evidence.label.domain, self.labels.groups, place)
+
+
+def _pooled(placing: Placing, counted_with: Sequence[int] | None) -> tuple[Placing, Counts]:
+    """Return where texts belong in pair counts, and (groups,) how many published rows there are in each group."""
+    if counted_with is None:
+        return placing, _sizes(placing.groups)
+    places = np.array(counted_with, dtype=np.intp)
+    groups = finest_common_coarsening(placing.groups, Partition.of(places))
+    outer = groups.per_group_of(placing.groups)
+    of_text = {text: int(outer[group]) if group >= 0 else group for text, group in placing.of_text.items()}
+    rows = np.bincount(groups.groups[np.unique(places)], minlength=groups.size)
+    return Placing(groups, of_text), rows.astype(np.int64)
+
+
+def _folded(counts: Counts, rows: Partition, columns: Partition) -> Counts:
+    by_row = fold(counts, rows.groups, rows.size)
+    folded: Counts = fold(np.ascontiguousarray(by_row.T), columns.groups, columns.size).T
+    return folded
+
+
+def _sizes(partition: Partition) -> Counts:
+    return np.bincount(partition.groups, minlength=partition.size).astype(np.int64)
+
+
+def _names(texts: Sequence[str], partition: Partition, group: int) -> str:
+    """Return the masked values of a group; most groups are one."""
+    return " | ".join(texts[place] for place in np.flatnonzero(partition.groups == group).tolist())
+
+
+def _difference(
+    attributes: tuple[str, ...],
+    maskings: tuple[str, ...],
+    values: tuple[str, ...],
+    label: str | None,
+    published: int | None,
+    delivered: int,
+    rule: str,
+) -> Difference:
+    """Return a difference, with texts that are not too long."""
+    document = {
+        "attributes": list(attributes),
+        "maskings": list(maskings),
+        "values": [_shortened(each) for each in values],
+        "label": None if label is None else _shortened(label),
+        "published": published,
+        "delivered": delivered,
+        "rule": rule,
+    }
+    return Difference.model_validate(document)
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _LONG else f"{text[:_LONG]}..."

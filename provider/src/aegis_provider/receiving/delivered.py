@@ -1,0 +1,82 @@
+"""The counts of a delivered table, by the engine that counts for entries."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from aegis_provider.counting.counts import Counts, Places, Tally, tally
+from aegis_provider.receiving.placing import STARRED, Placing
+from aegis_provider.table import Table
+
+
+@dataclass(frozen=True, eq=False)
+class Delivered:
+    """A delivered table.
+
+    Attributes:
+        table: The table.
+        label: The name of the label, which it has.
+        columns: The approved attributes that it has.
+    """
+
+    table: Table
+    label: str
+    columns: Sequence[str]
+
+    @cached_property
+    def tallies(self) -> Mapping[str, Tally]:
+        """The counts of each attribute with the label, from one reading; without attributes, those of the label."""
+        names = list(self.columns) or [self.label]
+        return dict(zip(names, tally(self.table, names, self.label), strict=True))
+
+    @cached_property
+    def labels(self) -> Mapping[str, int]:
+        """How many records have each text of the label."""
+        one = next(iter(self.tallies.values()))
+        texts, places = np.unique(one.labels.astype(object), return_inverse=True)
+        counts = np.bincount(places.reshape(-1), one.counts).astype(np.int64)
+        return dict(zip(texts.tolist(), counts.tolist(), strict=True))
+
+    @property
+    def records(self) -> int:
+        """The number of records."""
+        return sum(self.labels.values())
+
+    def texts(self, name: str) -> Sequence[str]:
+        """Return the texts of an attribute."""
+        return list(dict.fromkeys(self.tallies[name].texts.tolist()))
+
+    def joint(self, name: str, placing: Placing, labels: Placing) -> Counts:
+        """(groups, label groups) How many records have each; suppressed cells and unknown texts are left out."""
+        counted = self.tallies[name]
+        rows, columns = _places(counted.texts.tolist(), placing), _places(counted.labels.tolist(), labels)
+        joint = np.zeros((placing.groups.size, labels.groups.size), dtype=np.int64)
+        kept = (rows >= 0) & (columns >= 0)
+        np.add.at(joint, (rows[kept], columns[kept]), counted.counts[kept])
+        return joint
+
+    def stars(self, name: str, placing: Placing, labels: Placing) -> Counts:
+        """(label groups,) How many cells of an attribute are suppressed, by the label."""
+        counted = self.tallies[name]
+        starred = _places(counted.texts.tolist(), placing) == STARRED
+        columns = _places(counted.labels.tolist(), labels)
+        stars = np.zeros(labels.groups.size, dtype=np.int64)
+        kept = starred & (columns >= 0)
+        np.add.at(stars, columns[kept], counted.counts[kept])
+        return stars
+
+    def pair(self, names: tuple[str, str], placings: tuple[Placing, Placing]) -> tuple[Counts, int]:
+        """Return (groups, groups) how many records have each two masked values, and how many have none of these."""
+        counted = self.table.combinations(names)
+        first, second = (_places(counted.column(n).to_pylist(), placing) for n, placing in enumerate(placings))
+        counts = counted.column("n").to_numpy()
+        joint = np.zeros((placings[0].groups.size, placings[1].groups.size), dtype=np.int64)
+        kept = (first >= 0) & (second >= 0)
+        np.add.at(joint, (first[kept], second[kept]), counts[kept])
+        return joint, int(counts[~kept].sum())
+
+
+def _places(texts: Sequence[str], placing: Placing) -> Places:
+    return np.fromiter((placing.of_text[text] for text in texts), dtype=np.intp, count=len(texts))

@@ -1,0 +1,161 @@
+"""The privacy of a delivered table, measured in it and compared with what was promised."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, Self
+
+import numpy as np
+
+from aegis_provider.counting.counted_table import DistinctRecords
+from aegis_provider.privacy import CRITERIA, classes_of, measure_privacy
+from aegis_provider.receiving.comparison import Comparison
+from aegis_provider.table import Table
+from aegis_provider.table.values import Domain, infer_type
+from aegis_sdk.wire import PRIVACY_CRITERIA, DataRequest, Evidence
+
+_TOLERANCE: Final = 1e-6
+_ROLES: Final = ("quasi-identifier", "sensitive")
+
+
+@dataclass(frozen=True)
+class Roles:
+    """The roles of the columns of a delivered table.
+
+    Attributes:
+        quasi_identifiers: What someone may know about a person.
+        sensitive: What nobody should learn.
+        known: Whether its provider says so. Otherwise they are what a plan has by default: the label is sensitive, and
+            all other columns identify people. No class is then smaller than it seems to be.
+    """
+
+    quasi_identifiers: tuple[str, ...]
+    sensitive: tuple[str, ...]
+    known: bool
+
+    @classmethod
+    def of(cls, card: Mapping[str, Any] | None, columns: Sequence[str], label: str) -> Self:
+        """Return the roles as a release card tells them, of the columns that the table has."""
+        told = (card or {}).get("columns")
+        known = [each for each in told if isinstance(each, dict)] if isinstance(told, list) else []
+        roles = {str(each.get("name")): each.get("role") for each in known}
+        shared = [*columns, label]
+        named = [tuple(name for name in shared if roles.get(name) == role) for role in _ROLES]
+        if any(named):
+            return cls(named[0], named[1], known=True)
+        return cls(tuple(columns), (label,), known=False)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The privacy of a delivered table.
+
+    Attributes:
+        reached: What was measured, by criterion.
+        promised: What was promised of it: the strictest of what was required, vouched for and delivered.
+        broken: The criteria that are not kept.
+        undecided: Those of which it cannot be told, since its provider does not say who plays which role.
+    """
+
+    reached: Mapping[str, float]
+    promised: Mapping[str, float]
+    broken: tuple[str, ...]
+    undecided: tuple[str, ...]
+
+    @property
+    def kept(self) -> dict[str, float]:
+        """What was measured of the criteria that are not undecided."""
+        return {name: number for name, number in self.reached.items() if name not in self.undecided}
+
+    def faults(self) -> Iterator[str]:
+        """Yield a sentence for each promise that is not kept."""
+        for name in self.broken:
+            sign = CRITERIA[name].sign
+            yield f"{name} was to be {sign} {self.promised[name]:g}, but is {self.reached[name]:g} in the file"
+
+
+def measured(comparison: Comparison, request: DataRequest) -> Measured:
+    """Measure the privacy of a table, and compare it with what was promised of it.
+
+    Criteria that compare a class with the whole table do so with the records that were left out, if all their numbers
+    are published exactly. Otherwise the delivered records are taken for the whole. That moves `t` by no more than the
+    share of records that are missing; other such criteria are not measured then.
+    """
+    evidence, delivered = comparison.evidence, comparison.delivered
+    promised = _promised(evidence, request)
+    card = None if request.delivery is None else request.delivery.card
+    roles = Roles.of(card, delivered.columns, delivered.label)
+    if evidence.kind != "masked":  # nobody stands behind its records
+        return Measured({}, promised, (), ())
+    whole = _whole(comparison, roles)
+    inexact = whole is None and comparison.missing.most > 0
+    names = [name for name in ("k", "l", "t", *promised) if not inexact or name == "t" or not CRITERIA[name].compares]
+    reached = _reached(delivered.table, roles, dict.fromkeys(names), whole, evidence)
+    share = min(comparison.missing.most, comparison.left_out.most) / max(delivered.records, 1)
+    slack = {"t": share} if inexact else {}
+    judged = [name for name in promised if name in reached]
+    short = [name for name in judged if not _holds(name, reached[name], promised[name], slack)]
+    loose = [name for name in judged if name not in short and not _holds(name, reached[name], promised[name], {})]
+    broken = tuple(short) if roles.known else ()
+    return Measured(reached, promised, broken, tuple(name for name in (*loose, *short) if name not in broken))
+
+
+def _promised(evidence: Evidence, request: DataRequest) -> dict[str, float]:
+    """Return the strictest number of each criterion."""
+    told = request.delivery.privacy if request.delivery is not None else {}
+    promises: dict[str, float] = {}
+    for numbers in (evidence.privacy, evidence.require, told):
+        for name, number in numbers.items():
+            if name in PRIVACY_CRITERIA:
+                stricter = max if PRIVACY_CRITERIA[name] == "higher" else min
+                promises[name] = stricter(promises.get(name, number), number)
+    return promises
+
+
+def _holds(name: str, reached: float, limit: float, slack: Mapping[str, float]) -> bool:
+    off = slack.get(name, 0.0) + _TOLERANCE * max(1.0, abs(limit))
+    return reached >= limit - off if CRITERIA[name].at_least else reached <= limit + off
+
+
+def _whole(comparison: Comparison, roles: Roles) -> Mapping[str, int] | None:
+    """Return how many records of the whole table have each sensitive value, if that is published exactly."""
+    label = comparison.evidence.label
+    if roles.sensitive != (label.name,) or label.off_by or label.noise is not None:
+        return None
+    if not set(comparison.delivered.labels) <= set(label.domain):
+        return None
+    return dict(zip(label.domain, label.joint[0], strict=True))
+
+
+def _reached(
+    table: Table, roles: Roles, names: Iterable[str], whole: Mapping[str, int] | None, evidence: Evidence
+) -> dict[str, float]:
+    """Measure these criteria in a table."""
+    records = _records(table, (*roles.quasi_identifiers, *roles.sensitive), whole, evidence)
+    classes = classes_of(records, {}, roles.quasi_identifiers, roles.sensitive)
+    if whole is not None:
+        counts = np.array([whole[text] for text in records.domains[-1].texts], dtype=np.int64)
+        sensitive = {name: replace(each, whole=counts) for name, each in classes.sensitive.items()}
+        classes = replace(classes, sensitive=sensitive)
+    return dict(measure_privacy(classes, [name for name in names if CRITERIA[name].is_measured]))
+
+
+def _records(
+    table: Table, columns: tuple[str, ...], whole: Mapping[str, int] | None, evidence: Evidence
+) -> DistinctRecords:
+    combinations = table.combinations(columns)
+    texts = [combinations.column(n).to_pylist() for n in range(len(columns))]
+    domains = tuple(_domain(name, each, whole, evidence) for name, each in zip(columns, texts, strict=True))
+    codes = [
+        np.array([domain.places[text] for text in each], dtype=np.intp)
+        for domain, each in zip(domains, texts, strict=True)
+    ]
+    return DistinctRecords(columns, domains, np.stack(codes, axis=1), combinations.column("n").to_numpy())
+
+
+def _domain(name: str, texts: Sequence[str], whole: Mapping[str, int] | None, evidence: Evidence) -> Domain:
+    """Return the domain of a column: that of the label as published, or else the texts of the file, in order."""
+    known = tuple(evidence.label.domain)
+    if name == evidence.label.name and set(texts) <= set(known):
+        listed = known if whole is not None else tuple(text for text in known if text in set(texts))
+        return Domain(infer_type(listed), listed, listed, {text: place for place, text in enumerate(listed)})
+    return Domain.of(texts)

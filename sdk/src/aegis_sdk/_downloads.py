@@ -1,0 +1,231 @@
+"""Downloads of delivered files: resumed where they stopped, and never more than was promised."""
+
+import hashlib
+import re
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Final
+
+import httpcore
+
+from aegis_sdk._errors import AegisError
+from aegis_sdk._links import Answered, LinkError, Links
+from aegis_sdk.wire import Delivery
+
+try:
+    import fcntl
+except ImportError:  # Windows has no such locks
+    fcntl = None  # type: ignore[assignment]
+
+_CONTENT_RANGE = re.compile(r"bytes (\d+)-\d+/(\d+|\*)", re.ASCII)
+_OK, _PARTIAL, _UNSATISFIABLE = 200, 206, 416
+_AGAIN: Final = (408, 425, 429)
+_SERVER: Final = 500
+_BLOCK: Final = 1 << 20
+
+_FAILED: Final = (httpcore.NetworkError, httpcore.TimeoutException, httpcore.ProtocolError)
+
+
+class DownloadError(AegisError):
+    """A delivered file could not be downloaded."""
+
+
+class OtherFileError(DownloadError):
+    """The link gives another file than was delivered: of the same size, twice, with this SHA-256."""
+
+    def __init__(self, sha256: str) -> None:
+        super().__init__(f"the link gives another file: its SHA-256 is {sha256}")
+        self.sha256 = sha256
+
+
+class _PassingError(Exception):
+    """This attempt has failed; another one may not. `wait` is how long the server asks to wait, in seconds."""
+
+    def __init__(self, detail: str, wait: float = 0.0) -> None:
+        super().__init__(detail)
+        self.wait = wait
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How long a download is tried.
+
+    Attributes:
+        attempts: So often in a row without any real progress.
+        pause: Seconds before the second attempt; each further pause is twice as long.
+        longest: The longest pause, in seconds.
+        window: Seconds in which `least` bytes have to arrive, so that a link which drips is given up.
+        least: These bytes.
+    """
+
+    attempts: int = 6
+    pause: float = 0.5
+    longest: float = 20.0
+    window: float = 60.0
+    least: int = 60_000
+
+
+@dataclass
+class Download:
+    """The download of a delivered file to a part, which is complete when it has the size and the SHA-256 promised."""
+
+    delivery: Delivery
+    part: Path
+    links: Links
+    patience: Patience = field(default_factory=Patience)
+    progress: Callable[[int, int], None] = lambda _done, _total: None
+    pause: Callable[[float], None] = time.sleep
+    clock: Callable[[], float] = time.monotonic
+    _etag: str | None = None
+
+    def run(self) -> None:
+        """Download the file, or the rest of it if a part is there already.
+
+        Raises:
+            OtherFileError: The whole file was read twice, and both times had another SHA-256, the same.
+            DownloadError: The link gives a file of another size, or another one each time, or cannot be read.
+        """
+        read: list[str] = []
+        with _alone(self.part):
+            while len(read) < 2:  # noqa: PLR2004 - twice
+                begun = self._size() > 0
+                self._fill()
+                sha256 = sha256_of(self.part)
+                if sha256 == self.delivery.sha256:
+                    return
+                if not begun:  # what was there before may be the beginning of another file
+                    read.append(sha256)
+                if len(read) < 2:  # noqa: PLR2004 - twice
+                    self._discard()
+        if len(set(read)) > 1:
+            raise DownloadError("the link gives another file each time; ask its provider for another link")
+        raise OtherFileError(read[0])
+
+    def _fill(self) -> None:
+        """Read until the part has its size."""
+        failures = 0
+        while (before := self._size()) < self.delivery.size:
+            try:
+                self._read(before)
+            except LinkError as error:
+                raise DownloadError(str(error)) from None
+            except (_PassingError, *_FAILED) as error:
+                gained = self._size() - before
+                failures = 0 if gained >= self.patience.least else failures + 1
+                if failures >= self.patience.attempts:
+                    raise DownloadError(
+                        f"the link does not give the file: {_words(error)} ({self._size()} of {self.delivery.size} "
+                        "bytes are there; try again later, or ask its provider for another link)"
+                    ) from None
+                self.pause(self._wait(failures, error))
+
+    def _wait(self, failures: int, error: Exception) -> float:
+        asked = error.wait if isinstance(error, _PassingError) else 0.0
+        backed_off = self.patience.pause * float(2 ** max(failures - 1, 0))
+        return min(max(asked, backed_off), self.patience.longest)
+
+    def _read(self, begun: int) -> None:
+        """Read the file from a place on, once."""
+        headers = {}
+        if begun:
+            headers = {"range": f"bytes={begun}-"} | ({"if-range": self._etag} if self._etag else {})
+        with self.links.read(self.delivery.url, headers) as answer:
+            begins = self._begins(answer, begun)
+            tag = answer.headers.get("etag", "")
+            self._etag = tag if tag.startswith('"') and tag.isascii() else None  # a weak one proves nothing
+            with self.part.open("r+b" if begins else "wb") as file:
+                file.seek(begins)
+                file.truncate()
+                self._keep(answer.parts, file, begins)
+        if (there := self._size()) < self.delivery.size:
+            raise _PassingError(f"it ended after {there} bytes")
+
+    def _begins(self, answer: Answered, begun: int) -> int:
+        """Where an answer begins in the file; refuse it if it is not the file's."""
+        if answer.status == _UNSATISFIABLE:
+            self._discard()
+            raise _PassingError("it has fewer bytes than are there already")
+        if answer.status in _AGAIN or answer.status >= _SERVER:
+            raise _PassingError(f"it answers {answer.status}", _seconds(answer.headers.get("retry-after")))
+        if answer.status not in (_OK, _PARTIAL):
+            raise DownloadError(f"the link answers {answer.status}; if it has ended, ask its provider for another one")
+        if answer.status == _OK:
+            self._refuse_size(answer.headers.get("content-length", ""))
+            return 0
+        told = _CONTENT_RANGE.fullmatch(answer.headers.get("content-range", "").strip())
+        if told is None or int(told[1]) != begun:
+            self._discard()
+            raise _PassingError("it answers with another part than was asked for")
+        self._refuse_size(told[2])
+        return begun
+
+    def _refuse_size(self, told: str) -> None:
+        if told.isascii() and told.isdigit() and int(told) != self.delivery.size:
+            self._discard()
+            raise DownloadError(f"the link gives {int(told)} bytes, but {self.delivery.size} were delivered")
+
+    def _keep(self, parts: Iterator[bytes], file: IO[bytes], there: int) -> None:
+        """Write what comes, and stop at the first byte too many, or if hardly anything comes."""
+        since, then = self.clock(), there
+        for part in parts:
+            there += len(part)
+            if there > self.delivery.size:
+                file.truncate(0)
+                raise DownloadError(f"the link gives more than the {self.delivery.size} bytes that were delivered")
+            file.write(part)
+            self.progress(there, self.delivery.size)
+            if self.clock() - since >= self.patience.window:
+                if there - then < self.patience.least:
+                    raise _PassingError(f"only {there - then} bytes came in {self.clock() - since:.0f} s")
+                since, then = self.clock(), there
+
+    def _size(self) -> int:
+        try:
+            there = self.part.stat().st_size
+        except FileNotFoundError:
+            return 0
+        if there > self.delivery.size:
+            self._discard()
+            return 0
+        return there
+
+    def _discard(self) -> None:
+        self._etag = None
+        with suppress(FileNotFoundError):
+            # Kept, since it is locked.
+            self.part.write_bytes(b"")
+
+
+def sha256_of(path: Path) -> str:
+    """The SHA-256 of a file."""
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while block := file.read(_BLOCK):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+@contextmanager
+def _alone(part: Path) -> Iterator[None]:
+    """Keep other processes from writing to the same part."""
+    with part.open("ab") as file:
+        if fcntl is not None:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                raise DownloadError(f"{part}: another process is writing to it") from None
+        yield
+
+
+def _seconds(text: str | None) -> float:
+    return float(text[:6]) if text is not None and text.isascii() and text.isdigit() else 0.0
+
+
+def _words(error: Exception) -> str:
+    """What has failed, in words: errors of time-outs often have none of their own."""
+    if isinstance(error, httpcore.TimeoutException):
+        return "it does not answer in time"
+    return str(error) or type(error).__name__

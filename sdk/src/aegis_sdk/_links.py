@@ -1,0 +1,174 @@
+"""Reading from links that others name: never from a private network, and never for long without progress."""
+
+import socket
+import ssl
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Final
+
+import httpcore
+import httpx
+
+from aegis_sdk._addresses import is_public
+from aegis_sdk._errors import AegisError
+
+Resolve = Callable[[str, int], Sequence[str]]
+
+_REDIRECTS: Final = (301, 302, 303, 307, 308)
+_MOST_REDIRECTS: Final = 5
+
+
+class LinkError(AegisError):
+    """A link cannot be used as it is: trying again does not help."""
+
+
+class RefusedAddressError(LinkError):
+    """A name stands for an address that is not on the public internet."""
+
+
+class CheckedNetwork(httpcore.NetworkBackend):
+    """Connects to names, and checks every address of a name right before it connects to one of these.
+
+    The address that was checked is the one that is connected to, so a name that changes in between gains nothing.
+    """
+
+    def __init__(self, resolve: Resolve, *, allow_private: bool) -> None:
+        self._resolve, self._allow_private = resolve, allow_private
+        self._network = httpcore.SyncBackend()
+
+    def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[Any] | None = None,
+    ) -> httpcore.NetworkStream:
+        """Connect to the first address of a name that answers.
+
+        Raises:
+            RefusedAddressError: One of its addresses is not public.
+            httpcore.ConnectError: It has no address, or none answers.
+        """
+        addresses = _within(timeout, lambda: self._resolve(host, port))
+        if not self._allow_private and not all(map(is_public, addresses)):
+            raise RefusedAddressError(
+                f"{host} is not on the public internet, so nothing is read from it "
+                "(AEGIS_LINKS_ALLOW_PRIVATE=true allows it, for development)"
+            )
+        error: Exception = httpcore.ConnectError(f"{host} has no address")
+        for address in addresses:
+            try:
+                return self._network.connect_tcp(address, port, timeout, local_address, socket_options)
+            except (httpcore.ConnectError, httpcore.ConnectTimeout) as failed:
+                error = failed
+        raise error
+
+
+def addresses_of(host: str, port: int) -> Sequence[str]:
+    """All addresses of a name, as this machine resolves it."""
+    resolved = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(address[0]) for *_, address in resolved))
+
+
+def _within(seconds: float | None, look_up: Callable[[], Sequence[str]]) -> Sequence[str]:
+    """Look a name up, and give up after some seconds: the system's own limit can be minutes."""
+    looked_up: list[Sequence[str]] = []
+    failures: list[OSError] = []
+
+    def run() -> None:
+        try:
+            looked_up.append(look_up())
+        except OSError as error:
+            failures.append(error)
+
+    looking = threading.Thread(target=run, daemon=True)
+    looking.start()
+    looking.join(seconds)
+    if looked_up:
+        return looked_up[0]
+    raise httpcore.ConnectError(str(failures[0])) if failures else httpcore.ConnectTimeout("the name was not resolved")
+
+
+@dataclass(frozen=True)
+class Answered:
+    """An answer of a link: its status, its headers by their names in small letters, and its body, part by part."""
+
+    status: int
+    headers: Mapping[str, str]
+    parts: Iterator[bytes]
+
+
+class Links:
+    """Reads from links, by HTTPS. Uses no proxy, and follows redirects only to addresses that are checked likewise.
+
+    Args:
+        allow_private: Whether addresses of private networks and HTTP are allowed, as in development.
+        connect: Seconds to look a name up, and to connect.
+        read: Seconds to wait for each part of an answer.
+        resolve: Finds the addresses of a name; by default, this machine's resolver.
+        tls: How certificates are checked; by default, as httpx does.
+    """
+
+    def __init__(
+        self,
+        *,
+        allow_private: bool,
+        connect: float = 10.0,
+        read: float = 30.0,
+        resolve: Resolve = addresses_of,
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
+        self._allow_private = allow_private
+        self._network = CheckedNetwork(resolve, allow_private=allow_private)
+        self._timeouts = {"connect": connect, "read": read, "write": read, "pool": connect}
+        self._tls = tls or httpx.create_ssl_context()
+
+    @contextmanager
+    def read(self, url: str, headers: Mapping[str, str]) -> Iterator[Answered]:
+        """Ask for what is at a link, or where it leads.
+
+        Raises:
+            LinkError: The link, or one that it leads to, may not be read.
+            httpcore.NetworkError: Nothing could be read; so do the other errors of httpcore.
+        """
+        with httpcore.ConnectionPool(ssl_context=self._tls, network_backend=self._network) as pool:
+            for _ in range(_MOST_REDIRECTS + 1):
+                target = self._checked(url)
+                sent = {"host": target.netloc.decode("ascii"), "accept-encoding": "identity", **headers}
+                place = httpcore.URL(
+                    scheme=target.raw_scheme, host=target.raw_host, port=target.port, target=target.raw_path
+                )
+                with pool.stream(
+                    "GET",
+                    place,
+                    headers=[(name.encode("ascii"), value.encode("ascii")) for name, value in sent.items()],
+                    extensions={"timeout": self._timeouts},
+                ) as answer:
+                    told = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in answer.headers}
+                    if answer.status not in _REDIRECTS:
+                        yield Answered(answer.status, told, answer.iter_stream())
+                        return
+                    url = _joined(target, told.get("location"))
+        raise LinkError("the link leads from one place to the next, without an end")
+
+    def _checked(self, url: str) -> httpx.URL:
+        """The link, if its form allows it to be read; its address is checked when it is connected to."""
+        try:
+            target = httpx.URL(url)
+        except (httpx.InvalidURL, ValueError):
+            raise LinkError("the link is no URL") from None
+        if target.scheme != "https" and not (self._allow_private and target.scheme == "http"):
+            raise LinkError("the link must begin with https://")
+        if not target.host or target.userinfo:
+            raise LinkError("the link must name a host, and no user")
+        return target
+
+
+def _joined(url: httpx.URL, location: str | None) -> str:
+    try:
+        return str(url.join(location or ""))
+    except (httpx.InvalidURL, ValueError):
+        raise LinkError("the link leads to what is no URL") from None

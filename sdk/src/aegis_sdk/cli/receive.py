@@ -1,0 +1,154 @@
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any, Final, TypeAlias
+
+import typer
+
+from aegis_sdk._client import Client
+from aegis_sdk._downloads import Download, OtherFileError, sha256_of
+from aegis_sdk._errors import NotFoundError
+from aegis_sdk._links import Links
+from aegis_sdk.cli.decisions import RequestIdArgument
+from aegis_sdk.cli.failures import InputError
+from aegis_sdk.cli.options import JsonOption
+from aegis_sdk.cli.terminal import print_result, progress_bar, say
+from aegis_sdk.cli.verifications import verifier
+from aegis_sdk.reading import shown
+from aegis_sdk.wire import DataRequest, Delivery, DeliveryVerdict
+
+DISPUTED: Final = 3
+NOT_VERIFIED: Final = 4
+
+_PARQUET: Final = "application/vnd.apache.parquet"
+_DELIVERED: Final = "delivered"
+_Result: TypeAlias = tuple[dict[str, Any], list[str], int]
+"""What is printed, as JSON and for people, and the exit code."""
+
+_PRIVATE: Final = "AEGIS_LINKS_ALLOW_PRIVATE"
+
+
+def receive(
+    request_id: RequestIdArgument,
+    output: Annotated[
+        Path | None, typer.Option(help="The file to write.  [REQUEST_ID.csv or .parquet]", show_default=False)
+    ] = None,
+    delimiter: Annotated[
+        str | None,
+        typer.Option(help="Separates the fields of a CSV table.  [found in the header]", show_default=False),
+    ] = None,
+    as_json: JsonOption = False,  # noqa: FBT002 - a flag
+) -> None:
+    """Download a delivered table, and verify that it is what its entry says.
+
+    The file is read from the delivery's link and must have the size and the SHA-256 that were delivered. Then it is
+    counted, and compared with the published counts of its configuration. The verdict is posted: received, or disputed
+    with the counts that differ. A download that was stopped goes on where it was.
+
+    The exit code is 0 if it is received, 3 if it is disputed, 4 if it could only be downloaded, because the provider's
+    package is not installed or the entry's version was deleted, 2 for bad input, and 1 for everything else.
+    """
+    with Client() as client:
+        request = client.requests.get(request_id)
+        delivery = _delivery(request)
+        path = _path(output, request, delivery)
+        try:
+            _downloaded(path, delivery)
+            told, lines, code = _verified(client, request, path, delimiter)
+        except OtherFileError as error:
+            told, lines, code = _other_file(client, request, path, error)
+    print_result(told, lines, as_json=as_json)
+    if code:
+        raise typer.Exit(code)
+
+
+def _delivery(request: DataRequest) -> Delivery:
+    """What was delivered.
+
+    Raises:
+        InputError: Nothing can be received.
+    """
+    if request.state != _DELIVERED or request.delivery is None:
+        raise InputError(f"this request is {shown(request.state)}, so nothing can be received")
+    ended = request.delivery.expires_at
+    if ended is not None and ended <= datetime.now(UTC):
+        raise InputError(f"the link has ended ({ended:%Y-%m-%d %H:%M} UTC); ask its provider for another one")
+    return request.delivery
+
+
+def _path(output: Path | None, request: DataRequest, delivery: Delivery) -> Path:
+    """Where the file is written.
+
+    Raises:
+        InputError: Another file is there, or none can be.
+    """
+    path = output or Path(f"{request.id}.{'parquet' if delivery.media_type == _PARQUET else 'csv'}")
+    if not path.parent.is_dir():
+        raise InputError(f"{path}: there is no directory {path.parent}; create it first")
+    if path.exists() and (not path.is_file() or not _is_it(path, delivery)):
+        raise InputError(f"{path}: something else is there; choose another --output")
+    return path
+
+
+def _is_it(path: Path, delivery: Delivery) -> bool:
+    return path.stat().st_size == delivery.size and sha256_of(path) == delivery.sha256
+
+
+def _downloaded(path: Path, delivery: Delivery) -> None:
+    """Download the file, which gets its name only if it is the one that was delivered.
+
+    Raises:
+        DownloadError: It is not, or cannot be read.
+    """
+    if path.exists():
+        return
+    part = _part(path)
+    links = Links(allow_private=os.environ.get(_PRIVATE, "").lower() in ("1", "true", "yes", "on"))
+    say(f"downloading {delivery.size:,} bytes ...")
+    with progress_bar("downloading") as progress:
+        Download(delivery, part, links, progress=progress).run()
+    part.replace(path)
+
+
+def _verified(client: Client, request: DataRequest, path: Path, delimiter: str | None) -> _Result:
+    """Verify the file, post the verdict, and report it."""
+    verify, why = verifier()
+    if verify is None:
+        return _not_verified(path, why)
+    try:
+        evidence = client.requests.evidence(request.id)
+    except NotFoundError as error:
+        return _not_verified(path, str(error))
+    verified = verify(path, request, evidence, delimiter)
+    post = client.requests.receive if verified.received else client.requests.dispute
+    state = post(request.id, verified.verdict).state
+    what = f"{shown(request.configuration or '')} of {shown(request.entry.name)}, version {request.entry.version}"
+    lines = [f"{shown(state)}: {what}", _file(path, verified.verdict), *verified.lines]
+    return _told(path, state, verified.verdict), lines, 0 if verified.received else DISPUTED
+
+
+def _not_verified(path: Path, why: str) -> _Result:
+    told = {"output": str(path), "verdict": "not verified", "why": why}
+    return told, [f"downloaded, not verified: {why}", f"it is in {path}, and nothing was posted"], NOT_VERIFIED
+
+
+def _other_file(client: Client, request: DataRequest, path: Path, error: OtherFileError) -> _Result:
+    """Dispute a file that is another one than was delivered."""
+    part = _part(path)
+    verdict = DeliveryVerdict(sha256=error.sha256, size=part.stat().st_size, reason=f"Downloaded twice: {error}")
+    state = client.requests.dispute(request.id, verdict).state
+    lines = [f"{shown(state)}: {error}, not that of the file which was delivered", f"it is in {part}"]
+    return _told(part, state, verdict), lines, DISPUTED
+
+
+def _part(path: Path) -> Path:
+    """What a file is called until it is whole."""
+    return path.with_name(f"{path.name}.part")
+
+
+def _told(path: Path, state: str, verdict: DeliveryVerdict) -> dict[str, Any]:
+    return {"output": str(path), "verdict": state, "verification": verdict.model_dump(mode="json")}
+
+
+def _file(path: Path, verdict: DeliveryVerdict) -> str:
+    return f"{path}: {verdict.size:,} bytes, SHA-256 {verdict.sha256} as delivered"
