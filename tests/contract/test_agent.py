@@ -77,6 +77,14 @@ def test_it_approves_by_its_rules_and_delivers(aegis, client, ask, policy, store
         ("delivered", approved),
     ]
     assert client.requests.get(other).state == "advised"
+    assert client.requests.get(fits).delivery.card == {
+        "configuration": "tens",
+        "columns": [
+            {"name": "age", "role": "quasi-identifier"},
+            {"name": "town", "role": "quasi-identifier"},
+            {"name": "ill", "role": "sensitive"},
+        ],
+    }
     assert len(store.files) == 2
     assert list((tmp_path / "work").iterdir()) == []
     changes = client.requests.get(fits).changes

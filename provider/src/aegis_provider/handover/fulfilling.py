@@ -13,7 +13,8 @@ from aegis_provider.handover.leasing import LEASED, SECONDS, leased
 from aegis_provider.handover.naming import CSV_ENDING, MEDIA_TYPES, file_name
 from aegis_provider.handover.storage import Storage
 from aegis_provider.offer import hand_out
-from aegis_provider.plan.model import Plan
+from aegis_provider.plan.model import DROP, Plan
+from aegis_provider.privacy import columns_of
 from aegis_provider.release.apply import apply
 from aegis_provider.table import Source, open_table
 from aegis_provider.workflow.folder import Folder, digests_of
@@ -34,7 +35,7 @@ class Order:
         delimiter: The delimiter of CSV files.
         memory_limit: The memory limit of DuckDB.
         ending: The ending of the masked table's file: `.csv` or `.parquet`.
-        card: The release card, as JSON values; `None` if there is none.
+        card: The release card, as JSON values; without one, the descriptor tells the roles of the columns.
         lease_seconds: How long after this program has died another one may take over.
         stage: Shows the progress.
     """
@@ -169,6 +170,17 @@ def _handed_out(order: Order, request: DataRequest, output: Path) -> Masked:
     return Masked(output.name, records, 0, dict(promised), tuple(promised))
 
 
+def _card(order: Order, request: DataRequest) -> dict[str, Any] | None:
+    """The release card, or what its consumer needs to measure the privacy of the table: the roles of its columns."""
+    if order.card is not None:
+        return dict(order.card)
+    if order.plan.generated_table(request.configuration or "") is not None:
+        return None
+    columns = columns_of(order.plan, order.plan.configuration(request.configuration or ""))
+    shared = [{"name": each.name, "role": each.role} for each in columns if each.masking != DROP]
+    return {"configuration": request.configuration, "columns": shared}
+
+
 def _delivered(
     order: Order, request: DataRequest, storage: Storage, folder: Folder, masked: Masked, lease: str
 ) -> DataRequest:
@@ -187,7 +199,7 @@ def _delivered(
         configuration=request.configuration or "",
         entry_digest=request.entry.digest,
         privacy=dict(masked.privacy),
-        card=None if order.card is None else dict(order.card),
+        card=_card(order, request),
         lease=lease,
     )
     try:
