@@ -14,6 +14,7 @@ from aegis_provider import apply, document_of, load_plan
 from aegis_provider.prepare import prepare_entry
 from aegis_sdk import Client, ConflictError, InvalidError
 from aegis_sdk.cli.main import main
+from aegis_sdk.cli.request_report import report
 from aegis_sdk.wire import DeliveryDescriptor, DeliveryVerdict
 from tests.file_server import serving
 from tests.provider.receiving.delivering import table_text
@@ -104,6 +105,7 @@ def test_an_honest_delivery_is_received_although_the_connection_was_cut(world, r
     assert len(server.asked) > 2
     seen = world.client.requests.get(request_id)
     told = seen.verification
+    assert f"its consumer found: {records} records, SHA-256 {told.sha256}, " in "\n".join(report(seen))
     assert (seen.state, told.records, told.cells_differing) == ("received", records, 0)
     assert told.cells_compared > 40
     assert told.privacy["k"] >= 5

@@ -22,6 +22,8 @@ from aegis_sdk.wire import (
     EXAMPLE_TERMS,
     Advice,
     DataRequest,
+    DeliveryVerdict,
+    Evidence,
     Head,
     Measure,
     Problem,
@@ -128,3 +130,18 @@ def test_an_advice_can_fail(service, client):
     with pytest.raises(AdviceFailedError):
         client.advise(HEAD.id, "mutual_information")
     assert [request.method for request in service.requests] == ["POST"]
+
+
+def test_it_knows_the_evidence_of_a_delivery_and_takes_verdicts(service, client):
+    request = DataRequest.model_validate(EXAMPLE_DATA_REQUEST)
+    evidence = Evidence.model_validate(Evidence.model_config["json_schema_extra"]["examples"][0])
+    service.with_request(request).with_evidence(evidence)
+    assert client.requests.evidence(request.id) == evidence
+    verdict = DeliveryVerdict(sha256="0" * 64, size=7, reason="no table")
+    for give in (client.requests.receive, client.requests.dispute):
+        assert give(request.id, verdict) == request
+    told = [(one.path.rpartition("/")[2], one.body) for one in service.requests[-2:]]
+    body = {"sha256": "0" * 64, "size": 7, "reason": "no table"}
+    assert told == [("receive", body), ("dispute", body)]
+    with pytest.raises(NotFoundError):
+        client.requests.evidence("other")

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from aegis_sdk.cli.terminal import aligned
 from aegis_sdk.printable import Share, one_line
 from aegis_sdk.reading import shown
-from aegis_sdk.wire import Change, Cost, DataRequest, DataRequestHead, Delivery
+from aegis_sdk.wire import Change, Cost, DataRequest, DataRequestHead, Delivery, Verification
 
 _LONG = 60
 _TEXT = 500
@@ -59,6 +59,8 @@ def report(request: DataRequest) -> Iterator[str]:
     if request.delivery is not None:
         yield ""
         yield from delivered(request.delivery)
+    if request.verification is not None:
+        yield from _verified(request.verification)
     if request.possible:
         yield ""
         yield f"you may: {', '.join(map(shown, request.possible))}"
@@ -75,6 +77,15 @@ def delivered(delivery: Delivery) -> Iterator[str]:
     if delivery.privacy:
         numbers = ", ".join(f"{shown(name)} = {number:g}" for name, number in delivery.privacy.items())
         yield f"{numbers}, as its provider measured"
+
+
+def _verified(verification: Verification) -> Iterator[str]:
+    counts = f"{verification.cells_compared} counts compared, {verification.cells_differing or 'none'} differ"
+    records = "not counted" if verification.records is None else f"{verification.records} records"
+    yield f"its consumer found: {records}, SHA-256 {shown(verification.sha256, _LINK)}, {counts}"
+    if verification.privacy:
+        numbers = ", ".join(f"{shown(name)} = {number:g}" for name, number in verification.privacy.items())
+        yield f"{numbers}, as its consumer measured"
 
 
 def _plain(value: object) -> str:
