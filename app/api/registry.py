@@ -9,6 +9,7 @@ from fastapi import APIRouter
 
 from app.api.routers import (
     advice,
+    audit,
     data_requests,
     decisions,
     documentation,
@@ -31,6 +32,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     advice.router,
     data_requests.router,
     decisions.router,
+    audit.router,
     measures.router,
     keys.router,
     policy.router,
