@@ -12,6 +12,7 @@ from uvicorn.loops.auto import auto_loop_factory
 
 from app import log
 from app.catalog import migrations
+from app.cli.audit import audit
 from app.cli.environment import (
     DataDir,
     audit_key_file_of,
@@ -38,6 +39,7 @@ cli = typer.Typer(
 )
 cli.add_typer(keys, name="keys")
 cli.add_typer(tenants, name="tenants")
+cli.add_typer(audit, name="audit")
 cli.command()(replay)
 
 #: Settings that only migrations need.

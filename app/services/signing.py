@@ -22,7 +22,8 @@ from pydantic import SecretStr
 #: What is signed, as the header `typ` says it: one can never be taken for the other.
 HEAD, RECEIPT = "aegis-audit-head", "aegis-receipt"
 
-_BYTES: Final = 32
+#: Base64url differs from base64 in two signs.
+_AS_BASE64: Final = str.maketrans("-_", "+/")
 
 
 class Signer:
@@ -89,4 +90,5 @@ def _key_in(text: str, what: str) -> Ed25519PrivateKey:
 def _raw(text: str) -> Ed25519PrivateKey:
     if re.fullmatch(r"[0-9A-Fa-f]{64}", text):
         return Ed25519PrivateKey.from_private_bytes(bytes.fromhex(text))
-    return Ed25519PrivateKey.from_private_bytes(base64.b64decode(text.translate({45: 43, 95: 47}), validate=True))
+    padded = text.rstrip("=") + "=" * (-len(text.rstrip("=")) % 4)
+    return Ed25519PrivateKey.from_private_bytes(base64.b64decode(padded.translate(_AS_BASE64), validate=True))
