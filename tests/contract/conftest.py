@@ -11,7 +11,7 @@ import pytest
 
 from aegis_sdk import Client
 from app.process.embedded import EmbeddedPostgres
-from tests.postgres import create_database
+from tests.postgres import SERVICE, as_role, create_database
 
 
 @contextmanager
@@ -29,9 +29,15 @@ def service(database_url: str, **environment: str) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def url(postgres: EmbeddedPostgres, migrated: str) -> Iterator[str]:
-    """A shared service in development mode; each test publishes under its own names."""
-    with service(create_database(postgres.url, f"contract_{uuid4().hex}", template=migrated)) as address:
+def url(postgres: EmbeddedPostgres, migrated: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A shared service in development mode; each test publishes under its own names.
+
+    It runs as in production: with a role that does not own its database, and with a key that signs.
+    """
+    owner_url = create_database(postgres.url, f"contract_{uuid4().hex}", template=migrated)
+    key_file = str(tmp_path_factory.mktemp("audit") / "audit-key.pem")
+    settings = {"AEGIS_OWNER_DATABASE_URL": owner_url, "AEGIS_AUDIT_KEY_FILE": key_file}
+    with service(as_role(owner_url, SERVICE), **settings) as address:
         yield address
 
 

@@ -13,7 +13,7 @@ from aegis_sdk._errors import AegisError
 from aegis_sdk._pages import pages
 from aegis_sdk._polling import Deadline
 from aegis_sdk._requests import entry_path, json_bytes, version_params, without_none
-from aegis_sdk.wire import DataRequest, DataRequestHead, DataRequestPage, DeliveryDescriptor, Link
+from aegis_sdk.wire import DataRequest, DataRequestHead, DataRequestPage, DeliveryDescriptor, Link, Receipt
 
 _SHORTEST_PAUSE, _LONGEST_PAUSE = 0.1, 5.0
 _WAITS = "requested"
@@ -97,6 +97,10 @@ class DataRequests:
     def get(self, request_id: str) -> DataRequest:
         """A request with its history."""
         return read_answer(DataRequest, self._send("GET", _path(request_id)))
+
+    def receipt(self, request_id: str) -> Receipt:
+        """What has become of a request, signed; `aegis_sdk.receipts` checks it. For both sides, in any state."""
+        return read_answer(Receipt, self._send("GET", _path(request_id, "receipt")))
 
     def approve(self, request_id: str, reason: str | None = None) -> DataRequest:
         """Agree to hand over what the advice has picked. For the provider."""

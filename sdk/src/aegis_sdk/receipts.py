@@ -18,7 +18,7 @@ from pydantic import ValidationError
 from aegis_sdk._errors import AegisError
 from aegis_sdk.wire import PublicKey, PublicKeySet, ReceiptClaims
 
-__all__ = ["HEAD", "RECEIPT", "ReceiptError", "check_receipt", "checked_claims", "keys_in", "thumbprint"]
+__all__ = ["HEAD", "RECEIPT", "ReceiptError", "check_receipt", "checked_claims", "jws_of", "keys_in", "thumbprint"]
 
 HEAD, RECEIPT = "aegis-audit-head", "aegis-receipt"
 """What is signed, as the header `typ` says it."""
@@ -65,7 +65,7 @@ def checked_claims(signed: str | bytes, keys: PublicKeySet | Iterable[PublicKey]
     Raises:
         ReceiptError: It is no such thing.
     """
-    parts = _jws_of(signed).split(".")
+    parts = jws_of(signed).split(".")
     if len(parts) != _PARTS:
         raise ReceiptError("this is no JSON Web Signature in the compact form")
     header, claims = (_object(part) for part in parts[:2])
@@ -98,8 +98,12 @@ def thumbprint(x: str) -> str:
     return _encoded(sha256(json.dumps(members, separators=(",", ":")).encode()).digest())
 
 
-def _jws_of(signed: str | bytes) -> str:
-    """The JWS in a text: all of it, or the member of a JSON object."""
+def jws_of(signed: str | bytes) -> str:
+    """The JWS in a text: all of it, or the member `jws` of a JSON object.
+
+    Raises:
+        ReceiptError: There is none.
+    """
     if len(signed) > _LONGEST:
         raise ReceiptError("this is too long for a receipt")
     try:

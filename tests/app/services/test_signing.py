@@ -71,7 +71,7 @@ def test_what_is_no_key_is_refused_without_being_quoted(text):
 
 
 def test_a_file_that_cannot_be_read_is_named(tmp_path):
-    with pytest.raises(ValueError, match="the audit key cannot be read from .*: No such file"):
+    with pytest.raises(ValueError, match=r"the audit key cannot be read from .*: No such file"):
         signer_of(None, tmp_path / "none")
     (tmp_path / "binary").write_bytes(b"\xff\xfe")
     with pytest.raises(ValueError, match="no UTF-8"):

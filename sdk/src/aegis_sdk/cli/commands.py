@@ -71,6 +71,11 @@ SECTION = CommandSection(
             "aegis withdraw REQUEST_ID --why 'The study is over'",
         ),
         Command(
+            "aegis_sdk.cli.audit:audit",
+            "Get or check the receipt of a request, or list who did what.",
+            "aegis audit REQUEST_ID --output receipt.jws",
+        ),
+        Command(
             "aegis_sdk.cli.delete:delete",
             "Delete an entry with all its versions and advice.",
             "aegis delete ENTRY_ID --yes",
