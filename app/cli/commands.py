@@ -165,8 +165,11 @@ def _refuse_taken_port(host: str, port: int) -> None:
 def _audit_key_file(settings: Settings) -> Path | None:
     """The file of the key that signs, which is made if there is none."""
     path = audit_key_file_of(settings)
-    if path is not None and not path.exists():
-        _write_privately(path, draw_key_text())
+    try:
+        if path is not None and not path.exists():
+            _write_privately(path, draw_key_text())
+    except OSError as error:
+        fail(f"the audit key cannot be written to {path}: {error.strerror}")
     return path
 
 
