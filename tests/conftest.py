@@ -18,7 +18,7 @@ from app.catalog.session import Database
 from app.process.embedded import EmbeddedPostgres
 from tests.calibration import calibration_seconds
 from tests.postgres import OWNER, SERVICE, LentDatabase, as_role, create_database, drop_database, throwaway_postgres
-from tests.service import Worker, running_app
+from tests.service import AUDIT_KEY, Worker, running_app
 
 TEMPLATE = "migrated"
 
@@ -138,7 +138,7 @@ def shared_database_url(postgres: EmbeddedPostgres, migrated: str) -> Iterator[s
 @pytest.fixture(scope="module")
 async def shared_api(_one_loop: None, shared_database_url: str) -> AsyncIterator[httpx.AsyncClient]:
     """The API in development mode on the shared database, for tests that do not disturb each other."""
-    async with running_app(shared_database_url) as client:
+    async with running_app(shared_database_url, audit_key=AUDIT_KEY) as client:
         yield client
 
 

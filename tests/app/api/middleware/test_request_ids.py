@@ -46,8 +46,8 @@ async def test_each_request_has_an_id_of_its_own(shared_api):
     assert len(ids) == 3
 
 
-async def test_a_failure_names_the_request_in_the_body_and_in_the_log(api, database_url):
-    with psycopg.connect(database_url, autocommit=True) as connection:
+async def test_a_failure_names_the_request_in_the_body_and_in_the_log(api, owner_url):
+    with psycopg.connect(owner_url, autocommit=True) as connection:
         connection.execute(FAILING_JOB)
     with capture_logs(processors=[structlog.contextvars.merge_contextvars]) as logged:
         answer = await api.post("/v1/entries", json=example_entry(), headers=sent("failing"))

@@ -113,7 +113,7 @@ def test_others_find_the_running_server_and_only_that(directory):
     assert running_urls(directory / "data") is None
     launcher, url = launch_elsewhere(directory)
     with launcher:
-        assert running_urls(directory / "data") == url
+        assert running_urls(directory / "data").owner == url
         assert program_of(postmaster_of(directory / "data" / "cluster")) == "postgres"
         launcher.communicate("")
     assert launcher.returncode == 0
@@ -176,7 +176,7 @@ def test_a_server_that_does_not_start_says_why_and_frees_the_directory(directory
 def test_a_path_too_long_for_a_socket_gets_a_short_private_one(directory):
     data = directory / ("long" * 30) / "data"
     with EmbeddedPostgres(data, settings=FAST) as server:
-        assert running_urls(data) == server.url
+        assert running_urls(data) == server.urls
         (row,) = ask(server.url, "SHOW unix_socket_directories")
         socket = Path(str(row[0]).strip('"'))
         assert len(str(socket)) < 60
@@ -200,7 +200,7 @@ def test_the_short_socket_directory_of_a_killed_launcher_is_removed(directory):
 def test_any_character_may_stand_in_the_path(directory):
     odd = directory / 'o\'dd, "näme" %41'
     with start(odd) as server:
-        assert running_urls(odd / "data") == server.url
+        assert running_urls(odd / "data") == server.urls
         assert ask(server.url, "SELECT 1") == [(1,)]
 
 
