@@ -177,6 +177,8 @@ async def _ready_log(audit: AuditService, settings: Settings) -> Signer | None:
         _log.warning("no receipts and no signed heads: set AEGIS_AUDIT_KEY_FILE")
     else:
         await audit.use(signer)
+        if (await audit.keys())[-1].id != signer.key_id:
+            _log.warning("audit key was replaced by another one, and signs no heads", kid=signer.key_id)
     return signer
 
 

@@ -107,7 +107,7 @@ def _kept(path: Path, keys: PublicKeySet) -> Promise:
             claims = checked_claims(content, keys, RECEIPT)
         except ReceiptError:
             raise ReceiptError(f"{path}: {head_error}") from None
-    return _promise(claims["audit"] or {}, f"receipt in {path}", str(claims["signed_at"]))
+    return _promise(claims.get("audit") or {}, f"receipt in {path}", str(claims["signed_at"]))
 
 
 def _promise(claims: dict[str, object], what: str, signed_at: str | None = None) -> Promise:

@@ -19,6 +19,7 @@ from app.cli.environment import (
     database_of,
     fail,
     own_database,
+    refuse_bad_audit_key,
     settings_of,
     with_services,
 )
@@ -80,6 +81,7 @@ def serve(
             environment["AEGIS_DISK_DIR"] = str(home_of(settings.data_dir, server_account()))
         if (key_file := _audit_key_file(settings)) is not None:
             environment["AEGIS_AUDIT_KEY_FILE"] = str(key_file)
+            refuse_bad_audit_key(settings.model_copy(update={"audit_key_file": key_file}))
         for name in _OWNER_ONLY:
             os.environ.pop(name, None)  # the others do not need what the owner may do
         this = (sys.executable, "-m", "app.cli")
@@ -96,6 +98,7 @@ def serve(
 def api(example: Annotated[str, typer.Option(envvar="AEGIS_EXAMPLE")] = "") -> None:
     """Run the API alone, as `serve` starts it."""
     settings = settings_of()
+    refuse_bad_audit_key(settings)
     log.configure(settings.log_level)
     run(settings, example)
 
@@ -111,9 +114,10 @@ def worker(data_dir: DataDir = None) -> None:
     urls = settings.urls or running_urls(settings.data_dir)
     if urls is None:
         fail(f"no database: set AEGIS_DATABASE_URL, or start `aegis-server serve --data-dir {settings.data_dir}`")
+    own = settings.model_copy(update={"database_url": urls.service, "audit_key_file": audit_key_file_of(settings)})
+    refuse_bad_audit_key(own)
     with asyncio.Runner(loop_factory=auto_loop_factory()) as runner:  # as the API has it
-        own = {"database_url": urls.service, "audit_key_file": audit_key_file_of(settings)}
-        runner.run(run_worker(settings.model_copy(update=own)))
+        runner.run(run_worker(own))
 
 
 @cli.command()

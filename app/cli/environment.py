@@ -42,6 +42,8 @@ def settings_of(**options: object) -> Settings:
         Quota.from_numbers(settings.quota)
         token_reader(settings)
         signer_of(settings.audit_key)
+        if settings.database_url is None and settings.owner_database_url is not None:
+            fail("AEGIS_OWNER_DATABASE_URL is the database's URL for its owner: set AEGIS_DATABASE_URL, too")
         refuse_missing_exporter(settings.traces_endpoint)
     except ValidationError as error:
         fail("; ".join(f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors()))
@@ -78,6 +80,14 @@ def audit_key_file_of(settings: Settings) -> Path | None:
     if settings.audit_key_file is None and settings.database_url is None:
         return home_of(settings.data_dir, server_account()) / AUDIT_KEY
     return settings.audit_key_file
+
+
+def refuse_bad_audit_key(settings: Settings) -> None:
+    """Exit with a message if the key that signs cannot be used."""
+    try:
+        signer_of(settings.audit_key, settings.audit_key_file)
+    except ValueError as error:
+        fail(str(error))
 
 
 def on_services(data_dir: Path | None, work: Callable[[Factory], Awaitable[T]]) -> T:

@@ -107,6 +107,34 @@ async def test_what_an_operator_does_at_the_command_is_recorded(run, database_ur
     assert (record["action"], "tenant" in record) == ("server_key.renew", False)
 
 
+@pytest.mark.parametrize(
+    ("command", "settings", "told"),
+    [
+        (
+            "api",
+            {"audit_key_file": "/none/audit-key.pem"},
+            "the audit key cannot be read from /none/",
+        ),
+        ("worker", {"audit_key_file": "/dev/null"}, "what is in /dev/null is no private key of Ed25519"),
+        ("serve", {"audit_key": "secret"}, "the audit key is no private key of Ed25519"),
+        ("migrate", {"audit_key_file": "/dev/none/audit-key.pem"}, "the audit key cannot be written to /dev/none/"),
+    ],
+)
+def test_a_key_that_cannot_be_used_is_an_error_in_one_line(monkeypatch, capsys, database_url, command, settings, told):
+    monkeypatch.setattr(sys, "argv", ["aegis-server", command])
+    monkeypatch.setattr(os, "environ", environment(database_url=database_url, port="0", **settings))
+    with pytest.raises(SystemExit) as ended:
+        main()
+    err = capsys.readouterr().err
+    assert (ended.value.code, err.count("\n"), "secret" in err) == (2, 1, False)
+    assert err.startswith(f"aegis-server: {told}")
+
+
+def test_the_owner_s_url_alone_is_an_error(run, owner_url):
+    code, _, err = run("export", owner_database_url=owner_url)
+    assert (code, err.startswith("aegis-server: AEGIS_OWNER_DATABASE_URL is the database's URL")) == (2, True)
+
+
 @pytest.mark.long
 def test_an_embedded_service_has_two_roles_and_a_key_of_its_own(run):
     """The processes of `serve` cannot change the log, though the embedded server is theirs."""
