@@ -23,7 +23,7 @@ $(STAMP): pyproject.toml advisor/pyproject.toml sdk/pyproject.toml provider/pypr
 	@echo "Installing into .venv (only once, takes two minutes) ..."
 	@$(PYTHON) -m venv .venv
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
-		--editable ./advisor --editable ./sdk \
+		--editable ./advisor --editable './sdk[receipts]' \
 		--editable './provider[postgres,plots,noise,independence,check,synth,storage]' --editable '.[embedded,telemetry,dev]'
 	@touch $@
 

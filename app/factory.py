@@ -5,6 +5,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.catalog.queue import CEILING, JobQueue
 from app.catalog.stores.advice import AdviceStore
+from app.catalog.stores.audit import AuditStore
+from app.catalog.stores.audit_log import AuditLogStore
 from app.catalog.stores.contents import ContentStore
 from app.catalog.stores.data_requests import DataRequestStore
 from app.catalog.stores.deliveries import DeliveryStore
@@ -28,6 +30,7 @@ from app.services.administration import Administration
 from app.services.advice import AdviceService
 from app.services.advice_input import RecentInputs
 from app.services.advice_work import AdviceWork
+from app.services.audit import AuditService
 from app.services.catalogue import CatalogueService
 from app.services.data_request_steps import DataRequestSteps
 from app.services.data_request_work import DataRequestWork
@@ -38,10 +41,12 @@ from app.services.idempotency import IdempotencyService
 from app.services.keyring import Keyring
 from app.services.leases import LeaseService
 from app.services.quotas import QuotaService
+from app.services.receipts import ReceiptService
 from app.services.recent_versions import RecentVersions
 from app.services.references import ReferenceService
 from app.services.replay import ReplayService
 from app.services.retention import RetentionService
+from app.services.signing import Signer
 from app.services.tenants import TenantService
 from app.services.verdicts import VerdictService
 from app.services.verifications import VerificationService
@@ -70,11 +75,11 @@ class Factory:
 
     def keyring(self) -> Keyring:
         """The service for API keys."""
-        return Keyring(KeyStore(self._session), ServerKeyStore(self._session))
+        return Keyring(KeyStore(self._session), ServerKeyStore(self._session), AuditStore(self._session))
 
     def tenants(self) -> TenantService:
         """The service for what tenants ask, and may use."""
-        return TenantService(TenantStore(self._session), QuotaStore(self._session))
+        return TenantService(TenantStore(self._session), QuotaStore(self._session), AuditStore(self._session))
 
     def administration(self) -> Administration:
         """The service for administrators of tenants."""
@@ -82,7 +87,7 @@ class Factory:
 
     def quotas(self) -> QuotaService:
         """The service for what tenants may use."""
-        return QuotaService(QuotaStore(self._session), self._quota)
+        return QuotaService(QuotaStore(self._session), self._quota, AuditStore(self._session))
 
     def retention(self) -> RetentionService:
         """The service for what is kept only for some time."""
@@ -104,6 +109,7 @@ class Factory:
             self.quotas(),
             EventStore(self._session),
             self.data_request_work(),
+            AuditStore(self._session),
             self.jobs(),
         )
 
@@ -142,6 +148,7 @@ class Factory:
             self._data_request_steps(),
             HandoverStore(self._session),
             VerificationStore(self._session),
+            AuditStore(self._session),
         )
 
     def handovers(self, *, allow_private: bool) -> HandoverService:
@@ -179,9 +186,23 @@ class Factory:
             EventStore(self._session),
         )
 
+    def audit(self) -> AuditService:
+        """The service for the audit log."""
+        return AuditService(AuditLogStore(self._session), AuditStore(self._session))
+
+    def receipts(self, signer: Signer | None) -> ReceiptService:
+        """The service for receipts, with what signs them; it must begin the transaction."""
+        return ReceiptService(
+            self._data_request_steps(),
+            DataRequestStore(self._session),
+            HandoverStore(self._session),
+            AuditLogStore(self._session),
+            signer,
+        )
+
     def webhooks(self) -> WebhookService:
         """The service for webhooks."""
-        return WebhookService(WebhookStore(self._session), EventStore(self._session))
+        return WebhookService(WebhookStore(self._session), EventStore(self._session), AuditStore(self._session))
 
     def deliveries(self) -> DeliveryService:
         """The worker's side of webhooks."""
@@ -199,7 +220,7 @@ class Factory:
 
     def verdicts(self) -> VerdictService:
         """The service for verdicts."""
-        return VerdictService(ContentStore(self._session), VerdictStore(self._session))
+        return VerdictService(ContentStore(self._session), VerdictStore(self._session), AuditStore(self._session))
 
     def references(self) -> ReferenceService:
         """The service for references."""

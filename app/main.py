@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import cache
 
+import structlog
 import uvicorn
 from fastapi import Depends, FastAPI
 from opentelemetry.trace import Tracer
@@ -29,12 +30,16 @@ from app.identity import token_reader
 from app.process.child import ChildProcess, keep_warm
 from app.process.connections import Connection
 from app.services.admission import Admission
+from app.services.audit import AuditService
 from app.services.keyring import Keyring
 from app.services.policy import Policy
 from app.services.recent_versions import RecentVersions
+from app.services.signing import Signer, signer_of
 from app.services.small_counts import SmallCounts, SmallCountsGate
 from app.settings import LOOPBACK, Settings
 from app.telemetry import UNTRACED, ApiMetrics, ChildrenCollector, DatabaseCollector, PoolCollector, tracer_for
+
+_log = structlog.get_logger(__name__)
 
 _DESCRIPTION = (
     "Picks the masking configuration of a table that loses the least predictive utility, from summaries, "
@@ -128,6 +133,7 @@ async def running_state(settings: Settings, metrics: ApiMetrics) -> AsyncIterato
     try:
         async with database.transaction() as session:
             development_mode = await refuse_open_door(Factory(session, queue).keyring(), settings)
+            signer = await _ready_log(Factory(session, queue).audit(), settings)
         checking = uploads.checking_children()
         making = ChildProcess(uploads.__name__, uploads.DEADLINE, uploads.MOST_WAITING)
         warming = asyncio.create_task(checking[Lane.LIGHT].warm())
@@ -152,6 +158,7 @@ async def running_state(settings: Settings, metrics: ApiMetrics) -> AsyncIterato
                 webhooks_allow_private=settings.webhooks_allow_private,
                 links_allow_private=settings.links_allow_private,
                 tokens=token_reader(settings),
+                signer=signer,
             )
         # Cancelling the start of the child could leave a process behind, so wait for it.
         await asyncio.wait([warming])
@@ -159,6 +166,20 @@ async def running_state(settings: Settings, metrics: ApiMetrics) -> AsyncIterato
     finally:
         await probe.close()
         await database.close()
+
+
+async def _ready_log(audit: AuditService, settings: Settings) -> Signer | None:
+    """What signs receipts, its key made known. Warns if the log is less than it could be."""
+    if await audit.is_changeable():
+        _log.warning("audit log can be changed by the service's own role: set AEGIS_OWNER_DATABASE_URL")
+    signer = signer_of(settings.audit_key, settings.audit_key_file)
+    if signer is None:
+        _log.warning("no receipts and no signed heads: set AEGIS_AUDIT_KEY_FILE")
+    else:
+        await audit.use(signer)
+        if (await audit.keys())[-1].id != signer.key_id:
+            _log.warning("audit key was replaced by another one, and signs no heads", kid=signer.key_id)
+    return signer
 
 
 def _admission(settings: Settings, *, development_mode: bool) -> Admission:

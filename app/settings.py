@@ -5,8 +5,10 @@ from pathlib import Path
 from typing import Annotated, Final, Literal
 from urllib.parse import quote, urlsplit
 
-from pydantic import BeforeValidator, Field, ValidationInfo, field_validator
+from pydantic import BeforeValidator, Field, SecretStr, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from app.catalog.roles import DatabaseUrls
 
 MEBIBYTE = 2**20
 
@@ -98,6 +100,14 @@ class Settings(BaseSettings):
         default=None,
         description="URL of the PostgreSQL database; without it, an embedded server is started in `data_dir`.",
     )
+    owner_database_password_file: Path | None = Field(
+        default=None, description="File with the password for `owner_database_url`."
+    )
+    owner_database_url: str | None = Field(
+        default=None,
+        description="URL of the same database for the role that owns and migrates it; without it, `database_url`. If "
+        "both have the same role, the service could change its audit log.",
+    )
     data_dir: Path = Field(default=Path(".aegis/data"), description="Directory of the embedded PostgreSQL's files.")
     host: str = Field(default="127.0.0.1", description="Address to listen on; any but loopback requires a key.")
     port: int = Field(default=8000, ge=0, le=65535, description="Port to listen on; 0 picks a free one.")
@@ -188,6 +198,16 @@ class Settings(BaseSettings):
         description="Whether links to delivered tables may lead into private networks and use HTTP; for development "
         "only.",
     )
+    audit_key: SecretStr | None = Field(
+        default=None,
+        description="The private key (Ed25519) that signs heads of the audit log and receipts: PEM, or its 32 bytes as "
+        "base64 or hexadecimal digits.",
+    )
+    audit_key_file: Path | None = Field(
+        default=None,
+        description="File with this key; `serve` and `migrate` make it if there is none. By default, it is beside the "
+        "embedded database.",
+    )
     oidc_issuer: str | None = Field(
         default=None, description="Trust tokens of this issuer (OpenID Connect) beside keys: the `iss` of its tokens."
     )
@@ -230,11 +250,18 @@ class Settings(BaseSettings):
     )
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(default="INFO", description="What to log.")
 
-    @field_validator("database_url")
+    @field_validator("owner_database_url", "database_url")
     @classmethod
     def _put_password(cls, url: str | None, info: ValidationInfo) -> str | None:
-        file = info.data.get("database_password_file")  # validated before, in the order of the fields
+        file = info.data.get(f"{str(info.field_name).removesuffix('url')}password_file")  # validated before
         return url if url is None or file is None else with_password(url, file)
+
+    @property
+    def urls(self) -> DatabaseUrls | None:
+        """Where the database is; None if it is an embedded one."""
+        if self.database_url is None:
+            return None
+        return DatabaseUrls(owner=self.owner_database_url or self.database_url, service=self.database_url)
 
     def of_worker(self, number: int) -> dict[str, str]:
         """The variables of a worker that `serve` starts, the first one having the number 1."""

@@ -6,11 +6,9 @@ from sqlalchemy.engine import Connection
 from sqlalchemy.pool import NullPool
 from sqlalchemy.schema import SchemaItem
 
+from app.catalog.roles import MIGRATION_LOCK
 from app.catalog.session import dialect_url
 from app.catalog.tables import Base
-
-#: The advisory lock (an arbitrary number) that keeps two processes from migrating at once.
-_LOCK = 6_120_901
 
 
 def is_ours(item: SchemaItem, name: str | None, kind: str, *_: object) -> bool:
@@ -32,14 +30,14 @@ def migrate(connection: Connection) -> None:
         compare_type=True,
         transaction_per_migration=True,
     )
-    connection.execute(text("SELECT pg_advisory_lock(:lock)"), {"lock": _LOCK})
+    connection.execute(text("SELECT pg_advisory_lock(:lock)"), {"lock": MIGRATION_LOCK})
     connection.commit()
     try:
         with context.begin_transaction():
             context.run_migrations()
     finally:
         connection.rollback()
-        connection.execute(text("SELECT pg_advisory_unlock(:lock)"), {"lock": _LOCK})
+        connection.execute(text("SELECT pg_advisory_unlock(:lock)"), {"lock": MIGRATION_LOCK})
         connection.commit()
 
 

@@ -13,11 +13,12 @@ from hypothesis import HealthCheck, settings
 
 from aegis_sdk.cli import main
 from app.catalog import migrations
+from app.catalog.roles import DatabaseUrls
 from app.catalog.session import Database
 from app.process.embedded import EmbeddedPostgres
 from tests.calibration import calibration_seconds
-from tests.postgres import LentDatabase, create_database, drop_database, throwaway_postgres
-from tests.service import Worker, running_app
+from tests.postgres import OWNER, SERVICE, LentDatabase, as_role, create_database, drop_database, throwaway_postgres
+from tests.service import AUDIT_KEY, Worker, running_app
 from tests.stores import s3_environment, s3_server
 
 TEMPLATE = "migrated"
@@ -77,7 +78,8 @@ def postgres() -> Iterator[EmbeddedPostgres]:
 @pytest.fixture(scope="session")
 def migrated(postgres: EmbeddedPostgres) -> str:
     """The name of a database at the newest revision, the template of others."""
-    migrations.upgrade(create_database(postgres.url, TEMPLATE))
+    url = create_database(postgres.url, TEMPLATE)
+    migrations.upgrade(DatabaseUrls(url, as_role(url, SERVICE)))
     return TEMPLATE
 
 
@@ -115,23 +117,29 @@ def _lent(postgres: EmbeddedPostgres, migrated: str) -> LentDatabase:
 
 @pytest.fixture
 def database_url(_lent: LentDatabase) -> Iterator[str]:
-    """A migrated, empty database for this test alone."""
+    """A migrated, empty database for this test alone, as the service uses it."""
     yield _lent.url
     _lent.renew()
+
+
+@pytest.fixture
+def owner_url(database_url: str) -> str:
+    """The same database, for the role that owns it."""
+    return as_role(database_url, OWNER)
 
 
 @pytest.fixture(scope="module")
 def shared_database_url(postgres: EmbeddedPostgres, migrated: str) -> Iterator[str]:
     """A migrated database that the tests of a file share."""
     name = f"shared_{uuid4().hex}"
-    yield create_database(postgres.url, name, template=migrated)
+    yield as_role(create_database(postgres.url, name, template=migrated), SERVICE)
     drop_database(postgres.url, name)
 
 
 @pytest.fixture(scope="module")
 async def shared_api(_one_loop: None, shared_database_url: str) -> AsyncIterator[httpx.AsyncClient]:
     """The API in development mode on the shared database, for tests that do not disturb each other."""
-    async with running_app(shared_database_url) as client:
+    async with running_app(shared_database_url, audit_key=AUDIT_KEY) as client:
         yield client
 
 

@@ -11,6 +11,9 @@ from psycopg import sql
 
 from app.process.embedded import EmbeddedPostgres
 
+OWNER, SERVICE = "postgres", "aegis"
+"""The roles of an embedded server: the one that owns everything, and that of the service."""
+
 FAST = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "autovacuum": "off"}
 """Server settings for disposable data."""
 
@@ -38,6 +41,12 @@ def create_database(server_url: str, name: str, template: str | None = None) -> 
     source = sql.SQL("" if template is None else " TEMPLATE {}").format(sql.Identifier(template or ""))
     _execute(server_url, sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)) + source)
     return urlsplit(server_url)._replace(path=f"/{name}").geturl()
+
+
+def as_role(url: str, role: str) -> str:
+    """Return the URL of a database for another role."""
+    parts = urlsplit(url)
+    return parts._replace(netloc=f"{role}@{parts.netloc.rpartition('@')[2]}").geturl()
 
 
 def drop_database(server_url: str, name: str) -> None:
@@ -74,8 +83,9 @@ class LentDatabase:
         self._create()
 
     def _create(self) -> None:
-        self.url = create_database(self._server_url, self._name, self._template)
-        with psycopg.connect(self.url) as connection:
+        self.owner_url = create_database(self._server_url, self._name, self._template)
+        self.url = as_role(self.owner_url, SERVICE)
+        with psycopg.connect(self.owner_url) as connection:
             self._shape = connection.execute(_SHAPE).fetchone()
             tables = [sql.Identifier(name) for (name,) in connection.execute(_TABLES)]
             empty = [table for table in tables if connection.execute(_FIRST.format(table)).fetchone() is None]
@@ -91,7 +101,7 @@ class LentDatabase:
             self._create()
 
     def _emptied(self) -> bool:
-        with psycopg.connect(self.url, autocommit=True) as connection:
+        with psycopg.connect(self.owner_url, autocommit=True) as connection:
             connection.execute(_END_OTHERS, [connection.info.backend_pid])
             if connection.execute(_SHAPE).fetchone() != self._shape:
                 return False

@@ -35,6 +35,9 @@ from tests.answers import hold_to_contract
 #: The parameters of a call that publishes small counts.
 ACCEPTED = {"accept_small_counts": "true"}
 
+#: A key that signs, the same in all processes.
+AUDIT_KEY = "nWGxne_9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A"
+
 
 def example_entry(**changes: Any) -> dict[str, Any]:
     """Return a copy of the contract's example entry, which the caller may change."""

@@ -92,8 +92,27 @@ def test_nothing_starts_before_the_one_migration_is_done():
 def test_passwords_are_in_files_that_git_ignores():
     services = COMPOSE["services"].values()
     passwords = {name: value for each in services for name, value in each["environment"].items() if "PASSWORD" in name}
-    assert set(passwords) == {"AEGIS_DATABASE_PASSWORD_FILE", "POSTGRES_PASSWORD_FILE"}
-    assert set(passwords.values()) == {"/run/secrets/database-password"}
-    assert COMPOSE["secrets"] == {"database-password": {"file": "./secrets/database-password"}}
+    secrets = {"database-password", "service-password"}
+    assert passwords == {
+        "AEGIS_DATABASE_PASSWORD_FILE": "/run/secrets/service-password",
+        "AEGIS_OWNER_DATABASE_PASSWORD_FILE": "/run/secrets/database-password",
+        "POSTGRES_PASSWORD_FILE": "/run/secrets/database-password",
+    }
+    assert COMPOSE["secrets"] == {name: {"file": f"./secrets/{name}"} for name in secrets}
     assert "/secrets/" in (ROOT / ".gitignore").read_text().splitlines()
-    assert "@" not in COMPOSE["services"]["api"]["environment"]["AEGIS_DATABASE_URL"].split("aegis@")[1]
+    assert "@" not in COMPOSE["services"]["api"]["environment"]["AEGIS_DATABASE_URL"].split("aegis_service@")[1]
+
+
+def test_only_the_migration_has_what_the_owner_of_the_database_may_do():
+    owner = COMPOSE["services"]["postgres"]["environment"]["POSTGRES_USER"]
+    for name, service in aegis_services().items():
+        assert ("AEGIS_OWNER_DATABASE_URL" in service["environment"]) == (name == "migrate")
+        assert ("database-password" in service["secrets"]) == (name == "migrate")
+        assert not service["environment"]["AEGIS_DATABASE_URL"].startswith(f"postgresql://{owner}@")
+
+
+def test_all_that_sign_have_the_one_key_that_the_migration_makes():
+    files = {service["environment"]["AEGIS_AUDIT_KEY_FILE"] for service in aegis_services().values()}
+    assert len(files) == 1
+    for service in aegis_services().values():
+        assert any(volume.split(":")[1] == str(Path(*files).parent) for volume in service["volumes"])

@@ -32,6 +32,7 @@ from app.services.admission import Admission
 from app.services.catalogue import require_publisher
 from app.services.policy import Policy
 from app.services.recent_versions import RecentVersions
+from app.services.signing import Signer
 from app.settings import LOOPBACK
 from app.telemetry import ApiMetrics
 
@@ -59,6 +60,7 @@ class State:
         links_allow_private: whether links to delivered tables may.
         metrics: what the process counts.
         tokens: reads tokens of the trusted issuer; None if there is none.
+        signer: signs receipts; None if there is no key.
     """
 
     database: Database
@@ -79,6 +81,7 @@ class State:
     links_allow_private: bool
     metrics: ApiMetrics
     tokens: TokenReader | None = None
+    signer: Signer | None = None
 
 
 def get_state(request: Request) -> State:

@@ -9,6 +9,7 @@ from fastapi import APIRouter
 
 from app.api.routers import (
     advice,
+    audit,
     data_requests,
     decisions,
     documentation,
@@ -35,6 +36,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     decisions.router,
     leases.router,
     verifications.router,
+    audit.router,
     measures.router,
     keys.router,
     policy.router,

@@ -2,11 +2,14 @@
 
 from pathlib import Path
 
+import psycopg
 from alembic import command
 from alembic.config import Config
 from alembic.script.revision import ResolutionError
 from alembic.util import CommandError
+from sqlalchemy.exc import ProgrammingError
 
+from app.catalog.roles import DatabaseUrls, grant
 from app.catalog.session import clear_errors
 from app.domain.errors import DatabaseUnavailableError
 
@@ -23,20 +26,28 @@ def configuration(database_url: str) -> Config:
     return config
 
 
-def upgrade(database_url: str) -> None:
-    """Bring the database to the newest revision, if it is not there yet.
+def upgrade(urls: DatabaseUrls) -> None:
+    """Bring the database to the newest revision, if it is not there yet, and let the service's role use it.
 
     Raises:
-        DatabaseUnavailableError: the database cannot be reached, or belongs to a newer version.
+        DatabaseUnavailableError: the database cannot be reached, belongs to a newer version, or has no role for the
+            service and none can be created.
     """
     with clear_errors():
         try:
-            command.upgrade(configuration(database_url), "head")
+            command.upgrade(configuration(urls.owner), "head")
+            grant(urls)
         except CommandError as error:
             if not isinstance(error.__cause__, ResolutionError):
                 raise
             raise DatabaseUnavailableError(
                 "A newer version has migrated this database: install that version, or restore the backup from before."
+            ) from None
+        except ProgrammingError as error:
+            if not isinstance(error.orig, psycopg.errors.InsufficientPrivilege):
+                raise
+            raise DatabaseUnavailableError(
+                "The database must be migrated, but not by this role: set AEGIS_OWNER_DATABASE_URL to its owner's URL."
             ) from None
 
 

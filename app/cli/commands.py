@@ -12,16 +12,27 @@ from uvicorn.loops.auto import auto_loop_factory
 
 from app import log
 from app.catalog import migrations
-from app.cli.environment import DataDir, database_of, fail, own_database, settings_of, with_services
+from app.cli.audit import audit
+from app.cli.environment import (
+    DataDir,
+    audit_key_file_of,
+    database_of,
+    fail,
+    own_database,
+    refuse_bad_audit_key,
+    settings_of,
+    with_services,
+)
 from app.cli.keys import keys
 from app.cli.replay import replay
 from app.cli.tenants import tenants
 from app.domain.callers import DEFAULT_TENANT, Role
 from app.domain.errors import RefusalError
 from app.main import OpenDoorError, create_app, refuse_open_door, run
-from app.process.embedded import EmbeddedPostgresError, home_of, running_url, server_account
+from app.process.embedded import EmbeddedPostgresError, home_of, running_urls, server_account
 from app.process.supervisor import GroupMember, Supervisor
 from app.services.keyring import Keyring
+from app.services.signing import draw_key_text
 from app.settings import Settings
 
 cli = typer.Typer(
@@ -29,7 +40,11 @@ cli = typer.Typer(
 )
 cli.add_typer(keys, name="keys")
 cli.add_typer(tenants, name="tenants")
+cli.add_typer(audit, name="audit")
 cli.command()(replay)
+
+#: Settings that only migrations need.
+_OWNER_ONLY = ("AEGIS_OWNER_DATABASE_URL", "AEGIS_OWNER_DATABASE_PASSWORD_FILE")
 
 #: The advisor's arrays are small, so one thread in each process is fastest and leaves the cores to the workers.
 _ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
@@ -53,17 +68,22 @@ def serve(
     settings = settings_of(host=host, port=port, workers=workers, data_dir=data_dir)
     log.configure(settings.log_level)
     _refuse_taken_port(settings.host, settings.port)
-    with own_database(settings) as url:
-        migrations.upgrade(url)
-        asyncio.run(with_services(url, lambda services: refuse_open_door(services.keyring(), settings)))
+    with own_database(settings) as urls:
+        migrations.upgrade(urls)
+        asyncio.run(with_services(urls.service, lambda services: refuse_open_door(services.keyring(), settings)))
         environment = _ONE_THREAD | {
-            "AEGIS_DATABASE_URL": url,
+            "AEGIS_DATABASE_URL": urls.service,
             "AEGIS_HOST": settings.host,
             "AEGIS_PORT": str(settings.port),
             "AEGIS_EXAMPLE": str(example or ""),
         }
         if settings.disk_dir is None and settings.database_url is None:
             environment["AEGIS_DISK_DIR"] = str(home_of(settings.data_dir, server_account()))
+        if (key_file := _audit_key_file(settings)) is not None:
+            environment["AEGIS_AUDIT_KEY_FILE"] = str(key_file)
+            refuse_bad_audit_key(settings.model_copy(update={"audit_key_file": key_file}))
+        for name in _OWNER_ONLY:
+            os.environ.pop(name, None)  # the others do not need what the owner may do
         this = (sys.executable, "-m", "app.cli")
         group = [GroupMember(name="api", argv=(*this, "api"), env=environment)]
         for number in range(1, settings.workers + 1):
@@ -78,6 +98,7 @@ def serve(
 def api(example: Annotated[str, typer.Option(envvar="AEGIS_EXAMPLE")] = "") -> None:
     """Run the API alone, as `serve` starts it."""
     settings = settings_of()
+    refuse_bad_audit_key(settings)
     log.configure(settings.log_level)
     run(settings, example)
 
@@ -90,11 +111,13 @@ def worker(data_dir: DataDir = None) -> None:
     os.environ.update(_ONE_THREAD)
     settings = settings_of(data_dir=data_dir)
     log.configure(settings.log_level)
-    url = settings.database_url or running_url(settings.data_dir)
-    if url is None:
+    urls = settings.urls or running_urls(settings.data_dir)
+    if urls is None:
         fail(f"no database: set AEGIS_DATABASE_URL, or start `aegis-server serve --data-dir {settings.data_dir}`")
+    own = settings.model_copy(update={"database_url": urls.service, "audit_key_file": audit_key_file_of(settings)})
+    refuse_bad_audit_key(own)
     with asyncio.Runner(loop_factory=auto_loop_factory()) as runner:  # as the API has it
-        runner.run(run_worker(settings.model_copy(update={"database_url": url})))
+        runner.run(run_worker(own))
 
 
 @cli.command()
@@ -107,12 +130,16 @@ def migrate(
     ] = None,
 ) -> None:
     """Bring the database to the newest revision. Safe to run at any time, also several times at once."""
-    with database_of(settings_of(data_dir=data_dir)) as url:
-        migrations.upgrade(url)
+    settings = settings_of(data_dir=data_dir)
+    with database_of(settings) as urls:
+        migrations.upgrade(urls)
+        _audit_key_file(settings)
         if draft is not None:
-            migrations.draft(url, draft)
+            migrations.draft(urls.owner, draft)
         if first_key_file is not None:
-            asyncio.run(with_services(url, lambda services: _create_first_key(services.keyring(), first_key_file)))
+            asyncio.run(
+                with_services(urls.service, lambda services: _create_first_key(services.keyring(), first_key_file))
+            )
 
 
 @cli.command()
@@ -139,15 +166,31 @@ def _refuse_taken_port(host: str, port: int) -> None:
         fail(f"cannot listen on {host}, port {port}: {error.strerror or error}; choose another with --port")
 
 
+def _audit_key_file(settings: Settings) -> Path | None:
+    """The file of the key that signs, which is made if there is none."""
+    path = audit_key_file_of(settings)
+    try:
+        if path is not None and not path.exists():
+            _write_privately(path, draw_key_text())
+    except OSError as error:
+        fail(f"the audit key cannot be written to {path}: {error.strerror}")
+    return path
+
+
+def _write_privately(path: Path, text: str) -> None:
+    """Write a file that only its owner can read."""
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+        # Others may be able to read a file that existed before.
+        os.fchmod(file.fileno(), 0o600)
+        file.write(text)
+
+
 async def _create_first_key(keyring: Keyring, path: Path) -> None:
     """Create an operator's key in a file that only its owner can read, unless a key was ever created."""
     if await keyring.any_created():
         return
     key, _ = await keyring.create(DEFAULT_TENANT, Role.OPERATOR)
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
-        # Others may be able to read a file that existed before.
-        os.fchmod(file.fileno(), 0o600)
-        file.write(key + "\n")
+    _write_privately(path, key + "\n")
 
 
 def main() -> NoReturn:

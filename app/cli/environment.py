@@ -12,15 +12,20 @@ from pydantic import ValidationError
 from app.api.required_privacy import required_by
 from app.catalog import migrations
 from app.catalog.queue import queue_app
+from app.catalog.roles import DatabaseUrls
 from app.catalog.session import Database
 from app.domain.quotas import Quota
 from app.factory import Factory
 from app.identity import token_reader
-from app.process.embedded import EmbeddedPostgres, running_url
+from app.process.embedded import EmbeddedPostgres, home_of, running_urls, server_account
+from app.services.signing import signer_of
 from app.settings import Settings
 from app.telemetry import refuse_missing_exporter
 
 T = TypeVar("T")
+
+#: The name of the file that has the key of the audit log beside an embedded database.
+AUDIT_KEY = "audit-key.pem"
 
 DataDir = Annotated[
     Path | None,
@@ -36,6 +41,9 @@ def settings_of(**options: object) -> Settings:
         required_by(settings)  # a criterion that does not exist is an error of the settings, too
         Quota.from_numbers(settings.quota)
         token_reader(settings)
+        signer_of(settings.audit_key)
+        if settings.database_url is None and settings.owner_database_url is not None:
+            fail("AEGIS_OWNER_DATABASE_URL is the database's URL for its owner: set AEGIS_DATABASE_URL, too")
         refuse_missing_exporter(settings.traces_endpoint)
     except ValidationError as error:
         fail("; ".join(f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors()))
@@ -45,31 +53,48 @@ def settings_of(**options: object) -> Settings:
 
 
 @contextmanager
-def database_of(settings: Settings) -> Iterator[str]:
-    """The URL of the database: the one that is set, or the embedded one, started for the block unless it runs."""
-    url = running_url(settings.data_dir) if settings.database_url is None else None
-    if url is not None:
-        yield url
+def database_of(settings: Settings) -> Iterator[DatabaseUrls]:
+    """Where the database is: the one that is set, or the embedded one, started for the block unless it runs."""
+    urls = running_urls(settings.data_dir) if settings.urls is None else None
+    if urls is not None:
+        yield urls
         return
-    with own_database(settings) as url:
-        yield url
+    with own_database(settings) as urls:
+        yield urls
 
 
 @contextmanager
-def own_database(settings: Settings) -> Iterator[str]:
-    """The URL of the database that is set, or of an embedded one that runs during the block."""
-    if settings.database_url is not None:
-        yield settings.database_url
+def own_database(settings: Settings) -> Iterator[DatabaseUrls]:
+    """Where the database is that is set, or an embedded one that runs during the block."""
+    if settings.urls is not None:
+        yield settings.urls
         return
     with EmbeddedPostgres(settings.data_dir) as server:
-        yield server.url
+        yield server.urls
+
+
+def audit_key_file_of(settings: Settings) -> Path | None:
+    """The file of the key that signs: the one that is set, or the one beside an embedded database; None if none is."""
+    if settings.audit_key is not None:
+        return None
+    if settings.audit_key_file is None and settings.database_url is None:
+        return home_of(settings.data_dir, server_account()) / AUDIT_KEY
+    return settings.audit_key_file
+
+
+def refuse_bad_audit_key(settings: Settings) -> None:
+    """Exit with a message if the key that signs cannot be used."""
+    try:
+        signer_of(settings.audit_key, settings.audit_key_file)
+    except ValueError as error:
+        fail(str(error))
 
 
 def on_services(data_dir: Path | None, work: Callable[[Factory], Awaitable[T]]) -> T:
     """Run `work` with the services of the settings' database, which is brought to the newest revision first."""
-    with database_of(settings_of(data_dir=data_dir)) as url:
-        migrations.upgrade(url)
-        return asyncio.run(with_services(url, work))
+    with database_of(settings_of(data_dir=data_dir)) as urls:
+        migrations.upgrade(urls)
+        return asyncio.run(with_services(urls.service, work))
 
 
 async def with_services(url: str, work: Callable[[Factory], Awaitable[T]]) -> T:

@@ -30,9 +30,9 @@ def replay(
     cannot be computed.
     """
     settings = settings_of(data_dir=data_dir)
-    with database_of(settings) as url:
-        migrations.upgrade(url)
-        replayed = asyncio.run(with_services(url, lambda services: services.replays().load(advice_id)))
+    with database_of(settings) as urls:
+        migrations.upgrade(urls)
+        replayed = asyncio.run(with_services(urls.service, lambda services: services.replays().load(advice_id)))
     try:
         references, result = asyncio.run(_computed(replayed, settings))
     except TimeoutError:

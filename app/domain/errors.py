@@ -178,6 +178,12 @@ class DatabaseUnavailableError(RefusalError):
     code = "database_unavailable"
 
 
+class NothingSignedError(RefusalError):
+    """This service has no key that may sign."""
+
+    code = "nothing_signed"
+
+
 class NoWorkerError(RefusalError):
     """No worker runs, so no question is answered."""
 

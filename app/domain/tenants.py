@@ -17,5 +17,10 @@ class TenantPolicy:
     required_privacy: RequiredPrivacy = NOTHING_REQUIRED
     demands_sign_off: bool = False
 
+    def __str__(self) -> str:
+        """What it asks: `k=5,t=0.2, sign-off`."""
+        asked = [str(self.required_privacy), *(["sign-off"] * self.demands_sign_off)]
+        return ", ".join(filter(None, asked)) or "nothing"
+
 
 NO_DEMANDS = TenantPolicy()

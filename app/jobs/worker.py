@@ -13,6 +13,7 @@ from prometheus_client import CollectorRegistry, ProcessCollector, start_http_se
 from app.catalog.queue import queue_app
 from app.catalog.session import Database
 from app.domain.lanes import Lane
+from app.jobs.audit_heads import keep_heads_signed
 from app.jobs.deliveries import Deliverer
 from app.jobs.retention import keep_retention
 from app.jobs.sending import Sender
@@ -21,6 +22,7 @@ from app.jobs.watch import JobWatch
 from app.process.child import ChildProcess, keep_warm
 from app.services import computation
 from app.services.retention import Retention
+from app.services.signing import signer_of
 from app.settings import Settings
 from app.telemetry import ChildrenCollector, JobMetrics, PoolCollector, WebhookMetrics, tracer_for
 
@@ -45,6 +47,7 @@ async def _run_worker(settings: Settings, tracer: Tracer) -> None:
     if settings.database_url is None:
         message = "a worker needs a database: set AEGIS_DATABASE_URL, or start the worker beside `aegis-server serve`"
         raise ValueError(message)
+    signer = signer_of(settings.audit_key, settings.audit_key_file)
     database = Database(settings.database_url, pool_size=2, can_lose_commits=True)
     # One of its own: neither do deliveries wait for answers, nor answers for deliveries.
     for_deliveries = Database(settings.database_url, pool_size=1, can_lose_commits=True)
@@ -68,6 +71,7 @@ async def _run_worker(settings: Settings, tracer: Tracer) -> None:
                 beside = [
                     asyncio.create_task(keep_warm(children.values())),
                     asyncio.create_task(keep_retention(database, queue, retention)),
+                    asyncio.create_task(keep_heads_signed(database, queue, signer)),
                     asyncio.create_task(deliverer.run()),
                 ]
                 await _work(queue)

@@ -41,7 +41,7 @@ class Administration:
         """
         owner = administered_tenant(caller, tenant)
         _refuse_more(caller, role)
-        return await self._keyring.create(owner, role, lifetime)
+        return await self._keyring.create(owner, role, lifetime, by=caller)
 
     async def page(self, caller: Caller, tenant: str | None, limit: int, after: str | None) -> KeyPage:
         """A page of keys, valid or not: of a tenant, or of all that the caller administers.
@@ -61,7 +61,7 @@ class Administration:
             NotFoundError: there is no such key, or its tenant is not the caller's.
         """
         _refuse_more(caller, (await self._administered(caller, prefix)).role)
-        await self._keyring.revoke(prefix)
+        await self._keyring.revoke(prefix, by=caller)
         return await self._administered(caller, prefix)
 
     async def rotate(
@@ -86,7 +86,7 @@ class Administration:
             raise InvalidDocumentError(f"The key {prefix} has been replaced already, by {successor}.")
         end = now + overlap
         await self._keys.set_expiry(prefix, end if key.expires_at is None else min(end, key.expires_at))
-        return await self._keyring.create(key.tenant, key.role, lifetime or key.lifetime, replaces=prefix)
+        return await self._keyring.create(key.tenant, key.role, lifetime or key.lifetime, replaces=prefix, by=caller)
 
     async def questions(
         self, caller: Caller, tenant: str | None, entry_id: UUID | None, limit: int, page_token: str | None
@@ -120,7 +120,7 @@ class Administration:
             InvalidDocumentError: the name of the tenant is invalid.
         """
         owner = administered_tenant(caller, tenant)
-        await self._tenants.set_policy(owner, policy)
+        await self._tenants.set_policy(owner, policy, by=caller)
         return owner
 
     async def _administered(self, caller: Caller, prefix: str) -> ApiKey:

@@ -4,12 +4,14 @@ from collections.abc import Callable
 
 from app.catalog.queue import JobQueue
 from app.catalog.stores.advice import AdviceStore
+from app.catalog.stores.audit import AuditStore
 from app.catalog.stores.contents import ContentStore
 from app.catalog.stores.entries import EntryStore, Search
 from app.catalog.stores.events import EventStore
 from app.catalog.stores.keys import KeyStore
 from app.catalog.stores.tenants import TenantStore
 from app.catalog.stores.verdicts import VerdictStore
+from app.domain.audit import AuditAction, AuditRecord
 from app.domain.callers import Caller
 from app.domain.entries import CountTable, Head, HeadPage, Publication, Visibility
 from app.domain.errors import (
@@ -43,6 +45,7 @@ class CatalogueService:
         quotas: QuotaService,
         events: EventStore,
         requests: DataRequestWork,
+        audit: AuditStore,
         queue: JobQueue,
     ) -> None:
         self._entries = entries
@@ -54,6 +57,7 @@ class CatalogueService:
         self._quotas = quotas
         self._events = events
         self._requests = requests
+        self._audit = audit
         self._queue = queue
 
     async def terms(self, caller: Caller, name: str | None, admission: Admission) -> Terms:
@@ -135,6 +139,7 @@ class CatalogueService:
         self, caller: Caller, entry_id: str, publication: Publication, admission: Admission
     ) -> Published:
         head = await self.head(caller, entry_id)
+        await self._record(caller, AuditAction.PUBLISH_ENTRY, head)
         await self._events.entry_shown(entry_id, head.version)
         return Published(head, True, tuple(admission.warnings(publication, head.policy)))
 
@@ -204,6 +209,7 @@ class CatalogueService:
         if not is_current(head):
             raise StaleVersionError("The entry has changed. Read it again and repeat the change.")
         await self._entries.set_visibility(entry_id, visibility)
+        await self._record(caller, AuditAction.SHOW_ENTRY, head, visibility.audience.value)
         await self._events.entry_shown(entry_id, before=head.visibility)
         return await self.head(caller, entry_id)
 
@@ -229,6 +235,7 @@ class CatalogueService:
             }:
                 raise RoleNotAllowedError("You have published this version yourself. Somebody else has to sign it off.")
             await self._entries.sign_off(head, caller.subject)
+            await self._record(caller, AuditAction.SIGN_OFF_ENTRY, head)
             await self._events.entry_shown(entry_id, head.version)
         return await self.head(caller, entry_id, head.version)
 
@@ -242,6 +249,11 @@ class CatalogueService:
         await self._requests.end_for_entry(entry_id)
         await self._advice.wake_waiting(entry_id)
         await self._entries.delete(entry_id)
+        await self._record(caller, AuditAction.DELETE_ENTRY, head)
+
+    async def _record(self, caller: Caller, action: AuditAction, head: Head, value: str | None = None) -> None:
+        record = AuditRecord(action, head.id, head.version, head.digest, head.terms, value=value)
+        await self._audit.add(record, caller)
 
     async def _owned(self, caller: Caller, entry_id: str) -> Head:
         """The head of an entry that the caller may change, locked until the transaction ends."""

@@ -6,11 +6,13 @@ from typing import Final
 from anyio import to_thread
 
 from app.catalog.stores.advice import AdviceStore
+from app.catalog.stores.audit import AuditStore
 from app.catalog.stores.data_requests import DataRequestStore, Wanted
 from app.catalog.stores.entries import EntryStore
 from app.catalog.stores.handovers import HandoverStore
 from app.catalog.stores.verifications import VerificationStore
 from app.domain.advice import Advice, View
+from app.domain.audit import AuditAction, AuditRecord
 from app.domain.callers import Caller, Role
 from app.domain.data_requests import (
     Action,
@@ -48,6 +50,7 @@ class DataRequestService:
         steps: DataRequestSteps,
         handovers: HandoverStore,
         verifications: VerificationStore,
+        audit: AuditStore,
     ) -> None:
         self._requests = requests
         self._entries = entries
@@ -57,6 +60,7 @@ class DataRequestService:
         self._steps = steps
         self._handovers = handovers
         self._verifications = verifications
+        self._audit = audit
 
     async def create(
         self, caller: Caller, entry_id: str, version: int | None, asked: NewDataRequest, rules: QuestionRules
@@ -180,7 +184,9 @@ class DataRequestService:
         request = await self._steps.locked(caller, request_id)
         if Side.CONSUMER not in request.sides_of(caller):
             raise RoleNotAllowedError("Only the tenant that has made a request, and operators, may erase its contact.")
-        await self._requests.erase_contact(request.id)
+        if await self._requests.erase_contact(request.id):
+            record = AuditRecord(AuditAction.ERASE_CONTACT, entry_id=request.entry_id, request_id=request.id)
+            await self._audit.add(record, caller)
         return await self._steps.read(caller, request_id)
 
 

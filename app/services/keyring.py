@@ -6,9 +6,11 @@
 import secrets
 from datetime import UTC, datetime, timedelta
 
+from app.catalog.stores.audit import AuditStore
 from app.catalog.stores.keys import KeyStore
 from app.catalog.stores.server_key import ServerKeyStore
-from app.domain.callers import LAST_USE_STEP, PREFIX_LENGTH, ApiKey, Role, draw_key, hash_key
+from app.domain.audit import AuditAction, AuditRecord
+from app.domain.callers import LAST_USE_STEP, PREFIX_LENGTH, ApiKey, Caller, Role, draw_key, hash_key
 from app.domain.errors import NotFoundError, UnknownKeyError
 from app.services.tenants import refuse_name
 
@@ -19,7 +21,8 @@ SERVER_KEY_BYTES = 32
 class Keyring:
     """Who holds which key."""
 
-    def __init__(self, keys: KeyStore, server_key: ServerKeyStore) -> None:
+    def __init__(self, keys: KeyStore, server_key: ServerKeyStore, audit: AuditStore) -> None:
+        self._audit = audit
         self._keys = keys
         self._server_key = server_key
 
@@ -28,9 +31,22 @@ class Keyring:
         return await self._keys.any_created()
 
     async def create(
-        self, tenant: str, role: Role, lifetime: timedelta | None = None, replaces: str | None = None
+        self,
+        tenant: str,
+        role: Role,
+        lifetime: timedelta | None = None,
+        replaces: str | None = None,
+        *,
+        by: Caller | None = None,
     ) -> tuple[str, ApiKey]:
         """Create a key for `tenant`. Its text is never shown again, since only its hash is stored.
+
+        Args:
+            tenant: whose key it is.
+            role: what it may do.
+            lifetime: how long it is valid; None if for ever.
+            replaces: the prefix of the key whose successor it is.
+            by: who creates it; None for whoever runs the service.
 
         Raises:
             InvalidDocumentError: the name of the tenant is invalid.
@@ -41,6 +57,9 @@ class Keyring:
         expires_at = None if lifetime is None else now + lifetime
         key = ApiKey(prefix, tenant, role, created_at=now, expires_at=expires_at, replaces=replaces)
         await self._keys.add(key, hash_key(text))
+        await self._audit.add(AuditRecord(AuditAction.CREATE_KEY, target=prefix, value=f"{role} of {tenant}"), by)
+        if replaces is not None:
+            await self._audit.add(AuditRecord(AuditAction.REPLACE_KEY, target=replaces, value=prefix), by)
         return text, key
 
     async def recognise(self, text: str) -> ApiKey:
@@ -61,8 +80,8 @@ class Keyring:
         """Every key ever created, including revoked and expired ones."""
         return await self._keys.all()
 
-    async def revoke(self, prefix: str) -> None:
-        """Revoke a key, given by its readable prefix or as a whole.
+    async def revoke(self, prefix: str, *, by: Caller | None = None) -> None:
+        """Revoke a key, given by its readable prefix or as a whole; `by` is as in `create`.
 
         Raises:
             NotFoundError: there is no such key.
@@ -70,7 +89,9 @@ class Keyring:
         prefix = prefix[:PREFIX_LENGTH]
         if not await self._keys.revoke(prefix):
             raise NotFoundError(f"There is no key with the prefix {prefix!r}; `aegis-server keys list` shows all.")
+        await self._audit.add(AuditRecord(AuditAction.REVOKE_KEY, target=prefix), by)
 
     async def renew_server_key(self) -> int:
         """Draw a new server key, and make all keyed digests anew; return how many these are."""
+        await self._audit.add(AuditRecord(AuditAction.RENEW_SERVER_KEY), None)
         return await self._server_key.replace(secrets.token_bytes(SERVER_KEY_BYTES))

@@ -2,7 +2,9 @@
 
 import math
 
+from app.catalog.stores.audit import AuditStore
 from app.catalog.stores.quotas import QuotaStore
+from app.domain.audit import AuditAction, AuditRecord
 from app.domain.callers import Caller
 from app.domain.errors import QuotaExceededError, QuotaSpentError, RoleNotAllowedError
 from app.domain.quotas import Quota, Usage
@@ -12,7 +14,8 @@ from app.services.tenants import refuse_name
 class QuotaService:
     """Quotas of tenants. `usual` is what applies to a tenant where it has no quota of its own."""
 
-    def __init__(self, quotas: QuotaStore, usual: Quota) -> None:
+    def __init__(self, quotas: QuotaStore, usual: Quota, audit: AuditStore) -> None:
+        self._audit = audit
         self._quotas = quotas
         self._usual = usual
 
@@ -80,6 +83,7 @@ class QuotaService:
         name = caller.tenant if tenant is None else tenant
         refuse_name(name)
         await self._quotas.set_quota(name, quota)
+        await self._audit.add(AuditRecord(AuditAction.SET_QUOTA, target=name, value=str(quota)), caller)
 
     async def _of(self, tenant: str) -> Quota:
         return (await self._quotas.quota(tenant)).otherwise(self._usual)

@@ -3,9 +3,11 @@
 `app.services.administration` is the same for callers.
 """
 
+from app.catalog.stores.audit import AuditStore
 from app.catalog.stores.quotas import QuotaStore
 from app.catalog.stores.tenants import TenantStore
-from app.domain.callers import LONGEST_TENANT, is_tenant_name
+from app.domain.audit import AuditAction, AuditRecord
+from app.domain.callers import LONGEST_TENANT, Caller, is_tenant_name
 from app.domain.errors import InvalidDocumentError
 from app.domain.quotas import Quota
 from app.domain.tenants import TenantPolicy
@@ -14,7 +16,8 @@ from app.domain.tenants import TenantPolicy
 class TenantService:
     """Tenants by name, for the service itself and for whoever runs it."""
 
-    def __init__(self, tenants: TenantStore, quotas: QuotaStore) -> None:
+    def __init__(self, tenants: TenantStore, quotas: QuotaStore, audit: AuditStore) -> None:
+        self._audit = audit
         self._tenants = tenants
         self._quotas = quotas
 
@@ -22,14 +25,17 @@ class TenantService:
         """What a tenant asks of its entries."""
         return await self._tenants.policy(tenant)
 
-    async def set_policy(self, tenant: str, policy: TenantPolicy) -> None:
+    async def set_policy(self, tenant: str, policy: TenantPolicy, *, by: Caller | None = None) -> None:
         """Set what a tenant asks of its entries; the tenant is created if it is new.
+
+        `by` is who does so; None for whoever runs the service.
 
         Raises:
             InvalidDocumentError: the name of the tenant is invalid.
         """
         refuse_name(tenant)
         await self._tenants.set_policy(tenant, policy)
+        await self._audit.add(AuditRecord(AuditAction.SET_POLICY, target=tenant, value=str(policy)), by)
 
     async def set_quota(self, tenant: str, quota: Quota) -> None:
         """Set what a tenant may use; where it has no limit, the service's usual one applies.
@@ -39,6 +45,7 @@ class TenantService:
         """
         refuse_name(tenant)
         await self._quotas.set_quota(tenant, quota)
+        await self._audit.add(AuditRecord(AuditAction.SET_QUOTA, target=tenant, value=str(quota)), None)
 
     async def all(self) -> list[tuple[str, TenantPolicy]]:
         """Every tenant, with what it asks."""

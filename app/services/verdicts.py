@@ -9,6 +9,7 @@ import numpy as np
 
 from aegis_advisor.evidence import DROP, pair_counts
 from aegis_advisor.verdict import PublishedCounts, Reason, Releases, judge
+from app.catalog.stores.audit import AuditStore
 from app.catalog.stores.contents import ContentStore
 from app.catalog.stores.verdicts import VerdictStore
 from app.domain.documents import Document, attach, decompress, evidence_of, pairs_in
@@ -73,7 +74,8 @@ def _codes(maskings: Sequence[str], options: Sequence[str]) -> np.ndarray[Any, n
 class VerdictService:
     """Loads what a job needs to judge a version, and stores its verdict. Each call belongs in a short transaction."""
 
-    def __init__(self, contents: ContentStore, verdicts: VerdictStore) -> None:
+    def __init__(self, contents: ContentStore, verdicts: VerdictStore, audit: AuditStore) -> None:
+        self._audit = audit
         self._contents = contents
         self._verdicts = verdicts
 
@@ -89,8 +91,8 @@ class VerdictService:
 
     async def store(self, version_id: int, verdict: StoredVerdict) -> None:
         """Store a verdict. Does nothing if the version has been deleted."""
-        if await self._contents.pin(version_id):
-            await self._verdicts.add(version_id, verdict)
+        if await self._contents.pin(version_id) and await self._verdicts.add(version_id, verdict):
+            await self._audit.add_verdict(version_id, "passed" if verdict.passed else "failed")
 
     async def find(self, version_id: int) -> StoredVerdict | None:
         """The verdict on a version; None if there is none yet."""

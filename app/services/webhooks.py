@@ -3,8 +3,10 @@
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
+from app.catalog.stores.audit import AuditStore
 from app.catalog.stores.events import EventStore
 from app.catalog.stores.webhooks import WebhookStore
+from app.domain.audit import AuditAction, AuditRecord
 from app.domain.callers import Caller
 from app.domain.errors import Fault, InvalidDocumentError, NotFoundError
 from app.domain.events import EVENT_TYPES
@@ -16,7 +18,8 @@ from app.services.webhook_urls import refuse_url
 class WebhookService:
     """Webhooks of tenants, for callers."""
 
-    def __init__(self, webhooks: WebhookStore, events: EventStore) -> None:
+    def __init__(self, webhooks: WebhookStore, events: EventStore, audit: AuditStore) -> None:
+        self._audit = audit
         self._webhooks = webhooks
         self._events = events
 
@@ -37,6 +40,7 @@ class WebhookService:
         secret = draw_secret()
         asked = [name for name in EVENT_TYPES if name in event_types]
         webhook_id = await self._webhooks.add(owner, url, asked, secret, caller.subject)
+        await self._record(caller, AuditAction.CREATE_WEBHOOK, webhook_id)
         return secret_text(secret), await self.find(caller, webhook_id)
 
     async def of_tenant(self, caller: Caller, tenant: str | None) -> list[Webhook]:
@@ -70,8 +74,10 @@ class WebhookService:
         webhook = await self.find(caller, webhook_id)
         if enabled:
             await self._webhooks.enable(webhook.id)
+            await self._record(caller, AuditAction.ENABLE_WEBHOOK, webhook.id)
         elif webhook.disabled_at is None:
             await self._webhooks.disable(webhook.id, "administrator")
+            await self._record(caller, AuditAction.DISABLE_WEBHOOK, webhook.id)
         return await self.find(caller, webhook_id)
 
     async def rotate(self, caller: Caller, webhook_id: str, overlap: timedelta) -> tuple[str, Webhook]:
@@ -83,6 +89,7 @@ class WebhookService:
         """
         webhook, secret = await self.find(caller, webhook_id), draw_secret()
         await self._webhooks.set_secret(webhook.id, secret, datetime.now(UTC) + overlap)
+        await self._record(caller, AuditAction.ROTATE_WEBHOOK, webhook.id)
         return secret_text(secret), webhook
 
     async def delete(self, caller: Caller, webhook_id: str) -> None:
@@ -92,7 +99,9 @@ class WebhookService:
             RoleNotAllowedError: the caller administers nothing.
             NotFoundError: there is no such webhook, or its tenant is not the caller's.
         """
-        await self._webhooks.delete((await self.find(caller, webhook_id)).id)
+        webhook = await self.find(caller, webhook_id)
+        await self._webhooks.delete(webhook.id)
+        await self._record(caller, AuditAction.DELETE_WEBHOOK, webhook.id)
 
     async def test(self, caller: Caller, webhook_id: str) -> Delivery:
         """Send an event that says nothing, and return its delivery.
@@ -115,6 +124,9 @@ class WebhookService:
             NotFoundError: there is no such webhook, or its tenant is not the caller's.
         """
         return await self._webhooks.deliveries((await self.find(caller, webhook_id)).id, limit)
+
+    async def _record(self, caller: Caller, action: AuditAction, webhook_id: str) -> None:
+        await self._audit.add(AuditRecord(action, target=webhook_id), caller)
 
 
 def _refuse_unknown(event_types: Sequence[str]) -> None:

@@ -13,7 +13,7 @@ import pytest
 from aegis_provider import load_plan, prepare_entry
 from aegis_sdk import Client
 from app.process.embedded import EmbeddedPostgres
-from tests.postgres import create_database
+from tests.postgres import SERVICE, as_role, create_database
 
 PLAN = """label: ill
 quasi_identifiers: [age, town]
@@ -44,10 +44,16 @@ def service(database_url: str, **environment: str) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def url(postgres: EmbeddedPostgres, migrated: str) -> Iterator[str]:
-    """A shared service in development mode; each test publishes under its own names."""
-    database_url = create_database(postgres.url, f"contract_{uuid4().hex}", template=migrated)
-    with service(database_url, AEGIS_LINKS_ALLOW_PRIVATE="true") as address:
+def url(postgres: EmbeddedPostgres, migrated: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A shared service in development mode; each test publishes under its own names.
+
+    It runs as in production: with a role that does not own its database, and with a key that signs.
+    """
+    owner_url = create_database(postgres.url, f"contract_{uuid4().hex}", template=migrated)
+    key_file = str(tmp_path_factory.mktemp("audit") / "audit-key.pem")
+    settings = {"AEGIS_OWNER_DATABASE_URL": owner_url, "AEGIS_AUDIT_KEY_FILE": key_file}
+    settings |= {"AEGIS_LINKS_ALLOW_PRIVATE": "true"}  # delivered files are on this machine
+    with service(as_role(owner_url, SERVICE), **settings) as address:
         yield address
 
 

@@ -1,9 +1,9 @@
 """The store of requests for data and their history."""
 
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final
 
 from sqlalchemy import (
@@ -27,6 +27,7 @@ from sqlalchemy import (
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
+from app.catalog.stores.audit import AuditStore
 from app.catalog.stores.data_request_rows import to_change, to_request
 from app.catalog.stores.page_tokens import read_token, write_token
 from app.catalog.stores.tenants import tenant_id
@@ -169,10 +170,7 @@ class DataRequestStore:
         locked = await self._session.execute(wanted.order_by(DataRequestRow.id).with_for_update())
         ids = list(locked.scalars())
         if ids:
-            changes = {"action": Action.END.value, "state": State.ENDED.value, "side": Side.SERVICE.value}
-            await self._session.execute(
-                insert(DataRequestChangeRow), [{"request_id": one, "reason": reason} | changes for one in ids]
-            )
+            await self._add_changes(ids, Change(Action.END, State.ENDED, Side.SERVICE, reason=reason))
             await self._session.execute(
                 update(DataRequestRow)
                 .where(DataRequestRow.id == any_(literal(ids, ARRAY(Uuid))))
@@ -191,9 +189,7 @@ class DataRequestStore:
             cost: of this configuration.
             problem: why there is no advice.
         """
-        told = {name: value for name, value in asdict(change).items() if name != "at"}
-        added = insert(DataRequestChangeRow).values(request_id=uuid.UUID(request_id), **told)
-        at = (await self._session.execute(added.returning(DataRequestChangeRow.at))).scalar_one()
+        at = await self._add_changes([uuid.UUID(request_id)], change)
         values: dict[str, object] = {"state": change.state.value, "changed_at": at}
         if change.configuration is not None:
             values |= {"configuration": change.configuration, "cost": None if cost is None else asdict(cost)}
@@ -202,6 +198,18 @@ class DataRequestStore:
         await self._session.execute(
             update(DataRequestRow).where(DataRequestRow.id == uuid.UUID(request_id)).values(values)
         )
+
+    async def _add_changes(self, ids: Sequence[uuid.UUID], change: Change) -> datetime:
+        """Add a change to the history of requests and to the audit log, at the same time, and return the last time.
+
+        Every change of a request comes through here, so that the log has all of them.
+        """
+        at = await AuditStore(self._session).add_change(ids, change)
+        told = {name: value for name, value in asdict(change).items() if name != "at"}
+        await self._session.execute(
+            insert(DataRequestChangeRow), [{"request_id": one, "at": at[one]} | told for one in ids]
+        )
+        return max(at.values())
 
     async def changes(self, request_id: str) -> list[Change]:
         """The history of a request, oldest first."""
@@ -212,11 +220,15 @@ class DataRequestStore:
         )
         return [to_change(row) for row in rows.scalars()]
 
-    async def erase_contact(self, request_id: str) -> None:
-        """Forget whom to ask about a request."""
-        await self._session.execute(
-            update(DataRequestRow).where(DataRequestRow.id == uuid.UUID(request_id)).values(contact=None)
+    async def erase_contact(self, request_id: str) -> bool:
+        """Forget whom to ask about a request; False if that was forgotten before."""
+        erased = await self._session.execute(
+            update(DataRequestRow)
+            .where(DataRequestRow.id == uuid.UUID(request_id), DataRequestRow.contact.is_not(None))
+            .values(contact=None)
+            .returning(DataRequestRow.id)
         )
+        return erased.first() is not None
 
     async def _locked(self, *conditions: ColumnElement[bool], skip_locked: bool = False) -> list[DataRequest]:
         """Some requests, locked by themselves: what is read then is as it stays, and everybody locks in one order."""

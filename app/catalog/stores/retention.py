@@ -7,6 +7,7 @@ from typing import Final
 from sqlalchemy import TextClause, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.domain.audit import DELETE_VERSION
 from app.domain.data_requests import OPEN
 
 #: How many rows are deleted in a transaction.
@@ -38,9 +39,12 @@ _OLD_VERSIONS = text(
     "ORDER BY version.id LIMIT :part FOR UPDATE OF version SKIP LOCKED"
 )
 _VERSIONS = text(
-    "DELETE FROM entry_version WHERE id = ANY(:ids) "
-    "AND NOT EXISTS (SELECT FROM data_request WHERE version_id = entry_version.id AND state = ANY(:open)) RETURNING id"
-)
+    "WITH deleted AS (DELETE FROM entry_version WHERE id = ANY(:ids) "
+    "AND NOT EXISTS (SELECT FROM data_request WHERE version_id = entry_version.id AND state = ANY(:open)) "
+    "RETURNING entry_id, version, digest) "
+    "INSERT INTO audit_record (action, entry_id, version, digest) "
+    "SELECT :action, entry_id, version, digest FROM deleted RETURNING id"
+).bindparams(action=DELETE_VERSION)
 
 # Those that somebody changes are left for the next time: the others change them in another order.
 _DELIVERIES = text(

@@ -14,10 +14,11 @@ class VerdictStore:
     def __init__(self, session: AsyncSession) -> None:
         self._session = session
 
-    async def add(self, version_id: int, verdict: StoredVerdict) -> None:
-        """Store a verdict, unless another run of the same job has already stored one."""
+    async def add(self, version_id: int, verdict: StoredVerdict) -> bool:
+        """Store a verdict; False if another run of the same job has already stored one."""
         values = {"version_id": version_id, "passed": verdict.passed, "findings": list(verdict.findings)}
-        await self._session.execute(insert(VerdictRow).on_conflict_do_nothing(), [values])
+        added = insert(VerdictRow).values(values).on_conflict_do_nothing().returning(VerdictRow.version_id)
+        return (await self._session.execute(added)).first() is not None
 
     async def find(self, version_id: int) -> StoredVerdict | None:
         """The verdict on a version; None if there is none yet."""

@@ -2,6 +2,7 @@
 
 from app.catalog.tables.advice import AdviceRow
 from app.catalog.tables.api_key import ApiKeyRow
+from app.catalog.tables.audit import AuditHeadRow, AuditKeyRow, AuditLinkRow, AuditRecordRow
 from app.catalog.tables.base import Base
 from app.catalog.tables.configuration_table import ConfigurationTableRow
 from app.catalog.tables.count_table import CountTableRow
@@ -24,6 +25,10 @@ from app.catalog.tables.webhook import WebhookRow
 __all__ = [
     "AdviceRow",
     "ApiKeyRow",
+    "AuditHeadRow",
+    "AuditKeyRow",
+    "AuditLinkRow",
+    "AuditRecordRow",
     "Base",
     "ConfigurationTableRow",
     "CountTableRow",

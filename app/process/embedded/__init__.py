@@ -1,6 +1,6 @@
 """The embedded PostgreSQL: starts and stops with the service and listens only on a private socket."""
 
 from app.process.embedded.places import EmbeddedPostgresError, home_of, server_account
-from app.process.embedded.server import EmbeddedPostgres, running_url
+from app.process.embedded.server import EmbeddedPostgres, running_urls
 
-__all__ = ["EmbeddedPostgres", "EmbeddedPostgresError", "home_of", "running_url", "server_account"]
+__all__ = ["EmbeddedPostgres", "EmbeddedPostgresError", "home_of", "running_urls", "server_account"]

@@ -16,6 +16,7 @@ from urllib.parse import quote
 
 import psycopg
 
+from app.catalog.roles import DatabaseUrls
 from app.process.bound import bound_command
 from app.process.embedded.binaries import Binaries, binaries_for
 from app.process.embedded.cluster import (
@@ -29,6 +30,8 @@ from app.process.embedded.places import Account, EmbeddedPostgresError, home_of,
 from app.process.embedded.server_log import kept_small
 
 _DATABASE = "aegis"
+#: The role that owns everything, and that of the service, which `app.catalog.roles` creates.
+_OWNER, _SERVICE = "postgres", "aegis"
 _DEFAULTS = {"max_connections": "100", "shared_buffers": "128MB", "timezone": "UTC", "log_timezone": "UTC"}
 _PORT = "5432"  # part of the name of the socket's file only
 _LONGEST_SOCKET_PATH = 103  # bytes: 107 on Linux, 103 on macOS
@@ -65,10 +68,15 @@ class EmbeddedPostgres:
 
     @property
     def url(self) -> str:
-        """The libpq URL of the service's database, while the server runs."""
+        """The libpq URL of the service's database for its owner, while the server runs."""
+        return self.urls.owner
+
+    @property
+    def urls(self) -> DatabaseUrls:
+        """The libpq URLs of the service's database, while the server runs."""
         if self._socket is None:
             raise EmbeddedPostgresError(f"the database in {self.home} is not running: enter its `with` block first")
-        return _url(self._socket, _DATABASE)
+        return _urls(self._socket)
 
     def __enter__(self) -> Self:
         """Create the cluster and the database if missing, start the server, and wait until it accepts connections."""
@@ -118,8 +126,8 @@ class EmbeddedPostgres:
         )
 
 
-def running_url(data_dir: Path) -> str | None:
-    """The libpq URL of the server that another `aegis-server` runs on `data_dir` now, None if there is none."""
+def running_urls(data_dir: Path) -> DatabaseUrls | None:
+    """The libpq URLs of the server that another `aegis-server` runs on `data_dir` now, None if there is none."""
     with _clear_errors(data_dir):
         launch = current_launch(home_of(data_dir, server_account()))
         if launch is None or launch.socket is None:
@@ -128,13 +136,17 @@ def running_url(data_dir: Path) -> str | None:
             contextlib.suppress(psycopg.OperationalError),
             psycopg.connect(_url(Path(launch.socket), _DATABASE)),
         ):
-            return _url(Path(launch.socket), _DATABASE)
+            return _urls(Path(launch.socket))
     return None
 
 
-def _url(socket: Path, database: str) -> str:
+def _urls(socket: Path) -> DatabaseUrls:
+    return DatabaseUrls(owner=_url(socket, _DATABASE), service=_url(socket, _DATABASE, _SERVICE))
+
+
+def _url(socket: Path, database: str, role: str = _OWNER) -> str:
     """A URL that overrides PGHOST and PGPORT."""
-    return f"postgresql://postgres@/{database}?host={quote(str(socket), safe='')}&port={_PORT}"
+    return f"postgresql://{role}@/{database}?host={quote(str(socket), safe='')}&port={_PORT}"
 
 
 @contextmanager

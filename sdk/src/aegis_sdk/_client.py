@@ -10,6 +10,7 @@ from pydantic import RootModel
 
 from aegis_sdk._administration import Administration
 from aegis_sdk._answers import located_id, read_answer
+from aegis_sdk._audit import Audit
 from aegis_sdk._connection import DEFAULT_URL, checked_key, checked_url
 from aegis_sdk._data_requests import DataRequests
 from aegis_sdk._errors import UnexpectedAnswerError
@@ -100,6 +101,11 @@ class Client:
     def requests(self) -> DataRequests:
         """Data requests, for consumers and providers."""
         return DataRequests(self._send)
+
+    @property
+    def audit(self) -> Audit:
+        """The audit log, for operators, and the keys by which receipts are checked."""
+        return Audit(self._send)
 
     def measures(self) -> list[Measure]:
         """The measures that advice can be asked for."""

@@ -23,6 +23,7 @@ from aegis_sdk.wire import (
     Lease,
     LeaseRequest,
     Link,
+    Receipt,
 )
 
 _SHORTEST_PAUSE, _LONGEST_PAUSE = 0.1, 5.0
@@ -107,6 +108,10 @@ class DataRequests:
     def get(self, request_id: str) -> DataRequest:
         """A request with its history."""
         return read_answer(DataRequest, self._send("GET", _path(request_id)))
+
+    def receipt(self, request_id: str) -> Receipt:
+        """What has become of a request, signed; `aegis_sdk.receipts` checks it. For both sides, in any state."""
+        return read_answer(Receipt, self._send("GET", _path(request_id, "receipt")))
 
     def approve(self, request_id: str, reason: str | None = None) -> DataRequest:
         """Agree to hand over what the advice has picked. For the provider."""

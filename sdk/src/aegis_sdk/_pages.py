@@ -7,9 +7,9 @@ import httpx
 
 from aegis_sdk._answers import read_answer
 from aegis_sdk._requests import without_none
-from aegis_sdk.wire import DataRequestPage, HeadPage, KeyPage
+from aegis_sdk.wire import AuditPage, DataRequestPage, HeadPage, KeyPage, SignedHeadPage
 
-PageT = TypeVar("PageT", HeadPage, KeyPage, DataRequestPage)
+PageT = TypeVar("PageT", HeadPage, KeyPage, DataRequestPage, AuditPage, SignedHeadPage)
 
 _LARGEST = "200"
 

@@ -7,7 +7,7 @@ assert service.requests[-1].body["measure"] == "mutual_information"
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -16,6 +16,8 @@ from pydantic import BaseModel
 
 from aegis_sdk.wire import (
     Advice,
+    AuditPage,
+    AuditRecord,
     CoarseAdvice,
     DataRequest,
     DataRequestPage,
@@ -26,8 +28,12 @@ from aegis_sdk.wire import (
     Measure,
     MeasureList,
     Problem,
+    PublicKeySet,
     PublishedHead,
     PublishingTerms,
+    Receipt,
+    SignedHead,
+    SignedHeadPage,
 )
 
 __all__ = ["MockService", "RecordedRequest"]
@@ -44,7 +50,7 @@ class RecordedRequest:
 
 
 class MockService(httpx.BaseTransport):
-    """An httpx transport that answers like the service, with given entries, advice, data requests and measures.
+    """An httpx transport that answers like the service, with given entries, advice, data requests and so on.
 
     It knows only what its `with_` methods gave it, and answers 404 for everything else. It checks nothing: an advice
     answers every question on its entry by its measure, and publishing an entry returns the head of that name.
@@ -58,6 +64,7 @@ class MockService(httpx.BaseTransport):
         self._advice: dict[str, Advice | CoarseAdvice] = {}
         self._requests: dict[str, DataRequest] = {}
         self._evidence: dict[str, Evidence] = {}
+        self._receipts: dict[str, Receipt] = {}
         self._told: dict[str, BaseModel] = {"measures": MeasureList(items=[])}
         self._problems: dict[tuple[str, str], tuple[int, Problem]] = {}
 
@@ -83,6 +90,22 @@ class MockService(httpx.BaseTransport):
     def with_evidence(self, evidence: Evidence) -> Self:
         """Add the counts of what was delivered for a data request."""
         self._evidence[evidence.request] = evidence
+        return self
+
+    def with_receipt(self, receipt: Receipt) -> Self:
+        """Add the receipt of a data request; a later one of the same request replaces it."""
+        self._receipts[receipt.claims.request] = receipt
+        return self
+
+    def with_audit(self, *records: AuditRecord, heads: Sequence[SignedHead] = ()) -> Self:
+        """Set the records of the audit log and its signed heads, newest first; a listing has all of them."""
+        self._told["audit"] = AuditPage(items=list(records))
+        self._told["heads"] = SignedHeadPage(items=list(heads))
+        return self
+
+    def with_keys(self, keys: PublicKeySet) -> Self:
+        """Set the keys by which receipts and signed heads are checked."""
+        self._told["keys"] = keys
         return self
 
     def with_measures(self, *measures: Measure) -> Self:
@@ -113,11 +136,7 @@ class MockService(httpx.BaseTransport):
         self.requests.append(seen)
         if (seen.method, seen.path) in self._problems:
             return _refusal(*self._problems[seen.method, seen.path])
-        return (
-            self._answer(seen)
-            or self._requested(seen.path)
-            or _refusal(404, Problem(title="Not Found", status=404, code="not_found"))
-        )
+        return self._answer(seen) or self._audited(seen.path) or self._requested(seen.path) or _missing()
 
     def _answer(self, request: RecordedRequest) -> httpx.Response | None:
         response: httpx.Response | None
@@ -143,6 +162,20 @@ class MockService(httpx.BaseTransport):
             case _:
                 response = None
         return response
+
+    def _audited(self, path: str) -> httpx.Response | None:
+        """A receipt, or a part of the audit log."""
+        match path.strip("/").split("/"):
+            case ("v1", "requests", request_id, "receipt"):
+                return _json(200, self._receipts.get(request_id)) or _missing()
+            case ("v1", "audit"):
+                return _json(200, self._told.get("audit"))
+            case ("v1", "audit", "heads"):
+                return _json(200, self._told.get("heads"))
+            case (".well-known", "aegis-keys.json"):
+                return _json(200, self._told.get("keys"))
+            case _:
+                return None
 
     def _newest(self) -> Iterator[DataRequest]:
         """The data requests, newest first."""
@@ -185,6 +218,10 @@ def _json(status: int, answer: BaseModel | None) -> httpx.Response | None:
 def _published(status: int, head: EntryHead | None) -> httpx.Response | None:
     """The answer to an upload, which has no schema."""
     return None if head is None else _json(status, PublishedHead(**head.model_dump(exclude={"entry_schema"})))
+
+
+def _missing() -> httpx.Response:
+    return _refusal(404, Problem(title="Not Found", status=404, code="not_found"))
 
 
 def _refusal(status: int, problem: Problem) -> httpx.Response:

@@ -108,9 +108,9 @@ CREATE TRIGGER refuse BEFORE INSERT ON procrastinate_jobs FOR EACH ROW EXECUTE F
     ],
     ids=["counts", "configurations", "job"],
 )
-async def test_a_publication_that_fails_in_the_middle_leaves_nothing(api, database_url, obstacle):
+async def test_a_publication_that_fails_in_the_middle_leaves_nothing(api, database_url, owner_url, obstacle):
     before = rows(database_url)
-    with psycopg.connect(database_url, autocommit=True) as connection:
+    with psycopg.connect(owner_url, autocommit=True) as connection:
         connection.execute(obstacle)
     answer = await api.post("/v1/entries", json=example_entry())
     assert (answer.status_code, answer.json()["code"]) == (500, "internal")

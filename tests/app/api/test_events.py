@@ -24,7 +24,8 @@ def database_url(shared_database_url):
     """One database for all tests of this file, without what the one before has published."""
     yield shared_database_url
     with psycopg.connect(shared_database_url, autocommit=True) as connection:
-        connection.execute("TRUNCATE entry, waiting_job, procrastinate_jobs CASCADE")
+        for table in ("entry", "waiting_job", "procrastinate_jobs"):
+            connection.execute(f"DELETE FROM {table}")
         connection.execute("UPDATE tenant SET demands_sign_off = false")
 
 

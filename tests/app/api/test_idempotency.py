@@ -144,9 +144,9 @@ async def test_the_database_tells_neither_the_key_nor_the_secret_of_an_answer(gu
         assert told.hex().encode() not in stored
 
 
-async def test_a_failed_commit_keeps_no_answer(guarded, database_url):
+async def test_a_failed_commit_keeps_no_answer(guarded, owner_url):
     headers, document = with_key(), example_entry(name="unlucky")
-    with psycopg.connect(database_url, autocommit=True) as connection:
+    with psycopg.connect(owner_url, autocommit=True) as connection:
         connection.execute("ALTER TABLE entry_version ADD CONSTRAINT never CHECK (false) NOT VALID")
         failed = await guarded.post("/v1/entries", json=document, headers=headers, params=ACCEPTED)
         connection.execute("ALTER TABLE entry_version DROP CONSTRAINT never")

@@ -154,7 +154,7 @@ COUNT, WORD = 7_777_771, "unmistakable"
 
 
 @pytest.mark.long
-async def test_no_key_no_count_and_no_body_is_ever_logged(database_url):
+async def test_no_key_no_count_and_no_body_is_ever_logged(database_url, owner_url):
     header = await create_key(database_url, "owner", "provider")
     entry = example_entry(records=COUNT, description=WORD)
     entry["label"]["histogram"] = [COUNT, 0, 0, 0, 0]
@@ -171,7 +171,7 @@ async def test_no_key_no_count_and_no_body_is_ever_logged(database_url):
         )
         entry["label"]["histogram"][0] += 1
         wrong = client.post("/v1/entries", json=entry)
-        with psycopg.connect(database_url, autocommit=True) as connection:
+        with psycopg.connect(owner_url, autocommit=True) as connection:
             connection.execute("ALTER TABLE entry_version ADD CONSTRAINT never CHECK (false) NOT VALID")
         entry["label"]["histogram"][0] -= 1
         failed = client.post("/v1/entries", json=entry | {"name": "fails"})

@@ -16,7 +16,7 @@ from app.main import create_app
 from app.settings import Settings
 from tests.issuer import Issuer, running_issuer
 from tests.postgres import create_database, drop_database
-from tests.service import ACCEPTED, Worker, create_key, example_entry, publish, running_app
+from tests.service import ACCEPTED, AUDIT_KEY, Worker, create_key, example_entry, publish, running_app
 
 DOCUMENT = Path(__file__).parents[3] / "docs" / "api.md"
 VISIBILITY: Mapping[str, Any] = {
@@ -136,7 +136,7 @@ async def world(postgres, migrated, shared_api, shared_database_url) -> AsyncIte
     async with AsyncExitStack() as stack:
         issuer = stack.enter_context(running_issuer())
         api = await stack.enter_async_context(
-            running_app(guarded_url, oidc_issuer=issuer.url, wrong_keys=0, rate_limit=0)
+            running_app(guarded_url, oidc_issuer=issuer.url, wrong_keys=0, rate_limit=0, audit_key=AUDIT_KEY)
         )
         owned = {
             visibility: await published(api, headers["provider"], VISIBILITY.get(visibility, "private"))

@@ -76,8 +76,8 @@ def test_the_tables_are_what_the_revisions_make(database_url):
     command.check(migrations.configuration(database_url))
 
 
-def test_a_difference_would_be_found(database_url):
-    with psycopg.connect(database_url, autocommit=True) as connection:
+def test_a_difference_would_be_found(database_url, owner_url):
+    with psycopg.connect(owner_url, autocommit=True) as connection:
         connection.execute("ALTER TABLE entry ADD COLUMN surprise text")
     with pytest.raises(Exception, match="surprise"):
         command.check(migrations.configuration(database_url))
@@ -93,10 +93,12 @@ def test_two_that_migrate_at_once_do_not_disturb_each_other(empty_url):
 
 @pytest.mark.long
 def test_a_migration_waits_for_another(empty_url):
-    script = "import sys; from app.catalog import migrations; migrations.upgrade(sys.argv[1])"
+    script = (
+        "import sys; from app.catalog import migrations, roles; migrations.upgrade(roles.DatabaseUrls(*sys.argv[1:]))"
+    )
     with psycopg.connect(empty_url) as other:
         other.execute("SELECT pg_advisory_xact_lock(6120901)")
-        with subprocess.Popen([sys.executable, "-c", script, empty_url]) as migrating:
+        with subprocess.Popen([sys.executable, "-c", script, empty_url, empty_url]) as migrating:
             while not ask(empty_url, "SELECT 1 FROM pg_stat_activity WHERE wait_event = 'advisory'"):
                 assert migrating.poll() is None
             assert structure(empty_url) == set()

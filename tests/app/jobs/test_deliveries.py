@@ -34,7 +34,7 @@ def execute(database_url, statement, *parameters):
 def database_url(shared_database_url):
     """One database for all tests of this file, without the webhooks of the one before."""
     yield shared_database_url
-    execute(shared_database_url, "TRUNCATE webhook CASCADE")
+    execute(shared_database_url, "DELETE FROM webhook")
 
 
 @pytest.fixture

@@ -47,8 +47,8 @@ async def test_probes_are_logged_for_who_looks_closely(shared_api):
     assert [line["log_level"] for line in lines(logged, "request")] == ["debug"] * 3
 
 
-async def test_a_request_that_fails_has_a_line_too(api, database_url):
-    with psycopg.connect(database_url, autocommit=True) as connection:
+async def test_a_request_that_fails_has_a_line_too(api, owner_url):
+    with psycopg.connect(owner_url, autocommit=True) as connection:
         connection.execute("ALTER TABLE entry_version ADD CONSTRAINT never CHECK (false) NOT VALID")
     with capture_logs() as logged:
         assert (await api.post("/v1/entries", json=unmistakable_entry(), params=ACCEPTED)).status_code == 500

@@ -81,6 +81,11 @@ SECTION = CommandSection(
             "aegis receive REQUEST_ID --output health.csv",
         ),
         Command(
+            "aegis_sdk.cli.audit:audit",
+            "Get or check the receipt of a request, or list who did what.",
+            "aegis audit REQUEST_ID --output receipt.jws",
+        ),
+        Command(
             "aegis_sdk.cli.delete:delete",
             "Delete an entry with all its versions and advice.",
             "aegis delete ENTRY_ID --yes",

@@ -43,7 +43,7 @@ def listing(requests: Sequence[DataRequestHead], *, is_all: bool) -> Iterator[st
 def _row(request: DataRequestHead) -> tuple[str, ...]:
     entry = f"{shown(request.entry.name, _LONG)} v{request.entry.version}"
     names = (request.configuration or "-", request.consumer, request.entry.tenant)
-    return (request.id, shown(request.state), entry, *map(shown, names), _time(request.changed_at))
+    return (request.id, shown(request.state), entry, *map(shown, names), time_text(request.changed_at))
 
 
 def report(request: DataRequest) -> Iterator[str]:
@@ -71,7 +71,7 @@ def report(request: DataRequest) -> Iterator[str]:
 def delivered(delivery: Delivery) -> Iterator[str]:
     """The lines that report a delivery."""
     yield f"delivered: {delivery.records} records, {delivery.size} bytes of {shown(delivery.media_type)}"
-    until = "" if delivery.expires_at is None else f", until {_time(delivery.expires_at)}"
+    until = "" if delivery.expires_at is None else f", until {time_text(delivery.expires_at)}"
     yield f"{shown(delivery.url, _LINK)}{until}"
     yield f"SHA-256 {shown(delivery.sha256, _LINK)}"
     if delivery.privacy:
@@ -102,8 +102,9 @@ def _step(change: Change) -> tuple[str, ...]:
         if change.configuration is None
         else f"{shown(change.action)} {shown(change.configuration)}"
     )
-    return _time(change.at), who, what, shown(change.reason, _TEXT) if change.reason else ""
+    return time_text(change.at), who, what, shown(change.reason, _TEXT) if change.reason else ""
 
 
-def _time(moment: datetime) -> str:
+def time_text(moment: datetime) -> str:
+    """A time to the second, in UTC."""
     return f"{moment.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"

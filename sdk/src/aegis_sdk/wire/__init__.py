@@ -38,6 +38,18 @@ from aegis_sdk.wire.advice import (
 )
 from aegis_sdk.wire.advice_request import KINDS, AdviceRequest, Question
 from aegis_sdk.wire.attribute import DROP, IDENTITY, Attribute, Label, Masking, MaskingFunction, Noise
+from aegis_sdk.wire.audit import (
+    AuditPage,
+    AuditPlace,
+    AuditRecord,
+    PublicKey,
+    PublicKeySet,
+    Receipt,
+    ReceiptChange,
+    ReceiptClaims,
+    SignedHead,
+    SignedHeadPage,
+)
 from aegis_sdk.wire.catalogue import (
     EntryHead,
     EntryVersion,
@@ -71,7 +83,7 @@ from aegis_sdk.wire.data_requests import (
     Refusal,
     RequestedEntry,
 )
-from aegis_sdk.wire.delivery import LARGEST_CARD, Delivery, DeliveryDescriptor, Link, MediaType
+from aegis_sdk.wire.delivery import LARGEST_CARD, Delivery, DeliveryDescriptor, Link, MediaType, Moment
 from aegis_sdk.wire.disclosure_control import DisclosureControl
 from aegis_sdk.wire.entry import EntryDocument, NotJsonError, publishable, read_entry, read_json
 from aegis_sdk.wire.estimate import Estimate
@@ -166,6 +178,9 @@ __all__ = [
     "AttributeAdvice",
     "AttributeTransferAdvice",
     "AttributeWeight",
+    "AuditPage",
+    "AuditPlace",
+    "AuditRecord",
     "Change",
     "CoarseAdvice",
     "CoarseAttribute",
@@ -219,6 +234,7 @@ __all__ = [
     "Measured",
     "MediaType",
     "Misfit",
+    "Moment",
     "NewDataRequest",
     "NewKey",
     "NewWebhook",
@@ -231,6 +247,8 @@ __all__ = [
     "Problem",
     "ProblemFault",
     "Progress",
+    "PublicKey",
+    "PublicKeySet",
     "PublishedHead",
     "PublishingTerms",
     "Question",
@@ -239,12 +257,17 @@ __all__ = [
     "Quota",
     "QuotaDocument",
     "RankedConfiguration",
+    "Receipt",
+    "ReceiptChange",
+    "ReceiptClaims",
     "Reconstruction",
     "Refusal",
     "RequestedEntry",
     "RotationRequest",
     "SecretRotation",
     "SeenBy",
+    "SignedHead",
+    "SignedHeadPage",
     "TenantPolicy",
     "Transfer",
     "TransferAdvice",

@@ -46,8 +46,8 @@ async def test_each_request_has_an_id_of_its_own(shared_api):
     assert len(ids) == 3
 
 
-async def test_a_failure_names_the_request_in_the_body_and_in_the_log(api, database_url):
-    with psycopg.connect(database_url, autocommit=True) as connection:
+async def test_a_failure_names_the_request_in_the_body_and_in_the_log(api, owner_url):
+    with psycopg.connect(owner_url, autocommit=True) as connection:
         connection.execute(FAILING_JOB)
     with capture_logs(processors=[structlog.contextvars.merge_contextvars]) as logged:
         answer = await api.post("/v1/entries", json=example_entry(), headers=sent("failing"))
@@ -80,9 +80,9 @@ async def test_a_job_that_waits_for_its_turn_carries_it_too(api, database_url):
     assert queued[0] >= 1
 
 
-async def test_a_worker_s_log_names_job_and_request(api, worker, database_url):
+async def test_a_worker_s_log_names_job_and_request(api, worker, owner_url):
     await publish(api, example_entry(), **sent("publishing"))
-    with psycopg.connect(database_url, autocommit=True) as connection:
+    with psycopg.connect(owner_url, autocommit=True) as connection:
         connection.execute("UPDATE procrastinate_jobs SET attempts = 2")
         connection.execute("ALTER TABLE reference ADD CONSTRAINT none CHECK (false)")
     with capture_logs(processors=[structlog.contextvars.merge_contextvars]) as logged:

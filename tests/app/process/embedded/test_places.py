@@ -11,7 +11,7 @@ import psycopg
 import pytest
 
 from app.process.bound import bound_command
-from app.process.embedded import EmbeddedPostgres, EmbeddedPostgresError, running_url
+from app.process.embedded import EmbeddedPostgres, EmbeddedPostgresError, running_urls
 from app.process.embedded.binaries import Binaries, binaries_for
 from app.process.embedded.cluster import make_cluster
 from app.process.embedded.places import Account, home_of, make_home, server_account
@@ -102,7 +102,7 @@ def test_root_starts_a_server_from_a_home_that_nobody_may_enter(directory):
     try:
         with server, psycopg.connect(server.url) as connection:
             assert connection.execute("SELECT 1").fetchone() == (1,)
-            assert running_url(data) == server.url
+            assert running_urls(data) == server.urls
             assert (server.home / "cluster").stat().st_uid == server_account().uid
             assert server.home.stat().st_uid == 0
         assert not data.exists()

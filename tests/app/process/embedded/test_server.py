@@ -11,7 +11,7 @@ import pytest
 import sqlalchemy
 
 from app.process.bound import bound_command
-from app.process.embedded import EmbeddedPostgres, EmbeddedPostgresError, running_url
+from app.process.embedded import EmbeddedPostgres, EmbeddedPostgresError, running_urls
 from app.process.embedded.cluster import drop_stale_pid_file, postmaster_of
 from app.process.embedded.lock import program_of
 from app.process.embedded.places import server_account
@@ -110,14 +110,14 @@ def test_the_url_is_known_only_while_the_server_runs(directory):
 
 @pytest.mark.long
 def test_others_find_the_running_server_and_only_that(directory):
-    assert running_url(directory / "data") is None
+    assert running_urls(directory / "data") is None
     launcher, url = launch_elsewhere(directory)
     with launcher:
-        assert running_url(directory / "data") == url
+        assert running_urls(directory / "data").owner == url
         assert program_of(postmaster_of(directory / "data" / "cluster")) == "postgres"
         launcher.communicate("")
     assert launcher.returncode == 0
-    assert running_url(directory / "data") is None
+    assert running_urls(directory / "data") is None
 
 
 @pytest.mark.long
@@ -176,7 +176,7 @@ def test_a_server_that_does_not_start_says_why_and_frees_the_directory(directory
 def test_a_path_too_long_for_a_socket_gets_a_short_private_one(directory):
     data = directory / ("long" * 30) / "data"
     with EmbeddedPostgres(data, settings=FAST) as server:
-        assert running_url(data) == server.url
+        assert running_urls(data) == server.urls
         (row,) = ask(server.url, "SHOW unix_socket_directories")
         socket = Path(str(row[0]).strip('"'))
         assert len(str(socket)) < 60
@@ -200,7 +200,7 @@ def test_the_short_socket_directory_of_a_killed_launcher_is_removed(directory):
 def test_any_character_may_stand_in_the_path(directory):
     odd = directory / 'o\'dd, "näme" %41'
     with start(odd) as server:
-        assert running_url(odd / "data") == server.url
+        assert running_urls(odd / "data") == server.urls
         assert ask(server.url, "SELECT 1") == [(1,)]
 
 
@@ -222,7 +222,7 @@ def test_a_directory_that_cannot_be_made_is_named(directory):
 @pytest.mark.skipif(os.geteuid() == 0, reason="no door is closed to root")
 def test_a_directory_behind_a_closed_door_is_named(directory):
     (directory / "closed").mkdir(mode=0)
-    for use in (EmbeddedPostgres, running_url):
+    for use in (EmbeddedPostgres, running_urls):
         with pytest.raises(EmbeddedPostgresError, match=f"{directory}/closed/data cannot be used"):
             use(directory / "closed" / "data")
 

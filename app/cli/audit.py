@@ -1,0 +1,125 @@
+"""Export the audit log, and check an exported one."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import chain
+from pathlib import Path
+from typing import Annotated, BinaryIO
+
+import orjson
+import typer
+
+from aegis_sdk.receipts import HEAD, RECEIPT, ReceiptError, checked_claims, keys_in
+from aegis_sdk.wire import PublicKeySet
+from app.cli.environment import DataDir, fail, on_services
+from app.domain.audit import Place, SignedHead
+from app.factory import Factory
+from app.services.audit_chain import BrokenLogError, Promise, check_chain
+
+audit = typer.Typer(help=__doc__, no_args_is_help=True, rich_markup_mode=None)
+
+#: A head in an export; records begin otherwise.
+_HEAD_LINE = b'{"head":'
+
+
+@audit.command()
+def export(
+    output: Annotated[Path | None, typer.Option(help="File to write; by default, standard output.")] = None,
+    data_dir: DataDir = None,
+) -> None:
+    """Write the whole audit log: JSON lines, first the signed heads, then the records, oldest first."""
+
+    async def write(services: Factory) -> None:
+        with _written(output) as file:
+            async for one in services.audit().export():
+                line = orjson.dumps({"head": one.jws}) if isinstance(one, SignedHead) else one.encode()
+                file.write(line + b"\n")
+
+    try:
+        on_services(data_dir, write)
+    except OSError as error:
+        fail(f"the log cannot be written: {error.strerror or error}")
+
+
+@audit.command()
+def verify(
+    file: Annotated[Path, typer.Argument(help="A log that `aegis-server audit export` has written.")],
+    keys: Annotated[Path, typer.Option(help="The public keys: a copy of /.well-known/aegis-keys.json that you trust.")],
+    signed: Annotated[
+        list[Path] | None,
+        typer.Option(help="A receipt or a signed head (JWS) that you have kept, which the log must have; repeatable."),
+    ] = None,
+) -> None:
+    """Check an exported log without a database: that no record was changed, removed, moved or added, and that it
+    reaches every signed head. The exit code is 0 if so, 1 if not, and 2 if it cannot be read.
+    """
+    try:
+        known = keys_in(keys.read_bytes())
+        kept = [_kept(path, known) for path in signed or ()]
+        with file.open("rb") as lines:
+            heads, first = _heads_in(lines, known)
+            last = check_chain(chain([first] if first else [], lines), [*heads, *kept])
+    except OSError as error:
+        fail(f"{error.filename}: {error.strerror}")
+    except (BrokenLogError, ReceiptError) as error:
+        typer.echo(f"aegis-server: {error}", err=True)
+        raise typer.Exit(1) from None
+    typer.echo(_report(last, heads, kept))
+
+
+@contextmanager
+def _written(output: Path | None) -> Iterator[BinaryIO]:
+    """The file, which has its name only once it is complete; or standard output."""
+    if output is None:
+        yield sys.stdout.buffer
+        return
+    part = output.with_name(f"{output.name}.part")
+    try:
+        with part.open("wb") as file:
+            yield file
+        part.replace(output)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _heads_in(lines: BinaryIO, keys: PublicKeySet) -> tuple[list[Promise], bytes]:
+    """The signed heads with which a log begins, and the line after them."""
+    heads: list[Promise] = []
+    for line in lines:
+        if not line.startswith(_HEAD_LINE):
+            return heads, line
+        try:
+            jws = str(orjson.loads(line)["head"])
+            heads.append(_promise(checked_claims(jws, keys, HEAD), "head"))
+        except (orjson.JSONDecodeError, ReceiptError) as error:
+            raise ReceiptError(f"signed head {len(heads) + 1} of the log: {error}") from None
+    return heads, b""
+
+
+def _kept(path: Path, keys: PublicKeySet) -> Promise:
+    """What a receipt or a signed head in a file promises of the log."""
+    content = path.read_bytes()
+    try:
+        return _promise(checked_claims(content, keys, HEAD), f"head in {path}")
+    except ReceiptError as head_error:
+        try:
+            claims = checked_claims(content, keys, RECEIPT)
+        except ReceiptError:
+            raise ReceiptError(f"{path}: {head_error}") from None
+    return _promise(claims.get("audit") or {}, f"receipt in {path}", str(claims["signed_at"]))
+
+
+def _promise(claims: dict[str, object], what: str, signed_at: str | None = None) -> Promise:
+    sequence, own = claims.get("sequence"), claims.get("hash")
+    if not isinstance(sequence, int) or not isinstance(own, str):
+        raise ReceiptError(f"the {what} names no record of the log")
+    return Promise(Place(sequence, own), f"the {what}, signed on {str(signed_at or claims['signed_at'])[:10]},")
+
+
+def _report(last: Place, heads: list[Promise], kept: list[Promise]) -> str:
+    covered = max((one.place.sequence for one in (*heads, *kept)), default=0)
+    bound = "no signed head: nothing shows whether records are missing at its end"
+    if covered:
+        bound = f"{len(heads)} signed heads, the last record that is signed is {covered}"
+    return f"{last.sequence} records, none changed, removed or moved; {bound}"

@@ -1,0 +1,51 @@
+"""The audit log, and the keys by which receipts are checked."""
+
+from collections.abc import Callable, Iterator
+from datetime import datetime
+
+import httpx
+
+from aegis_sdk._answers import read_answer
+from aegis_sdk._pages import pages
+from aegis_sdk.wire import AuditPage, AuditRecord, PublicKeySet, SignedHead, SignedHeadPage
+
+KEYS_PATH = "/.well-known/aegis-keys.json"
+
+
+class Audit:
+    """Who has done what, when and with which digests, for operators. `Client.audit` is one.
+
+    All but `keys` raise `ForbiddenError` if the caller is no operator.
+    """
+
+    def __init__(self, send: Callable[..., httpx.Response]) -> None:
+        self._send = send
+
+    def records(
+        self,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        entry_id: str | None = None,
+        request_id: str | None = None,
+    ) -> Iterator[AuditRecord]:
+        """The records of the log, newest first.
+
+        Args:
+            since: Only from this time on; it needs a time zone.
+            until: Only before this time.
+            entry_id: Only about this entry.
+            request_id: Only about this data request.
+        """
+        times = {name: None if at is None else at.isoformat() for name, at in (("since", since), ("until", until))}
+        wanted = times | {"entry": entry_id, "request": request_id}
+        for page in pages(self._send, AuditPage, "/v1/audit", wanted):
+            yield from page.items
+
+    def heads(self) -> Iterator[SignedHead]:
+        """What the log ended with on each day, signed, newest first."""
+        for page in pages(self._send, SignedHeadPage, "/v1/audit/heads", {}):
+            yield from page.items
+
+    def keys(self) -> PublicKeySet:
+        """The public keys by which heads and receipts are checked, for everybody."""
+        return read_answer(PublicKeySet, self._send("GET", KEYS_PATH))

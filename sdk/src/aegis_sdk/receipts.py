@@ -1,0 +1,167 @@
+"""Checks receipts, and signed heads of the audit log, without the service: by its public keys alone.
+
+claims = check_receipt(Path("receipt.jws").read_text(), keys)
+
+Signatures need the library cryptography, which the extra `receipts` of this distribution brings.
+"""
+
+import base64
+import binascii
+import json
+from collections.abc import Iterable
+from datetime import datetime
+from hashlib import sha256
+from typing import Any, Final
+
+from pydantic import ValidationError
+
+from aegis_sdk._errors import AegisError
+from aegis_sdk.wire import PublicKey, PublicKeySet, ReceiptClaims
+
+__all__ = ["HEAD", "RECEIPT", "ReceiptError", "check_receipt", "checked_claims", "jws_of", "keys_in", "thumbprint"]
+
+HEAD, RECEIPT = "aegis-audit-head", "aegis-receipt"
+"""What is signed, as the header `typ` says it."""
+
+INSTALL: Final = "pip install './sdk[receipts]'"
+"""The command that installs what signatures need."""
+
+_PARTS: Final = 3
+_LONGEST: Final = 10_000_000
+_LONGEST_SHOWN: Final = 60
+
+
+class ReceiptError(AegisError):
+    """It is no receipt of the service, or it says something else than is the case."""
+
+
+def check_receipt(
+    receipt: str | bytes, keys: PublicKeySet | Iterable[PublicKey], file_sha256: str | None = None
+) -> ReceiptClaims:
+    """What a receipt says, if one of the keys has signed it.
+
+    Args:
+        receipt: The receipt: a JWS in the compact form, or the service's answer, which has one.
+        keys: The service's public keys, from a source that you trust.
+        file_sha256: SHA-256 of the file that you have, which must be the one that was delivered.
+
+    Raises:
+        ReceiptError: It was changed, is signed by another key, is no receipt, or is about another file.
+    """
+    try:
+        claims = ReceiptClaims.model_validate(checked_claims(receipt, keys, RECEIPT))
+    except ValidationError as error:
+        raise ReceiptError(f"this receipt cannot be understood: {error.errors()[0]['msg']}") from None
+    if file_sha256 is not None and claims.file_sha256 is None:
+        raise ReceiptError("the receipt is about no file: nothing was delivered when it was signed")
+    if file_sha256 is not None and claims.file_sha256 != file_sha256:
+        raise ReceiptError(f"this is not the delivered file: its SHA-256 is {file_sha256}, not {claims.file_sha256}")
+    return claims
+
+
+def checked_claims(signed: str | bytes, keys: PublicKeySet | Iterable[PublicKey], kind: str) -> dict[str, Any]:
+    """The claims of something that one of the keys has signed while it was valid; `kind` is `HEAD` or `RECEIPT`.
+
+    Raises:
+        ReceiptError: It is no such thing.
+    """
+    parts = jws_of(signed).split(".")
+    if len(parts) != _PARTS:
+        raise ReceiptError("this is no JSON Web Signature in the compact form")
+    header, claims = (_object(part) for part in parts[:2])
+    if header.get("alg") != "EdDSA" or header.get("typ") != kind or not header.keys() <= {"alg", "kid", "typ"}:
+        raise ReceiptError(f"this is no {kind} that is signed by EdDSA")
+    listed = keys.keys if isinstance(keys, PublicKeySet) else keys
+    key = next((one for one in listed if one.kid == header.get("kid")), None)
+    if key is None:
+        raise ReceiptError(f"it is signed by a key that is not among the given ones: {_cut(header.get('kid'))}")
+    _verify(key, f"{parts[0]}.{parts[1]}", parts[2])
+    _refuse_outside(key, claims)
+    return claims
+
+
+def keys_in(content: str | bytes) -> PublicKeySet:
+    """The public keys in a JWK Set, as the service has it at `/.well-known/aegis-keys.json`.
+
+    Raises:
+        ReceiptError: It is none.
+    """
+    try:
+        return PublicKeySet.model_validate_json(content)
+    except ValidationError as error:
+        raise ReceiptError(f"this is no set of public keys: {error.errors()[0]['msg']}") from None
+
+
+def thumbprint(x: str) -> str:
+    """The id of a public key (RFC 7638), from its bytes in base64url."""
+    members = {"crv": "Ed25519", "kty": "OKP", "x": x}
+    return _encoded(sha256(json.dumps(members, separators=(",", ":")).encode()).digest())
+
+
+def jws_of(signed: str | bytes) -> str:
+    """The JWS in a text: all of it, or the member `jws` of a JSON object.
+
+    Raises:
+        ReceiptError: There is none.
+    """
+    if len(signed) > _LONGEST:
+        raise ReceiptError("this is too long for a receipt")
+    try:
+        text = (signed if isinstance(signed, str) else signed.decode()).strip()
+        return str(json.loads(text)["jws"]) if text.startswith("{") else text
+    except (ValueError, KeyError, RecursionError):
+        raise ReceiptError("this is no receipt: neither a JSON Web Signature nor JSON with one") from None
+
+
+def _object(part: str) -> dict[str, Any]:
+    try:
+        value = json.loads(_decoded(part))
+    except (ValueError, RecursionError):
+        value = None
+    if not isinstance(value, dict):
+        raise ReceiptError("a part of this JSON Web Signature is no JSON object")
+    return value
+
+
+def _verify(key: PublicKey, signed: str, signature: str) -> None:
+    try:
+        from cryptography.exceptions import InvalidSignature  # noqa: PLC0415 - an extra
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey  # noqa: PLC0415 - an extra
+    except ImportError:
+        raise ReceiptError(f"checking signatures needs the library cryptography: {INSTALL}") from None
+    if (key.kty, key.crv) != ("OKP", "Ed25519") or thumbprint(key.x) != key.kid:
+        raise ReceiptError(f"the given key {_cut(key.kid)} is no key of Ed25519, or its id is not its thumbprint")
+    try:
+        Ed25519PublicKey.from_public_bytes(_decoded(key.x)).verify(_decoded(signature), signed.encode())
+    except (InvalidSignature, ValueError):
+        raise ReceiptError("the signature is wrong: it was changed, or signed by somebody else") from None
+
+
+def _refuse_outside(key: PublicKey, claims: dict[str, Any]) -> None:
+    """Refuse what was signed when the key was not, or not any more, in use."""
+    try:
+        signed_at = datetime.fromisoformat(claims["signed_at"])
+        is_inside = key.valid_from <= signed_at and (key.valid_until is None or signed_at < key.valid_until)
+    except (KeyError, TypeError, ValueError):
+        raise ReceiptError("it does not say when it was signed") from None
+    if not is_inside:
+        raise ReceiptError(f"it was signed on {signed_at:%Y-%m-%d}, when its key was not in use")
+
+
+def _decoded(text: str) -> bytes:
+    """The bytes of a base64url text without padding, of which there is one form only."""
+    try:
+        content = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
+    except (binascii.Error, ValueError):
+        content = b""
+    if _encoded(content) != text:
+        raise ValueError(text[:_LONGEST_SHOWN])
+    return content
+
+
+def _encoded(content: bytes) -> str:
+    return base64.urlsafe_b64encode(content).decode().rstrip("=")
+
+
+def _cut(value: object) -> str:
+    return str(value)[:_LONGEST_SHOWN]

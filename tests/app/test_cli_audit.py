@@ -1,0 +1,163 @@
+"""The operator's commands about the audit log, end to end."""
+
+import asyncio
+import json
+import os
+import sys
+
+import pytest
+from pydantic import SecretStr
+
+from app.catalog.queue import queue_app
+from app.cli import main
+from app.jobs.audit_heads import sign_head
+from app.services.signing import draw_key_text, signer_of
+from tests.postgres import throwaway_directory
+from tests.running import address, environment, process
+from tests.service import create_key, keyring_of, running_app
+
+KEY, OTHER_KEY = (SecretStr(draw_key_text()) for _ in range(2))
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """Run a short command in this process, and return its exit code, output and errors."""
+
+    def run(*arguments, **settings):
+        with monkeypatch.context() as patched:
+            patched.setattr(sys, "argv", ["aegis-server", "audit", *map(str, arguments)])
+            patched.setattr(os, "environ", environment(**settings))
+            with pytest.raises(SystemExit) as ended:
+                main()
+        return ended.value.code, *capsys.readouterr()
+
+    return run
+
+
+async def apart(run, *arguments, **settings):
+    """Run a command that has a loop of its own."""
+    return await asyncio.to_thread(run, *arguments, **settings)
+
+
+@pytest.fixture
+async def exported(database_url, database, tmp_path):
+    """A log of six records with a head after the fifth, as its files: the log, the keys, another's keys."""
+    for number in range(4):
+        await create_key(database_url, f"tenant-{number}", "provider")
+    assert await sign_head(database, queue_app(database_url), signer_of(KEY))
+    await create_key(database_url, "tenant-5", "provider")
+    async with running_app(database_url, audit_key=KEY) as api:
+        keys = (await api.get("/.well-known/aegis-keys.json")).json()
+    (tmp_path / "keys.json").write_text(json.dumps(keys))
+    other = signer_of(OTHER_KEY)
+    changed = [keys["keys"][0] | {"kid": other.key_id, "x": other.public_key}]
+    (tmp_path / "other-keys.json").write_text(json.dumps({"keys": changed}))
+    return tmp_path
+
+
+async def test_a_log_is_exported_and_verified_and_what_was_done_to_it_is_found(run, database_url, exported):
+    log, keys = exported / "log.jsonl", exported / "keys.json"
+    assert await apart(run, "export", "--output", log, database_url=database_url) == (0, "", "")
+    assert (await apart(run, "export", database_url=database_url))[1] == log.read_text()
+    assert not list(exported.glob("*.part"))
+    head, *records = log.read_text().splitlines(keepends=True)
+    passed = "6 records, none changed, removed or moved; 1 signed heads, the last record that is signed is 5\n"
+    assert run("verify", log, "--keys", keys) == (0, passed, "")
+
+    def failure(lines, *options, known=keys):
+        log.write_text("".join(lines))
+        code, out, err = run("verify", log, "--keys", known, *options)
+        assert (code, out, err.count("\n")) == (1, "", 1)
+        return err.removeprefix("aegis-server: ").strip()
+
+    assert failure([head, *records[:2], records[2].replace("tenant-2", "tenant-9"), *records[3:]]).startswith(
+        "record 3 was changed"
+    )
+    assert failure([head, *records[:2], *records[3:]]) == "record 3 was removed: record 4 is in its place"
+    assert failure([head, records[1], records[0], *records[2:]]).startswith("record 1 is in the wrong place")
+    truncated = failure([head, *records[:4]])
+    assert truncated.startswith("the log is truncated: it ends with record 4, but the head, signed on 2")
+    assert truncated.endswith("has record 5")
+    other = head.replace(head[40], "A" if head[40] != "A" else "B", 1)
+    assert failure([other, *records]).startswith("signed head 1 of the log: ")
+    unknown = failure([head, *records], known=exported / "other-keys.json")
+    assert "signed by a key that is not among the given ones" in unknown
+    # Whoever leaves out the head as well is found by a copy of it that was kept.
+    (exported / "kept.jws").write_text(json.loads(head)["head"])
+    assert "the head in " in failure(records[:4], "--signed", exported / "kept.jws")
+    log.write_text("".join(records[:4]))
+    code, out, _ = run("verify", log, "--keys", keys)
+    assert (code, "no signed head: nothing shows whether records are missing at its end" in out) == (0, True)
+
+
+async def test_what_cannot_be_read_is_an_error_in_one_line(run, exported, tmp_path):
+    keys = exported / "keys.json"
+    code, out, err = run("verify", tmp_path / "none.jsonl", "--keys", keys)
+    assert (code, out, err) == (2, "", f"aegis-server: {tmp_path / 'none.jsonl'}: No such file or directory\n")
+    (tmp_path / "log.jsonl").write_bytes(b"\x00\xff\n" * 3)
+    code, _, err = run("verify", tmp_path / "log.jsonl", "--keys", keys)
+    assert (code, "the record after record 0 was changed" in err) == (1, True)
+    assert run("verify", tmp_path / "log.jsonl", "--keys", tmp_path / "log.jsonl")[0] == 1
+
+
+async def test_what_an_operator_does_at_the_command_is_recorded(run, database_url):
+    async with keyring_of(database_url) as keyring:
+        await keyring.renew_server_key()
+    [record] = map(json.loads, (await apart(run, "export", database_url=database_url))[1].splitlines())
+    assert (record["action"], "tenant" in record) == ("server_key.renew", False)
+
+
+@pytest.mark.parametrize(
+    ("command", "settings", "told"),
+    [
+        (
+            "api",
+            {"audit_key_file": "/none/audit-key.pem"},
+            "the audit key cannot be read from /none/",
+        ),
+        ("worker", {"audit_key_file": "/dev/null"}, "what is in /dev/null is no private key of Ed25519"),
+        ("serve", {"audit_key": "secret"}, "the audit key is no private key of Ed25519"),
+        ("migrate", {"audit_key_file": "/dev/none/audit-key.pem"}, "the audit key cannot be written to /dev/none/"),
+    ],
+)
+def test_a_key_that_cannot_be_used_is_an_error_in_one_line(monkeypatch, capsys, database_url, command, settings, told):
+    monkeypatch.setattr(sys, "argv", ["aegis-server", command])
+    monkeypatch.setattr(os, "environ", environment(database_url=database_url, port="0", **settings))
+    with pytest.raises(SystemExit) as ended:
+        main()
+    err = capsys.readouterr().err
+    assert (ended.value.code, err.count("\n"), "secret" in err) == (2, 1, False)
+    assert err.startswith(f"aegis-server: {told}")
+
+
+def test_the_owner_s_url_alone_is_an_error(run, owner_url):
+    code, _, err = run("export", owner_database_url=owner_url)
+    assert (code, err.startswith("aegis-server: AEGIS_OWNER_DATABASE_URL is the database's URL")) == (2, True)
+
+
+@pytest.mark.long
+def test_an_embedded_service_has_two_roles_and_a_key_of_its_own(run):
+    """The processes of `serve` cannot change the log, though the embedded server is theirs."""
+    with throwaway_directory() as directory:
+        data = directory / "data"
+        settings = {"data_dir": str(data), "port": "0", "workers": "0"}
+        with process("serve", log_level="INFO", **settings) as served:
+            address(served)
+            served.terminate()
+            log = served.communicate()[1]
+        assert "audit log can be changed" not in log
+        assert "no receipts" not in log
+        key = data / "audit-key.pem"
+        assert (key.stat().st_mode & 0o777, signer_of(None, key) is not None) == (0o600, True)
+        code, out, _ = run("export", data_dir=str(data))
+        assert (code, [json.loads(line)["action"] for line in out.splitlines()]) == (0, ["audit_key.add"])
+
+
+@pytest.mark.long
+def test_a_service_whose_role_owns_its_database_says_so(owner_url):
+    with process("api", port="0", database_url=owner_url) as server:
+        address(server)
+        server.terminate()
+        log = server.communicate()[1]
+    assert "audit log can be changed by the service's own role" in log
+    assert "no receipts and no signed heads" in log
