@@ -2,10 +2,13 @@
 
 import asyncio
 import json
+import logging
 import os
 import sys
+from functools import partial
 
 import pytest
+import structlog
 from pydantic import SecretStr
 
 from app.catalog.queue import queue_app
@@ -20,18 +23,28 @@ KEY, OTHER_KEY = (SecretStr(draw_key_text()) for _ in range(2))
 
 
 @pytest.fixture
-def run(monkeypatch, capsys):
-    """Run a short command in this process, and return its exit code, output and errors."""
+def command(monkeypatch, capsys):
+    """Run a short command in this process, which leaves the log as it was; return its exit code, output and errors."""
+    log = structlog.get_config()
 
-    def run(*arguments, **settings):
+    def command(*arguments, **settings):
         with monkeypatch.context() as patched:
-            patched.setattr(sys, "argv", ["aegis-server", "audit", *map(str, arguments)])
+            patched.setattr(sys, "argv", ["aegis-server", *map(str, arguments)])
             patched.setattr(os, "environ", environment(**settings))
+            patched.setattr(logging.root, "handlers", [])
+            patched.setattr(logging.root, "level", logging.root.level)
             with pytest.raises(SystemExit) as ended:
                 main()
         return ended.value.code, *capsys.readouterr()
 
-    return run
+    yield command
+    structlog.configure(**log)
+
+
+@pytest.fixture
+def run(command):
+    """Run a command about the log."""
+    return partial(command, "audit")
 
 
 async def apart(run, *arguments, **settings):
@@ -108,25 +121,17 @@ async def test_what_an_operator_does_at_the_command_is_recorded(run, database_ur
 
 
 @pytest.mark.parametrize(
-    ("command", "settings", "told"),
+    ("name", "settings", "told"),
     [
-        (
-            "api",
-            {"audit_key_file": "/none/audit-key.pem"},
-            "the audit key cannot be read from /none/",
-        ),
+        ("api", {"audit_key_file": "/none/audit-key.pem"}, "the audit key cannot be read from /none/"),
         ("worker", {"audit_key_file": "/dev/null"}, "what is in /dev/null is no private key of Ed25519"),
         ("serve", {"audit_key": "secret"}, "the audit key is no private key of Ed25519"),
         ("migrate", {"audit_key_file": "/dev/none/audit-key.pem"}, "the audit key cannot be written to /dev/none/"),
     ],
 )
-def test_a_key_that_cannot_be_used_is_an_error_in_one_line(monkeypatch, capsys, database_url, command, settings, told):
-    monkeypatch.setattr(sys, "argv", ["aegis-server", command])
-    monkeypatch.setattr(os, "environ", environment(database_url=database_url, port="0", **settings))
-    with pytest.raises(SystemExit) as ended:
-        main()
-    err = capsys.readouterr().err
-    assert (ended.value.code, err.count("\n"), "secret" in err) == (2, 1, False)
+def test_a_key_that_cannot_be_used_is_an_error_in_one_line(command, database_url, name, settings, told):
+    code, _, err = command(name, database_url=database_url, port="0", **settings)
+    assert (code, err.count("\n"), "secret" in err) == (2, 1, False)
     assert err.startswith(f"aegis-server: {told}")
 
 
