@@ -110,4 +110,4 @@ def test_a_delivery_is_shown_with_its_link_and_gets_another_one(aegis, client, h
     assert f"SHA-256 {descriptor.sha256}" in lines
     with pytest.raises(ConflictError) as refused:
         client.requests.deliver(made.id, descriptor)
-    assert refused.value.possible == ["relink", "end"]
+    assert refused.value.possible == ["relink", "receive", "dispute", "end"]
