@@ -24,6 +24,8 @@ BIN = Path(sys.executable).parent
 #: Where the documents say that the service listens.
 ADDRESS = "http://127.0.0.1:8000"
 LEFT_OUT = "..."
+#: The storage of docs/workflow.md is on this machine.
+PRIVATE = {"AEGIS_LINKS_ALLOW_PRIVATE": "true"}
 #: Less than this is rounding noise.
 NOISE = 1e-12
 
@@ -31,6 +33,9 @@ _FENCE = re.compile(r"^```(.*)$")
 _MARK = "-- end of command"
 _VARYING = (
     (re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"), "ID"),
+    (re.compile(r"\b[0-9a-f]{64}\b"), "SHA-256"),
+    # The audit log has what the other documents did, too.
+    (re.compile(r"^ +\d+(?=  \d{4}-\d\d-\d\dT)|record \d+ of|^\d+ records, none.*"), "RECORD"),
     (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z"), "TIME"),
     (re.compile(r"\d{4}-\d\d-\d\d"), "DATE"),
     (re.compile(r"aegis_[0-9a-f]{8}(_[\w-]{43})?"), "KEY"),
@@ -124,7 +129,7 @@ def run(commands: Sequence[Step], directory: Path, url: str = ADDRESS) -> list[l
         CommandError: one of them ended with another exit code than 0.
     """
     script = "\n".join(f"{step.command}\nprintf '\\n{_MARK} %s\\n' $?" for step in commands).replace(ADDRESS, url)
-    environment = _environment(PATH=f"{BIN}:{os.environ['PATH']}", COLUMNS="100", AEGIS_URL=url)
+    environment = _environment(PATH=f"{BIN}:{os.environ['PATH']}", COLUMNS="100", AEGIS_URL=url, **PRIVATE)
     shell = ["sh", "-c", f"exec 2>&1\n{script}"]
     ran = subprocess.run(  # noqa: S603 - the documents' own commands
         shell, cwd=directory, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, check=False
@@ -172,7 +177,7 @@ def running_service() -> Iterator[tuple[Path, str]]:
         command = [str(BIN / "aegis-server"), "serve", "--port", "0"]
         with log_path.open("w") as log:
             service = subprocess.Popen(  # noqa: S603
-                command, cwd=directory, env=_environment(), stdout=subprocess.PIPE, stderr=log, text=True
+                command, cwd=directory, env=_environment(**PRIVATE), stdout=subprocess.PIPE, stderr=log, text=True
             )
         try:
             yield directory, address_of(service, log_path)
