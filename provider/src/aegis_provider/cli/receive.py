@@ -97,10 +97,7 @@ def _measured(verified: Verified) -> Iterator[str]:
     ]
     yield f"measured: {', '.join(numbers)}"
     if privacy.undecided:
-        yield (
-            f"not decided: {', '.join(privacy.undecided)}; the delivery does not say which columns identify people, so "
-            "all were taken, or how many records are missing is not known exactly"
-        )
+        yield f"not decided: {', '.join(privacy.undecided)}; {privacy.reason}"
 
 
 def _row(difference: Difference) -> tuple[str, ...]:

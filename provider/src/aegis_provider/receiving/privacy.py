@@ -45,6 +45,10 @@ class Roles:
         return cls(tuple(columns), (label,), known=False)
 
 
+_INEXACT: Final = "how many records are missing is not known exactly"
+_NO_ROLES: Final = "the delivery does not say which columns identify people, so all were taken"
+
+
 @dataclass(frozen=True)
 class Measured:
     """The privacy of a delivered table.
@@ -53,13 +57,15 @@ class Measured:
         reached: What was measured, by criterion.
         promised: What was promised of it: the strictest of what was required, vouched for and delivered.
         broken: The criteria that are not kept.
-        undecided: Those of which it cannot be told, since its provider does not say who plays which role.
+        undecided: Those of which it cannot be told.
+        reason: Why not, in words.
     """
 
     reached: Mapping[str, float]
     promised: Mapping[str, float]
     broken: tuple[str, ...]
     undecided: tuple[str, ...]
+    reason: str = ""
 
     @property
     def kept(self) -> dict[str, float]:
@@ -96,7 +102,8 @@ def measured(comparison: Comparison, request: DataRequest) -> Measured:
     short = [name for name in judged if not _holds(name, reached[name], promised[name], slack)]
     loose = [name for name in judged if name not in short and not _holds(name, reached[name], promised[name], {})]
     broken = tuple(short) if roles.known else ()
-    return Measured(reached, promised, broken, tuple(name for name in (*loose, *short) if name not in broken))
+    undecided = tuple(name for name in (*loose, *short) if name not in broken)
+    return Measured(reached, promised, broken, undecided, _INEXACT if roles.known else _NO_ROLES)
 
 
 def _promised(evidence: Evidence, request: DataRequest) -> dict[str, float]:
