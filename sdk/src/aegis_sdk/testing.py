@@ -9,6 +9,7 @@ assert service.requests[-1].body["measure"] == "mutual_information"
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, Self
 
 import httpx
@@ -25,6 +26,7 @@ from aegis_sdk.wire import (
     Evidence,
     Head,
     HeadPage,
+    Lease,
     Measure,
     MeasureList,
     Problem,
@@ -37,6 +39,8 @@ from aegis_sdk.wire import (
 )
 
 __all__ = ["MockService", "RecordedRequest"]
+
+_LEASE = Lease(lease="7d0c7c5e-0a53-4f0e-9a35-0f5a8be1a6c2", expires_at=datetime(2100, 1, 1, tzinfo=UTC))
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,6 +194,10 @@ class MockService(httpx.BaseTransport):
                 return _json(200, DataRequestPage(items=[*self._newest()]))
             case ("v1", "requests", request_id, "evidence"):
                 return _json(200, self._evidence.get(request_id))
+            case ("v1", "requests", request_id, "lease"):
+                return _json(200, _LEASE if request_id in self._requests else None)
+            case ("v1", "requests", request_id, "lease", _) if request_id in self._requests:
+                return httpx.Response(204)
             case ("v1", "requests", request_id, *_):
                 return _json(200, self._requests.get(request_id))
             case _:

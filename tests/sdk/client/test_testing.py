@@ -86,6 +86,9 @@ def test_it_knows_data_requests(service, client):
     assert client.requests.approve(request.id, "yes") == client.requests.get(request.id) == request
     assert service.requests[-2].body == {"reason": "yes"}
     assert [one.id for one in client.requests.list()] == [request.id]
+    client.requests.release(request.id, client.requests.lease(request.id, 60).lease)
+    with pytest.raises(NotFoundError):
+        client.requests.lease("other", 60)
 
 
 def test_it_records_what_was_asked(service, client):
