@@ -194,10 +194,8 @@ class MockService(httpx.BaseTransport):
                 return _json(200, DataRequestPage(items=[*self._newest()]))
             case ("v1", "requests", request_id, "evidence"):
                 return _json(200, self._evidence.get(request_id))
-            case ("v1", "requests", request_id, "lease"):
-                return _json(200, _LEASE if request_id in self._requests else None)
-            case ("v1", "requests", request_id, "lease", _) if request_id in self._requests:
-                return httpx.Response(204)
+            case ("v1", "requests", request_id, "lease", *lease) if request_id in self._requests:
+                return httpx.Response(204) if lease else _json(200, _LEASE)
             case ("v1", "requests", request_id, *_):
                 return _json(200, self._requests.get(request_id))
             case _:
