@@ -12,6 +12,7 @@ from app.catalog.stores.data_requests import DataRequestStore
 from app.catalog.stores.deliveries import DeliveryStore
 from app.catalog.stores.entries import EntryStore
 from app.catalog.stores.events import EventStore
+from app.catalog.stores.grants import GrantStore
 from app.catalog.stores.handovers import HandoverStore
 from app.catalog.stores.idempotency import IdempotencyStore
 from app.catalog.stores.keys import KeyStore
@@ -149,6 +150,7 @@ class Factory:
             HandoverStore(self._session),
             VerificationStore(self._session),
             AuditStore(self._session),
+            GrantStore(self._session),
         )
 
     def handovers(self, *, allow_private: bool) -> HandoverService:

@@ -254,6 +254,14 @@ class NewDataRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class GrantLimit:
+    """How many requests of a tenant a provider grants within some days; more are not approved."""
+
+    requests: int
+    days: int
+
+
+@dataclass(frozen=True, slots=True)
 class DataRequestPage:
     """One page of a listing, newest first; the token of the next one, or None."""
 

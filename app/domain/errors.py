@@ -91,6 +91,12 @@ class ActionNotPossibleError(RefusalError):
         self.possible = tuple(possible)
 
 
+class EnoughGrantedError(RefusalError):
+    """The provider has granted the consumer as many requests as it wants to."""
+
+    code = "enough_granted"
+
+
 class LeasedError(RefusalError):
     """Another program fulfils the request until `expires_at`."""
 

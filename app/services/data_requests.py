@@ -1,6 +1,7 @@
 """Requests for data, for callers: consumers ask and withdraw, providers decide, operators end."""
 
 from dataclasses import replace
+from datetime import timedelta
 from typing import Final
 
 from anyio import to_thread
@@ -9,6 +10,7 @@ from app.catalog.stores.advice import AdviceStore
 from app.catalog.stores.audit import AuditStore
 from app.catalog.stores.data_requests import DataRequestStore, Wanted
 from app.catalog.stores.entries import EntryStore
+from app.catalog.stores.grants import GrantStore
 from app.catalog.stores.handovers import HandoverStore
 from app.catalog.stores.verifications import VerificationStore
 from app.domain.advice import Advice, View
@@ -20,12 +22,20 @@ from app.domain.data_requests import (
     Cost,
     DataRequest,
     DataRequestPage,
+    GrantLimit,
     NewDataRequest,
     Side,
     cost_of,
 )
 from app.domain.entries import Head
-from app.domain.errors import Fault, InvalidDocumentError, NotFoundError, QuotaExceededError, RoleNotAllowedError
+from app.domain.errors import (
+    EnoughGrantedError,
+    Fault,
+    InvalidDocumentError,
+    NotFoundError,
+    QuotaExceededError,
+    RoleNotAllowedError,
+)
 from app.domain.handovers import Handover
 from app.domain.verifications import Verification
 from app.services.advice import AdviceService, QuestionRules
@@ -51,6 +61,7 @@ class DataRequestService:
         handovers: HandoverStore,
         verifications: VerificationStore,
         audit: AuditStore,
+        grants: GrantStore,
     ) -> None:
         self._requests = requests
         self._entries = entries
@@ -61,6 +72,7 @@ class DataRequestService:
         self._handovers = handovers
         self._verifications = verifications
         self._audit = audit
+        self._grants = grants
 
     async def create(
         self, caller: Caller, entry_id: str, version: int | None, asked: NewDataRequest, rules: QuestionRules
@@ -141,7 +153,7 @@ class DataRequestService:
         return DataRequestPage(tuple(one.seen_by(caller) for one in page.items), page.next_page_token)
 
     async def act(self, caller: Caller, request_id: str, action: Action, reason: str | None) -> DataRequest:
-        """Approve, decline, accept, withdraw or end a request.
+        """Decline, accept, withdraw or end a request.
 
         Raises:
             NotFoundError: there is no such request, or the caller may not see it.
@@ -150,6 +162,25 @@ class DataRequestService:
         """
         request = await self._steps.locked(caller, request_id)
         return await self._steps.take(caller, request, action, reason)
+
+    async def approve(
+        self, caller: Caller, request_id: str, reason: str | None, limit: GrantLimit | None
+    ) -> DataRequest:
+        """Approve a request, unless its consumer has been granted enough.
+
+        Raises:
+            NotFoundError: there is no such request, or the caller may not see it.
+            RoleNotAllowedError: the caller may not do this.
+            ActionNotPossibleError: it is not possible in the present state.
+            EnoughGrantedError: the limit is reached.
+        """
+        request = await self._steps.locked(caller, request_id)
+        request.after(Action.APPROVE, request.sides_of(caller))
+        if limit is not None and await self._grants.count(request, timedelta(days=limit.days)) >= limit.requests:
+            raise EnoughGrantedError(
+                f"{request.consumer} was granted {limit.requests} requests or more in {limit.days} days."
+            )
+        return await self._steps.take(caller, request, Action.APPROVE, reason)
 
     async def counter(self, caller: Caller, request_id: str, configuration: str, reason: str | None) -> DataRequest:
         """Offer another configuration of those that meet what the consumer requires.

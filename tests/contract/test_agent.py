@@ -31,11 +31,11 @@ def policy(people, head, store, tmp_path):
 
     def write(*rules):
         path = tmp_path / f"{uuid4().hex}.yaml"
-        supply = f"{{table: {people}/people.csv, plan: {people}/plan.yaml}}"
+        planned = f"{{table: {people}/people.csv, plan: {people}/plan.yaml}}"
         lines = [
             f"to: {store.url}",
             "entries:",
-            f"  {head.name}: {supply}",
+            f"  {head.name}: {planned}",
             "approve:",
             *(f"- {each}" for each in rules),
         ]
@@ -152,8 +152,8 @@ def test_a_service_that_does_not_answer_is_asked_more_and_more_rarely(policy, tm
 
 def test_links_that_end_soon_are_replaced(people, head, client, ask, s3, tmp_path):
     path = tmp_path / "policy.yaml"
-    supply = f"{{table: {people}/people.csv, plan: {people}/plan.yaml}}"
-    path.write_text(f"to: {s3}\nentries: {{{head.name}: {supply}}}\napprove: [{{tenants: any, require: {{}}}}]\n")
+    planned = f"{{table: {people}/people.csv, plan: {people}/plan.yaml}}"
+    path.write_text(f"to: {s3}\nentries: {{{head.name}: {planned}}}\napprove: [{{tenants: any, require: {{}}}}]\n")
     now = [0.0]
     agent = Agent(client, load_policy(path), tmp_path / "work", clock=lambda: now[0])
     request_id = ask()

@@ -11,7 +11,7 @@ import pytest
 
 from aegis_provider import load_plan, prepare_entry
 from aegis_provider.errors import OutputError, PlanError, PromiseError, ServiceError
-from aegis_provider.handover import Order, fulfil, relink, storage_at
+from aegis_provider.handover import Task, fulfil, relink, storage_at
 from aegis_provider.offer import with_generated
 from aegis_sdk import ConflictError
 from tests.contract.conftest import PLAN
@@ -28,8 +28,8 @@ def approved(client, head):
 
 
 @pytest.fixture
-def order(client, people, approved):
-    return Order(client, approved.id, people / "people.csv", load_plan(people / "plan.yaml"))
+def task(client, people, approved):
+    return Task(client, approved.id, people / "people.csv", load_plan(people / "plan.yaml"))
 
 
 def records(content):
@@ -61,20 +61,20 @@ def test_the_approved_table_is_delivered_to_a_bucket(aegis, client, people, appr
     assert "is delivered; only an approved one can be fulfilled" in err
 
 
-def test_a_run_that_was_stopped_goes_on(order, tmp_path):
+def test_a_run_that_was_stopped_goes_on(task, tmp_path):
     work = tmp_path / "work"
     with web_store() as store:
         store.status = 403
         with pytest.raises(OutputError, match="403"):
-            fulfil(order, storage_at(store.url), work)
+            fulfil(task, storage_at(store.url), work)
         [masked] = work.glob("*/masked.csv")
         digest = sha256(masked.read_bytes()).hexdigest()
         store.status = 201
-        done = fulfil(order, storage_at(store.url), work)
+        done = fulfil(task, storage_at(store.url), work)
     assert done.request.delivery.sha256 == digest  # another run of the mask would have another order
 
 
-def test_what_is_not_taken_does_not_stay_in_the_storage(order, client, tmp_path):
+def test_what_is_not_taken_does_not_stay_in_the_storage(task, client, tmp_path):
     with web_store() as store:
         storage = storage_at(store.url)
 
@@ -82,26 +82,26 @@ def test_what_is_not_taken_does_not_stay_in_the_storage(order, client, tmp_path)
             def put(self, *arguments):
                 link = storage.put(*arguments)
                 assert len(store.files) == 1
-                client.requests.withdraw(order.request_id)
+                client.requests.withdraw(task.request_id)
                 return link
 
             def remove(self, name):
                 storage.remove(name)
 
         with pytest.raises(ConflictError, match="This request is withdrawn"):
-            fulfil(order, Meanwhile(), tmp_path / "work")
+            fulfil(task, Meanwhile(), tmp_path / "work")
         assert store.files == {}
 
 
-def test_only_one_program_fulfils_it(order, client, tmp_path):
+def test_only_one_program_fulfils_it(task, client, tmp_path):
     shared = storage_at(str(tmp_path), "https://shared.example")
-    lease = client.requests.lease(order.request_id, 60).lease
+    lease = client.requests.lease(task.request_id, 60).lease
     with pytest.raises(ConflictError, match="Another program fulfils this request") as refused:
-        fulfil(order, shared, tmp_path / "work")
+        fulfil(task, shared, tmp_path / "work")
     assert refused.value.code == "leased"
-    client.requests.release(order.request_id, lease)
-    delivery = fulfil(order, shared, tmp_path / "work").request.delivery
-    assert delivery.url.startswith(f"https://shared.example/{order.request_id}-{delivery.sha256}.csv")
+    client.requests.release(task.request_id, lease)
+    delivery = fulfil(task, shared, tmp_path / "work").request.delivery
+    assert delivery.url.startswith(f"https://shared.example/{task.request_id}-{delivery.sha256}.csv")
 
 
 @pytest.mark.parametrize(
@@ -113,52 +113,52 @@ def test_only_one_program_fulfils_it(order, client, tmp_path):
         ("label: ill", "label: sick", "its label is 'sick'"),
     ],
 )
-def test_another_plan_is_refused_before_any_work(order, people, tmp_path, before, after, said):
+def test_another_plan_is_refused_before_any_work(task, people, tmp_path, before, after, said):
     other = PLAN.replace(before, after)
     if "tens:" not in other.partition("configurations:")[2].partition("privacy:")[0]:
         other = other.replace("  tens: {k: 20}\n", "")
     (tmp_path / "other.yaml").write_text(other)
-    changed = Order(order.service, order.request_id, order.table, load_plan(tmp_path / "other.yaml"))
+    changed = Task(task.service, task.request_id, task.table, load_plan(tmp_path / "other.yaml"))
     with pytest.raises(PlanError, match=said):
         fulfil(changed, storage_at(str(tmp_path), "https://shared.example"), tmp_path / "work")
     assert not (tmp_path / "work").exists()
     assert (people / "plan.yaml").read_text() == PLAN
 
 
-def test_a_table_that_breaks_the_promise_is_not_delivered(order, client, people, tmp_path):
+def test_a_table_that_breaks_the_promise_is_not_delivered(task, client, people, tmp_path):
     fewer = (people / "people.csv").read_text().splitlines()[:60]
     (tmp_path / "fewer.csv").write_text("\n".join(fewer) + "\n")
-    other = Order(order.service, order.request_id, tmp_path / "fewer.csv", order.plan)
+    other = Task(task.service, task.request_id, tmp_path / "fewer.csv", task.plan)
     with pytest.raises(PromiseError, match="k"):
         fulfil(other, storage_at(str(tmp_path), "https://shared.example"), tmp_path / "work")
-    assert client.requests.get(order.request_id).state == "approved"
-    assert client.requests.lease(order.request_id, 60)  # nobody has it any more
+    assert client.requests.get(task.request_id).state == "approved"
+    assert client.requests.lease(task.request_id, 60)  # nobody has it any more
 
 
-def test_only_what_is_approved_is_fulfilled(order, client, tmp_path):
-    client.requests.withdraw(order.request_id)
+def test_only_what_is_approved_is_fulfilled(task, client, tmp_path):
+    client.requests.withdraw(task.request_id)
     with pytest.raises(ServiceError, match="is withdrawn; only an approved one"):
-        fulfil(order, storage_at(str(tmp_path), "https://shared.example"), tmp_path / "work")
+        fulfil(task, storage_at(str(tmp_path), "https://shared.example"), tmp_path / "work")
 
 
-def test_a_card_of_another_release_is_refused(order, tmp_path):
-    other = Order(order.service, order.request_id, order.table, order.plan, card={"configuration": "whole"})
+def test_a_card_of_another_release_is_refused(task, tmp_path):
+    other = Task(task.service, task.request_id, task.table, task.plan, card={"configuration": "whole"})
     with pytest.raises(PlanError, match="the release card is about 'whole', but 'tens' was approved"):
         fulfil(other, storage_at(str(tmp_path), "https://shared.example"), tmp_path / "work")
 
 
-def test_a_delivered_table_gets_a_new_link_to_the_same_file(aegis, order, client, s3, tmp_path):
+def test_a_delivered_table_gets_a_new_link_to_the_same_file(aegis, task, client, s3, tmp_path):
     with pytest.raises(ServiceError, match="nothing was delivered yet"):
-        relink(client, order.request_id, storage_at(s3))
-    first = fulfil(order, storage_at(s3), tmp_path / "work").request.delivery
-    code, out, err = aegis("relink", order.request_id, "--to", s3)
+        relink(client, task.request_id, storage_at(s3))
+    first = fulfil(task, storage_at(s3), tmp_path / "work").request.delivery
+    code, out, err = aegis("relink", task.request_id, "--to", s3)
     assert (code, err) == (0, "")
-    second = client.requests.get(order.request_id).delivery
+    second = client.requests.get(task.request_id).delivery
     assert (second.sha256, second.expires_at > first.expires_at) == (first.sha256, True)
     assert sha256(httpx.get(second.url).content).hexdigest() == first.sha256
     assert second.url in out
     with pytest.raises(OutputError, match="is not there; name the place that it was delivered to"):
-        relink(client, order.request_id, storage_at("s3://shared/elsewhere"))
+        relink(client, task.request_id, storage_at("s3://shared/elsewhere"))
 
 
 def test_a_generated_table_is_delivered_as_it_is(client, tmp_path):
@@ -176,14 +176,14 @@ def test_a_generated_table_is_delivered_as_it_is(client, tmp_path):
     client.requests.approve(made_request.id)
     (tmp_path / "shared").mkdir()
     shared = storage_at(str(tmp_path / "shared"), "https://shared.example")
-    delivery = fulfil(Order(client, made_request.id, table, plan), shared, tmp_path / "work").request.delivery
+    delivery = fulfil(Task(client, made_request.id, table, plan), shared, tmp_path / "work").request.delivery
     assert (delivery.sha256, delivery.records, delivery.privacy) == (digest, 700, {"membership": 0.56})
     [file] = (tmp_path / "shared").iterdir()
     assert file.read_bytes() == made.read_bytes()
 
 
-def test_parquet_is_delivered_as_parquet(order, tmp_path):
-    parquet = Order(order.service, order.request_id, order.table, order.plan, ending=".parquet")
+def test_parquet_is_delivered_as_parquet(task, tmp_path):
+    parquet = Task(task.service, task.request_id, task.table, task.plan, ending=".parquet")
     delivery = fulfil(parquet, storage_at(str(tmp_path), "https://shared.example"), tmp_path / "work").request.delivery
     assert delivery.media_type == "application/vnd.apache.parquet"
     [file] = tmp_path.glob("*.parquet")

@@ -19,7 +19,7 @@ from app.api.dependencies import CallerDependency, SmallBodyDependency, StateDep
 from app.api.describe import answers, body
 from app.api.idempotency import OnceDependency
 from app.api.required_privacy import required_privacy
-from app.domain.data_requests import Action, DataRequest
+from app.domain.data_requests import Action, DataRequest, GrantLimit
 from app.domain.documents import compress
 from app.domain.handovers import Handover, Link
 from app.domain.verifications import Verification
@@ -57,6 +57,16 @@ class Step:
             return await service.act(self._caller, self._request_id, action, asked.reason)
 
         return await self._take(action, model, act)
+
+    async def approve(self) -> Response:
+        """Approve, unless the consumer has been granted enough."""
+
+        async def act(factory: Factory, asked: wire.Approval) -> DataRequest:
+            service = factory.data_requests(self._state.recent)
+            limit = None if asked.limit is None else GrantLimit(asked.limit.requests, asked.limit.days)
+            return await service.approve(self._caller, self._request_id, asked.reason, limit)
+
+        return await self._take(Action.APPROVE, wire.Approval, act)
 
     async def counter(self) -> Response:
         """Offer another configuration."""
@@ -121,10 +131,10 @@ class Step:
 StepDependency = Annotated[Step, Depends()]
 
 
-@router.post("/approve", summary="Approve a request", openapi_extra=body(wire.Decision), responses=DECIDED)
+@router.post("/approve", summary="Approve a request", openapi_extra=body(wire.Approval), responses=DECIDED)
 async def approve_request(step: StepDependency) -> Response:
     """Agrees to hand over the configuration that the advice has picked. For the entry's provider."""
-    return await step.decide(Action.APPROVE, wire.Decision)
+    return await step.approve()
 
 
 @router.post("/decline", summary="Decline a request", openapi_extra=body(wire.Refusal), responses=DECIDED)

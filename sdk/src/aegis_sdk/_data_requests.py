@@ -14,12 +14,14 @@ from aegis_sdk._pages import pages
 from aegis_sdk._polling import Deadline
 from aegis_sdk._requests import entry_path, json_bytes, version_params, without_none
 from aegis_sdk.wire import (
+    Approval,
     DataRequest,
     DataRequestHead,
     DataRequestPage,
     DeliveryDescriptor,
     DeliveryVerdict,
     Evidence,
+    GrantLimit,
     Lease,
     LeaseRequest,
     Link,
@@ -113,9 +115,15 @@ class DataRequests:
         """What has become of a request, signed; `aegis_sdk.receipts` checks it. For both sides, in any state."""
         return read_answer(Receipt, self._send("GET", _path(request_id, "receipt")))
 
-    def approve(self, request_id: str, reason: str | None = None) -> DataRequest:
-        """Agree to hand over what the advice has picked. For the provider."""
-        return self._step(request_id, "approve", reason=reason)
+    def approve(self, request_id: str, reason: str | None = None, limit: GrantLimit | None = None) -> DataRequest:
+        """Agree to hand over what the advice has picked, unless the limit is reached. For the provider.
+
+        Raises:
+            ConflictError: The consumer was granted enough (`enough_granted`), or the request is in another state.
+        """
+        asked = Approval(reason=reason, limit=limit).model_dump(exclude_none=True)
+        answer = self._send("POST", _path(request_id, "approve"), content=json_bytes(asked))
+        return read_answer(DataRequest, answer)
 
     def decline(self, request_id: str, reason: str) -> DataRequest:
         """Do not agree. For the provider."""

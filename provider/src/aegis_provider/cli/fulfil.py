@@ -8,15 +8,15 @@ import typer
 from aegis_provider.cli.options import DelimiterOption, MemoryOption, PlanOption, TableArgument
 from aegis_provider.cli.stages import stage
 from aegis_provider.errors import PlanError
-from aegis_provider.handover import Fulfilled, Order, storage_at
-from aegis_provider.handover import fulfil as fulfil_order
+from aegis_provider.handover import Fulfilled, Task, storage_at
+from aegis_provider.handover import fulfil as fulfil_task
 from aegis_provider.handover import relink as give_new_link
 from aegis_provider.plan.reading import load_plan
 from aegis_sdk import Client
 from aegis_sdk.cli.decisions import RequestIdArgument
 from aegis_sdk.cli.options import JsonOption
 from aegis_sdk.cli.request_report import delivered
-from aegis_sdk.cli.terminal import print_result
+from aegis_sdk.cli.terminal import print_result, warn
 from aegis_sdk.wire import read_json
 
 WORK: Final = Path(".aegis-fulfil")
@@ -71,7 +71,7 @@ def fulfil(
     """
     storage = storage_at(to, link)
     with Client() as service:
-        order = Order(
+        task = Task(
             service,
             request_id,
             table,
@@ -82,7 +82,9 @@ def fulfil(
             card=None if card is None else _card(card),
             stage=stage,
         )
-        fulfilled = fulfil_order(order, storage, work)
+        fulfilled = fulfil_task(task, storage, work)
+    if fulfilled.warning:
+        warn(fulfilled.warning)
     print_result(json.loads(fulfilled.request.model_dump_json()), _report(fulfilled), as_json=as_json)
 
 

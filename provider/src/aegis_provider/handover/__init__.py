@@ -1,13 +1,13 @@
 """Handing over what a consumer has requested: the table is masked, measured and uploaded, and the service told of it.
 
-order = Order(client, request_id, "health.csv", load_plan("plan.yaml"))
-fulfil(order, storage_at("s3://bucket/shared"), work)
+task = Task(client, request_id, "health.csv", load_plan("plan.yaml"))
+fulfil(task, storage_at("s3://bucket/shared"), work)
 for event in Agent(client, load_policy("policy.yaml"), work).round():    # the provider's part, unattended
     print(event.kind, event.detail)
 """
 
 from aegis_provider.handover.agent import Agent, Event
-from aegis_provider.handover.fulfilling import Fulfilled, Order, fulfil
+from aegis_provider.handover.fulfilling import Fulfilled, Task, fulfil
 from aegis_provider.handover.policy import Policy, Rule, load_policy
 from aegis_provider.handover.relinking import relink
 from aegis_provider.handover.storage import Storage, storage_at
@@ -16,10 +16,10 @@ __all__ = [
     "Agent",
     "Event",
     "Fulfilled",
-    "Order",
     "Policy",
     "Rule",
     "Storage",
+    "Task",
     "fulfil",
     "load_policy",
     "relink",

@@ -4,22 +4,27 @@ Any number of agents may run with the same policy, on any number of machines: th
 fulfil it, and if that one dies, another takes over.
 """
 
-import shutil
+import re
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
 from typing import Final, Literal
 
+from aegis_provider.errors import OutputError
 from aegis_provider.handover.approving import approve
-from aegis_provider.handover.fulfilling import Order, fulfil
+from aegis_provider.handover.fulfilling import Task, fulfil
 from aegis_provider.handover.leasing import LEASED, SECONDS
 from aegis_provider.handover.policy import Policy
 from aegis_provider.handover.relinking import ends_soon, relink
 from aegis_provider.handover.retrying import pause
+from aegis_provider.handover.work_folder import InUseError, abandon, work_folder
 from aegis_provider.workflow.results import Stage, unseen
-from aegis_sdk import AegisError, Client, ConflictError
+from aegis_sdk import AegisError, Client, ConflictError, NotFoundError
 from aegis_sdk.wire import DataRequestHead
+
+_ID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 SHORTEST_PAUSE: Final = 5.0
 
@@ -74,6 +79,7 @@ class Agent:
     _failures: dict[str, _Failures] = field(default_factory=dict)
     _silent: int = 0
     _look_at_links: float = 0.0
+    _elsewhere: set[str] = field(default_factory=set)
 
     def round(self) -> Iterator[Event]:
         """Approve and fulfil all that can be now, and yield what is done. A failure ends only what it concerns."""
@@ -81,7 +87,7 @@ class Agent:
             for request in approve(self.service, self.policy):
                 yield Event("approved", request, request.configuration or "")
             for request in reversed([*self.service.requests.list("approved", side="provider")]):
-                if request.entry.name in self.policy.supplies and self._is_due(request):
+                if request.entry.name in self.policy.tables and self._is_due(request):
                     yield from self._fulfilled(request)
             self._tidy()
             yield from self._relinked()
@@ -96,19 +102,30 @@ class Agent:
             return
         self._look_at_links = self.clock() + RELINKING
         for request in self.service.requests.list("delivered", side="provider"):
-            if request.entry.name in self.policy.supplies and ends_soon(self.service.requests.get(request.id)):
-                try:
-                    relink(self.service, request.id, self.policy.storage)
-                except AegisError as error:
-                    yield Event("failed", request, str(error), RELINKING)
-                else:
-                    yield Event("relinked", request, request.configuration or "")
+            if request.entry.name in self.policy.tables and request.id not in self._elsewhere:
+                yield from self._relink(request)
+
+    def _relink(self, request: DataRequestHead) -> Iterator[Event]:
+        try:
+            if not ends_soon(self.service.requests.get(request.id)):
+                return
+            relink(self.service, request.id, self.policy.storage)
+        except AegisError as error:
+            if isinstance(error, OutputError):  # it was delivered by hand, from another storage
+                self._elsewhere.add(request.id)
+            yield Event("failed", request, str(error), RELINKING)
+        else:
+            yield Event("relinked", request, request.configuration or "")
 
     def _tidy(self) -> None:
-        """Remove the masked tables of requests that nobody can fulfil any more, such as withdrawn ones."""
-        for folder in self.work.iterdir() if self.work.is_dir() else ():
-            if self.service.requests.get(folder.name).state != "approved":
-                shutil.rmtree(folder, ignore_errors=True)  # another agent may have been faster
+        """Remove what was made for requests that nobody can fulfil any more, such as withdrawn ones."""
+        for path in self.work.iterdir() if self.work.is_dir() else ():
+            if _ID.fullmatch(path.name):
+                with suppress(InUseError, NotFoundError):
+                    request = self.service.requests.get(path.name)
+                    if request.state != "approved":
+                        with work_folder(self.work, request.id) as folder:
+                            abandon(folder, request, self.policy.storage)
 
     @property
     def rest(self) -> float:
@@ -120,27 +137,29 @@ class Agent:
         return failures is None or failures.not_before <= self.clock()
 
     def _fulfilled(self, request: DataRequestHead) -> Iterator[Event]:
-        supply = self.policy.supplies[request.entry.name]
-        order = Order(
+        planned = self.policy.tables[request.entry.name]
+        task = Task(
             self.service,
             request.id,
-            supply.table,
-            supply.plan,
-            delimiter=supply.delimiter,
-            ending=supply.ending,
+            planned.table,
+            planned.plan,
+            delimiter=planned.delimiter,
+            ending=planned.ending,
             lease_seconds=self.lease_seconds,
             stage=self.stage,
         )
         try:
-            fulfil(order, self.policy.storage, self.work)
+            done = fulfil(task, self.policy.storage, self.work)
+        except InUseError:
+            return  # another agent is at work
         except ConflictError as error:
-            if error.code != LEASED:  # another agent is at work, or has just been
+            if error.code != LEASED:
                 yield self._failed(request, error)
         except AegisError as error:
             yield self._failed(request, error)
         else:
             self._failures.pop(request.id, None)
-            yield Event("delivered", request, request.configuration or "")
+            yield Event("delivered", request, "; ".join(filter(None, [request.configuration, done.warning])))
 
     def _failed(self, request: DataRequestHead, error: AegisError) -> Event:
         failures = self._failures.setdefault(request.id, _Failures())

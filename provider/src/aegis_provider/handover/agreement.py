@@ -7,6 +7,7 @@ from typing import Any
 from aegis_provider.errors import PlanError, ServiceError, shortened
 from aegis_provider.plan.model import DROP, IDENTITY, Plan
 from aegis_sdk import Client
+from aegis_sdk.reading import generated_of, maskings_of
 from aegis_sdk.wire import DataRequest
 
 Json = Mapping[str, Any]
@@ -16,17 +17,17 @@ def refuse_other(service: Client, request: DataRequest, plan: Plan) -> None:
     """Refuse a plan that is not the one which the approved version of the entry was made from.
 
     Raises:
-        ServiceError: The request is not approved, or the entry's version is another one by its digest.
+        ServiceError: The entry's version is another one by its digest.
         PlanError: The plan masks otherwise than the entry says.
         AegisError: The service does not tell.
     """
-    if request.state != "approved" or request.configuration is None:
-        raise ServiceError(f"request {request.id} is {request.state}; only an approved one can be fulfilled")
     entry_id, version = request.entry.id, request.entry.version
-    digest = service.entry(entry_id, version).digest
-    if digest != request.entry.digest:
-        raise ServiceError(f"entry {entry_id}: version {version} is {digest}, but {request.entry.digest} was requested")
-    difference = next(_differences(service.summaries(entry_id, version), request.configuration, plan), None)
+    head = service.entry(entry_id, version)
+    if head.digest != request.entry.digest:
+        raise ServiceError(
+            f"entry {entry_id}: version {version} is {head.digest}, but {request.entry.digest} was requested"
+        )
+    difference = next(_differences(head.entry_schema, request.configuration or "", plan), None)
     if difference is not None:
         raise PlanError(
             f"{plan.source}: {difference}; use the plan that version {version} of {shortened(request.entry.name)} was "
@@ -37,11 +38,11 @@ def refuse_other(service: Client, request: DataRequest, plan: Plan) -> None:
 def _differences(entry: Json, configuration: str, plan: Plan) -> Iterator[str]:
     if entry["label"]["name"] != plan.label:
         yield f"its label is {shortened(plan.label)}, but {shortened(entry['label']['name'])} was published"
-    if any(each["id"] == configuration for each in entry["configurations"] if each.get("kind") == "generated"):
+    if generated_of(entry, configuration) is not None:
         if plan.generated_table(configuration) is None:
             yield f"it offers no generated table {configuration!r}"
         return
-    published = next(each for each in entry["configurations"] if each["id"] == configuration)["maskings"]
+    published = maskings_of(entry, configuration)
     mine = plan.configuration(configuration).maskings
     for name in mine.keys() | published.keys():
         of_plan, of_entry = mine.get(name, DROP), published.get(name, DROP)

@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from aegis_provider.digests import digest_of
-from aegis_provider.errors import OutputError, PlanError
+from aegis_provider.errors import OutputError, PlanError, ServiceError
 from aegis_provider.handover.agreement import refuse_other
-from aegis_provider.handover.leasing import LEASED, SECONDS, leased
+from aegis_provider.handover.leasing import LEASED, SECONDS, Held, leased
 from aegis_provider.handover.naming import CSV_ENDING, MEDIA_TYPES, file_name
 from aegis_provider.handover.storage import Storage
+from aegis_provider.handover.work_folder import InUseError, abandon, masked_file, work_folder
 from aegis_provider.offer import hand_out
 from aegis_provider.plan.model import DROP, Plan
 from aegis_provider.privacy import columns_of
@@ -19,12 +20,12 @@ from aegis_provider.release.apply import apply
 from aegis_provider.table import Source, open_table
 from aegis_provider.workflow.folder import Folder, digests_of
 from aegis_provider.workflow.results import Stage, unseen
-from aegis_sdk import Client, ConflictError
+from aegis_sdk import Client, ConflictError, InvalidError
 from aegis_sdk.wire import DataRequest, DeliveryDescriptor
 
 
 @dataclass(frozen=True)
-class Order:
+class Task:
     """What is to be fulfilled.
 
     Attributes:
@@ -78,13 +79,15 @@ class Fulfilled:
     Attributes:
         request: The request as it is then.
         masked: The masked table that was delivered.
+        warning: What could not be cleaned up; empty if nothing is left.
     """
 
     request: DataRequest
     masked: Masked
+    warning: str = ""
 
 
-def fulfil(order: Order, storage: Storage, work: Path) -> Fulfilled:
+def fulfil(task: Task, storage: Storage, work: Path) -> Fulfilled:
     """Mask the table as was approved, put it into the provider's storage, and tell the service where it is.
 
     Plan, entry and approval must be about the same: the version's digest and the maskings are compared. The privacy
@@ -92,7 +95,7 @@ def fulfil(order: Order, storage: Storage, work: Path) -> Fulfilled:
     run with the same `work` goes on: it does not mask or upload again what is there already.
 
     Args:
-        order: What is to be fulfilled.
+        task: What is to be fulfilled.
         storage: Where the masked table is put.
         work: A directory for what is done until it is delivered.
 
@@ -104,91 +107,101 @@ def fulfil(order: Order, storage: Storage, work: Path) -> Fulfilled:
         OutputError: It cannot be written or uploaded.
         AegisError: The service does not answer, or refuses.
     """
-    request = order.service.requests.get(order.request_id)
-    refuse_other(order.service, request, order.plan)
-    _refuse_other_card(order, request)
-    with leased(order.service, request.id, order.lease_seconds) as lease:
-        folder = Folder.open(_made(work) / request.id, ())
-        masked = _masked(order, request, folder)
-        delivered = _delivered(order, request, storage, folder, masked, lease)
-    folder.remove()
-    return Fulfilled(delivered, masked)
+    request = task.service.requests.get(task.request_id)
+    _refuse_unapproved(request, storage, work)
+    refuse_other(task.service, request, task.plan)
+    _refuse_other_card(task, request)
+    with leased(task.service, request.id, task.lease_seconds) as lease, work_folder(work, request.id) as folder:
+        masked = _masked(task, request, folder)
+        lease.refuse_if_lost()
+        delivered = _delivered(task, request, storage, folder, masked, lease)
+        return Fulfilled(delivered, masked, _removed(folder))
 
 
-def _made(work: Path) -> Path:
-    """Make the directory for masked tables, which only its owner reads."""
+def _refuse_unapproved(request: DataRequest, storage: Storage, work: Path) -> None:
+    """Refuse a request that nobody can fulfil now, and remove what is left of an earlier run."""
+    if request.state == "approved" and request.configuration is not None:
+        return
+    if (work / request.id).is_dir():
+        with suppress(InUseError), work_folder(work, request.id) as folder:
+            abandon(folder, request, storage)
+    raise ServiceError(f"request {request.id} is {request.state}; only an approved one can be fulfilled")
+
+
+def _removed(folder: Folder) -> str:
+    """Remove the folder of a request that was delivered; return why that failed, if it did."""
     try:
-        work.mkdir(mode=0o700, exist_ok=True)
-    except OSError as error:
-        raise OutputError(f"{work}: cannot be used: {error.strerror}") from error
-    return work
+        folder.remove()
+    except OutputError as error:
+        return f"{error}; the masked table is still there"
+    return ""
 
 
-def _refuse_other_card(order: Order, request: DataRequest) -> None:
-    about = None if order.card is None else order.card.get("configuration")
-    if order.card is not None and about != request.configuration:
+def _refuse_other_card(task: Task, request: DataRequest) -> None:
+    about = None if task.card is None else task.card.get("configuration")
+    if task.card is not None and about != request.configuration:
         raise PlanError(
             f"the release card is about {about!r}, but {request.configuration!r} was approved; leave it out"
         )
 
 
-def _masked(order: Order, request: DataRequest, folder: Folder) -> Masked:
+def _masked(task: Task, request: DataRequest, folder: Folder) -> Masked:
     """Mask the table, unless that is done already."""
-    generated = order.plan.generated_table(request.configuration or "")
-    ending = order.ending if generated is None else generated.file.suffix.lower()
+    generated = task.plan.generated_table(request.configuration or "")
+    ending = task.ending if generated is None else generated.file.suffix.lower()
     made_from = {
         "entry": request.entry.digest,
         "configuration": request.configuration,
-        "plan": [digest_of(each) for each in order.plan.files],
-        "table": digests_of(order.table),
-        "delimiter": order.delimiter,
+        "plan": [digest_of(each) for each in task.plan.files],
+        "table": digests_of(task.table),
+        "delimiter": task.delimiter,
     }
-    file, make = f"masked{ending}", _applied if generated is None else _handed_out
-    return folder.step(f"mask to {ending}", made_from, [file], Masked, lambda: make(order, request, folder.file(file)))
+    file, make = masked_file(ending), _applied if generated is None else _handed_out
+    return folder.step(f"mask to {ending}", made_from, [file], Masked, lambda: make(task, request, folder.file(file)))
 
 
-def _applied(order: Order, request: DataRequest, output: Path) -> Masked:
-    with order.stage("masking records") as progress:
+def _applied(task: Task, request: DataRequest, output: Path) -> Masked:
+    with task.stage("masking records") as progress:
         applied = apply(
-            order.table,
-            order.plan,
+            task.table,
+            task.plan,
             request.configuration or "",
             output,
-            delimiter=order.delimiter,
-            memory_limit=order.memory_limit,
+            delimiter=task.delimiter,
+            memory_limit=task.memory_limit,
             progress=progress,
         )
     privacy = {**{name: applied.promised[name] for name in applied.unchecked}, **applied.reached}
     return Masked(output.name, applied.records, applied.suppressed, privacy, applied.unchecked)
 
 
-def _handed_out(order: Order, request: DataRequest, output: Path) -> Masked:
-    handed_out = hand_out(order.plan, request.configuration or "", output, order.table, order.delimiter)
-    with open_table(output, delimiter=order.delimiter) as opened:
+def _handed_out(task: Task, request: DataRequest, output: Path) -> Masked:
+    handed_out = hand_out(task.plan, request.configuration or "", output, task.table, task.delimiter)
+    with open_table(output, delimiter=task.delimiter) as opened:
         records = opened.records()
     promised = handed_out.generated.privacy
     return Masked(output.name, records, 0, dict(promised), tuple(promised))
 
 
-def _card(order: Order, request: DataRequest) -> dict[str, Any] | None:
+def _card(task: Task, request: DataRequest) -> dict[str, Any] | None:
     """The release card, or what its consumer needs to measure the privacy of the table: the roles of its columns."""
-    if order.card is not None:
-        return dict(order.card)
-    if order.plan.generated_table(request.configuration or "") is not None:
+    if task.card is not None:
+        return dict(task.card)
+    if task.plan.generated_table(request.configuration or "") is not None:
         return None
-    columns = columns_of(order.plan, order.plan.configuration(request.configuration or ""))
+    columns = columns_of(task.plan, task.plan.configuration(request.configuration or ""))
     shared = [{"name": each.name, "role": each.role} for each in columns if each.masking != DROP]
     return {"configuration": request.configuration, "columns": shared}
 
 
 def _delivered(
-    order: Order, request: DataRequest, storage: Storage, folder: Folder, masked: Masked, lease: str
+    task: Task, request: DataRequest, storage: Storage, folder: Folder, masked: Masked, lease: Held
 ) -> DataRequest:
-    """Upload the masked table and tell the service; nothing stays anywhere that the service will never take."""
+    """Upload the masked table and tell the service; nothing stays that the service will never take."""
     file = folder.file(masked.file)
     sha256, media_type = digest_of(file), MEDIA_TYPES[file.suffix]
     name = file_name(request.id, sha256, file.suffix)
-    with order.stage("uploading bytes") as progress:
+    with task.stage("uploading bytes") as progress:
         link = storage.put(file, name, media_type, progress)
     descriptor = DeliveryDescriptor(
         **link.model_dump(),
@@ -199,16 +212,17 @@ def _delivered(
         configuration=request.configuration or "",
         entry_digest=request.entry.digest,
         privacy=dict(masked.privacy),
-        card=_card(order, request),
-        lease=lease,
+        card=_card(task, request),
+        lease=lease.id,
     )
     try:
-        return order.service.requests.deliver(request.id, descriptor)
+        return task.service.requests.deliver(request.id, descriptor)
     except ConflictError as error:
+        # Whoever has the lease may be about to deliver the very same file, so it stays until that is known.
         if error.code != LEASED:
-            folder.remove()
-        delivery = order.service.requests.get(request.id).delivery
-        if delivery is None or delivery.sha256 != sha256:
-            with suppress(OutputError):
-                storage.remove(name)
+            abandon(folder, task.service.requests.get(request.id), storage)
+        raise
+    except InvalidError:
+        with suppress(OutputError):
+            storage.remove(name)
         raise

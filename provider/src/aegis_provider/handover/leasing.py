@@ -2,9 +2,11 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from threading import Event, Thread
 from typing import Final
 
+from aegis_provider.errors import ServiceError
 from aegis_sdk import AegisError, Client, ConflictError
 
 SECONDS: Final = 60
@@ -17,9 +19,31 @@ _RENEWALS: Final = 4
 """How often a lease is renewed in its time, so that a slow answer does not end it."""
 
 
+@dataclass(frozen=True)
+class Held:
+    """A lease.
+
+    Attributes:
+        id: Its id, for the delivery descriptor.
+        lost: Set if another program has taken it, or the request has changed.
+    """
+
+    id: str
+    lost: Event = field(default_factory=Event)
+
+    def refuse_if_lost(self) -> None:
+        """Stop work that is in vain.
+
+        Raises:
+            ServiceError: Another program fulfils the request now, or nobody can any more.
+        """
+        if self.lost.is_set():
+            raise ServiceError("the lease was lost: another program fulfils the request, or it has changed")
+
+
 @contextmanager
-def leased(service: Client, request_id: str, seconds: int = SECONDS) -> Iterator[str]:
-    """Take the lease of a request, renew it in the background, and release it at the end; yield its id.
+def leased(service: Client, request_id: str, seconds: int = SECONDS) -> Iterator[Held]:
+    """Take the lease of a request, renew it in the background, and release it at the end.
 
     If renewing fails for long enough, another program may take the request; the service then refuses this one's
     delivery.
@@ -28,24 +52,25 @@ def leased(service: Client, request_id: str, seconds: int = SECONDS) -> Iterator
         ConflictError: Another program has it, or the request is not approved.
         AegisError: The service does not answer, or does not let the caller fulfil requests.
     """
-    lease = service.requests.lease(request_id, seconds).lease
+    held = Held(service.requests.lease(request_id, seconds).lease)
     done = Event()
-    renewing = Thread(target=_renew, args=(service, request_id, seconds, lease, done), daemon=True)
+    renewing = Thread(target=_renew, args=(service, request_id, seconds, held, done), daemon=True)
     renewing.start()
     try:
-        yield lease
+        yield held
     finally:
         done.set()
         renewing.join()
         with suppress(AegisError):  # it ends by itself
-            service.requests.release(request_id, lease)
+            service.requests.release(request_id, held.id)
 
 
-def _renew(service: Client, request_id: str, seconds: int, lease: str, done: Event) -> None:
+def _renew(service: Client, request_id: str, seconds: int, held: Held, done: Event) -> None:
     while not done.wait(seconds / _RENEWALS):
         try:
-            service.requests.lease(request_id, seconds, lease)
+            service.requests.lease(request_id, seconds, held.id)
         except ConflictError:
+            held.lost.set()
             return
         except AegisError:
             continue  # the next time it may answer

@@ -48,7 +48,7 @@ class Rule:
 
 
 @dataclass(frozen=True)
-class Supply:
+class PlannedTable:
     """What requests for an entry are fulfilled with.
 
     Attributes:
@@ -70,12 +70,12 @@ class Policy:
 
     Attributes:
         storage: Where it puts masked tables.
-        supplies: What it fulfils requests with, by the entry's name.
+        tables: What it fulfils requests with, by the entry's name.
         rules: What it approves; the first that fits counts.
     """
 
     storage: Storage
-    supplies: Mapping[str, Supply]
+    tables: Mapping[str, PlannedTable]
     rules: tuple[Rule, ...]
 
     def rule_for(self, request: DataRequestHead, vouched: Mapping[str, float]) -> Rule | None:
@@ -92,11 +92,11 @@ def load_policy(path: Path) -> Policy:
     """
     root = Element(path.name, "", parsed(path), path.parent)
     fields = root.fields("to", "entries", optional=("link", "approve"))
-    supplies = {name: _supply(each) for name, each in fields["entries"].items()}
-    if not supplies:
+    tables = {name: _planned_table(each) for name, each in fields["entries"].items()}
+    if not tables:
         fields["entries"].fail("name at least one entry, with its table and its plan")
     rules = tuple(_rule(each) for each in fields["approve"].elements()) if "approve" in fields else ()
-    return Policy(_storage(fields), supplies, rules)
+    return Policy(_storage(fields), tables, rules)
 
 
 def _storage(fields: Mapping[str, Element]) -> Storage:
@@ -108,11 +108,11 @@ def _storage(fields: Mapping[str, Element]) -> Storage:
         raise AegisError(str(error).replace("with --link", "by `link`").replace("--link is", "`link` is")) from None
 
 
-def _supply(element: Element) -> Supply:
+def _planned_table(element: Element) -> PlannedTable:
     fields = element.fields("table", "plan", optional=("delimiter", "format"))
     table = fields["table"].text()
     ending = fields["format"].one_of("csv", "parquet") if "format" in fields else "csv"
-    return Supply(
+    return PlannedTable(
         table if "://" in table else str(fields["table"].file()),
         load_plan(fields["plan"].file()),
         fields["delimiter"].character() if "delimiter" in fields else ",",

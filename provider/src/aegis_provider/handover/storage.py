@@ -7,7 +7,6 @@ finished before is not repeated.
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from http.client import NOT_FOUND
 from pathlib import Path
 from typing import Any, Final, Protocol
 from urllib.parse import quote, urlsplit
@@ -155,6 +154,8 @@ class _WebServer:
 
     def put(self, file: Path, name: str, media_type: MediaType, progress: Progress) -> Link:
         url = f"{self.url}/{quote(name)}"
+        if self.size(name) == file.stat().st_size:
+            return self.link(name)
         retried(lambda: self._sent(url, file, media_type, progress), _may_pass)
         return self.link(name)
 
@@ -166,7 +167,7 @@ class _WebServer:
         return Link(url=f"{self.address}/{quote(name)}")
 
     def remove(self, name: str) -> None:
-        _asked("DELETE", f"{self.url}/{quote(name)}")
+        _asked("DELETE", f"{self.url}/{quote(name)}", missing=True)
 
     @staticmethod
     def _sent(url: str, file: Path, media_type: MediaType, progress: Progress) -> None:
@@ -175,7 +176,7 @@ class _WebServer:
 
 
 def _asked(method: str, url: str, *, missing: bool = False, **sent: Any) -> httpx.Response:  # noqa: ANN401 - as httpx
-    """Send a request to a web server; `missing` says whether there need not be such a file.
+    """Send a request to a web server; `missing`: it may refuse, since there need not be such a file.
 
     Raises:
         OutputError: It does not answer, or refuses.
@@ -188,7 +189,7 @@ def _asked(method: str, url: str, *, missing: bool = False, **sent: Any) -> http
             raise _TransferError(f"{shown}: no answer to {method}: {error}") from error
     if answer.is_server_error:
         raise _TransferError(f"{shown}: the server answers {answer.status_code} to {method}")
-    if not answer.is_success and not (missing and answer.status_code == NOT_FOUND):
+    if not answer.is_success and not (missing and answer.is_client_error):
         raise OutputError(f"{shown}: the server answers {answer.status_code} to {method}")
     return answer
 

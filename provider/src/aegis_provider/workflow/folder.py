@@ -116,6 +116,8 @@ class Folder:
         """
         try:
             shutil.rmtree(self.path)
+        except FileNotFoundError:
+            return
         except OSError as error:
             raise OutputError(f"{self.path}: cannot be removed: {error.strerror}") from error
 

@@ -72,6 +72,7 @@ from aegis_sdk.wire.configuration import (
 )
 from aegis_sdk.wire.data_requests import (
     EXAMPLE_DATA_REQUEST,
+    Approval,
     Change,
     Cost,
     CounterOffer,
@@ -79,6 +80,7 @@ from aegis_sdk.wire.data_requests import (
     DataRequestHead,
     DataRequestPage,
     Decision,
+    GrantLimit,
     NewDataRequest,
     Refusal,
     RequestedEntry,
@@ -171,6 +173,7 @@ __all__ = [
     "AdviceHead",
     "AdviceRequest",
     "AdviceStatus",
+    "Approval",
     "AskedVersion",
     "AssociationNoise",
     "Attack",
@@ -212,6 +215,7 @@ __all__ = [
     "EvidenceTable",
     "GeneratedConfiguration",
     "GenerationWeights",
+    "GrantLimit",
     "Head",
     "HeadPage",
     "Holdout",

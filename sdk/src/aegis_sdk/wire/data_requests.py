@@ -11,7 +11,7 @@ from aegis_sdk.wire.delivery import Delivery
 from aegis_sdk.wire.documents import Answer, Request
 from aegis_sdk.wire.examples import EXAMPLE_HEAD
 from aegis_sdk.wire.problem import Problem
-from aegis_sdk.wire.values import Identifier, Text
+from aegis_sdk.wire.values import COUNT_MAX, Identifier, Text
 from aegis_sdk.wire.verification import Verification
 
 LONGEST_PURPOSE: Final = 2_000
@@ -103,6 +103,25 @@ class Decision(Request):
     model_config = ConfigDict(json_schema_extra={"examples": [{"reason": "The ethics board has agreed"}]})
 
     reason: Reason | None = Field(default=None, description="Why, for the other side and for the record")
+
+
+class GrantLimit(Request):
+    """How many requests of a tenant are granted within some days."""
+
+    requests: Annotated[int, Field(ge=0, le=COUNT_MAX)] = Field(description="How many, this one included")
+    days: Annotated[int, Field(ge=1, le=3_660)] = Field(default=30, description="Within how many days")
+
+
+class Approval(Decision):
+    """Agrees to a request, unless its tenant has been granted enough."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"reason": "Care is what it is for", "limit": {"requests": 20, "days": 30}}]}
+    )
+
+    limit: GrantLimit | None = Field(
+        default=None, description="Approve only if your tenant has granted fewer to the consumer's; null: no limit"
+    )
 
 
 class Refusal(Request):

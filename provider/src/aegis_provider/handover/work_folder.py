@@ -1,0 +1,78 @@
+"""The folder in which a request is fulfilled: it remembers what is done, and one program at a time works in it."""
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from aegis_provider.digests import digest_of
+from aegis_provider.errors import OutputError, ServiceError
+from aegis_provider.handover.naming import file_name
+from aegis_provider.handover.storage import Storage
+from aegis_provider.workflow.folder import Folder
+from aegis_sdk.wire import DataRequest
+
+_MASKED = "masked"
+
+
+class InUseError(ServiceError):
+    """Another program on this machine fulfils the request in the same folder."""
+
+
+@contextmanager
+def work_folder(work: Path, request_id: str) -> Iterator[Folder]:
+    """Open the folder of a request, or make one that only its owner reads, for this program alone.
+
+    A killed program has it no more, so another one goes on with what it has.
+
+    Raises:
+        InUseError: Another program has it.
+        OutputError: It cannot be used.
+    """
+    try:
+        work.mkdir(mode=0o700, exist_ok=True)
+        (work / request_id).mkdir(mode=0o700, exist_ok=True)
+        descriptor = os.open(work / request_id, os.O_RDONLY)
+    except OSError as error:
+        raise OutputError(f"{work}: cannot be used: {error.strerror}") from error
+    try:
+        _lock(work / request_id, descriptor)
+        yield Folder.open(work / request_id, ())
+    finally:
+        os.close(descriptor)
+
+
+def _lock(path: Path, descriptor: int) -> None:
+    """Lock a directory until its descriptor is closed, unless it has been removed meanwhile."""
+    if sys.platform == "win32":
+        return
+    import fcntl  # noqa: PLC0415 - Windows has none
+
+    in_use = InUseError(f"{path}: another program works here")
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        is_it = os.path.samestat(os.fstat(descriptor), path.stat())
+    except OSError as error:
+        raise in_use from error
+    if not is_it:
+        raise in_use
+
+
+def masked_file(ending: str) -> str:
+    """Return the name of the masked table in its folder."""
+    return f"{_MASKED}{ending}"
+
+
+def abandon(folder: Folder, request: DataRequest, storage: Storage) -> None:
+    """Remove what was made for a request that cannot be fulfilled any more: the masked table, and its upload.
+
+    Raises:
+        OutputError: The folder cannot be removed.
+    """
+    delivered = None if request.delivery is None else request.delivery.sha256
+    for file in folder.path.glob(f"{_MASKED}.*"):
+        if (sha256 := digest_of(file)) != delivered:
+            with suppress(OutputError):  # the storage may be away; nobody was told of the file
+                storage.remove(file_name(request.id, sha256, file.suffix))
+    folder.remove()
