@@ -11,6 +11,7 @@ from uuid import uuid4
 import pytest
 
 from aegis_provider import load_plan, prepare_entry
+from aegis_provider.handover import Task
 from aegis_sdk import Client
 from app.process.embedded import EmbeddedPostgres
 from tests.postgres import SERVICE, as_role, create_database
@@ -92,3 +93,18 @@ def head(client, people):
     plan = load_plan(people / "plan.yaml")
     prepared = prepare_entry(people / "people.csv", plan, name=f"people-{uuid4().hex}", exact=True)
     return client.publish(prepared.entry, accept_small_counts=True)
+
+
+@pytest.fixture
+def approved(client, head):
+    """A request for `tens` that its provider has approved."""
+    asked = {"purpose": "a study", "contact": "me", "terms": head.terms}
+    made = client.requests.create(head.id, "mutual_information", **asked, require={"k": 5}, wait=60)
+    assert (made.state, made.configuration) == ("advised", "tens")
+    return client.requests.approve(made.id)
+
+
+@pytest.fixture
+def task(client, people, approved):
+    """Its fulfilment."""
+    return Task(client, approved.id, people / "people.csv", load_plan(people / "plan.yaml"))

@@ -19,19 +19,6 @@ from tests.provider.offer import test_offer as offered
 from tests.stores import web_store
 
 
-@pytest.fixture
-def approved(client, head):
-    asked = {"purpose": "a study", "contact": "me", "terms": head.terms}
-    made = client.requests.create(head.id, "mutual_information", **asked, require={"k": 5}, wait=60)
-    assert (made.state, made.configuration) == ("advised", "tens")
-    return client.requests.approve(made.id)
-
-
-@pytest.fixture
-def task(client, people, approved):
-    return Task(client, approved.id, people / "people.csv", load_plan(people / "plan.yaml"))
-
-
 def records(content):
     return list(csv.DictReader(io.StringIO(content.decode())))
 
