@@ -69,7 +69,6 @@ class HandoverService:
         vouched = await self._vouched(request)
         self._refuse([*self._link_faults(handover.link), *handover.faults(request, digest, vouched)])
         await self._handovers.add(request.id, handover)
-        await self._leases.end(request.id)
         return await self._steps.take(caller, request, Action.DELIVER)
 
     async def relink(self, caller: Caller, request_id: str, link: Link) -> DataRequest:

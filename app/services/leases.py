@@ -61,7 +61,3 @@ class LeaseService:
         lease = await self._leases.find(request_id)
         if lease is not None and lease.id != lease_id:
             raise LeasedError(lease.expires_at)
-
-    async def end(self, request_id: str) -> None:
-        """End the lease of a request that is delivered. It must be locked."""
-        await self._leases.end(request_id)

@@ -14,6 +14,7 @@ from sqlalchemy import (
     and_,
     any_,
     case,
+    delete,
     func,
     insert,
     literal,
@@ -31,7 +32,7 @@ from app.catalog.stores.audit import AuditStore
 from app.catalog.stores.data_request_rows import to_change, to_request
 from app.catalog.stores.page_tokens import read_token, write_token
 from app.catalog.stores.tenants import tenant_id
-from app.catalog.tables import AdviceRow, DataRequestChangeRow, DataRequestRow, EntryRow, TenantRow
+from app.catalog.tables import AdviceRow, DataRequestChangeRow, DataRequestRow, EntryRow, LeaseRow, TenantRow
 from app.domain.advice import Problem, Status
 from app.domain.callers import Caller
 from app.domain.data_requests import (
@@ -209,6 +210,8 @@ class DataRequestStore:
         await self._session.execute(
             insert(DataRequestChangeRow), [{"request_id": one, "at": at[one]} | told for one in ids]
         )
+        # Only an approved request is fulfilled, so whatever happens to it ends its lease.
+        await self._session.execute(delete(LeaseRow).where(LeaseRow.request_id == any_(literal(ids, ARRAY(Uuid)))))
         return max(at.values())
 
     async def changes(self, request_id: str) -> list[Change]:

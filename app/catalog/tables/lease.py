@@ -8,7 +8,7 @@ from app.catalog.tables.base import Base
 
 
 class LeaseRow(Base):
-    """Which program fulfils a data request, and until when. Those that have ended are overwritten by the next."""
+    """Which program fulfils a data request, and until when. A change of the request ends it."""
 
     __tablename__ = "lease"
 

@@ -85,10 +85,12 @@ async def test_only_providers_take_it_and_only_of_approved_requests(guarded, key
     assert (late.status_code, late.json()["code"], late.json()["possible"]) == (409, "not_possible", ["relink"])
 
 
-async def test_a_withdrawn_request_has_none(guarded, keys, approved):
+async def test_a_withdrawn_request_has_none(guarded, keys, approved, shared_database_url):
     lease = (await leased(guarded, keys, approved)).json()["lease"]
     assert (await step(guarded, keys["consumer"], approved, "withdraw")).status_code == 200
     assert (await leased(guarded, keys, approved, lease=lease)).json()["code"] == "not_possible"
+    with psycopg.connect(shared_database_url) as connection:
+        assert connection.execute("SELECT count(*) FROM lease WHERE request_id = %s", [approved]).fetchone() == (0,)
 
 
 @pytest.mark.parametrize("asked", [{"seconds": 4}, {"seconds": 3601}, {"seconds": 60.5}, {"lease": "mine"}, {"s": 1}])
