@@ -164,6 +164,38 @@ def test_another_configuration_is_disputed(world, receive):
     assert "not there" in out
 
 
+def test_raw_values_and_other_columns_stay_with_the_consumer(world, receive):
+    content, _ = world.released("c01")
+    rows = list(csv.reader(content.decode().splitlines()))
+    at = rows[0].index("place")
+    rows[1][at], rows[2][at], rows[3][rows[0].index("y")] = "Elm Street 7", "Elm Street 8", "HIV"
+    rows = [[*row, "patient" if place == 0 else "Jane Doe"] for place, row in enumerate(rows)]
+    with serving(("\n".join(map(",".join, rows)) + "\n").encode()) as server:
+        request_id = world.delivered(server)
+        code, out, err = receive(request_id, "--json")
+    told = json.loads(out)
+    assert (code, err) == (3, "")
+    texts = {each["text"]: each["records"] for each in told["unknown_texts"]}
+    assert texts == {"Elm Street 7": 1, "Elm Street 8": 1, "HIV": 1}
+    assert told["faults"] == ["the file has columns that were not approved: 'patient'"]
+    for who in (told["verification"], world.client.requests.get(request_id).model_dump(mode="json")):
+        assert not any(text in json.dumps(who) for text in ("Elm", "HIV", "patient", "Jane"))
+    seen = world.client.requests.get(request_id)
+    unknown = [each for each in seen.verification.differences if each["rule"] == "unknown"]
+    assert [(each["attributes"], each["values"], each["delivered"]) for each in unknown] == [
+        ([], [], 1),
+        (["place"], [], 2),
+    ]
+    assert seen.changes[-1].reason == "the file has columns that were not approved: 1"
+
+
+def test_a_file_that_cannot_be_read_is_disputed_without_a_word_of_it(world, receive):
+    with serving(b"age,Jane Doe\n1,2\n") as server:
+        request_id = world.delivered(server)
+        assert receive(request_id)[0] == 3
+    assert "Jane" not in world.client.requests.get(request_id).model_dump_json()
+
+
 def test_what_is_no_table_is_disputed(world, receive):
     with serving(b"\x00\xff not a table\n" * 40) as server:
         request_id = world.delivered(server)

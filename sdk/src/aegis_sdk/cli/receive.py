@@ -124,7 +124,7 @@ def _verified(client: Client, request: DataRequest, path: Path, delimiter: str |
     state = post(request.id, verified.verdict).state
     what = f"{shown(request.configuration or '')} of {shown(request.entry.name)}, version {request.entry.version}"
     lines = [f"{shown(state)}: {what}", _file(path, verified.verdict), *verified.lines]
-    return _told(path, state, verified.verdict), lines, 0 if verified.received else DISPUTED
+    return _told(path, state, verified.verdict) | verified.details, lines, 0 if verified.received else DISPUTED
 
 
 def _not_verified(path: Path, why: str) -> _Result:

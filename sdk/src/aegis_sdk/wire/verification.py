@@ -20,7 +20,7 @@ LARGEST_DIFFERENCES: Final = 65_536
 """The most bytes of these, as JSON."""
 LONGEST_REASON: Final = 2_000
 
-Rule = Literal["equal", "left_out", "rounded", "noise", "stars", "total"]
+Rule = Literal["equal", "left_out", "rounded", "noise", "stars", "total", "unknown"]
 """How a delivered count may differ from the published one."""
 
 _EXAMPLE_DIFFERENCE: Final[dict[str, Any]] = {
@@ -55,14 +55,18 @@ class Difference(Request):
         description="The attribute, or the two of pair counts; none: the count is that of the label or of all records"
     )
     maskings: _Names = Field(description="The masking of each")
-    values: _Names = Field(description="The masked value of each; none: all of them together")
-    label: Text | None = Field(default=None, description="The label value; null: all of them together")
-    published: NoisyCount | None = Field(description="What the entry says; null: the entry has no such masked value")
+    values: _Names = Field(
+        description="The masked value of each as published, or several of them with ` | ` between; none: all together"
+    )
+    label: Text | None = Field(default=None, description="The label value, likewise; null: all of them together")
+    published: NoisyCount | None = Field(description="What the entry says; null if the rule is `unknown`")
     delivered: Count = Field(description="What was counted in the file")
     rule: Rule = Field(
         description="How they may differ. `equal`: not at all. `left_out`: by records that the configuration leaves "
         "out. `rounded`: by less than the base, too. `noise`: by the declared noise, too. `stars`: this is about cells "
-        "that became `*`. `total`: this is about how many records or cells are missing in all"
+        "that became `*`. `total`: this is about how many records or cells are missing in all. `unknown`: "
+        "`delivered` is how many different texts the file has there that the entry does not list; they may be raw "
+        "values, so they are only counted"
     )
 
 

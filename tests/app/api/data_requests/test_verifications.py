@@ -18,11 +18,12 @@ DELIVERED = FILE | {
     "privacy": {"k": 5, "t": 0.2},
 }
 AGREES = FILE | {"privacy": {"k": 6, "l": 2, "t": 0.2}, "cells_compared": 12}
+AGES = next(each for each in EXAMPLE_ENTRY["attributes"][0]["maskings"] if each["id"] == "age-2")["domain"]
 DIFFERENCE = {
     "attributes": ["age"],
     "maskings": ["age-2"],
-    "values": ["0-19"],
-    "label": "good",
+    "values": [AGES[0]],
+    "label": EXAMPLE_ENTRY["label"]["domain"][0],
     "published": 4,
     "delivered": 5,
     "rule": "equal",
@@ -130,6 +131,47 @@ async def test_what_is_evidence_enough_for_a_dispute(guarded, keys, request_id, 
     answer = await step(guarded, keys["consumer"], request_id, "dispute", **verdict)
     assert (answer.status_code, answer.json()["state"]) == (200, "disputed")
     assert answer.json()["verification"]["sha256"] == verdict["sha256"]
+
+
+UNKNOWN = DIFFERENCE | {"values": [], "label": None, "published": None, "delivered": 3, "rule": "unknown"}
+
+
+@pytest.mark.parametrize(
+    ("difference", "member"),
+    [
+        ({"values": ["17"]}, "values"),
+        ({"values": [AGES[0] + " | 17"]}, "values"),
+        ({"values": ["x" * 200 + "..."]}, "values"),
+        ({"values": [AGES[0]] * 2}, "values"),
+        ({"attributes": [], "maskings": [], "values": [AGES[0]]}, "values"),
+        ({"values": ["*"]}, "values"),
+        ({"label": "Jane Doe"}, "label"),
+        ({"attributes": ["name of the patient"]}, "attributes"),
+        ({"maskings": ["age-1"]}, "maskings"),
+        ({"maskings": []}, "maskings"),
+        ({"rule": "unknown", "label": None}, "values"),
+        ({"rule": "unknown", "values": []}, "label"),
+    ],
+    ids=str,
+)
+async def test_what_was_never_published_gets_into_no_verdict(guarded, keys, untouched, difference, member):
+    verdict = DIFFERS | {"differences": [DIFFERENCE | difference]}
+    refused = await step(guarded, keys["consumer"], untouched, "dispute", **verdict)
+    assert (refused.status_code, refused.json()["code"]) == (422, "inconsistent_verdict")
+    assert [one["pointer"] for one in refused.json()["errors"]] == [f"/differences/0/{member}"]
+    assert not any(text in refused.text for text in ("17", "Jane", "patient"))
+    assert (await read(guarded, keys["consumer"], untouched)).json()["verification"] is None
+
+
+async def test_several_values_together_and_the_number_of_unknown_texts_are_taken(guarded, keys, request_id):
+    together = DIFFERENCE | {"values": [f"{AGES[0]} | {AGES[1]} | ..."], "label": None}
+    stars = DIFFERENCE | {"attributes": [], "maskings": [], "values": ["*"], "label": None, "rule": "stars"}
+    label = UNKNOWN | {"attributes": [], "maskings": []}
+    given = [together, stars, UNKNOWN, label]
+    answer = await step(
+        guarded, keys["consumer"], request_id, "dispute", **(DIFFERS | {"cells_differing": 8, "differences": given})
+    )
+    assert (answer.status_code, answer.json()["verification"]["differences"]) == (200, given)
 
 
 async def test_nothing_is_received_before_it_is_delivered_nor_twice_nor_by_others(guarded, keys, head, worker):
