@@ -219,6 +219,19 @@ def test_a_finer_table_and_one_with_more_columns_are_refused(provider):
     assert [each.reason for each in verify(path, request, evidence).faults] == ["the file lacks the columns 'flag'"]
 
 
+def test_roles_that_make_k_large_do_not_hide_k_by_all_columns(provider):
+    path, request = provider.delivered("c")
+    honest = verify(path, request, provider.evidence("c")).privacy
+    for named in ([], ["flag"]):
+        roles = {name: "quasi-identifier" if name in named else "other" for name in ("age", "place", "flag")}
+        card = {"columns": [{"name": name, "role": role} for name, role in roles.items()]}
+        told = delivery_of(path, "c", request.delivery.records, {"k": 100}, card)
+        privacy = verify(path, told, provider.evidence("c")).privacy
+        assert privacy.k_by_all == honest.reached["k"] < 100
+        assert (privacy.undecided, privacy.quasi_identifiers) == (() if named else ("k",), tuple(named))
+        assert (privacy.reached["k"] > 100) == bool(named)
+
+
 def test_a_table_in_another_order_or_spelling_is_the_same(provider, tmp_path):
     path, request = provider.delivered("c")
     rows = list(csv.reader(io.StringIO(path.read_text(encoding="utf-8"))))

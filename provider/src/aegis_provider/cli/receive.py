@@ -61,6 +61,7 @@ def _details(verified: Verified) -> dict[str, Any]:
     """Return what only the consumer reads, since it may tell raw values."""
     return {
         "faults": [fault.text for fault in verified.faults],
+        "k_by_all": None if verified.privacy is None else verified.privacy.k_by_all,
         "unknown_texts": [asdict(each) for each in verified.compared.unknown],
     }
 
@@ -118,6 +119,9 @@ def _measured(verified: Verified) -> Iterator[str]:
         for promised in [privacy.promised.get(name)]
     ]
     yield f"measured: {', '.join(numbers)}"
+    if privacy.k_by_all != privacy.reached.get("k"):
+        named = ", ".join(shown(name) for name in privacy.quasi_identifiers)
+        yield f"the provider says that only {named} identify people; by all but the label, k = {privacy.k_by_all:g}"
     if privacy.undecided:
         yield f"not decided: {', '.join(privacy.undecided)}; {privacy.reason}"
 
