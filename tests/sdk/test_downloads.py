@@ -7,7 +7,7 @@ from itertools import count
 import httpcore
 import pytest
 
-from aegis_sdk import _addresses
+from aegis_sdk import _addresses, _downloads
 from aegis_sdk._downloads import Download, DownloadError, OtherFileError, Patience
 from aegis_sdk._links import LinkError, Links
 from aegis_sdk.wire import Delivery
@@ -179,6 +179,29 @@ def test_a_link_that_gives_another_file_each_time_is_no_evidence(server, part):
     one.progress = lambda *_: setattr(server, "content", server.content[1:] + b"?")
     with pytest.raises(DownloadError, match="another file each time"):
         one.run()
+
+
+@pytest.mark.parametrize("coding", ["gzip", "br", "GZIP, br", "\x1b[2J"])
+def test_a_file_that_comes_compressed_is_refused_at_once(server, part, coding):
+    server.headers = {"Content-Encoding": coding}
+    with pytest.raises(DownloadError, match=r"^the link gives the file compressed \('[ -~]+'\)"):
+        download(server, part)
+    assert (len(server.asked), part.stat().st_size) == (1, 0)
+    server.headers = {"Content-Encoding": "identity"}
+    download(server, part)
+    assert part.read_bytes() == CONTENT
+
+
+def test_what_is_written_is_not_read_again(server, part, monkeypatch):
+    read = []
+    hash_of = _downloads.hash_of
+    monkeypatch.setattr(_downloads, "hash_of", lambda file, size: read.append(size) or hash_of(file, size))
+    server.cut_after = 100_000
+    download(server, part)
+    assert (part.read_bytes(), read) == (CONTENT, [])
+    part.write_bytes(CONTENT[:70_000])
+    download(server, part)  # the part of an earlier run is read once
+    assert (part.read_bytes(), read) == (CONTENT, [70_000])
 
 
 def test_two_processes_do_not_write_to_one_part(server, part):
