@@ -23,6 +23,7 @@ class FileServer:
         hang_after: stops sending after so many bytes of each answer.
         told_length: the length that it claims; None to send the body in chunks without one.
         location: where it sends the client instead.
+        headers: more headers of the file.
         asked: the headers of all requests.
     """
 
@@ -36,6 +37,7 @@ class FileServer:
     hang_after: int | None = None
     told_length: int | None = -1
     location: str | None = None
+    headers: dict[str, str] = field(default_factory=dict)
     asked: list[dict[str, str]] = field(default_factory=list)
     closing: threading.Event = field(default_factory=threading.Event)
 
@@ -74,6 +76,8 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header("Content-Range", f"bytes {begin}-{size - 1}/{size}")
         if files.etag is not None:
             self.send_header("ETag", files.etag)
+        for name, value in files.headers.items():
+            self.send_header(name, value)
         if files.told_length is not None:
             self.send_header("Content-Length", str(len(body) if files.told_length < 0 else files.told_length))
         self.end_headers()

@@ -1,14 +1,20 @@
 """Verifications, for the consumers of masked tables: the counts to compare a table with, and what they have found."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from anyio import to_thread
 
 from app.catalog.stores.contents import ContentStore
 from app.catalog.stores.handovers import HandoverStore
 from app.catalog.stores.verifications import VerificationStore
+from app.domain.approved_counts import configuration_in
 from app.domain.callers import Caller
 from app.domain.data_requests import HANDED_OVER, Action, DataRequest
+from app.domain.documents import decompress
 from app.domain.entries import CountTable
-from app.domain.errors import ActionNotPossibleError, InvalidDocumentError, NotFoundError, RoleNotAllowedError
+from app.domain.errors import ActionNotPossibleError, Fault, InvalidDocumentError, NotFoundError, RoleNotAllowedError
+from app.domain.published_names import PublishedNames
 from app.domain.verifications import Verification
 from app.services.data_request_steps import DataRequestSteps
 
@@ -87,15 +93,47 @@ class VerificationService:
             NotFoundError: there is no such request, or the caller may not see it.
             RoleNotAllowedError: the caller may not do this.
             ActionNotPossibleError: nothing was delivered, or the request has ended.
-            InvalidDocumentError: what was found out contradicts itself, or the step.
+            InvalidDocumentError: what was found out contradicts itself, or the step, or names what was not published.
         """
         request = await self._steps.locked(caller, request_id)
         request.after(action, request.sides_of(caller))
         handover = await self._handovers.find(request.id)
         if handover is None:
             raise NotFoundError(f"Nothing was delivered for the request {request.id}.")
-        faults = tuple(verification.faults(action, reason, handover))
-        if faults:
-            raise InvalidDocumentError("This verdict contradicts itself.", faults, code="inconsistent_verdict")
-        await self._verifications.add(request.id, verification)
+        _refuse("This verdict contradicts itself.", verification.faults(action, reason, handover))
+        await self._verifications.add(request.id, await self._as_published(request, verification))
         return await self._steps.take(caller, request, action, reason)
+
+    async def _as_published(self, request: DataRequest, verification: Verification) -> Verification:
+        """The verification, with counts only of what is published still.
+
+        Raises:
+            InvalidDocumentError: it names what never was, perhaps values of records.
+        """
+        if not verification.differences:
+            return verification
+        names = await self._names(request)
+        if names is None:
+            return replace(verification, differences=())
+        _refuse("This verdict names what the entry has not published.", names.faults(verification.differences))
+        return verification
+
+    async def _names(self, request: DataRequest) -> PublishedNames | None:
+        """The names of the delivered configuration; None if the version was deleted."""
+        if request.version_id is None:
+            return None
+        configurations = await self._contents.configurations(request.version_id)
+        schema = await self._contents.schema(request.version_id)
+        if schema is None or configurations is None:
+            return None
+        # Long lists of values take a while to read.
+        return await to_thread.run_sync(_names_in, schema, configurations, request.configuration or "")
+
+
+def _names_in(schema: bytes, configurations: bytes, configuration: str) -> PublishedNames:
+    return PublishedNames.of(decompress(schema), configuration_in(decompress(configurations), configuration))
+
+
+def _refuse(detail: str, faults: Iterable[Fault]) -> None:
+    if listed := tuple(faults):
+        raise InvalidDocumentError(detail, listed, code="inconsistent_verdict")

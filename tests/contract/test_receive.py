@@ -2,7 +2,9 @@
 
 import csv
 import json
+import time
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -162,6 +164,75 @@ def test_another_configuration_is_disputed(world, receive):
         code, out, _ = receive(world.delivered(server))
     assert code == 3
     assert "not there" in out
+
+
+def test_a_consumer_whose_link_never_answers_disputes_in_words(world, receive, tmp_path):
+    content, _ = world.released("c01")
+    with serving(content) as server:
+        request_id = world.delivered(server)
+    assert receive(request_id, "--dispute", "")[0] == 2
+    code, out, _ = receive(request_id, "--dispute", "x", "--output", "none.csv")
+    assert (code, out, world.client.requests.get(request_id).state) == (2, "", "delivered")
+    code, out, err = receive(request_id, "--dispute", "The link has not answered for a week")
+    assert (code, err) == (3, "")
+    assert out.splitlines() == ["disputed: The link has not answered for a week", "no file was checked"]
+    seen = world.client.requests.get(request_id)
+    assert (seen.state, seen.verification.sha256, seen.verification.size) == ("disputed", None, None)
+    assert seen.changes[-1].reason == "The link has not answered for a week"
+    assert "its consumer has got no file" in list(report(seen))
+    assert list(tmp_path.iterdir()) == []
+    code, out, err = receive(request_id, "--dispute", "again")
+    assert (code, out, err) == (2, "", "aegis: this request is disputed, so nothing can be disputed\n")
+
+
+def test_a_link_that_has_ended_can_be_disputed_with_the_file_that_is_there(world, receive, tmp_path):
+    content, _ = world.released("c01")
+    ends = datetime.now(UTC) + timedelta(seconds=2)
+    with serving(content) as server:
+        request_id = world.delivered(server, expires_at=ends)
+    (tmp_path / "mine.csv").write_bytes(content)
+    while datetime.now(UTC) < ends:
+        time.sleep(0.1)
+    code, _, err = receive(request_id)
+    assert (code, err.count("\n")) == (2, 1)
+    assert "ask its provider for another one, or --dispute it" in err
+    code, out, _ = receive(request_id, "--dispute", "Too late", "--output", "mine.csv", "--json")
+    told = json.loads(out)
+    assert (code, told["verdict"]) == (3, "disputed")
+    assert told["verification"]["sha256"] == sha256(content).hexdigest()
+    assert world.client.requests.get(request_id).verification.size == len(content)
+
+
+def test_raw_values_and_other_columns_stay_with_the_consumer(world, receive):
+    content, _ = world.released("c01")
+    rows = list(csv.reader(content.decode().splitlines()))
+    at = rows[0].index("place")
+    rows[1][at], rows[2][at], rows[3][rows[0].index("y")] = "Elm Street 7", "Elm Street 8", "HIV"
+    rows = [[*row, "patient" if place == 0 else "Jane Doe"] for place, row in enumerate(rows)]
+    with serving(("\n".join(map(",".join, rows)) + "\n").encode()) as server:
+        request_id = world.delivered(server)
+        code, out, err = receive(request_id, "--json")
+    told = json.loads(out)
+    assert (code, err) == (3, "")
+    texts = {each["text"]: each["records"] for each in told["unknown_texts"]}
+    assert texts == {"Elm Street 7": 1, "Elm Street 8": 1, "HIV": 1}
+    assert told["faults"] == ["the file has columns that were not approved: 'patient'"]
+    for who in (told["verification"], world.client.requests.get(request_id).model_dump(mode="json")):
+        assert not any(text in json.dumps(who) for text in ("Elm", "HIV", "patient", "Jane"))
+    seen = world.client.requests.get(request_id)
+    unknown = [each for each in seen.verification.differences if each["rule"] == "unknown"]
+    assert [(each["attributes"], each["values"], each["delivered"]) for each in unknown] == [
+        ([], [], 1),
+        (["place"], [], 2),
+    ]
+    assert seen.changes[-1].reason == "the file has columns that were not approved: 1"
+
+
+def test_a_file_that_cannot_be_read_is_disputed_without_a_word_of_it(world, receive):
+    with serving(b"age,Jane Doe\n1,2\n") as server:
+        request_id = world.delivered(server)
+        assert receive(request_id)[0] == 3
+    assert "Jane" not in world.client.requests.get(request_id).model_dump_json()
 
 
 def test_what_is_no_table_is_disputed(world, receive):

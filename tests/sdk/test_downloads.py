@@ -7,7 +7,7 @@ from itertools import count
 import httpcore
 import pytest
 
-from aegis_sdk import _addresses
+from aegis_sdk import _addresses, _downloads
 from aegis_sdk._downloads import Download, DownloadError, OtherFileError, Patience
 from aegis_sdk._links import LinkError, Links
 from aegis_sdk.wire import Delivery
@@ -181,6 +181,29 @@ def test_a_link_that_gives_another_file_each_time_is_no_evidence(server, part):
         one.run()
 
 
+@pytest.mark.parametrize("coding", ["gzip", "br", "GZIP, br", "\x1b[2J"])
+def test_a_file_that_comes_compressed_is_refused_at_once(server, part, coding):
+    server.headers = {"Content-Encoding": coding}
+    with pytest.raises(DownloadError, match=r"^the link gives the file compressed \('[ -~]+'\)"):
+        download(server, part)
+    assert (len(server.asked), part.stat().st_size) == (1, 0)
+    server.headers = {"Content-Encoding": "identity"}
+    download(server, part)
+    assert part.read_bytes() == CONTENT
+
+
+def test_what_is_written_is_not_read_again(server, part, monkeypatch):
+    read = []
+    hash_of = _downloads.hash_of
+    monkeypatch.setattr(_downloads, "hash_of", lambda file, size: read.append(size) or hash_of(file, size))
+    server.cut_after = 100_000
+    download(server, part)
+    assert (part.read_bytes(), read) == (CONTENT, [])
+    part.write_bytes(CONTENT[:70_000])
+    download(server, part)  # the part of an earlier run is read once
+    assert (part.read_bytes(), read) == (CONTENT, [70_000])
+
+
 def test_two_processes_do_not_write_to_one_part(server, part):
     one = Download(delivery(server), part, Links(allow_private=True), HASTY)
     other = Download(delivery(server), part, Links(allow_private=True), HASTY)
@@ -194,6 +217,7 @@ def test_two_processes_do_not_write_to_one_part(server, part):
     assert part.read_bytes() == CONTENT
 
 
+BAD_HOSTS = ["xn--a.example", "a" * 64 + ".example", "a..example", ".example", "a." * 127 + "example", "a%20b.example"]
 PUBLIC = ["93.184.216.34", "1.1.1.1", "2606:4700::1111", "64:ff9b::8.8.8.8"]
 
 
@@ -259,6 +283,23 @@ class TestAddresses:
     def test_other_links_are_refused(self, url):
         with pytest.raises(LinkError), Links(allow_private=True).read(url, {}):
             pass
+
+    @pytest.mark.parametrize("host", BAD_HOSTS, ids=lambda host: host[:20])
+    def test_a_host_that_is_no_name_is_refused_in_one_line(self, server, part, host):
+        for url in (f"https://{host}/x", f"https://{host}:444/x"):
+            with pytest.raises(DownloadError, match=r"^the (link is no URL|host of the link is no name)[^\n]*$"):
+                download(server, part, url=url)
+        server.location = f"https://{host}/x"
+        with pytest.raises(DownloadError, match=r"^the (link|host of the link) [^\n]*$"):
+            download(server, part)
+        assert len(server.asked) == 1
+
+    def test_a_name_that_the_resolver_refuses_ends_as_if_there_were_none(self, server, part):
+        def refuse(*_):
+            raise UnicodeError("label empty or too long")
+
+        with pytest.raises(DownloadError, match="does not give the file: label empty or too long"):
+            download(server, part, Links(allow_private=True, resolve=refuse), url="https://files.example/")
 
     @pytest.mark.parametrize("address", [*PRIVATE, *PUBLIC])
     def test_addresses_are_judged_as_the_service_judges_them(self, address):

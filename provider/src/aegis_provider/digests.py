@@ -1,9 +1,9 @@
 """Digests of files."""
 
-import hashlib
 from pathlib import Path
 
 from aegis_provider.errors import TableError
+from aegis_sdk._hashes import sha256_of
 
 
 def digest_of(path: Path) -> str:
@@ -13,7 +13,6 @@ def digest_of(path: Path) -> str:
         TableError: It cannot be read.
     """
     try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
+        return sha256_of(path)
     except OSError as error:
         raise TableError(f"{path}: cannot be read: {error.strerror}") from error

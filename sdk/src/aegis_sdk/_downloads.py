@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Final
+from typing import IO, Any, Final
 
 import httpcore
 
 from aegis_sdk._errors import AegisError
+from aegis_sdk._hashes import hash_of
 from aegis_sdk._links import Answered, LinkError, Links
 from aegis_sdk.wire import Delivery
 
@@ -24,7 +25,6 @@ _CONTENT_RANGE = re.compile(r"bytes (\d+)-\d+/(\d+|\*)", re.ASCII)
 _OK, _PARTIAL, _UNSATISFIABLE = 200, 206, 416
 _AGAIN: Final = (408, 425, 429)
 _SERVER: Final = 500
-_BLOCK: Final = 1 << 20
 
 _FAILED: Final = (httpcore.NetworkError, httpcore.TimeoutException, httpcore.ProtocolError)
 
@@ -80,6 +80,8 @@ class Download:
     pause: Callable[[float], None] = time.sleep
     clock: Callable[[], float] = time.monotonic
     _etag: str | None = None
+    _hash: Any = field(default_factory=hashlib.sha256)
+    _hashed: int = 0
 
     def run(self) -> None:
         """Download the file, or the rest of it if a part is there already.
@@ -93,7 +95,7 @@ class Download:
             while len(read) < 2:  # noqa: PLR2004 - twice
                 begun = self._size() > 0
                 self._fill()
-                sha256 = sha256_of(self.part)
+                sha256 = self._sha256_of_first(self.delivery.size).hexdigest()
                 if sha256 == self.delivery.sha256:
                     return
                 if not begun:  # what was there before may be the beginning of another file
@@ -136,6 +138,7 @@ class Download:
             begins = self._begins(answer, begun)
             tag = answer.headers.get("etag", "")
             self._etag = tag if tag.startswith('"') and tag.isascii() else None  # a weak one proves nothing
+            self._sha256_of_first(begins)
             with self.part.open("r+b" if begins else "wb") as file:
                 file.seek(begins)
                 file.truncate()
@@ -152,6 +155,12 @@ class Download:
             raise _PassingError(f"it answers {answer.status}", _seconds(answer.headers.get("retry-after")))
         if answer.status not in (_OK, _PARTIAL):
             raise DownloadError(f"the link answers {answer.status}; if it has ended, ask its provider for another one")
+        if (coding := answer.headers.get("content-encoding", "").strip().lower()) not in ("", "identity"):
+            self._discard()
+            raise DownloadError(
+                f"the link gives the file compressed ({coding[:20]!a}), which was not asked for; ask its provider for a "
+                "link to the file as it is"
+            )
         if answer.status == _OK:
             self._refuse_size(answer.headers.get("content-length", ""))
             return 0
@@ -176,11 +185,20 @@ class Download:
                 file.truncate(0)
                 raise DownloadError(f"the link gives more than the {self.delivery.size} bytes that were delivered")
             file.write(part)
+            self._hash.update(part)
+            self._hashed = there
             self.progress(there, self.delivery.size)
             if self.clock() - since >= self.patience.window:
                 if there - then < self.patience.least:
                     raise _PassingError(f"only {there - then} bytes came in {self.clock() - since:.0f} s")
                 since, then = self.clock(), there
+
+    def _sha256_of_first(self, size: int) -> Any:  # noqa: ANN401 -- the type of hashes has no public name
+        """The hash of so many bytes of the part, which is read only if they are not what has just been written."""
+        if self._hashed != size:
+            with self.part.open("rb") as file:
+                self._hash, self._hashed = hash_of(file, size), size
+        return self._hash
 
     def _size(self) -> int:
         try:
@@ -197,15 +215,6 @@ class Download:
         with suppress(FileNotFoundError):
             # Kept, since it is locked.
             self.part.write_bytes(b"")
-
-
-def sha256_of(path: Path) -> str:
-    """The SHA-256 of a file."""
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        while block := file.read(_BLOCK):
-            digest.update(block)
-    return digest.hexdigest()
 
 
 @contextmanager

@@ -1,5 +1,6 @@
 """Reading from links that others name: never from a private network, and never for long without progress."""
 
+import re
 import socket
 import ssl
 import threading
@@ -18,6 +19,8 @@ Resolve = Callable[[str, int], Sequence[str]]
 
 _REDIRECTS: Final = (301, 302, 303, 307, 308)
 _MOST_REDIRECTS: Final = 5
+_LONGEST_HOST: Final = 253
+_LABEL: Final = re.compile(r"[A-Za-z0-9_-]{1,63}", re.ASCII)
 
 
 class LinkError(AegisError):
@@ -76,12 +79,12 @@ def addresses_of(host: str, port: int) -> Sequence[str]:
 def _within(seconds: float | None, look_up: Callable[[], Sequence[str]]) -> Sequence[str]:
     """Look a name up, and give up after some seconds: the system's own limit can be minutes."""
     looked_up: list[Sequence[str]] = []
-    failures: list[OSError] = []
+    failures: list[Exception] = []
 
     def run() -> None:
         try:
             looked_up.append(look_up())
-        except OSError as error:
+        except (OSError, ValueError) as error:  # a resolver refuses some names with a UnicodeError
             failures.append(error)
 
     looking = threading.Thread(target=run, daemon=True)
@@ -158,13 +161,24 @@ class Links:
         """The link, if its form allows it to be read; its address is checked when it is connected to."""
         try:
             target = httpx.URL(url)
+            host = target.host  # raises what the name has that no name can have
         except (httpx.InvalidURL, ValueError):
             raise LinkError("the link is no URL") from None
         if target.scheme != "https" and not (self._allow_private and target.scheme == "http"):
             raise LinkError("the link must begin with https://")
-        if not target.host or target.userinfo:
+        if not host or target.userinfo:
             raise LinkError("the link must name a host, and no user")
+        if not _is_host(target.raw_host.decode("ascii")):
+            raise LinkError("the host of the link is no name that a host can have")
         return target
+
+
+def _is_host(host: str) -> bool:
+    """Whether a host is an address of IPv6, or a name of labels that are not too long."""
+    if ":" in host:
+        return True
+    name = host.removesuffix(".")
+    return len(name) <= _LONGEST_HOST and all(map(_LABEL.fullmatch, name.split(".")))
 
 
 def _joined(url: httpx.URL, location: str | None) -> str:

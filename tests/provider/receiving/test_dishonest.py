@@ -207,12 +207,29 @@ def test_a_finer_table_and_one_with_more_columns_are_refused(provider):
     evidence = provider.evidence("c")
     finer, request = provider.delivered("finer")
     verified = verify(finer, request, evidence)
-    assert {each.values[0] for each in verified.compared.first if each.published is None} >= {"20-24", "25-29"}
+    assert {each.text for each in verified.compared.unknown} >= {"20-24", "25-29"}
+    [unknown] = [each for each in verified.compared.first if each.published is None]
+    assert (unknown.attributes, unknown.values, unknown.rule) == (["age"], [], "unknown")
+    assert unknown.delivered == len(verified.compared.unknown)
     path, request = provider.delivered("c")
     fewer = verify(path, request, provider.evidence("fewer"))
-    assert fewer.faults == ("the file has columns that were not approved: 'flag'",)
+    assert [each.text for each in fewer.faults] == ["the file has columns that were not approved: 'flag'"]
+    assert [each.reason for each in fewer.faults] == ["the file has columns that were not approved: 1"]
     path, request = provider.delivered("fewer")
-    assert verify(path, request, evidence).faults == ("the file lacks the columns 'flag'",)
+    assert [each.reason for each in verify(path, request, evidence).faults] == ["the file lacks the columns 'flag'"]
+
+
+def test_roles_that_make_k_large_do_not_hide_k_by_all_columns(provider):
+    path, request = provider.delivered("c")
+    honest = verify(path, request, provider.evidence("c")).privacy
+    for named in ([], ["flag"]):
+        roles = {name: "quasi-identifier" if name in named else "other" for name in ("age", "place", "flag")}
+        card = {"columns": [{"name": name, "role": role} for name, role in roles.items()]}
+        told = delivery_of(path, "c", request.delivery.records, {"k": 100}, card)
+        privacy = verify(path, told, provider.evidence("c")).privacy
+        assert privacy.k_by_all == honest.reached["k"] < 100
+        assert (privacy.undecided, privacy.quasi_identifiers) == (() if named else ("k",), tuple(named))
+        assert (privacy.reached["k"] > 100) == bool(named)
 
 
 def test_a_table_in_another_order_or_spelling_is_the_same(provider, tmp_path):
@@ -227,7 +244,8 @@ def test_a_table_in_another_order_or_spelling_is_the_same(provider, tmp_path):
 def test_records_that_were_not_delivered_are_told(provider):
     path, request = provider.delivered("c")
     wrong = delivery_of(path, "c", request.delivery.records + 1)
-    assert verify(path, wrong, provider.evidence("c")).faults == ("the file has 400 records, but 401 were delivered",)
+    [fault] = verify(path, wrong, provider.evidence("c")).faults
+    assert fault.reason == "the file has 400 records, but 401 were delivered"
 
 
 @pytest.mark.parametrize("content", [b"", b"\xff\xfe\x00", b"age,place,y\n", b"no,such,columns\n1,2,3\n", b'a,"\n'])
@@ -237,4 +255,7 @@ def test_what_cannot_be_counted_is_no_delivery(provider, tmp_path, content):
     path.write_bytes(content)
     verified = verify(path, request, provider.evidence("c"))
     assert not verified.is_as_agreed
-    assert re.match("the file ", verified.faults[0])
+    assert re.match("the file ", verified.faults[0].text)
+    assert re.fullmatch(
+        "the file (cannot be counted|has no records|has no column 'y', the label)", verified.faults[0].reason
+    )

@@ -137,6 +137,12 @@ def test_without_a_card_that_says_so_the_roles_are_those_of_a_plan_that_says_not
     assert Roles.of(card, ["a", "b"], "y") == Roles(("a", "b"), ("y",), known=False)
 
 
+@pytest.mark.parametrize("role", ["other", "sensitive"])
+def test_a_card_that_names_nothing_that_identifies_people_says_nothing(role):
+    card = {"columns": [{"name": name, "role": role} for name in ("a", "b", "y")]}
+    assert Roles.of(card, ["a", "b"], "y") == Roles(("a", "b"), ("y",), known=False)
+
+
 def test_roles_are_those_of_the_card():
     told = {"a": "quasi-identifier", "b": "other", "y": "sensitive", "gone": "sensitive"}
     card = {"columns": [{"name": name, "role": role} for name, role in told.items()]}

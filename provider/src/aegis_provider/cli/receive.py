@@ -1,27 +1,28 @@
 """The verdict on a delivered table, for `aegis receive`."""
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from aegis_provider.cli.options import delimiter_of
 from aegis_provider.digests import digest_of
 from aegis_provider.privacy import CRITERIA
-from aegis_provider.receiving import Verified, verify
+from aegis_provider.receiving import UnknownText, Verified, verify
 from aegis_sdk.cli.terminal import aligned, progress_bar, say
 from aegis_sdk.cli.verifications import LocalVerification
 from aegis_sdk.reading import shown
-from aegis_sdk.wire import LARGEST_DIFFERENCES, DataRequest, DeliveryVerdict, Difference, Evidence
+from aegis_sdk.wire import LARGEST_DIFFERENCES, LONGEST_REASON, DataRequest, DeliveryVerdict, Difference, Evidence
 
 _SHOWN: Final = 10
 _LONG: Final = 40
-_LONGEST_REASON: Final = 2_000
 _WORDS: Final = {
     "equal": "must be equal",
     "left_out": "may be lower by the records that are left out",
     "rounded": "may differ by less than the base",
     "noise": "may differ by the declared noise",
     "stars": "as many cells must be *",
+    "unknown": "must be listed",
     "total": "may be lower by the records that are left out",
 }
 
@@ -32,32 +33,43 @@ def verify_delivery(path: Path, request: DataRequest, evidence: Evidence, delimi
     mark = None if delimiter is None else delimiter_of(delimiter)
     with progress_bar("counting") as progress:
         verified = verify(path, request, evidence, delimiter=mark, progress=progress)
-    return LocalVerification(verified.is_as_agreed, _verdict(path, verified), tuple(_report(verified, evidence)))
+    lines = tuple(_report(verified, evidence))
+    return LocalVerification(verified.is_as_agreed, _verdict(path, request, verified), lines, _details(verified))
 
 
-def _verdict(path: Path, verified: Verified) -> DeliveryVerdict:
-    """Return what is posted; it fits, however long the texts of the file are."""
+def _verdict(path: Path, request: DataRequest, verified: Verified) -> DeliveryVerdict:
+    """Return what is posted, in which no texts of the file are; it fits, however long the published ones are."""
+    delivery = request.delivery  # the download has that digest, or else there is nothing to verify
     first = list(verified.compared.first)
     size = sum(len(each.model_dump_json().encode()) + 1 for each in first)
     while size > LARGEST_DIFFERENCES - 2:
         size -= len(first.pop().model_dump_json().encode()) + 1
-    reason = "; ".join(verified.faults)
+    reason = "; ".join(fault.reason for fault in verified.faults)
     return DeliveryVerdict(
-        sha256=digest_of(path),
+        sha256=digest_of(path) if delivery is None else delivery.sha256,
         size=path.stat().st_size,
         records=verified.records,
         privacy={} if verified.privacy is None else verified.privacy.kept,
         cells_compared=verified.compared.cells,
         cells_differing=verified.compared.differing,
         differences=first,
-        **({"reason": reason[:_LONGEST_REASON]} if reason else {}),
+        **({"reason": reason[:LONGEST_REASON]} if reason else {}),
     )
+
+
+def _details(verified: Verified) -> dict[str, Any]:
+    """Return what only the consumer reads, since it may tell raw values."""
+    return {
+        "faults": [fault.text for fault in verified.faults],
+        "k_by_all": None if verified.privacy is None else verified.privacy.k_by_all,
+        "unknown_texts": [asdict(each) for each in verified.compared.unknown],
+    }
 
 
 def _report(verified: Verified, evidence: Evidence) -> Iterator[str]:
     compared = verified.compared
     for fault in verified.faults:
-        yield shown(fault, 300)
+        yield shown(fault.text, 300)
     if verified.comparison is None:
         return
     of = f"{len(evidence.attributes)} attributes and {len(evidence.pairs)} pairs"
@@ -67,11 +79,22 @@ def _report(verified: Verified, evidence: Evidence) -> Iterator[str]:
         yield f"not compared, since the entry has no counts of them: {', '.join(shown(name) for name in uncounted)}"
     yield _left_out(verified, evidence)
     yield from _measured(verified)
-    if compared.differing:
-        rows = [_row(each) for each in compared.first[:_SHOWN]]
+    yield from _differing(verified)
+
+
+def _differing(verified: Verified) -> Iterator[str]:
+    """Yield the counts that differ, and the texts that are not listed, of which only their number is posted."""
+    compared = verified.compared
+    counts = [each for each in compared.first if each.rule != "unknown"]
+    rows = [_unknown_row(each) for each in compared.unknown[: _SHOWN // 2]]
+    rows += [_row(each) for each in counts[: _SHOWN - len(rows)]]
+    if rows:
         yield from aligned(("attribute", "masked value", "class", "published", "delivered", "but"), rows)
-        if compared.differing > _SHOWN:
-            yield f"and {compared.differing - _SHOWN:,} more: --json has the first {len(compared.first)}"
+    if compared.unknown:
+        yield "what is not there may be raw values: only their number is posted"
+    if compared.differing > len(rows):
+        listed = f"{len(counts)} counts and {len(compared.unknown)} texts"
+        yield f"and {compared.differing - len(rows):,} more: --json has the first {listed}"
 
 
 def _left_out(verified: Verified, evidence: Evidence) -> str:
@@ -96,8 +119,17 @@ def _measured(verified: Verified) -> Iterator[str]:
         for promised in [privacy.promised.get(name)]
     ]
     yield f"measured: {', '.join(numbers)}"
+    if privacy.k_by_all != privacy.reached.get("k"):
+        named = ", ".join(shown(name) for name in privacy.quasi_identifiers)
+        yield f"the provider says that only {named} identify people; by all but the label, k = {privacy.k_by_all:g}"
     if privacy.undecided:
         yield f"not decided: {', '.join(privacy.undecided)}; {privacy.reason}"
+
+
+def _unknown_row(unknown: UnknownText) -> tuple[str, ...]:
+    text = shown(unknown.text, _LONG)
+    place = ("records", "all", text) if unknown.attribute is None else (shown(unknown.attribute, _LONG), text, "all")
+    return *place, "not there", f"{unknown.records:,}", _WORDS["equal"]
 
 
 def _row(difference: Difference) -> tuple[str, ...]:

@@ -1,9 +1,8 @@
 """The counts of a delivered table beside the published ones, cell by cell."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final, Self
 
 import numpy as np
 
@@ -11,53 +10,11 @@ from aegis_advisor.arrays import fold
 from aegis_provider.counting.counts import Counts, Partition, finest_common_coarsening
 from aegis_provider.progress import Progress
 from aegis_provider.receiving.delivered import Delivered
+from aegis_provider.receiving.parts import Part, difference_of, names_of
 from aegis_provider.receiving.placing import Listed, Placing, placed
 from aegis_provider.receiving.slack import Range, Slack, suppressed_in
 from aegis_provider.table.values import ValueType, infer_type
-from aegis_sdk.wire import IDENTITY, MOST_DIFFERENCES, Difference, Evidence, EvidencePair, EvidenceTable
-
-_LONG: Final = 200
-"""Texts of a file are cut to so many characters."""
-
-
-@dataclass(frozen=True)
-class Part:
-    """A part of a comparison.
-
-    Attributes:
-        cells: How many counts were compared.
-        differing: How many of them differ in a way that they may not.
-        first: The first of these.
-    """
-
-    cells: int
-    differing: int = 0
-    first: tuple[Difference, ...] = ()
-
-    @classmethod
-    def of(
-        cls, published: Counts, delivered: Counts, less: Counts, more: Counts, tell: Callable[..., Difference]
-    ) -> Self:
-        """Compare counts.
-
-        Args:
-            published: The counts of the entry.
-            delivered: Those of the file.
-            less: By how much a delivered count may be lower.
-            more: By how much it may be higher.
-            tell: Makes a difference of the place of a cell, and its two counts.
-        """
-        off = published - delivered
-        places = np.argwhere((off > less) | (off < -more))
-        first = (tuple(map(int, at)) for at in places[:MOST_DIFFERENCES])
-        return cls(published.size, len(places), tuple(tell(at, int(published[at]), int(delivered[at])) for at in first))
-
-    @classmethod
-    def together(cls, parts: Iterator["Part"]) -> Self:
-        """Return all parts as one."""
-        every = list(parts)
-        first = tuple(one for part in every for one in part.first)[:MOST_DIFFERENCES]
-        return cls(sum(each.cells for each in every), sum(each.differing for each in every), first)
+from aegis_sdk.wire import IDENTITY, Difference, Evidence, EvidencePair, EvidenceTable
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,20 +104,18 @@ class Comparison:
         off = slack.for_sums(_sizes(self.labels.groups))
 
         def tell(at: tuple[int, ...], published: int, counted: int) -> Difference:
-            return _difference((), (), (), self._label_name(at[0]), published, counted, self._rule(slack))
+            return difference_of((), (), (), self._label_name(at[0]), published, counted, self._rule(slack))
 
         known = Part.of(self._published_labels, delivered, off + self.left_out.most, off, tell)
-        unknown = [
-            _difference((), (), (), text, None, self.delivered.labels[text], "equal") for text in self.labels.unknown
-        ]
-        return Part.together(iter([known, Part(len(unknown), len(unknown), tuple(unknown[:MOST_DIFFERENCES]))]))
+        unknown = {text: self.delivered.labels[text] for text in self.labels.unknown}
+        return Part.together(iter([known, Part.of_unknown(None, unknown)]))
 
     def _records(self) -> Part:
         """Compare the number of records that are missing with the one that is declared."""
         if self.missing.least <= self.left_out.most and self.missing.most >= self.left_out.least:
             return Part(1)
         published = int(self._published_labels.sum())
-        return Part(1, 1, (_difference((), (), (), None, published, self.delivered.records, "total"),))
+        return Part(1, 1, (difference_of((), (), (), None, published, self.delivered.records, "total"),))
 
     def _cells(self) -> Iterator[Part]:
         """Compare the number of suppressed cells with the one that is declared."""
@@ -174,7 +129,7 @@ class Comparison:
             yield Part(1)
             return
         declared = self.evidence.suppressed_cells or 0
-        yield Part(1, 1, (_difference((), (), ("*",), None, declared, sum(stars.values()), "stars"),))
+        yield Part(1, 1, (difference_of((), (), ("*",), None, declared, sum(stars.values()), "stars"),))
 
     def _attribute(self, table: EvidenceTable, placing: Placing) -> Iterator[Part]:
         yield self._unknown(table, placing)
@@ -188,9 +143,9 @@ class Comparison:
         rule = self._rule(slack, stars=bool(stars.any()))
 
         def tell(at: tuple[int, ...], number: int, counted: int) -> Difference:
-            value = _names(table.domain, rows, at[0])
+            value = names_of(table.domain, rows, at[0])
             label = self._label_name(at[1])
-            return _difference((table.attribute,), (table.masking,), (value,), label, number, counted, rule)
+            return difference_of((table.attribute,), (table.masking,), (value,), label, number, counted, rule)
 
         yield Part.of(published, delivered, off + self._missing_labels[1] + stars, off, tell)
 
@@ -202,13 +157,9 @@ class Comparison:
         counted: dict[str, int] = {}
         tally = self.delivered.tallies[table.attribute]
         for text, number in zip(tally.texts.tolist(), tally.counts.tolist(), strict=True):
-            counted[text] = counted.get(text, 0) + number if text in unknown else 0
-        told = [
-            _difference((table.attribute,), (table.masking,), (text,), None, None, number, "equal")
-            for text, number in counted.items()
-            if number
-        ]
-        return Part(len(told), len(told), tuple(told[:MOST_DIFFERENCES]))
+            if text in unknown:
+                counted[text] = counted.get(text, 0) + int(number)
+        return Part.of_unknown(table, counted)
 
     def _pair(self, pair: EvidencePair) -> Part:
         domains = {each.attribute: each.domain for each in self.evidence.attributes}
@@ -225,8 +176,8 @@ class Comparison:
         rule = self._rule(slack, stars=elsewhere > 0)
 
         def tell(at: tuple[int, ...], number: int, counted: int) -> Difference:
-            values = _names(domains[first], rows.groups, at[0]), _names(domains[second], columns.groups, at[1])
-            return _difference(tuple(pair.attributes), tuple(pair.maskings), values, None, number, counted, rule)
+            values = names_of(domains[first], rows.groups, at[0]), names_of(domains[second], columns.groups, at[1])
+            return difference_of(tuple(pair.attributes), tuple(pair.maskings), values, None, number, counted, rule)
 
         missing = min(self.missing.most, self.left_out.most)
         return Part.of(published, delivered, off + missing + elsewhere, off, tell)
@@ -239,7 +190,7 @@ class Comparison:
         return "equal" if self.left_out.is_nothing and not stars else "left_out"
 
     def _label_name(self, place: int) -> str:
-        return _names(self.evidence.label.domain, self.labels.groups, place)
+        return names_of(self.evidence.label.domain, self.labels.groups, place)
 
 
 def _pooled(placing: Placing, counted_with: Sequence[int] | None) -> tuple[Placing, Counts]:
@@ -262,34 +213,3 @@ def _folded(counts: Counts, rows: Partition, columns: Partition) -> Counts:
 
 def _sizes(partition: Partition) -> Counts:
     return np.bincount(partition.groups, minlength=partition.size).astype(np.int64)
-
-
-def _names(texts: Sequence[str], partition: Partition, group: int) -> str:
-    """Return the masked values of a group; most groups are one."""
-    return " | ".join(texts[place] for place in np.flatnonzero(partition.groups == group).tolist())
-
-
-def _difference(
-    attributes: tuple[str, ...],
-    maskings: tuple[str, ...],
-    values: tuple[str, ...],
-    label: str | None,
-    published: int | None,
-    delivered: int,
-    rule: str,
-) -> Difference:
-    """Return a difference, with texts that are not too long."""
-    document = {
-        "attributes": list(attributes),
-        "maskings": list(maskings),
-        "values": [_shortened(each) for each in values],
-        "label": None if label is None else _shortened(label),
-        "published": published,
-        "delivered": delivered,
-        "rule": rule,
-    }
-    return Difference.model_validate(document)
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= _LONG else f"{text[:_LONG]}..."

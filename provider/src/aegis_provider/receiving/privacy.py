@@ -24,8 +24,8 @@ class Roles:
     Attributes:
         quasi_identifiers: What someone may know about a person.
         sensitive: What nobody should learn.
-        known: Whether its provider says so. Otherwise they are what a plan has by default: the label is sensitive, and
-            all other columns identify people. No class is then smaller than it seems to be.
+        known: Whether its provider says which identify people. Otherwise the roles are what a plan has by default: the
+            label is sensitive, and all other columns identify people. No class is then smaller than it seems to be.
     """
 
     quasi_identifiers: tuple[str, ...]
@@ -34,14 +34,22 @@ class Roles:
 
     @classmethod
     def of(cls, card: Mapping[str, Any] | None, columns: Sequence[str], label: str) -> Self:
-        """Return the roles as a release card tells them, of the columns that the table has."""
+        """Return the roles as a release card tells them, of the columns that the table has.
+
+        If it names none that identifies people, every promise would be kept, so that says nothing.
+        """
         told = (card or {}).get("columns")
         known = [each for each in told if isinstance(each, dict)] if isinstance(told, list) else []
         roles = {str(each.get("name")): each.get("role") for each in known}
         shared = [*columns, label]
         named = [tuple(name for name in shared if roles.get(name) == role) for role in _ROLES]
-        if any(named):
+        if named[0]:
             return cls(named[0], named[1], known=True)
+        return cls.by_default(columns, label)
+
+    @classmethod
+    def by_default(cls, columns: Sequence[str], label: str) -> Self:
+        """Return the roles if nobody says any."""
         return cls(tuple(columns), (label,), known=False)
 
 
@@ -59,6 +67,8 @@ class Measured:
         broken: The criteria that are not kept.
         undecided: Those of which it cannot be told.
         reason: Why not, in words.
+        quasi_identifiers: The columns that identify people, as the provider says; none if all but the label were taken.
+        k_by_all: The size of the smallest class by all columns but the label; `None` if it was not measured.
     """
 
     reached: Mapping[str, float]
@@ -66,6 +76,8 @@ class Measured:
     broken: tuple[str, ...]
     undecided: tuple[str, ...]
     reason: str = ""
+    quasi_identifiers: tuple[str, ...] = ()
+    k_by_all: float | None = None
 
     @property
     def kept(self) -> dict[str, float]:
@@ -103,7 +115,16 @@ def measured(comparison: Comparison, request: DataRequest) -> Measured:
     loose = [name for name in judged if name not in short and not _holds(name, reached[name], promised[name], {})]
     broken = tuple(short) if roles.known else ()
     undecided = tuple(name for name in (*loose, *short) if name not in broken)
-    return Measured(reached, promised, broken, undecided, _INEXACT if roles.known else _NO_ROLES)
+    k_by_all = reached.get("k") if not roles.known else _k_by_all(comparison)
+    named = roles.quasi_identifiers if roles.known else ()
+    return Measured(reached, promised, broken, undecided, _INEXACT if roles.known else _NO_ROLES, named, k_by_all)
+
+
+def _k_by_all(comparison: Comparison) -> float:
+    """Return how many records have the rarest combination of all columns but the label."""
+    delivered = comparison.delivered
+    every = Roles.by_default(delivered.columns, delivered.label)
+    return _reached(delivered.table, every, ["k"], None, comparison.evidence)["k"]
 
 
 def _promised(evidence: Evidence, request: DataRequest) -> dict[str, float]:

@@ -6,11 +6,30 @@ from pathlib import Path
 
 from aegis_provider.errors import ProviderError
 from aegis_provider.progress import Progress
-from aegis_provider.receiving.comparison import Comparison, Part
+from aegis_provider.receiving.comparison import Comparison
 from aegis_provider.receiving.delivered import Delivered
+from aegis_provider.receiving.parts import Part
 from aegis_provider.receiving.privacy import Measured, measured
 from aegis_provider.table import Table, delimiter_in, open_table
 from aegis_sdk.wire import DataRequest, Evidence
+
+
+@dataclass(frozen=True)
+class Fault:
+    """Something that is not as agreed.
+
+    Attributes:
+        text: A sentence for the consumer, perhaps with names of the file that nobody else may read.
+        reason: The same for everybody.
+    """
+
+    text: str
+    reason: str
+
+    @classmethod
+    def of(cls, text: str) -> "Fault":
+        """Return a fault that everybody may read."""
+        return cls(text, text)
 
 
 @dataclass(frozen=True)
@@ -21,14 +40,14 @@ class Verified:
         records: How many records it has; `None` if it cannot be read.
         compared: The counts that were compared, and where they differ.
         privacy: What was measured in it; `None` if it could not be.
-        faults: A sentence for everything else that is not as agreed.
+        faults: Everything else that is not as agreed.
         comparison: The evidence beside the table; `None` if it cannot be counted.
     """
 
     records: int | None
     compared: Part
     privacy: Measured | None
-    faults: tuple[str, ...]
+    faults: tuple[Fault, ...]
     comparison: Comparison | None = None
 
     @property
@@ -63,36 +82,38 @@ def verify(
         with open_table(path, delimiter=separator, memory_limit=memory_limit) as table:
             return _verified(table, request, evidence, progress)
     except ProviderError as error:
-        return Verified(None, Part(0), None, (f"the file cannot be counted: {error}",))
+        fault = Fault(f"the file cannot be counted: {error}", "the file cannot be counted")
+        return Verified(None, Part(0), None, (fault,))
 
 
 def _verified(table: Table, request: DataRequest, evidence: Evidence, progress: Progress) -> Verified:
     wanted, label = [each.attribute for each in evidence.attributes], evidence.label.name
     records = table.records()
     if label not in table.columns:
-        return Verified(records, Part(0), None, (f"the file has no column {label!r}, the label",))
+        return Verified(records, Part(0), None, (Fault.of(f"the file has no column {label!r}, the label"),))
     if not records:
-        return Verified(0, Part(0), None, ("the file has no records",))
+        return Verified(0, Part(0), None, (Fault.of("the file has no records"),))
     present = [name for name in wanted if name in table.columns]
     delivered = Delivered(table, label, present)
     comparison = Comparison.of(evidence, delivered)
     compared = comparison.compared(progress)
     privacy = measured(comparison, request)
-    faults = [*_columns(table, evidence), *_records(delivered, request), *privacy.faults()]
+    faults = [*_columns(table, evidence), *_records(delivered, request), *map(Fault.of, privacy.faults())]
     return Verified(delivered.records, compared, privacy, tuple(faults), comparison)
 
 
-def _columns(table: Table, evidence: Evidence) -> Iterator[str]:
+def _columns(table: Table, evidence: Evidence) -> Iterator[Fault]:
     """Yield what columns are missing, and which were not approved; a generated table has all of its attributes."""
     wanted = [*(each.attribute for each in evidence.attributes), evidence.label.name]
     if missing := [name for name in wanted if name not in table.columns]:
-        yield f"the file lacks the columns {', '.join(map(repr, missing))}"
+        yield Fault.of(f"the file lacks the columns {', '.join(map(repr, missing))}")
     more = [name for name in table.columns if name not in wanted]
     if more and evidence.kind == "masked":
-        yield f"the file has columns that were not approved: {', '.join(map(repr, more))}"
+        said = "the file has columns that were not approved"
+        yield Fault(f"{said}: {', '.join(map(repr, more))}", f"{said}: {len(more)}")
 
 
-def _records(delivered: Delivered, request: DataRequest) -> Iterator[str]:
+def _records(delivered: Delivered, request: DataRequest) -> Iterator[Fault]:
     told = None if request.delivery is None else request.delivery.records
     if told is not None and told != delivered.records:
-        yield f"the file has {delivered.records} records, but {told} were delivered"
+        yield Fault.of(f"the file has {delivered.records} records, but {told} were delivered")

@@ -1,9 +1,10 @@
 """The verdict on a delivered table, which the provider's package reaches if it is installed."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.metadata import entry_points
 from pathlib import Path
+from typing import Any
 
 from aegis_sdk.cli.group import INSTALL
 from aegis_sdk.wire import DataRequest, DeliveryVerdict, Evidence
@@ -21,12 +22,14 @@ class LocalVerification:
     Attributes:
         received: Whether it is what was agreed upon.
         verdict: What is posted.
-        lines: The same for people.
+        lines: The same for people, with what is not posted.
+        details: What is not posted, as JSON.
     """
 
     received: bool
     verdict: DeliveryVerdict
     lines: tuple[str, ...]
+    details: dict[str, Any] = field(default_factory=dict)
 
 
 def verifier() -> tuple[Verify | None, str]:

@@ -120,6 +120,7 @@ from aegis_sdk.wire.values import COUNT_MAX, EntryName
 from aegis_sdk.wire.verdict import Verdict, VerdictFinding
 from aegis_sdk.wire.verification import (
     LARGEST_DIFFERENCES,
+    LONGEST_REASON,
     MOST_DIFFERENCES,
     DeliveryVerdict,
     Difference,
@@ -162,6 +163,7 @@ __all__ = [
     "KINDS",
     "LARGEST_CARD",
     "LARGEST_DIFFERENCES",
+    "LONGEST_REASON",
     "MOST_DIFFERENCES",
     "PRIVACY_CRITERIA",
     "QUOTAS",

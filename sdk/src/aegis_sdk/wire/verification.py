@@ -20,7 +20,7 @@ LARGEST_DIFFERENCES: Final = 65_536
 """The most bytes of these, as JSON."""
 LONGEST_REASON: Final = 2_000
 
-Rule = Literal["equal", "left_out", "rounded", "noise", "stars", "total"]
+Rule = Literal["equal", "left_out", "rounded", "noise", "stars", "total", "unknown"]
 """How a delivered count may differ from the published one."""
 
 _EXAMPLE_DIFFERENCE: Final[dict[str, Any]] = {
@@ -55,14 +55,18 @@ class Difference(Request):
         description="The attribute, or the two of pair counts; none: the count is that of the label or of all records"
     )
     maskings: _Names = Field(description="The masking of each")
-    values: _Names = Field(description="The masked value of each; none: all of them together")
-    label: Text | None = Field(default=None, description="The label value; null: all of them together")
-    published: NoisyCount | None = Field(description="What the entry says; null: the entry has no such masked value")
+    values: _Names = Field(
+        description="The masked value of each as published, or several of them with ` | ` between; none: all together"
+    )
+    label: Text | None = Field(default=None, description="The label value, likewise; null: all of them together")
+    published: NoisyCount | None = Field(description="What the entry says; null if the rule is `unknown`")
     delivered: Count = Field(description="What was counted in the file")
     rule: Rule = Field(
         description="How they may differ. `equal`: not at all. `left_out`: by records that the configuration leaves "
         "out. `rounded`: by less than the base, too. `noise`: by the declared noise, too. `stars`: this is about cells "
-        "that became `*`. `total`: this is about how many records or cells are missing in all"
+        "that became `*`. `total`: this is about how many records or cells are missing in all. `unknown`: "
+        "`delivered` is how many different texts the file has there that the entry does not list; they may be raw "
+        "values, so they are only counted"
     )
 
 
@@ -73,8 +77,10 @@ class DeliveryVerdict(Request):
         json_schema_extra={"examples": [_EXAMPLE | {"reason": "One record was changed after it was counted"}]}
     )
 
-    sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] = Field(description="SHA-256 of the file that was checked")
-    size: Count = Field(description="Bytes of this file")
+    sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None = Field(
+        default=None, description="SHA-256 of the file that was checked; null: there was none, so give a reason"
+    )
+    size: Count | None = Field(default=None, description="Bytes of this file; null likewise")
     records: Count | None = Field(default=None, description="Number of its records; null: it could not be read")
     privacy: Privacy = Field(default_factory=dict, description="What was measured in it, by criterion")
     cells_compared: Annotated[int, Field(ge=0, le=COUNT_MAX)] = Field(
@@ -98,10 +104,17 @@ class DeliveryVerdict(Request):
 
     def _faults(self) -> Iterator[Fault]:
         yield from _length_faults(self.differences)
+        yield from self._file_faults()
         if self.cells_differing > self.cells_compared:
             yield ("cells_differing",), "More cells differ than were compared"
         if len(self.differences) > self.cells_differing or bool(self.differences) != bool(self.cells_differing):
             yield ("differences",), "Does not fit `cells_differing`: give the first of the cells that differ"
+
+    def _file_faults(self) -> Iterator[Fault]:
+        if (self.sha256 is None) != (self.size is None):
+            yield ("size",), "Give it if and only if you give `sha256`"
+        if self.sha256 is None and (self.records is not None or self.privacy or self.cells_compared):
+            yield ("sha256",), "Give that of the file in which you have counted"
 
 
 def _length_faults(differences: list[Difference]) -> Iterator[Fault]:
@@ -117,8 +130,8 @@ class Verification(Answer):
 
     model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE | {"verified_at": "2026-03-01T13:00:00Z"}]})
 
-    sha256: str = Field(description="SHA-256 of the file that was checked")
-    size: int = Field(description="Bytes of this file")
+    sha256: str | None = Field(default=None, description="SHA-256 of the file that was checked; null: there was none")
+    size: int | None = Field(default=None, description="Bytes of this file; null likewise")
     records: int | None = Field(default=None, description="Number of its records; null: it could not be read")
     privacy: dict[str, float] = Field(default_factory=dict, description="What the consumer measured in it")
     cells_compared: int = Field(description="How many counts were compared with published ones")
