@@ -14,7 +14,10 @@ OVERLAP: Final = timedelta(days=1)
 
 
 class AuditAction(StrEnum):
-    """What is written into the log. Steps of data requests are `request.` and the action, as in `request.approve`."""
+    """What is written into the log. Steps of data requests are `request.` and the action, as in `request.approve`.
+
+    The database itself writes `audit_key.add` when a public key is added.
+    """
 
     PUBLISH_ENTRY = "entry.publish"
     SHOW_ENTRY = "entry.set_visibility"
@@ -26,7 +29,6 @@ class AuditAction(StrEnum):
     REPLACE_KEY = "key.replace"
     REVOKE_KEY = "key.revoke"
     RENEW_SERVER_KEY = "server_key.renew"
-    ADD_AUDIT_KEY = "audit_key.add"
     SET_POLICY = "policy.set"
     SET_QUOTA = "quota.set"
     CREATE_WEBHOOK = "webhook.create"

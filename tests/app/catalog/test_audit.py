@@ -129,6 +129,8 @@ PAST = [
     "SELECT setval('audit_record_id_seq', 1)",
     "SELECT setval('audit_head_id_seq', 1)",
     "SELECT setval('procrastinate_jobs_id_seq', 1)",
+    "DROP TRIGGER record ON audit_key",
+    "DROP FUNCTION record_audit_key() CASCADE",
 ]
 
 
@@ -148,6 +150,18 @@ async def test_a_temporary_table_of_the_same_name_does_not_stand_in_for_the_chai
         connection.execute("INSERT INTO audit_record (action) VALUES ('entry.delete')")
         assert connection.execute("SELECT count(*) FROM pg_temp.audit_link").fetchone() == (0,)
     assert check_chain(await log_of(database), ()).sequence == 1
+
+
+async def test_a_key_that_is_added_to_the_database_past_the_service_is_recorded(database, database_url):
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        connection.execute("CREATE TEMPORARY TABLE audit_record (LIKE audit_record)")
+        connection.execute("INSERT INTO audit_key (id, public_key) VALUES ('forged', 'x')")
+    [record] = map(json.loads, await log_of(database))
+    assert (record["action"], record["target"], record["value"]) == ("audit_key.add", "forged", "x")
+    assert rows(database_url, "SELECT id FROM audit_key") == [("forged",)]
+    async with database.transaction() as session:
+        await AuditLogStore(session).add_key("forged", "x")  # it is known
+    assert len(await log_of(database)) == 1
 
 
 async def test_what_is_audited_waits_for_the_disk_whatever_the_session_says(database, database_url):
