@@ -153,6 +153,14 @@ def test_a_key_that_cannot_be_used_is_an_error_in_one_line(command, database_url
     assert err.startswith(f"aegis-server: {told}")
 
 
+def test_a_migration_makes_the_key_s_file_once(command, database_url, tmp_path):
+    key, texts = tmp_path / "audit-key.pem", set()
+    for _ in range(2):
+        assert command("migrate", database_url=database_url, audit_key_file=str(key))[0] == 0
+        texts.add(key.read_text())
+    assert (len(texts), signer_of(None, key) is not None, key.stat().st_mode & 0o777) == (1, True, 0o600)
+
+
 def test_the_owner_s_url_alone_is_an_error(run, owner_url):
     code, _, err = run("export", owner_database_url=owner_url)
     assert (code, err.startswith("aegis-server: AEGIS_OWNER_DATABASE_URL is the database's URL")) == (2, True)
