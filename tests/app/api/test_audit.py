@@ -10,7 +10,7 @@ from pydantic import SecretStr
 from aegis_sdk.receipts import HEAD, ReceiptError, check_receipt, checked_claims, keys_in
 from app.catalog.queue import queue_app
 from app.catalog.session import Database
-from app.domain.audit import Place
+from app.domain.audit import Place, moment
 from app.factory import Factory
 from app.jobs.audit_heads import sign_head
 from app.jobs.retention import sweep
@@ -118,17 +118,21 @@ async def test_what_is_done_with_an_entry_is_recorded(guarded, keys, worker):
     document["description"] = "better described"
     await guarded.put(path, json=document, headers=keys["provider"] | {"If-Match": "*"}, params=ACCEPTED)
     await guarded.put(path, json=document, headers=keys["provider"] | {"If-Match": "*"})  # nothing is new
-    await guarded.patch(path, json={"visibility": {"tenants": ["insurer"]}}, headers=keys["provider"])
+    for seen_by in (["insurer", "lab", "insurer"], [f"tenant-{number}" for number in range(200)], ["insurer"]):
+        await guarded.patch(path, json={"visibility": {"tenants": seen_by}}, headers=keys["provider"])
     await worker.run()
     request_id = (await requested(guarded, keys, head)).json()["id"]
     await guarded.delete(path, headers=keys["operator"])
     log = await records(guarded, keys, entry=head["id"])
     judged = [one for one in log if one["action"] == "entry.judge"]
     others = [one for one in log if one not in judged]
+    many = json.dumps(sorted(f"tenant-{number}" for number in range(200)), separators=(",", ":"))
     assert [(one["action"], one["version"], one.get("tenant"), one.get("value")) for one in others] == [
-        ("entry.publish", 1, "hospital", None),
-        ("entry.publish", 2, "hospital", None),
-        ("entry.set_visibility", 2, "hospital", "tenants"),
+        ("entry.publish", 1, "hospital", "all"),
+        ("entry.publish", 2, "hospital", "all"),
+        ("entry.set_visibility", 2, "hospital", 'tenants ["insurer","lab"]'),
+        ("entry.set_visibility", 2, "hospital", f"tenants 200 names, sha256:{sha256(many.encode()).hexdigest()}"),
+        ("entry.set_visibility", 2, "hospital", 'tenants ["insurer"]'),
         ("request.request", 2, "insurer", None),
         ("request.end", 2, None, None),
         ("entry.delete", 2, "desk", None),
@@ -162,6 +166,8 @@ async def test_what_is_done_with_keys_policies_quotas_and_webhooks_is_recorded(g
     by = keys["administrator"]
     created = (await guarded.post("/v1/keys", json={"role": "consumer"}, headers=by)).json()["prefix"]
     new = (await guarded.post(f"/v1/keys/{created}/successor", json={}, headers=by)).json()["prefix"]
+    listed = (await guarded.get("/v1/keys", headers=by)).json()["items"]
+    [end] = [datetime.fromisoformat(one["expires_at"]) for one in listed if one["prefix"] == created]
     await guarded.delete(f"/v1/keys/{new}", headers=by)
     await guarded.put("/v1/policy", json={"require": {"k": 5}, "sign_off": True}, headers=by)
     await guarded.put("/v1/policy", json={}, headers=by)
@@ -176,7 +182,7 @@ async def test_what_is_done_with_keys_policies_quotas_and_webhooks_is_recorded(g
     assert done == [
         ("key.create", created, "consumer of hospital"),
         ("key.create", new, "consumer of hospital"),
-        ("key.replace", created, new),
+        ("key.replace", created, f"by {new}, ends {moment(end)}"),
         ("key.revoke", new, None),
         ("policy.set", "hospital", "k=5, sign-off"),
         ("policy.set", "hospital", "nothing"),
