@@ -33,7 +33,7 @@ def export(
     """Write the whole audit log: JSON lines, first the signed heads, then the records, oldest first."""
 
     async def write(services: Factory) -> None:
-        with _written(output) as file:
+        with _whole_file(output) as file:
             async for one in services.audit().export():
                 line = orjson.dumps({"head": one.jws}) if isinstance(one, SignedHead) else one.encode()
                 file.write(line + b"\n")
@@ -77,7 +77,7 @@ def verify(
 
 
 @contextmanager
-def _written(output: Path | None) -> Iterator[BinaryIO]:
+def _whole_file(output: Path | None) -> Iterator[BinaryIO]:
     """The file, which has its name only once it is complete; or standard output."""
     if output is None:
         yield sys.stdout.buffer
