@@ -190,7 +190,7 @@ class Factory:
 
     def audit(self) -> AuditService:
         """The service for the audit log."""
-        return AuditService(AuditLogStore(self._session), AuditStore(self._session))
+        return AuditService(AuditLogStore(self._session))
 
     def receipts(self, signer: Signer | None) -> ReceiptService:
         """The service for receipts, with what signs them; it must begin the transaction."""
@@ -208,7 +208,7 @@ class Factory:
 
     def deliveries(self) -> DeliveryService:
         """The worker's side of webhooks."""
-        return DeliveryService(DeliveryStore(self._session), WebhookStore(self._session))
+        return DeliveryService(DeliveryStore(self._session), WebhookStore(self._session), AuditStore(self._session))
 
     def replays(self) -> ReplayService:
         """The service for replays of answers."""

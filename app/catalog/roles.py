@@ -11,6 +11,7 @@ import psycopg
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
 from psycopg.rows import TupleRow
+from psycopg.types.json import Jsonb
 
 from app.domain.errors import DatabaseUnavailableError
 
@@ -30,17 +31,37 @@ _ADDED: Final = {
     "alembic_version": (),
 }
 
+#: Whether the role has its rights, and no more to change the log: of tables, of the columns of append-only ones, and of
+#: sequences.
 _IS_GRANTED = """
-SELECT coalesce(bool_and(has_table_privilege(%(role)s, pg_class.oid, 'SELECT')), false)
-    AND NOT has_table_privilege(%(role)s, 'audit_record', 'UPDATE, DELETE, TRUNCATE')
-FROM pg_class WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace
+SELECT has_schema_privilege(%(role)s, current_schema(), 'USAGE') AND NOT EXISTS (
+    SELECT FROM pg_class, unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE', 'TRUNCATE', 'TRIGGER']) AS one
+    WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace AND CASE
+        WHEN one = 'SELECT' THEN NOT has_table_privilege(%(role)s, pg_class.oid, one)
+        WHEN %(added)s::jsonb ? relname THEN has_table_privilege(%(role)s, pg_class.oid, one)
+        ELSE one NOT IN ('TRUNCATE', 'TRIGGER') AND NOT has_table_privilege(%(role)s, pg_class.oid, one)
+    END
+) AND NOT EXISTS (
+    SELECT FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid
+    WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace AND attnum > 0 AND NOT attisdropped
+        AND %(added)s::jsonb ? relname AND (
+            has_column_privilege(%(role)s, attrelid, attnum, 'UPDATE')
+            OR has_column_privilege(%(role)s, attrelid, attnum, 'INSERT') <> (%(added)s::jsonb -> relname ? attname)
+        )
+) AND NOT EXISTS (
+    SELECT FROM pg_sequence JOIN pg_class ON pg_class.oid = seqrelid
+    WHERE relnamespace = current_schema()::regnamespace AND (
+        NOT has_sequence_privilege(%(role)s, seqrelid, 'USAGE') OR has_sequence_privilege(%(role)s, seqrelid, 'UPDATE')
+    )
+)
 """
 _GRANTS = """
 GRANT USAGE ON SCHEMA {schema} TO {role};
 GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {schema} TO {role};
-GRANT USAGE, SELECT, UPDATE ON ALL SEQUENCES IN SCHEMA {schema} TO {role}
+REVOKE UPDATE ON ALL SEQUENCES IN SCHEMA {schema} FROM {role};
+GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA {schema} TO {role}
 """
-_READ_ONLY = "REVOKE INSERT, UPDATE, DELETE, TRUNCATE ON {table} FROM {role}"
+_READ_ONLY = "REVOKE INSERT, UPDATE, DELETE, TRUNCATE, TRIGGER ON {table} FROM {role}"
 _ADD = "GRANT INSERT ({columns}) ON {table} TO {role}"
 
 
@@ -68,7 +89,7 @@ def grant(urls: DatabaseUrls) -> None:
         connection.execute("SELECT pg_advisory_xact_lock(%s)", [MIGRATION_LOCK])
         if connection.execute("SELECT FROM pg_roles WHERE rolname = %s", [role]).rowcount == 0:
             _create(connection, str(role), service.get("password"))
-        if connection.execute(_IS_GRANTED, {"role": role}).fetchone() != (True,):
+        if connection.execute(_IS_GRANTED, {"role": role, "added": Jsonb(_ADDED)}).fetchone() != (True,):
             _grant(connection, sql.Identifier(str(role)))
 
 

@@ -1,11 +1,11 @@
 """Export the audit log, and check an exported one."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
-from typing import Annotated, BinaryIO
+from typing import Annotated, BinaryIO, NoReturn
 
 import orjson
 import typer
@@ -22,6 +22,8 @@ audit = typer.Typer(help=__doc__, no_args_is_help=True, rich_markup_mode=None)
 #: A head in an export; records begin otherwise.
 _HEAD_LINE = b'{"head":'
 
+_UNSIGNED = "nothing is signed, so all of it could be new: give --signed, or accept that with --unsigned"
+
 
 @audit.command()
 def export(
@@ -31,7 +33,7 @@ def export(
     """Write the whole audit log: JSON lines, first the signed heads, then the records, oldest first."""
 
     async def write(services: Factory) -> None:
-        with _written(output) as file:
+        with _whole_file(output) as file:
             async for one in services.audit().export():
                 line = orjson.dumps({"head": one.jws}) if isinstance(one, SignedHead) else one.encode()
                 file.write(line + b"\n")
@@ -50,9 +52,13 @@ def verify(
         list[Path] | None,
         typer.Option(help="A receipt or a signed head (JWS) that you have kept, which the log must have; repeatable."),
     ] = None,
+    *,
+    unsigned: Annotated[
+        bool, typer.Option("--unsigned", help="Accept a log of which nothing is signed: its end is then not checked.")
+    ] = False,
 ) -> None:
-    """Check an exported log without a database: that no record was changed, removed, moved or added, and that it
-    reaches every signed head. The exit code is 0 if so, 1 if not, and 2 if it cannot be read.
+    """Check an exported log without a database: that no record was changed, removed, moved or added, that something of
+    it is signed, and that it reaches all that is. The exit code is 0 if so, 1 if not, and 2 if it cannot be read.
     """
     try:
         known = keys_in(keys.read_bytes())
@@ -63,13 +69,15 @@ def verify(
     except OSError as error:
         fail(f"{error.filename}: {error.strerror}")
     except (BrokenLogError, ReceiptError) as error:
-        typer.echo(f"aegis-server: {error}", err=True)
-        raise typer.Exit(1) from None
-    typer.echo(_report(last, heads, kept))
+        _refuse(str(error))
+    intact = f"{_counted(last.sequence, 'record')}, none changed, removed or moved"
+    if not (heads or kept or unsigned):
+        _refuse(f"{intact}, but {_UNSIGNED}")
+    typer.echo(f"{intact}; {_coverage(last, [*heads, *kept])}")
 
 
 @contextmanager
-def _written(output: Path | None) -> Iterator[BinaryIO]:
+def _whole_file(output: Path | None) -> Iterator[BinaryIO]:
     """The file, which has its name only once it is complete; or standard output."""
     if output is None:
         yield sys.stdout.buffer
@@ -117,9 +125,19 @@ def _promise(claims: dict[str, object], what: str, signed_at: str | None = None)
     return Promise(Place(sequence, own), f"the {what}, signed on {str(signed_at or claims['signed_at'])[:10]},")
 
 
-def _report(last: Place, heads: list[Promise], kept: list[Promise]) -> str:
-    covered = max((one.place.sequence for one in (*heads, *kept)), default=0)
-    bound = "no signed head: nothing shows whether records are missing at its end"
-    if covered:
-        bound = f"{len(heads)} signed heads, the last record that is signed is {covered}"
-    return f"{last.sequence} records, none changed, removed or moved; {bound}"
+def _coverage(last: Place, promises: Sequence[Promise]) -> str:
+    """Up to which record signatures cover the log, and how many records come after that."""
+    signed = max((one.place.sequence for one in promises), default=0)
+    if not signed:
+        return "nothing is signed"
+    return f"signed up to record {signed}, {_counted(last.sequence - signed, 'record')} after that not covered"
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def _refuse(message: str) -> NoReturn:
+    """Exit with a message and code 1: the log does not pass."""
+    typer.echo(f"aegis-server: {message}", err=True)
+    raise typer.Exit(1)

@@ -24,6 +24,7 @@ from app.cli.environment import (
     with_services,
 )
 from app.cli.keys import keys
+from app.cli.private_files import create_privately, write_privately
 from app.cli.replay import replay
 from app.cli.tenants import tenants
 from app.domain.callers import DEFAULT_TENANT, Role
@@ -171,18 +172,10 @@ def _audit_key_file(settings: Settings) -> Path | None:
     path = audit_key_file_of(settings)
     try:
         if path is not None and not path.exists():
-            _write_privately(path, draw_key_text())
+            create_privately(path, draw_key_text())
     except OSError as error:
         fail(f"the audit key cannot be written to {path}: {error.strerror}")
     return path
-
-
-def _write_privately(path: Path, text: str) -> None:
-    """Write a file that only its owner can read."""
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
-        # Others may be able to read a file that existed before.
-        os.fchmod(file.fileno(), 0o600)
-        file.write(text)
 
 
 async def _create_first_key(keyring: Keyring, path: Path) -> None:
@@ -190,7 +183,7 @@ async def _create_first_key(keyring: Keyring, path: Path) -> None:
     if await keyring.any_created():
         return
     key, _ = await keyring.create(DEFAULT_TENANT, Role.OPERATOR)
-    _write_privately(path, key + "\n")
+    write_privately(path, key + "\n")
 
 
 def main() -> NoReturn:

@@ -1,20 +1,30 @@
 """The audit log: who did what, when, to what, and with which digests. No counts, no contacts, no free text."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
+from hashlib import sha256
 from typing import Any, Final
 from uuid import UUID
 
 from app.domain.data_requests import Change, DataRequest
+from app.domain.entries import Audience, Visibility
 
 #: How long a key still signs after another has taken its place: processes are not all restarted at once.
 OVERLAP: Final = timedelta(days=1)
 
 
+#: The most characters that a record has of the names of an audience.
+_LONGEST_ARRAY: Final = 1_000
+
+
 class AuditAction(StrEnum):
-    """What is written into the log. Steps of data requests are `request.` and the action, as in `request.approve`."""
+    """What is written into the log. Steps of data requests are `request.` and the action, as in `request.approve`.
+
+    The database itself writes `audit_key.add` when a public key is added.
+    """
 
     PUBLISH_ENTRY = "entry.publish"
     SHOW_ENTRY = "entry.set_visibility"
@@ -26,7 +36,6 @@ class AuditAction(StrEnum):
     REPLACE_KEY = "key.replace"
     REVOKE_KEY = "key.revoke"
     RENEW_SERVER_KEY = "server_key.renew"
-    ADD_AUDIT_KEY = "audit_key.add"
     SET_POLICY = "policy.set"
     SET_QUOTA = "quota.set"
     CREATE_WEBHOOK = "webhook.create"
@@ -51,7 +60,7 @@ class AuditRecord:
         terms: the digest of its terms.
         request_id: the data request that it is about.
         target: what else it is about: the prefix of an API key, the id of a webhook or of a signing key, a tenant.
-        value: what was set: a role, an audience, a policy, a verdict.
+        value: what was set: a role, an audience, a policy, a verdict, the end of a key; or why.
     """
 
     action: AuditAction
@@ -117,6 +126,20 @@ class SigningKey:
     def may_sign(self, now: datetime) -> bool:
         """Whether what it signs now is valid."""
         return self.valid_until is None or now < self.valid_until
+
+
+def audience_text(visibility: Visibility) -> str:
+    """Who sees an entry, as the log has it: `all`, `private`, or `tenants` with their names as a JSON array.
+
+    The names of an audience are not bounded, and a record stays for ever: of long ones, it has the array's SHA-256.
+    """
+    if visibility.audience is not Audience.TENANTS:
+        return visibility.audience.value
+    names = sorted(set(visibility.tenants))
+    array = json.dumps(names, ensure_ascii=False, separators=(",", ":"))
+    if len(array) > _LONGEST_ARRAY:
+        array = f"{len(names)} names, sha256:{sha256(array.encode()).hexdigest()}"
+    return f"{visibility.audience.value} {array}"
 
 
 def head_claims(last: Place, now: datetime) -> dict[str, Any]:

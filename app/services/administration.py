@@ -85,8 +85,8 @@ class Administration:
         if (successor := await self._keys.successor(prefix)) is not None:
             raise InvalidDocumentError(f"The key {prefix} has been replaced already, by {successor}.")
         end = now + overlap
-        await self._keys.set_expiry(prefix, end if key.expires_at is None else min(end, key.expires_at))
-        return await self._keyring.create(key.tenant, key.role, lifetime or key.lifetime, replaces=prefix, by=caller)
+        until = end if key.expires_at is None else min(end, key.expires_at)
+        return await self._keyring.replace(key, until, lifetime, by=caller)
 
     async def questions(
         self, caller: Caller, tenant: str | None, entry_id: UUID | None, limit: int, page_token: str | None

@@ -2,9 +2,8 @@
 
 from collections.abc import AsyncIterator, Sequence
 
-from app.catalog.stores.audit import AuditStore
 from app.catalog.stores.audit_log import AuditLogStore
-from app.domain.audit import AuditAction, AuditRecord, SignedHead, SigningKey, WantedRecords, head_claims
+from app.domain.audit import SignedHead, SigningKey, WantedRecords, head_claims
 from app.domain.callers import Caller
 from app.domain.errors import Fault, InvalidDocumentError, RoleNotAllowedError
 from app.services.signing import HEAD, Signer
@@ -16,9 +15,8 @@ _ALL_HEADS = 10_000
 class AuditService:
     """Reads the log, and signs what it ends with."""
 
-    def __init__(self, log: AuditLogStore, audit: AuditStore) -> None:
+    def __init__(self, log: AuditLogStore) -> None:
         self._log = log
-        self._audit = audit
 
     async def is_changeable(self) -> bool:
         """Whether the service's own role of the database could change the log."""
@@ -64,10 +62,8 @@ class AuditService:
             yield form
 
     async def use(self, signer: Signer) -> None:
-        """Make a key known by which this process signs from now on."""
-        if await self._log.add_key(signer.key_id, signer.public_key):
-            record = AuditRecord(AuditAction.ADD_AUDIT_KEY, target=signer.key_id, value=signer.public_key)
-            await self._audit.add(record, None)
+        """Make a key known by which this process signs from now on. The database records it in the log."""
+        await self._log.add_key(signer.key_id, signer.public_key)
 
     async def sign_head(self, signer: Signer) -> bool:
         """Sign the last record, if none was signed today (UTC) with this key; whether it was signed.

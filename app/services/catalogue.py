@@ -11,7 +11,7 @@ from app.catalog.stores.events import EventStore
 from app.catalog.stores.keys import KeyStore
 from app.catalog.stores.tenants import TenantStore
 from app.catalog.stores.verdicts import VerdictStore
-from app.domain.audit import AuditAction, AuditRecord
+from app.domain.audit import AuditAction, AuditRecord, audience_text
 from app.domain.callers import Caller
 from app.domain.entries import CountTable, Head, HeadPage, Publication, Visibility
 from app.domain.errors import (
@@ -139,7 +139,7 @@ class CatalogueService:
         self, caller: Caller, entry_id: str, publication: Publication, admission: Admission
     ) -> Published:
         head = await self.head(caller, entry_id)
-        await self._record(caller, AuditAction.PUBLISH_ENTRY, head)
+        await self._record(caller, AuditAction.PUBLISH_ENTRY, head, audience_text(head.visibility))
         await self._events.entry_shown(entry_id, head.version)
         return Published(head, True, tuple(admission.warnings(publication, head.policy)))
 
@@ -209,7 +209,7 @@ class CatalogueService:
         if not is_current(head):
             raise StaleVersionError("The entry has changed. Read it again and repeat the change.")
         await self._entries.set_visibility(entry_id, visibility)
-        await self._record(caller, AuditAction.SHOW_ENTRY, head, visibility.audience.value)
+        await self._record(caller, AuditAction.SHOW_ENTRY, head, audience_text(visibility))
         await self._events.entry_shown(entry_id, before=head.visibility)
         return await self.head(caller, entry_id)
 

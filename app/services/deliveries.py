@@ -5,8 +5,10 @@ from datetime import UTC, datetime, timedelta
 
 import structlog
 
+from app.catalog.stores.audit import AuditStore
 from app.catalog.stores.deliveries import DeliveryStore
 from app.catalog.stores.webhooks import WebhookStore
+from app.domain.audit import AuditAction, AuditRecord
 from app.domain.webhooks import LONGEST_PAUSE, PATIENCE, SCHEDULE, DueDelivery, Outcome
 
 _log = structlog.get_logger(__name__)
@@ -18,7 +20,8 @@ _JITTER = 0.2
 class DeliveryService:
     """Deliveries, for workers. Each call belongs in a short transaction; nothing is sent during one."""
 
-    def __init__(self, deliveries: DeliveryStore, webhooks: WebhookStore) -> None:
+    def __init__(self, deliveries: DeliveryStore, webhooks: WebhookStore, audit: AuditStore) -> None:
+        self._audit = audit
         self._deliveries = deliveries
         self._webhooks = webhooks
 
@@ -43,8 +46,10 @@ class DeliveryService:
         await self._deliveries.failed(due, outcome, wait, pause)
         if outcome.is_gone or _is_hopeless(due):
             reason = "gone" if outcome.is_gone else "failing"
-            await self._webhooks.disable(due.webhook_id, reason)
-            _log.warning("webhook disabled", webhook=due.webhook_id, reason=reason)
+            if await self._webhooks.disable(due.webhook_id, reason):
+                record = AuditRecord(AuditAction.DISABLE_WEBHOOK, target=due.webhook_id, value=reason)
+                await self._audit.add(record, None)
+                _log.warning("webhook disabled", webhook=due.webhook_id, reason=reason)
 
     async def release(self, webhook_id: str) -> None:
         """Let another worker claim a webhook."""

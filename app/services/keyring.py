@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from app.catalog.stores.audit import AuditStore
 from app.catalog.stores.keys import KeyStore
 from app.catalog.stores.server_key import ServerKeyStore
-from app.domain.audit import AuditAction, AuditRecord
+from app.domain.audit import AuditAction, AuditRecord, moment
 from app.domain.callers import LAST_USE_STEP, PREFIX_LENGTH, ApiKey, Caller, Role, draw_key, hash_key
 from app.domain.errors import NotFoundError, UnknownKeyError
 from app.services.tenants import refuse_name
@@ -31,13 +31,7 @@ class Keyring:
         return await self._keys.any_created()
 
     async def create(
-        self,
-        tenant: str,
-        role: Role,
-        lifetime: timedelta | None = None,
-        replaces: str | None = None,
-        *,
-        by: Caller | None = None,
+        self, tenant: str, role: Role, lifetime: timedelta | None = None, *, by: Caller | None = None
     ) -> tuple[str, ApiKey]:
         """Create a key for `tenant`. Its text is never shown again, since only its hash is stored.
 
@@ -45,21 +39,33 @@ class Keyring:
             tenant: whose key it is.
             role: what it may do.
             lifetime: how long it is valid; None if for ever.
-            replaces: the prefix of the key whose successor it is.
             by: who creates it; None for whoever runs the service.
 
         Raises:
             InvalidDocumentError: the name of the tenant is invalid.
         """
         refuse_name(tenant)
+        return await self._create(tenant, role, lifetime, by=by)
+
+    async def replace(
+        self, key: ApiKey, until: datetime, lifetime: timedelta | None = None, *, by: Caller | None = None
+    ) -> tuple[str, ApiKey]:
+        """Create the successor of a key, which itself ends at a time. Without a lifetime, it has that of the key."""
+        await self._keys.set_expiry(key.prefix, until)
+        text, made = await self._create(key.tenant, key.role, lifetime or key.lifetime, key.prefix, by=by)
+        value = f"by {made.prefix}, ends {moment(until)}"
+        await self._audit.add(AuditRecord(AuditAction.REPLACE_KEY, target=key.prefix, value=value), by)
+        return text, made
+
+    async def _create(
+        self, tenant: str, role: Role, lifetime: timedelta | None, replaces: str | None = None, *, by: Caller | None
+    ) -> tuple[str, ApiKey]:
         text, prefix = draw_key()
         now = datetime.now(UTC)
         expires_at = None if lifetime is None else now + lifetime
         key = ApiKey(prefix, tenant, role, created_at=now, expires_at=expires_at, replaces=replaces)
         await self._keys.add(key, hash_key(text))
         await self._audit.add(AuditRecord(AuditAction.CREATE_KEY, target=prefix, value=f"{role} of {tenant}"), by)
-        if replaces is not None:
-            await self._audit.add(AuditRecord(AuditAction.REPLACE_KEY, target=replaces, value=prefix), by)
         return text, key
 
     async def recognise(self, text: str) -> ApiKey:

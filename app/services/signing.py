@@ -19,7 +19,8 @@ from cryptography.hazmat.primitives.serialization import (
 )
 from pydantic import SecretStr
 
-#: What is signed, as the header `typ` says it: one can never be taken for the other.
+#: What is signed, as the header `typ` says it: one can never be taken for the other. The SDK has these and the
+#: thumbprint, too (`aegis_sdk.receipts`): neither imports the other.
 HEAD, RECEIPT = "aegis-audit-head", "aegis-receipt"
 
 #: Base64url differs from base64 in two signs.

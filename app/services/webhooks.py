@@ -75,8 +75,7 @@ class WebhookService:
         if enabled:
             await self._webhooks.enable(webhook.id)
             await self._record(caller, AuditAction.ENABLE_WEBHOOK, webhook.id)
-        elif webhook.disabled_at is None:
-            await self._webhooks.disable(webhook.id, "administrator")
+        elif await self._webhooks.disable(webhook.id, "administrator"):
             await self._record(caller, AuditAction.DISABLE_WEBHOOK, webhook.id)
         return await self.find(caller, webhook_id)
 

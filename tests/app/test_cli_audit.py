@@ -74,7 +74,7 @@ async def test_a_log_is_exported_and_verified_and_what_was_done_to_it_is_found(r
     assert (await apart(run, "export", database_url=database_url))[1] == log.read_text()
     assert not list(exported.glob("*.part"))
     head, *records = log.read_text().splitlines(keepends=True)
-    passed = "6 records, none changed, removed or moved; 1 signed heads, the last record that is signed is 5\n"
+    passed = "6 records, none changed, removed or moved; signed up to record 5, 1 record after that not covered\n"
     assert run("verify", log, "--keys", keys) == (0, passed, "")
 
     def failure(lines, *options, known=keys):
@@ -98,9 +98,27 @@ async def test_a_log_is_exported_and_verified_and_what_was_done_to_it_is_found(r
     # Whoever leaves out the head as well is found by a copy of it that was kept.
     (exported / "kept.jws").write_text(json.loads(head)["head"])
     assert "the head in " in failure(records[:4], "--signed", exported / "kept.jws")
-    log.write_text("".join(records[:4]))
-    code, out, _ = run("verify", log, "--keys", keys)
-    assert (code, "no signed head: nothing shows whether records are missing at its end" in out) == (0, True)
+
+
+async def test_a_log_of_which_nothing_is_signed_passes_only_if_that_is_accepted(run, database_url, exported):
+    log, keys, kept = exported / "log.jsonl", exported / "keys.json", exported / "kept.jws"
+    await apart(run, "export", "--output", log, database_url=database_url)
+    head, *records = log.read_text().splitlines(keepends=True)
+    kept.write_text(json.loads(head)["head"])
+    log.write_text("".join(records))
+    code, out, err = run("verify", log, "--keys", keys)
+    assert (code, out, err.count("\n")) == (1, "", 1)
+    assert "6 records, none changed, removed or moved, but nothing is signed" in err
+    intact = "6 records, none changed, removed or moved; "
+    accepted = run("verify", log, "--keys", keys, "--unsigned")
+    assert accepted == (0, f"{intact}nothing is signed\n", "")
+    covered = run("verify", log, "--keys", keys, "--signed", kept)
+    assert covered == (0, f"{intact}signed up to record 5, 1 record after that not covered\n", "")
+    log.write_text("")
+    assert run("verify", log, "--keys", keys)[0] == 1
+    # What is accepted is that nothing is signed, not that a signature is wrong or a record changed.
+    log.write_text("".join([records[0], *records[2:]]))
+    assert run("verify", log, "--keys", keys, "--unsigned")[0] == 1
 
 
 async def test_what_cannot_be_read_is_an_error_in_one_line(run, exported, tmp_path):
@@ -133,6 +151,14 @@ def test_a_key_that_cannot_be_used_is_an_error_in_one_line(command, database_url
     code, _, err = command(name, database_url=database_url, port="0", **settings)
     assert (code, err.count("\n"), "secret" in err) == (2, 1, False)
     assert err.startswith(f"aegis-server: {told}")
+
+
+def test_a_migration_makes_the_key_s_file_once(command, database_url, tmp_path):
+    key, texts = tmp_path / "audit-key.pem", set()
+    for _ in range(2):
+        assert command("migrate", database_url=database_url, audit_key_file=str(key))[0] == 0
+        texts.add(key.read_text())
+    assert (len(texts), signer_of(None, key) is not None, key.stat().st_mode & 0o777) == (1, True, 0o600)
 
 
 def test_the_owner_s_url_alone_is_an_error(run, owner_url):

@@ -96,10 +96,10 @@ class AuditLogStore:
         ends = [*(row.valid_from + OVERLAP for row in rows[1:]), None][: len(rows)]
         return [SigningKey(row.id, row.public_key, row.valid_from, end) for row, end in zip(rows, ends, strict=True)]
 
-    async def add_key(self, key_id: str, public_key: str) -> bool:
-        """Add a key; False if it is known already."""
-        added = insert_or_not(AuditKeyRow).values(id=key_id, public_key=public_key).on_conflict_do_nothing()
-        return (await self._session.execute(added.returning(AuditKeyRow.id))).first() is not None
+    async def add_key(self, key_id: str, public_key: str) -> None:
+        """Add a key, unless it is known already. A trigger adds the record of that."""
+        added = insert_or_not(AuditKeyRow).values(id=key_id, public_key=public_key)
+        await self._session.execute(added.on_conflict_do_nothing())
 
 
 _FORM = func.audit_form(

@@ -64,14 +64,22 @@ class WebhookStore:
             webhook_id, disabled_at=None, disabled_reason=None, failing_since=None, failures=0, retry_at=None
         )
 
-    async def disable(self, webhook_id: str, reason: str) -> None:
-        """Send nothing more to the webhook, and give up what waits for it."""
-        await self._change(webhook_id, disabled_at=func.clock_timestamp(), disabled_reason=reason)
+    async def disable(self, webhook_id: str, reason: str) -> bool:
+        """Send nothing more to the webhook, and give up what waits for it; False if that was so, or it is deleted."""
+        disabled = await self._session.execute(
+            update(WebhookRow)
+            .where(WebhookRow.id == uuid.UUID(webhook_id), WebhookRow.disabled_at.is_(None))
+            .values(disabled_at=func.clock_timestamp(), disabled_reason=reason)
+            .returning(WebhookRow.id)
+        )
+        if disabled.first() is None:
+            return False
         await self._session.execute(
             update(DeliveryRow)
             .where(DeliveryRow.webhook_id == uuid.UUID(webhook_id), DeliveryRow.status == "pending")
             .values(status="failed")
         )
+        return True
 
     async def set_secret(self, webhook_id: str, secret: bytes, previous_until: datetime) -> None:
         """Sign with this secret from now on, and until then with the one before, too."""

@@ -10,17 +10,13 @@ import rfc8785
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.catalog import migrations, roles
-from app.catalog.roles import DatabaseUrls
 from app.catalog.session import Database
 from app.catalog.stores.audit import AuditStore
 from app.catalog.stores.audit_log import AuditLogStore
 from app.domain.audit import AuditAction, AuditRecord, WantedRecords
 from app.domain.callers import Caller
-from app.domain.errors import DatabaseUnavailableError
 from app.services.audit_chain import check_chain
 from tests.app.jobs.database import rows
-from tests.postgres import as_role, create_database, drop_database
 
 SOMEBODY = Caller("hospital", frozenset(), "aegis_30a4a6be")
 WRITERS, EACH = 20, 10
@@ -130,6 +126,11 @@ PAST = [
     "SET session_replication_role = replica",
     "SET ROLE postgres",
     "UPDATE alembic_version SET version_num = ''",
+    "SELECT setval('audit_record_id_seq', 1)",
+    "SELECT setval('audit_head_id_seq', 1)",
+    "SELECT setval('procrastinate_jobs_id_seq', 1)",
+    "DROP TRIGGER record ON audit_key",
+    "DROP FUNCTION record_audit_key() CASCADE",
 ]
 
 
@@ -151,6 +152,18 @@ async def test_a_temporary_table_of_the_same_name_does_not_stand_in_for_the_chai
     assert check_chain(await log_of(database), ()).sequence == 1
 
 
+async def test_a_key_that_is_added_to_the_database_past_the_service_is_recorded(database, database_url):
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        connection.execute("CREATE TEMPORARY TABLE audit_record (LIKE audit_record)")
+        connection.execute("INSERT INTO audit_key (id, public_key) VALUES ('forged', 'x')")
+    [record] = map(json.loads, await log_of(database))
+    assert (record["action"], record["target"], record["value"]) == ("audit_key.add", "forged", "x")
+    assert rows(database_url, "SELECT id FROM audit_key") == [("forged",)]
+    async with database.transaction() as session:
+        await AuditLogStore(session).add_key("forged", "x")  # it is known
+    assert len(await log_of(database)) == 1
+
+
 async def test_what_is_audited_waits_for_the_disk_whatever_the_session_says(database, database_url):
     """Its hash may be in a receipt as soon as it is committed."""
     with psycopg.connect(database_url) as connection:
@@ -170,45 +183,3 @@ async def test_the_service_knows_whether_its_role_could_change_the_log(request, 
     async with database.transaction() as session:
         assert await AuditLogStore(session).is_changeable() is can
     await database.close()
-
-
-@pytest.fixture
-def urls(postgres, migrated):
-    """A database whose service has a role of its own name, which does not exist yet."""
-    url = create_database(postgres.url, "roles", template=migrated)
-    yield DatabaseUrls(url, as_role(url, "visitor:secret%40"))
-    drop_database(postgres.url, "roles")
-    with psycopg.connect(postgres.url, autocommit=True) as connection:
-        connection.execute("DROP ROLE IF EXISTS visitor")
-
-
-def test_a_migration_makes_the_service_s_role_and_lets_it_use_new_tables(urls):
-    migrations.upgrade(urls)
-    assert rows(urls.service, "SELECT current_user, count(*) FROM entry") == [("visitor", 0)]
-    [(password,)] = rows(urls.owner, "SELECT rolpassword FROM pg_authid WHERE rolname = 'visitor'")
-    assert password.startswith("SCRAM-SHA-256$")
-    with psycopg.connect(urls.owner) as connection:
-        connection.execute("CREATE TABLE later (id int)")
-        connection.execute("GRANT UPDATE ON audit_record TO visitor")
-    migrations.upgrade(urls)
-    assert rows(urls.service, "SELECT * FROM later") == []
-    with pytest.raises(psycopg.errors.InsufficientPrivilege), psycopg.connect(urls.service) as connection:
-        connection.execute("UPDATE audit_record SET value = ''")
-
-
-def test_a_role_that_cannot_be_made_is_named(urls):
-    migrations.upgrade(urls)
-    poor = DatabaseUrls(urls.service, as_role(urls.owner, "nobody"))
-    with pytest.raises(DatabaseUnavailableError, match="nobody does not exist, and visitor may not create it"):
-        roles.grant(poor)
-
-
-def test_a_role_that_does_not_own_the_database_cannot_migrate_it(postgres, urls):
-    migrations.upgrade(urls)
-    url = create_database(postgres.url, "unmigrated")
-    try:
-        own = as_role(url, "visitor")
-        with pytest.raises(DatabaseUnavailableError, match="AEGIS_OWNER_DATABASE_URL"):
-            migrations.upgrade(DatabaseUrls(own, own))
-    finally:
-        drop_database(postgres.url, "unmigrated")

@@ -169,12 +169,19 @@ def test_retry_after_is_honoured(asked, wait):
         assert timedelta(seconds=wait) <= each <= timedelta(seconds=wait * 1.2)
 
 
-async def test_gone_ends_a_webhook_at_once(api, deliverer, receiver):
+def disabled_in_log(database_url, webhook):
+    """Who has disabled a webhook by the audit log, and why."""
+    query = "SELECT tenant, subject, value FROM audit_record WHERE action = 'webhook.disable' AND target = %s"
+    return rows(database_url, query, webhook["id"])
+
+
+async def test_gone_ends_a_webhook_at_once(api, deliverer, receiver, database_url):
     webhook, receiver.status = await created(api, receiver.url), 410
     sent = [await pinged(api, webhook) for _ in range(3)]
     await deliverer.run_once()
     found = await read(api, webhook)
     assert (found["enabled"], found["disabled_reason"], len(receiver.received)) == (False, "gone", 1)
+    assert disabled_in_log(database_url, webhook) == [(None, None, "gone")]
     assert {(await delivery_of(api, webhook, one))["status"] for one in sent} == {"failed"}
     assert (await api.post(f"/v1/webhooks/{webhook['id']}/test")).status_code == 422
     receiver.status = 200
@@ -191,10 +198,12 @@ async def test_a_week_of_failures_ends_a_webhook(api, deliverer, receiver, datab
     execute(database_url, "UPDATE webhook SET failing_since = now() - interval '6 days'")
     await deliverer.run_once()
     assert (await read(api, webhook))["enabled"]
+    assert disabled_in_log(database_url, webhook) == []
     execute(database_url, "UPDATE webhook SET failing_since = now() - interval '8 days'")
     let_time_pass(database_url)
     await deliverer.run_once()
     assert (await read(api, webhook))["disabled_reason"] == "failing"
+    assert disabled_in_log(database_url, webhook) == [(None, None, "failing")]
     assert [record.message for record in caplog.records if "disabled" in record.message] == ["webhook disabled"]
 
 

@@ -12,7 +12,7 @@ from jwt.api_jws import PyJWS
 from pydantic import SecretStr
 
 from aegis_sdk import receipts
-from app.services.signing import RECEIPT, draw_key_text, encoded, signer_of, thumbprint
+from app.services.signing import HEAD, RECEIPT, draw_key_text, encoded, signer_of, thumbprint
 
 #: RFC 8037, appendix A.1 to A.3.
 PRIVATE, PUBLIC = "nWGxne_9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A", "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"
@@ -39,6 +39,10 @@ def test_a_key_is_read_in_any_of_its_forms(form, tmp_path):
     (tmp_path / "key").write_text(f"{form}\n")
     for signer in (signer_of(SecretStr(form)), signer_of(None, tmp_path / "key")):
         assert (signer.public_key, signer.key_id) == (PUBLIC, THUMBPRINT)
+
+
+def test_both_sides_call_what_is_signed_the_same():
+    assert (HEAD, RECEIPT) == (receipts.HEAD, receipts.RECEIPT)
 
 
 def test_the_id_of_a_key_is_its_thumbprint_for_both_sides():
