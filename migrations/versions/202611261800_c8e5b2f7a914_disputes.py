@@ -1,12 +1,12 @@
 """Disputes without a file, and verifications that lose their counts together with the entry's version.
 
-Revises: f4a9d27c5e13
+Revises: 27b8e0c4d91f
 """
 
 from alembic import op
 
 revision = 'c8e5b2f7a914'
-down_revision = 'f4a9d27c5e13'
+down_revision = '27b8e0c4d91f'
 branch_labels = None
 depends_on = None
 
