@@ -20,8 +20,8 @@ class Verification:
     """What a consumer says of a delivered file.
 
     Attributes:
-        sha256: of the file that was checked, 64 hexadecimal digits.
-        size: its bytes.
+        sha256: of the file that was checked, 64 hexadecimal digits; None if there was no file.
+        size: its bytes; None likewise.
         records: how many records it has; None if it could not be read.
         measured: the privacy that was measured in it.
         cells_compared: how many counts were compared with published ones.
@@ -30,8 +30,8 @@ class Verification:
         verified_at: when the consumer said so, by the database's clock; None before it is stored.
     """
 
-    sha256: str
-    size: int
+    sha256: str | None
+    size: int | None
     records: int | None
     measured: RequiredPrivacy
     cells_compared: int
@@ -42,7 +42,9 @@ class Verification:
     def faults(self, action: Action, reason: str | None, handover: Handover) -> Iterator[Fault]:
         """Why this cannot be what a consumer says that takes this step."""
         if action is Action.DISPUTE:
-            if not self.cells_differing and reason is None and not list(self._other_file(handover)):
+            if self.sha256 is None and reason is None:
+                yield Fault("/reason", "Say what is wrong, since no file was checked.")
+            elif not self.cells_differing and reason is None and not list(self._other_file(handover)):
                 yield Fault("", "Say what is wrong: give cells that differ, a reason, or another file.")
             return
         yield from self._other_file(handover)

@@ -2,7 +2,9 @@
 
 import csv
 import json
+import time
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -162,6 +164,43 @@ def test_another_configuration_is_disputed(world, receive):
         code, out, _ = receive(world.delivered(server))
     assert code == 3
     assert "not there" in out
+
+
+def test_a_consumer_whose_link_never_answers_disputes_in_words(world, receive, tmp_path):
+    content, _ = world.released("c01")
+    with serving(content) as server:
+        request_id = world.delivered(server)
+    assert receive(request_id, "--dispute", "")[0] == 2
+    code, out, _ = receive(request_id, "--dispute", "x", "--output", "none.csv")
+    assert (code, out, world.client.requests.get(request_id).state) == (2, "", "delivered")
+    code, out, err = receive(request_id, "--dispute", "The link has not answered for a week")
+    assert (code, err) == (3, "")
+    assert out.splitlines() == ["disputed: The link has not answered for a week", "no file was checked"]
+    seen = world.client.requests.get(request_id)
+    assert (seen.state, seen.verification.sha256, seen.verification.size) == ("disputed", None, None)
+    assert seen.changes[-1].reason == "The link has not answered for a week"
+    assert "its consumer has got no file" in list(report(seen))
+    assert list(tmp_path.iterdir()) == []
+    code, out, err = receive(request_id, "--dispute", "again")
+    assert (code, out, err) == (2, "", "aegis: this request is disputed, so nothing can be disputed\n")
+
+
+def test_a_link_that_has_ended_can_be_disputed_with_the_file_that_is_there(world, receive, tmp_path):
+    content, _ = world.released("c01")
+    ends = datetime.now(UTC) + timedelta(seconds=2)
+    with serving(content) as server:
+        request_id = world.delivered(server, expires_at=ends)
+    (tmp_path / "mine.csv").write_bytes(content)
+    while datetime.now(UTC) < ends:
+        time.sleep(0.1)
+    code, _, err = receive(request_id)
+    assert (code, err.count("\n")) == (2, 1)
+    assert "ask its provider for another one, or --dispute it" in err
+    code, out, _ = receive(request_id, "--dispute", "Too late", "--output", "mine.csv", "--json")
+    told = json.loads(out)
+    assert (code, told["verdict"]) == (3, "disputed")
+    assert told["verification"]["sha256"] == sha256(content).hexdigest()
+    assert world.client.requests.get(request_id).verification.size == len(content)
 
 
 def test_raw_values_and_other_columns_stay_with_the_consumer(world, receive):

@@ -15,8 +15,8 @@ class VerificationRow(Base):
     __tablename__ = "verification"
 
     request_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("data_request.id", ondelete="CASCADE"), primary_key=True)
-    sha256: Mapped[str] = mapped_column(Text)
-    size: Mapped[int] = mapped_column(BigInteger)
+    sha256: Mapped[str | None] = mapped_column(Text)
+    size: Mapped[int | None] = mapped_column(BigInteger)
     records: Mapped[int | None] = mapped_column(BigInteger)
     measured: Mapped[dict[str, Any]] = mapped_column(JSONB)
     cells_compared: Mapped[int] = mapped_column(BigInteger)

@@ -12,11 +12,10 @@ from aegis_provider.receiving import UnknownText, Verified, verify
 from aegis_sdk.cli.terminal import aligned, progress_bar, say
 from aegis_sdk.cli.verifications import LocalVerification
 from aegis_sdk.reading import shown
-from aegis_sdk.wire import LARGEST_DIFFERENCES, DataRequest, DeliveryVerdict, Difference, Evidence
+from aegis_sdk.wire import LARGEST_DIFFERENCES, LONGEST_REASON, DataRequest, DeliveryVerdict, Difference, Evidence
 
 _SHOWN: Final = 10
 _LONG: Final = 40
-_LONGEST_REASON: Final = 2_000
 _WORDS: Final = {
     "equal": "must be equal",
     "left_out": "may be lower by the records that are left out",
@@ -35,25 +34,26 @@ def verify_delivery(path: Path, request: DataRequest, evidence: Evidence, delimi
     with progress_bar("counting") as progress:
         verified = verify(path, request, evidence, delimiter=mark, progress=progress)
     lines = tuple(_report(verified, evidence))
-    return LocalVerification(verified.is_as_agreed, _verdict(path, verified), lines, _details(verified))
+    return LocalVerification(verified.is_as_agreed, _verdict(path, request, verified), lines, _details(verified))
 
 
-def _verdict(path: Path, verified: Verified) -> DeliveryVerdict:
-    """Return what is posted; it fits, however long the texts of the file are."""
+def _verdict(path: Path, request: DataRequest, verified: Verified) -> DeliveryVerdict:
+    """Return what is posted, in which no texts of the file are; it fits, however long the published ones are."""
+    delivery = request.delivery  # the download has that digest, or else there is nothing to verify
     first = list(verified.compared.first)
     size = sum(len(each.model_dump_json().encode()) + 1 for each in first)
     while size > LARGEST_DIFFERENCES - 2:
         size -= len(first.pop().model_dump_json().encode()) + 1
     reason = "; ".join(fault.reason for fault in verified.faults)
     return DeliveryVerdict(
-        sha256=digest_of(path),
+        sha256=digest_of(path) if delivery is None else delivery.sha256,
         size=path.stat().st_size,
         records=verified.records,
         privacy={} if verified.privacy is None else verified.privacy.kept,
         cells_compared=verified.compared.cells,
         cells_differing=verified.compared.differing,
         differences=first,
-        **({"reason": reason[:_LONGEST_REASON]} if reason else {}),
+        **({"reason": reason[:LONGEST_REASON]} if reason else {}),
     )
 
 

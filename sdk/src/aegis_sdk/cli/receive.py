@@ -6,8 +6,9 @@ from typing import Annotated, Any, Final, TypeAlias
 import typer
 
 from aegis_sdk._client import Client
-from aegis_sdk._downloads import Download, OtherFileError, sha256_of
+from aegis_sdk._downloads import Download, OtherFileError
 from aegis_sdk._errors import NotFoundError
+from aegis_sdk._hashes import sha256_of
 from aegis_sdk._links import Links
 from aegis_sdk.cli.decisions import RequestIdArgument
 from aegis_sdk.cli.failures import InputError
@@ -15,7 +16,7 @@ from aegis_sdk.cli.options import JsonOption
 from aegis_sdk.cli.terminal import print_result, progress_bar, say
 from aegis_sdk.cli.verifications import verifier
 from aegis_sdk.reading import shown
-from aegis_sdk.wire import DataRequest, Delivery, DeliveryVerdict
+from aegis_sdk.wire import LONGEST_REASON, DataRequest, Delivery, DeliveryVerdict
 
 DISPUTED: Final = 3
 NOT_VERIFIED: Final = 4
@@ -37,43 +38,81 @@ def receive(
         str | None,
         typer.Option(help="Separates the fields of a CSV table.  [found in the header]", show_default=False),
     ] = None,
+    dispute: Annotated[
+        str | None,
+        typer.Option(
+            help="Download nothing, and say what is wrong: why the request is disputed, without values of records.",
+            show_default=False,
+        ),
+    ] = None,
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
     """Download a delivered table, and verify that it is what its entry says.
 
     The file is read from the delivery's link and must have the size and the SHA-256 that were delivered. Then it is
     counted, and compared with the published counts of its configuration. The verdict is posted: received, or disputed
-    with the counts that differ. A download that was stopped goes on where it was.
+    with the counts that differ. A download that was stopped goes on where it was. If a link gives nothing, say so with
+    --dispute.
 
     The exit code is 0 if it is received, 3 if it is disputed, 4 if it could only be downloaded, because the provider's
     package is not installed or the entry's version was deleted, 2 for bad input, and 1 for everything else.
     """
     with Client() as client:
         request = client.requests.get(request_id)
-        delivery = _delivery(request)
-        path = _path(output, request, delivery)
-        try:
-            _downloaded(path, delivery)
-            told, lines, code = _verified(client, request, path, delimiter)
-        except OtherFileError as error:
-            told, lines, code = _other_file(client, request, path, error)
+        if dispute is None:
+            told, lines, code = _received(client, request, output, delimiter)
+        else:
+            told, lines, code = _disputed(client, request, output, dispute)
     print_result(told, lines, as_json=as_json)
     if code:
         raise typer.Exit(code)
 
 
-def _delivery(request: DataRequest) -> Delivery:
+def _received(client: Client, request: DataRequest, output: Path | None, delimiter: str | None) -> _Result:
+    """Download and verify what was delivered."""
+    delivery = _delivery(request, "received")
+    if (ended := delivery.expires_at) is not None and ended <= datetime.now(UTC):
+        raise InputError(
+            f"the link has ended ({ended:%Y-%m-%d %H:%M} UTC); ask its provider for another one, or --dispute it"
+        )
+    path = _path(output, request, delivery)
+    try:
+        _downloaded(path, delivery)
+        return _verified(client, request, path, delimiter)
+    except OtherFileError as error:
+        return _other_file(client, request, path, error)
+
+
+def _disputed(client: Client, request: DataRequest, output: Path | None, reason: str) -> _Result:
+    """Dispute what was delivered in a person's words, with the digest of the file if it has been downloaded."""
+    path = output or _named(request, _delivery(request, "disputed"))
+    if not 0 < len(reason) <= LONGEST_REASON:
+        raise InputError(f"--dispute: give a reason of 1 to {LONGEST_REASON:,} characters")
+    there = path.is_file()
+    if output is not None and not there:
+        raise InputError(f"{path}: there is no such file; leave --output out if you have none")
+    verdict = DeliveryVerdict(
+        sha256=sha256_of(path) if there else None, size=path.stat().st_size if there else None, reason=reason
+    )
+    state = client.requests.dispute(request.id, verdict).state
+    file = f"{path}: {verdict.size or 0:,} bytes, SHA-256 {verdict.sha256}" if there else "no file was checked"
+    told = {"output": str(path) if there else None, "verdict": state, "verification": verdict.model_dump(mode="json")}
+    return told, [f"{shown(state)}: {shown(reason, LONGEST_REASON)}", file], DISPUTED
+
+
+def _delivery(request: DataRequest, what: str) -> Delivery:
     """What was delivered.
 
     Raises:
-        InputError: Nothing can be received.
+        InputError: Nothing is, or no longer.
     """
     if request.state != _DELIVERED or request.delivery is None:
-        raise InputError(f"this request is {shown(request.state)}, so nothing can be received")
-    ended = request.delivery.expires_at
-    if ended is not None and ended <= datetime.now(UTC):
-        raise InputError(f"the link has ended ({ended:%Y-%m-%d %H:%M} UTC); ask its provider for another one")
+        raise InputError(f"this request is {shown(request.state)}, so nothing can be {what}")
     return request.delivery
+
+
+def _named(request: DataRequest, delivery: Delivery) -> Path:
+    return Path(f"{request.id}.{'parquet' if delivery.media_type == _PARQUET else 'csv'}")
 
 
 def _path(output: Path | None, request: DataRequest, delivery: Delivery) -> Path:
@@ -82,7 +121,7 @@ def _path(output: Path | None, request: DataRequest, delivery: Delivery) -> Path
     Raises:
         InputError: Another file is there, or none can be.
     """
-    path = output or Path(f"{request.id}.{'parquet' if delivery.media_type == _PARQUET else 'csv'}")
+    path = output or _named(request, delivery)
     if not path.parent.is_dir():
         raise InputError(f"{path}: there is no directory {path.parent}; create it first")
     if path.exists() and (not path.is_file() or not _is_it(path, delivery)):
@@ -151,4 +190,4 @@ def _told(path: Path, state: str, verdict: DeliveryVerdict) -> dict[str, Any]:
 
 
 def _file(path: Path, verdict: DeliveryVerdict) -> str:
-    return f"{path}: {verdict.size:,} bytes, SHA-256 {verdict.sha256} as delivered"
+    return f"{path}: {verdict.size or 0:,} bytes, SHA-256 {verdict.sha256} as delivered"

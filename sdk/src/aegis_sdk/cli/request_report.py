@@ -80,6 +80,9 @@ def delivered(delivery: Delivery) -> Iterator[str]:
 
 
 def _verified(verification: Verification) -> Iterator[str]:
+    if verification.sha256 is None:
+        yield "its consumer has got no file"
+        return
     counts = f"{verification.cells_compared} counts compared, {verification.cells_differing or 'none'} differ"
     records = "not counted" if verification.records is None else f"{verification.records} records"
     yield f"its consumer found: {records}, SHA-256 {shown(verification.sha256, _LINK)}, {counts}"

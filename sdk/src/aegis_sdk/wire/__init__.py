@@ -118,6 +118,7 @@ from aegis_sdk.wire.values import COUNT_MAX, EntryName
 from aegis_sdk.wire.verdict import Verdict, VerdictFinding
 from aegis_sdk.wire.verification import (
     LARGEST_DIFFERENCES,
+    LONGEST_REASON,
     MOST_DIFFERENCES,
     DeliveryVerdict,
     Difference,
@@ -160,6 +161,7 @@ __all__ = [
     "KINDS",
     "LARGEST_CARD",
     "LARGEST_DIFFERENCES",
+    "LONGEST_REASON",
     "MOST_DIFFERENCES",
     "PRIVACY_CRITERIA",
     "QUOTAS",

@@ -77,8 +77,10 @@ class DeliveryVerdict(Request):
         json_schema_extra={"examples": [_EXAMPLE | {"reason": "One record was changed after it was counted"}]}
     )
 
-    sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] = Field(description="SHA-256 of the file that was checked")
-    size: Count = Field(description="Bytes of this file")
+    sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None = Field(
+        default=None, description="SHA-256 of the file that was checked; null: there was none, so give a reason"
+    )
+    size: Count | None = Field(default=None, description="Bytes of this file; null likewise")
     records: Count | None = Field(default=None, description="Number of its records; null: it could not be read")
     privacy: Privacy = Field(default_factory=dict, description="What was measured in it, by criterion")
     cells_compared: Annotated[int, Field(ge=0, le=COUNT_MAX)] = Field(
@@ -102,10 +104,17 @@ class DeliveryVerdict(Request):
 
     def _faults(self) -> Iterator[Fault]:
         yield from _length_faults(self.differences)
+        yield from self._file_faults()
         if self.cells_differing > self.cells_compared:
             yield ("cells_differing",), "More cells differ than were compared"
         if len(self.differences) > self.cells_differing or bool(self.differences) != bool(self.cells_differing):
             yield ("differences",), "Does not fit `cells_differing`: give the first of the cells that differ"
+
+    def _file_faults(self) -> Iterator[Fault]:
+        if (self.sha256 is None) != (self.size is None):
+            yield ("size",), "Give it if and only if you give `sha256`"
+        if self.sha256 is None and (self.records is not None or self.privacy or self.cells_compared):
+            yield ("sha256",), "Give that of the file in which you have counted"
 
 
 def _length_faults(differences: list[Difference]) -> Iterator[Fault]:
@@ -121,8 +130,8 @@ class Verification(Answer):
 
     model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE | {"verified_at": "2026-03-01T13:00:00Z"}]})
 
-    sha256: str = Field(description="SHA-256 of the file that was checked")
-    size: int = Field(description="Bytes of this file")
+    sha256: str | None = Field(default=None, description="SHA-256 of the file that was checked; null: there was none")
+    size: int | None = Field(default=None, description="Bytes of this file; null likewise")
     records: int | None = Field(default=None, description="Number of its records; null: it could not be read")
     privacy: dict[str, float] = Field(default_factory=dict, description="What the consumer measured in it")
     cells_compared: int = Field(description="How many counts were compared with published ones")
