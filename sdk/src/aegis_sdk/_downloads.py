@@ -158,8 +158,8 @@ class Download:
         if (coding := answer.headers.get("content-encoding", "").strip().lower()) not in ("", "identity"):
             self._discard()
             raise DownloadError(
-                f"the link gives the file compressed ({coding[:20]!a}), which was not asked for; ask its "
-                "provider for a link to the file as it is"
+                f"the link gives the file compressed ({coding[:20]!a}), which was not asked for; ask its provider for "
+                "a link to the file as it is"
             )
         if answer.status == _OK:
             self._refuse_size(answer.headers.get("content-length", ""))

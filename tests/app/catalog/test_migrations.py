@@ -1,4 +1,5 @@
 import hashlib
+import json
 import subprocess
 import sys
 
@@ -65,6 +66,26 @@ def test_every_revision_can_be_taken_back_and_made_again(empty_url):
         assert structure(empty_url) == first_time[revision.revision]
         command.downgrade(config, revision.down_revision or "base")
     assert structure(empty_url) == before == set()
+
+
+@pytest.mark.long
+def test_texts_that_are_not_published_leave_the_verdicts_that_are_there(empty_url):
+    config, listed = migrations.configuration(empty_url), {"values": ["a"], "published": 4, "delivered": 5}
+    command.upgrade(config, "f4a9d27c5e13")
+    given = json.dumps([{"values": ["Elm Street 7"], "published": None, "delivered": 1}, listed])
+    with psycopg.connect(empty_url) as connection:
+        connection.execute("SET session_replication_role = replica")  # the request itself does not matter
+        connection.execute(
+            "INSERT INTO verification (request_id, sha256, size, measured, cells_compared, cells_differing, "
+            "differences) "
+            "VALUES (gen_random_uuid(), 'a', 1, '{}', 9, 2, %s), (gen_random_uuid(), 'b', 1, '{}', 9, 0, '[]')",
+            [given],
+        )
+    command.upgrade(config, "c8e5b2f7a914")
+    assert ask(empty_url, "SELECT differences FROM verification ORDER BY sha256") == [([listed],), ([],)]
+    ask(empty_url, "UPDATE verification SET sha256 = NULL, size = NULL WHERE sha256 = 'a' RETURNING 1")
+    command.downgrade(config, "f4a9d27c5e13")
+    assert ask(empty_url, "SELECT sha256, size FROM verification ORDER BY sha256") == [("0" * 64, 0), ("b", 1)]
 
 
 def test_the_revisions_are_one_line(empty_url):
