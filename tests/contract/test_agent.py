@@ -221,6 +221,10 @@ USUAL = "to: s3://b/c\nentries: {a: {table: t.csv, plan: plan.yaml}}\n"
         (USUAL + "approve: [{tenants: any}]\n", "approve.0: `require` is missing"),
         (USUAL + "approve: [{require: {}}]\n", "approve.0: `tenants` is missing"),
         (USUAL + "approve: [{tenants: any, require: {kk: 1}}]\n", "unknown key 'kk'"),
+        (USUAL + "approve: [{tenants: any, require: }]\n", "approve.0.require: say how private the table must be"),
+        (USUAL + "approve: [{tenants: any, require: {k: -5}}]\n", "approve.0.require.k: "),
+        (USUAL.replace("s3://b/c", "http://xn--a.com"), "is no address"),
+        (USUAL.replace("s3://b/c", "http://[::1"), "is no address"),
     ],
 )
 def test_a_policy_that_is_no_policy_is_refused_with_its_place(people, tmp_path, text, said):

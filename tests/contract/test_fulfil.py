@@ -72,6 +72,9 @@ def test_what_is_not_taken_does_not_stay_in_the_storage(task, client, tmp_path):
                 client.requests.withdraw(task.request_id)
                 return link
 
+            def link(self, name):
+                return storage.link(name)
+
             def remove(self, name):
                 storage.remove(name)
 

@@ -7,7 +7,7 @@ from uuid import uuid4
 import pytest
 
 from aegis_provider import load_plan, prepare_entry
-from aegis_provider.errors import OutputError, ServiceError
+from aegis_provider.errors import OutputError, PlanError, ServiceError
 from aegis_provider.handover import Agent, fulfil, load_policy, storage_at
 from aegis_provider.handover.work_folder import InUseError, work_folder
 from aegis_sdk import ConflictError, InvalidError
@@ -38,6 +38,9 @@ class Interrupted:
         link = self._storage.put(*arguments)
         self._happens()
         return link
+
+    def link(self, name):
+        return self._storage.link(name)
 
     def remove(self, name):
         self._storage.remove(name)
@@ -74,6 +77,14 @@ def test_what_the_service_refuses_is_removed(task, store, tmp_path):
         fulfil(task, storage, tmp_path / "work")
     assert store.files == {}
     assert fulfil(task, storage_at(store.url), tmp_path / "work").request.state == "delivered"
+
+
+@pytest.mark.parametrize("card", [{"configuration": "tens", "text": "x" * 140_000}, None])
+def test_what_cannot_be_described_is_not_uploaded(task, store, tmp_path, card):
+    link = None if card else f"{store.url}/{'a' * 4_000}"
+    with pytest.raises(PlanError, match="this cannot be delivered: "):
+        fulfil(replace(task, card=card), storage_at(store.url, link), tmp_path / "work")
+    assert store.files == {}
 
 
 def test_a_stopped_run_of_a_request_that_has_ended_is_removed(client, task, store, tmp_path):

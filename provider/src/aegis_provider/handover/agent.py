@@ -120,8 +120,9 @@ class Agent:
     def _tidy(self) -> None:
         """Remove what was made for requests that nobody can fulfil any more, such as withdrawn ones."""
         for path in self.work.iterdir() if self.work.is_dir() else ():
-            if _ID.fullmatch(path.name):
-                with suppress(InUseError, NotFoundError):
+            # What somebody else has put there, or works on now, is left alone.
+            if _ID.fullmatch(path.name) and path.is_dir():
+                with suppress(InUseError, NotFoundError, OutputError):
                     request = self.service.requests.get(path.name)
                     if request.state != "approved":
                         with work_folder(self.work, request.id) as folder:

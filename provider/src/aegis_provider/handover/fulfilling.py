@@ -1,10 +1,13 @@
 """Fulfilment of an approved request: mask, measure, upload, and tell the service."""
 
+import json
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from pydantic import ValidationError
 
 from aegis_provider.digests import digest_of
 from aegis_provider.errors import OutputError, PlanError, ServiceError
@@ -21,7 +24,7 @@ from aegis_provider.table import Source, open_table
 from aegis_provider.workflow.folder import Folder, digests_of
 from aegis_provider.workflow.results import Stage, unseen
 from aegis_sdk import Client, ConflictError, InvalidError
-from aegis_sdk.wire import DataRequest, DeliveryDescriptor
+from aegis_sdk.wire import LARGEST_CARD, DataRequest, DeliveryDescriptor, faults_of
 
 
 @dataclass(frozen=True)
@@ -191,7 +194,35 @@ def _card(task: Task, request: DataRequest) -> dict[str, Any] | None:
         return None
     columns = columns_of(task.plan, task.plan.configuration(request.configuration or ""))
     shared = [{"name": each.name, "role": each.role} for each in columns if each.masking != DROP]
-    return {"configuration": request.configuration, "columns": shared}
+    card = {"configuration": request.configuration, "columns": shared}
+    return card if len(json.dumps(card).encode()) <= LARGEST_CARD else None
+
+
+def _descriptor(
+    task: Task, request: DataRequest, storage: Storage, file: Path, masked: Masked, lease: Held
+) -> DeliveryDescriptor:
+    """What the service is told of the masked table.
+
+    Raises:
+        PlanError: The release card, or the link, is none that the service takes.
+    """
+    sha256 = digest_of(file)
+    try:
+        return DeliveryDescriptor(
+            **storage.link(file_name(request.id, sha256, file.suffix)).model_dump(),
+            media_type=MEDIA_TYPES[file.suffix],
+            size=file.stat().st_size,
+            sha256=sha256,
+            records=masked.records,
+            configuration=request.configuration or "",
+            entry_digest=request.entry.digest,
+            privacy=dict(masked.privacy),
+            card=_card(task, request),
+            lease=lease.id,
+        )
+    except ValidationError as error:
+        fault = faults_of(error)[0]
+        raise PlanError(f"this cannot be delivered: {fault.pointer}: {fault.detail}") from error
 
 
 def _delivered(
@@ -199,22 +230,10 @@ def _delivered(
 ) -> DataRequest:
     """Upload the masked table and tell the service; nothing stays that the service will never take."""
     file = folder.file(masked.file)
-    sha256, media_type = digest_of(file), MEDIA_TYPES[file.suffix]
-    name = file_name(request.id, sha256, file.suffix)
+    descriptor = _descriptor(task, request, storage, file, masked, lease)
+    name = file_name(request.id, descriptor.sha256, file.suffix)
     with task.stage("uploading bytes") as progress:
-        link = storage.put(file, name, media_type, progress)
-    descriptor = DeliveryDescriptor(
-        **link.model_dump(),
-        media_type=media_type,
-        size=file.stat().st_size,
-        sha256=sha256,
-        records=masked.records,
-        configuration=request.configuration or "",
-        entry_digest=request.entry.digest,
-        privacy=dict(masked.privacy),
-        card=_card(task, request),
-        lease=lease.id,
-    )
+        storage.put(file, name, descriptor.media_type, progress)
     try:
         return task.service.requests.deliver(request.id, descriptor)
     except ConflictError as error:

@@ -10,7 +10,7 @@ from aegis_provider.plan.model import Plan
 from aegis_provider.plan.reading import load_plan
 from aegis_provider.privacy import holds
 from aegis_provider.yaml_file import Element, parsed
-from aegis_sdk import AegisError
+from aegis_sdk.cli.failures import InputError
 from aegis_sdk.wire import PRIVACY_CRITERIA, DataRequestHead
 
 ANY: Final = "any"
@@ -88,7 +88,7 @@ def load_policy(path: Path) -> Policy:
 
     Raises:
         PlanError: The file, or a plan, is invalid; the text names the place.
-        AegisError: The storage cannot be used.
+        InputError: The storage cannot be used.
     """
     root = Element(path.name, "", parsed(path), path.parent)
     fields = root.fields("to", "entries", optional=("link", "approve"))
@@ -104,8 +104,8 @@ def _storage(fields: Mapping[str, Element]) -> Storage:
     where = place if "://" in place else str(fields["to"].file())
     try:
         return storage_at(where, fields["link"].text() if "link" in fields else None)
-    except AegisError as error:
-        raise AegisError(str(error).replace("with --link", "by `link`").replace("--link is", "`link` is")) from None
+    except InputError as error:
+        raise InputError(str(error).replace("with --link", "by `link`").replace("--link is", "`link` is")) from None
 
 
 def _planned_table(element: Element) -> PlannedTable:
@@ -127,10 +127,12 @@ def _rule(element: Element) -> Rule:
         None if fields["tenants"].value == ANY else frozenset(each.name() for each in fields["tenants"].elements())
     )
     purposes = tuple(each.name() for each in fields["purpose"].elements()) if "purpose" in fields else ()
+    if not isinstance(fields["require"].value, dict):
+        fields["require"].fail("say how private the table must be, {k: 10}; or {} for nothing")
     required = fields["require"].fields(optional=tuple(PRIVACY_CRITERIA))
     return Rule(
         tenants,
         purposes,
-        {name: float(each.decimal()) for name, each in required.items()},
+        {name: float(each.positive()) for name, each in required.items()},
         fields["per_month"].integer(at_least=0) if "per_month" in fields else None,
     )

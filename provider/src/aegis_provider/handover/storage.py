@@ -18,7 +18,7 @@ from aegis_provider.handover.buckets import SCHEMES, Bucket, opened_bucket
 from aegis_provider.handover.retrying import retried
 from aegis_provider.output import written_whole
 from aegis_provider.progress import Progress
-from aegis_sdk import AegisError
+from aegis_sdk.cli.failures import InputError
 from aegis_sdk.wire import Link, MediaType
 
 PART: Final = 1 << 22
@@ -73,20 +73,38 @@ def storage_at(place: str, link: str | None = None) -> Storage:
         link: Where consumers find its files: the address of the directory. Directories need it; web servers may.
 
     Raises:
-        AegisError: The place is none of these, a link is missing, or the extra `storage` is.
+        InputError: The place is none of these, or a link is missing.
+        AegisError: The extra `storage` is not installed.
     """
-    scheme = urlsplit(place).scheme
+    scheme = _scheme(place)
+    if link is not None:
+        _scheme(link)
     if scheme in SCHEMES:
         if link is not None:
-            raise AegisError(f"--link is for directories and web servers; {scheme} links are presigned")
+            raise InputError(f"--link is for directories and web servers; {scheme} links are presigned")
         return _Signed(place, opened_bucket(place))
     if scheme in ("http", "https"):
         return _WebServer(place.rstrip("/"), (link or _without_login(place)).rstrip("/"))
     if "://" in place:
-        raise AegisError(f"{place}: is no directory and none of {', '.join(SCHEMES)}, http, https")
+        raise InputError(f"{place}: is no directory and none of {', '.join(SCHEMES)}, http, https")
     if link is None:
-        raise AegisError(f"{place}: say with --link at which address consumers find the files of this directory")
+        raise InputError(f"{place}: say with --link at which address consumers find the files of this directory")
     return _Directory(Path(place), link.rstrip("/"))
+
+
+def _scheme(address: str) -> str:
+    """The scheme of an address; empty if it is a path.
+
+    Raises:
+        InputError: No host can have this name.
+    """
+    try:
+        scheme = urlsplit(address).scheme
+        if scheme and not httpx.URL(address).host:  # reading it decodes the name
+            raise InputError(f"{address}: has no host")
+    except (httpx.InvalidURL, ValueError) as error:  # of its port, its brackets, or its name by IDNA
+        raise InputError(f"{address}: is no address: {error}") from error
+    return scheme
 
 
 def _without_login(url: str) -> str:

@@ -35,7 +35,7 @@ def audit(
     request: Annotated[str | None, typer.Option(metavar="REQUEST_ID", help="Only records about this request.")] = None,
     since: Annotated[str | None, typer.Option(metavar="TIME", help="Only records from 2026-03-01 on, say.")] = None,
     until: Annotated[str | None, typer.Option(metavar="TIME", help="Only records before this time (UTC).")] = None,
-    limit: Annotated[int, typer.Option(min=1, help="Show at most so many records, the newest.")] = 50,
+    limit: Annotated[int, typer.Option(min=1, max=1_000_000, help="Show at most so many records, the newest.")] = 50,
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
     """Get or check the receipt of a request, or list who did what."""

@@ -18,7 +18,7 @@ def list(  # noqa: A001 - what a person types
     query: Annotated[str | None, typer.Option(help="Text in the name, the title or a keyword.")] = None,
     keyword: Annotated[str | None, typer.Option(help="Only entries with this keyword.")] = None,
     label: Annotated[str | None, typer.Option(help="Only entries with this class label.")] = None,
-    limit: Annotated[int, typer.Option(min=1, help="Show at most this many entries, the newest.")] = 50,
+    limit: Annotated[int, typer.Option(min=1, max=1_000_000, help="Show at most this many entries, the newest.")] = 50,
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
     """List the entries that you may see. The newest come first."""

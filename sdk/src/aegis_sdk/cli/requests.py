@@ -19,7 +19,7 @@ def requests(
     side: Annotated[
         str | None, typer.Option(help="Only those that your tenant has made (consumer) or was made (provider).")
     ] = None,
-    limit: Annotated[int, typer.Option(min=1, help="Show at most this many, the newest.")] = 50,
+    limit: Annotated[int, typer.Option(min=1, max=1_000_000, help="Show at most this many, the newest.")] = 50,
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
     """Show data requests: a list, or one with its history."""

@@ -28,7 +28,7 @@ def search(
     label: Annotated[str | None, typer.Option(help="Only entries with this class label.")] = None,
     keyword: Annotated[str | None, typer.Option(help="Only entries with this keyword.")] = None,
     require: RequireOption = None,
-    limit: Annotated[int, typer.Option(min=1, help="Show at most this many entries, the newest.")] = 10,
+    limit: Annotated[int, typer.Option(min=1, max=1_000_000, help="Show at most this many entries, the newest.")] = 10,
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
     """Search for data that you may request.
