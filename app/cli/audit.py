@@ -10,7 +10,7 @@ from typing import Annotated, BinaryIO, NoReturn
 import orjson
 import typer
 
-from aegis_sdk.receipts import HEAD, RECEIPT, ReceiptError, checked_claims, keys_in
+from aegis_sdk.receipts import HEAD, RECEIPT, ReceiptError, checked_claims, content_of, keys_in
 from aegis_sdk.wire import PublicKeySet
 from app.cli.environment import DataDir, fail, on_services
 from app.domain.audit import Place, SignedHead
@@ -21,6 +21,9 @@ audit = typer.Typer(help=__doc__, no_args_is_help=True, rich_markup_mode=None)
 
 #: A head in an export; records begin otherwise.
 _HEAD_LINE = b'{"head":'
+
+#: Texts of a record have 2,000 characters at most, and there are few.
+_LONGEST_LINE = 1 << 20
 
 _UNSIGNED = "nothing is signed, so all of it could be new: give --signed, or accept that with --unsigned"
 
@@ -61,9 +64,10 @@ def verify(
     it is signed, and that it reaches all that is. The exit code is 0 if so, 1 if not, and 2 if it cannot be read.
     """
     try:
-        known = keys_in(keys.read_bytes())
+        known = keys_in(content_of(keys))
         kept = [_kept(path, known) for path in signed or ()]
-        with file.open("rb") as lines:
+        with file.open("rb") as opened:
+            lines = _lines(opened)
             heads, first = _heads_in(lines, known)
             last = check_chain(chain([first] if first else [], lines), [*heads, *kept])
     except OSError as error:
@@ -91,7 +95,15 @@ def _whole_file(output: Path | None) -> Iterator[BinaryIO]:
         part.unlink(missing_ok=True)
 
 
-def _heads_in(lines: BinaryIO, keys: PublicKeySet) -> tuple[list[Promise], bytes]:
+def _lines(file: BinaryIO) -> Iterator[bytes]:
+    """The lines of a log, none of which is longer than any that it may have."""
+    while line := file.readline(_LONGEST_LINE + 1):
+        if len(line) > _LONGEST_LINE:
+            raise BrokenLogError(f"a line has more than {_LONGEST_LINE} bytes, so this is no log")
+        yield line
+
+
+def _heads_in(lines: Iterator[bytes], keys: PublicKeySet) -> tuple[list[Promise], bytes]:
     """The signed heads with which a log begins, and the line after them."""
     heads: list[Promise] = []
     for line in lines:
@@ -107,7 +119,7 @@ def _heads_in(lines: BinaryIO, keys: PublicKeySet) -> tuple[list[Promise], bytes
 
 def _kept(path: Path, keys: PublicKeySet) -> Promise:
     """What a receipt or a signed head in a file promises of the log."""
-    content = path.read_bytes()
+    content = content_of(path)
     try:
         return _promise(checked_claims(content, keys, HEAD), f"head in {path}")
     except ReceiptError as head_error:

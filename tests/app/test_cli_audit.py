@@ -121,6 +121,13 @@ async def test_a_log_of_which_nothing_is_signed_passes_only_if_that_is_accepted(
     assert run("verify", log, "--keys", keys, "--unsigned")[0] == 1
 
 
+async def test_a_file_without_an_end_is_no_log(run, exported):
+    code, out, err = run("verify", "/dev/zero", "--keys", exported / "keys.json")
+    assert (code, out, err) == (1, "", "aegis-server: a line has more than 1048576 bytes, so this is no log\n")
+    code, out, err = run("verify", "/dev/null", "--keys", "/dev/zero")
+    assert (code, out, err.count("\n")) == (1, "", 1)
+
+
 async def test_what_cannot_be_read_is_an_error_in_one_line(run, exported, tmp_path):
     keys = exported / "keys.json"
     code, out, err = run("verify", tmp_path / "none.jsonl", "--keys", keys)

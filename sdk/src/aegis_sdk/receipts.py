@@ -11,6 +11,7 @@ import json
 from collections.abc import Iterable
 from datetime import datetime
 from hashlib import sha256
+from pathlib import Path
 from typing import Any, Final
 
 from pydantic import ValidationError
@@ -18,7 +19,17 @@ from pydantic import ValidationError
 from aegis_sdk._errors import AegisError
 from aegis_sdk.wire import PublicKey, PublicKeySet, ReceiptClaims
 
-__all__ = ["HEAD", "RECEIPT", "ReceiptError", "check_receipt", "checked_claims", "jws_of", "keys_in", "thumbprint"]
+__all__ = [
+    "HEAD",
+    "RECEIPT",
+    "ReceiptError",
+    "check_receipt",
+    "checked_claims",
+    "content_of",
+    "jws_of",
+    "keys_in",
+    "thumbprint",
+]
 
 HEAD, RECEIPT = "aegis-audit-head", "aegis-receipt"
 """What is signed, as the header `typ` says it."""
@@ -78,6 +89,12 @@ def checked_claims(signed: str | bytes, keys: PublicKeySet | Iterable[PublicKey]
     _verify(key, f"{parts[0]}.{parts[1]}", parts[2])
     _refuse_outside(key, claims)
     return claims
+
+
+def content_of(path: Path) -> bytes:
+    """Read a file of keys or a receipt; of one that is too long to be either, only the beginning."""
+    with path.open("rb") as file:
+        return file.read(_LONGEST + 1)
 
 
 def keys_in(content: str | bytes) -> PublicKeySet:

@@ -13,7 +13,7 @@ from aegis_sdk.cli.options import JsonOption
 from aegis_sdk.cli.request_report import time_text
 from aegis_sdk.cli.terminal import aligned, print_json, print_result
 from aegis_sdk.printable import shown
-from aegis_sdk.receipts import ReceiptError, check_receipt, jws_of, keys_in
+from aegis_sdk.receipts import ReceiptError, check_receipt, content_of, jws_of, keys_in
 from aegis_sdk.wire import AuditRecord, PublicKeySet, ReceiptChange, ReceiptClaims
 
 _LONG = 80
@@ -66,12 +66,12 @@ def _fetched(request_id: str, output: Path | None) -> str:
 
 
 def _read(path: Path) -> str:
-    return jws_of(path.read_bytes())
+    return jws_of(content_of(path))
 
 
 def _keys(path: Path | None) -> PublicKeySet:
     if path is not None:
-        return keys_in(path.read_bytes())
+        return keys_in(content_of(path))
     with Client() as client:
         return client.audit.keys()
 
