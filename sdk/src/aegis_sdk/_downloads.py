@@ -25,6 +25,7 @@ _CONTENT_RANGE = re.compile(r"bytes (\d+)-\d+/(\d+|\*)", re.ASCII)
 _OK, _PARTIAL, _UNSATISFIABLE = 200, 206, 416
 _AGAIN: Final = (408, 425, 429)
 _SERVER: Final = 500
+_LONGER: Final = 1.5
 
 _FAILED: Final = (httpcore.NetworkError, httpcore.TimeoutException, httpcore.ProtocolError)
 
@@ -57,7 +58,8 @@ class Patience:
         attempts: So often in a row without any real progress.
         pause: Seconds before the second attempt; each further pause is twice as long.
         longest: The longest pause, in seconds.
-        window: Seconds in which `least` bytes have to arrive, so that a link which drips is given up.
+        window: Seconds in which `least` bytes have to arrive, so that a link which drips is given up. If no part of the
+            file arrives at all, the connection is cut after half as long again.
         least: These bytes.
     """
 
@@ -108,14 +110,18 @@ class Download:
 
     def _fill(self) -> None:
         """Read until the part has its size."""
-        failures = 0
+        failures = furthest = 0
         while (before := self._size()) < self.delivery.size:
             try:
                 self._read(before)
             except LinkError as error:
                 raise DownloadError(str(error)) from None
             except (_PassingError, *_FAILED) as error:
-                gained = self._size() - before
+                # What is read again is no progress, or a link that makes us begin anew could go on for ever.
+                there = self._size()
+                gained = there - max(before, furthest)
+                if there != before:  # else this was begun by an earlier run
+                    furthest = max(furthest, there)
                 failures = 0 if gained >= self.patience.least else failures + 1
                 if failures >= self.patience.attempts:
                     raise DownloadError(
@@ -142,7 +148,7 @@ class Download:
             with self.part.open("r+b" if begins else "wb") as file:
                 file.seek(begins)
                 file.truncate()
-                self._keep(answer.parts, file, begins)
+                self._keep(answer, file, begins)
         if (there := self._size()) < self.delivery.size:
             raise _PassingError(f"it ended after {there} bytes")
 
@@ -176,10 +182,11 @@ class Download:
             self._discard()
             raise DownloadError(f"the link gives {int(told)} bytes, but {self.delivery.size} were delivered")
 
-    def _keep(self, parts: Iterator[bytes], file: IO[bytes], there: int) -> None:
+    def _keep(self, answer: Answered, file: IO[bytes], there: int) -> None:
         """Write what comes, and stop at the first byte too many, or if hardly anything comes."""
         since, then = self.clock(), there
-        for part in parts:
+        answer.deadline.move(self.patience.window * _LONGER)
+        for part in answer.parts:
             there += len(part)
             if there > self.delivery.size:
                 file.truncate(0)
@@ -192,6 +199,7 @@ class Download:
                 if there - then < self.patience.least:
                     raise _PassingError(f"only {there - then} bytes came in {self.clock() - since:.0f} s")
                 since, then = self.clock(), there
+                answer.deadline.move(self.patience.window * _LONGER)
 
     def _sha256_of_first(self, size: int) -> Any:  # noqa: ANN401 -- the type of hashes has no public name
         """The hash of so many bytes of the part, which is read only if they are not what has just been written."""
