@@ -94,6 +94,9 @@ def test_what_is_read_again_is_no_progress(tmp_path, then):
 def test_numbers_that_no_file_can_have_are_refused(tmp_path, digits):
     told = partial(f"bytes {'1' * digits}-15/200000")
     asked, why = given_up(repeat((told, b"")), tmp_path / "t.part", begun=CONTENT[:7])
-    assert (asked > 0, "another part than was asked for" in why or "ended after" in why) == (True, True)
+    assert asked == 3
+    assert "does not give the file" in why
     told = b"HTTP/1.1 200 OK\r\nContent-Length: " + b"1" * digits + b"\r\n\r\n"
-    assert "does not give the file" in (why := given_up(repeat((told, b"")), tmp_path / "t.part")[1]) or "gives" in why
+    asked, why = given_up(repeat((told, b"")), tmp_path / "t.part")
+    assert asked == 3
+    assert "does not give the file" in why

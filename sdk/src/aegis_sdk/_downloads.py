@@ -21,7 +21,8 @@ try:
 except ImportError:  # Windows has no such locks
     fcntl = None  # type: ignore[assignment]
 
-_CONTENT_RANGE = re.compile(r"bytes (\d+)-\d+/(\d+|\*)", re.ASCII)
+_CONTENT_RANGE = re.compile(r"bytes (\d{1,18})-\d{1,18}/(\d{1,18}|\*)", re.ASCII)
+_SIZE = re.compile(r"\d{1,18}", re.ASCII)  # Python refuses to read thousands of digits
 _OK, _PARTIAL, _UNSATISFIABLE = 200, 206, 416
 _AGAIN: Final = (408, 425, 429)
 _SERVER: Final = 500
@@ -178,7 +179,7 @@ class Download:
         return begun
 
     def _refuse_size(self, told: str) -> None:
-        if told.isascii() and told.isdigit() and int(told) != self.delivery.size:
+        if _SIZE.fullmatch(told) and int(told) != self.delivery.size:
             self._discard()
             raise DownloadError(f"the link gives {int(told)} bytes, but {self.delivery.size} were delivered")
 
