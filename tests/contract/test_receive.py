@@ -17,6 +17,7 @@ from aegis_provider import apply, document_of, load_plan
 from aegis_provider.prepare import prepare_entry
 from aegis_provider.table import duckdb_engine
 from aegis_sdk import Client, ConflictError, InvalidError
+from aegis_sdk._data_requests import DataRequests
 from aegis_sdk.cli.main import main
 from aegis_sdk.cli.request_report import report
 from aegis_sdk.wire import DeliveryDescriptor, DeliveryVerdict
@@ -280,6 +281,15 @@ def test_a_machine_that_cannot_count_reaches_no_verdict(world, receive, monkeypa
     assert (code, out) == (1, "")
     assert err.splitlines()[-1].startswith("aegis: ")
     assert world.client.requests.get(request_id).state == "delivered"
+
+
+def test_the_answer_of_the_service_names_no_other_file(world, receive, tmp_path, monkeypatch):
+    get = DataRequests.get
+    monkeypatch.setattr(DataRequests, "get", lambda *each: get(*each).model_copy(update={"id": "../t"}))
+    with serving(b"y\n1\n") as server:
+        code, out, err = receive(world.delivered(server))
+        assert (code, out, err) == (1, "", "aegis: the service has sent another request, ../t\n")
+    assert (server.asked, list(tmp_path.iterdir())) == ([], [])
 
 
 def test_without_the_provider_s_package_a_file_is_downloaded_and_nothing_is_posted(

@@ -1,6 +1,7 @@
 """Downloads of delivered files: resumed where they stopped, and never more than was promised."""
 
 import hashlib
+import os
 import re
 import time
 from collections.abc import Callable, Iterator
@@ -146,7 +147,7 @@ class Download:
             tag = answer.headers.get("etag", "")
             self._etag = tag if tag.startswith('"') and tag.isascii() else None  # a weak one proves nothing
             self._sha256_of_first(begins)
-            with self.part.open("r+b" if begins else "wb") as file:
+            with _opened(self.part, "r+b" if begins else "wb") as file:
                 file.seek(begins)
                 file.truncate()
                 self._keep(answer, file, begins)
@@ -205,7 +206,7 @@ class Download:
     def _sha256_of_first(self, size: int) -> Any:  # noqa: ANN401 -- the type of hashes has no public name
         """The hash of so many bytes of the part, which is read only if they are not what has just been written."""
         if self._hashed != size:
-            with self.part.open("rb") as file:
+            with _opened(self.part, "rb") as file:
                 self._hash, self._hashed = hash_of(file, size), size
         return self._hash
 
@@ -221,21 +222,36 @@ class Download:
 
     def _discard(self) -> None:
         self._etag = None
-        with suppress(FileNotFoundError):
-            # Kept, since it is locked.
-            self.part.write_bytes(b"")
+        with suppress(FileNotFoundError), _opened(self.part, "r+b") as file:
+            file.truncate()  # kept, since it is locked
 
 
 @contextmanager
 def _alone(part: Path) -> Iterator[None]:
     """Keep other processes from writing to the same part."""
-    with part.open("ab") as file:
+    with _opened(part, "ab") as file:
         if fcntl is not None:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
                 raise DownloadError(f"{part}: another process is writing to it") from None
         yield
+
+
+def _opened(part: Path, mode: str) -> IO[bytes]:
+    """Open the part, but not what a link in its place leads to, which others may have put there.
+
+    Raises:
+        DownloadError: There is such a link.
+    """
+    if part.is_symlink():
+        raise DownloadError(f"{part}: is a symbolic link; remove it, or choose another --output")
+    return open(part, mode, opener=_open_no_link)
+
+
+def _open_no_link(path: str, flags: int) -> int:
+    # A link that appears meanwhile is an error of the system.
+    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o666)
 
 
 def _seconds(text: str | None) -> float:

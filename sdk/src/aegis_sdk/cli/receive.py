@@ -7,7 +7,7 @@ import typer
 
 from aegis_sdk._client import Client
 from aegis_sdk._downloads import Download, OtherFileError
-from aegis_sdk._errors import NotFoundError
+from aegis_sdk._errors import NotFoundError, UnexpectedAnswerError
 from aegis_sdk._hashes import sha256_of
 from aegis_sdk._links import Links
 from aegis_sdk.cli.decisions import RequestIdArgument
@@ -60,6 +60,8 @@ def receive(
     mark = None if delimiter is None else _mark(delimiter)
     with Client() as client:
         request = client.requests.get(request_id)
+        if request.id.lower() != request_id.lower():  # files are named by it
+            raise UnexpectedAnswerError(f"the service has sent another request, {shown(request.id)}")
         if dispute is None:
             told, lines, code = _received(client, request, output, mark)
         else:
