@@ -44,7 +44,9 @@ class Verification:
         if action is Action.DISPUTE:
             if self.sha256 is None and reason is None:
                 yield Fault("/reason", "Say what is wrong, since no file was checked.")
-            elif not self.cells_differing and reason is None and not list(self._other_file(handover)):
+            elif self.sha256 == handover.sha256 and self.size != handover.size:
+                yield Fault("/size", f"The file with this SHA-256 has {handover.size} bytes.")
+            elif not self.cells_differing and reason is None and not self._is_of_another_file(handover):
                 yield Fault("", "Say what is wrong: give cells that differ, a reason, or another file.")
             return
         yield from self._other_file(handover)
@@ -55,6 +57,10 @@ class Verification:
     def seen_by(self, caller: Caller, request: DataRequest) -> Self:
         """What the caller may read of it: only who may read counts sees those that differ."""
         return self if request.shows_counts_to(caller) else replace(self, differences=None)
+
+    def _is_of_another_file(self, handover: Handover) -> bool:
+        """Whether it is of another file, or of one with another number of records than was said; none is no number."""
+        return self.sha256 != handover.sha256 or self.records not in (None, handover.records)
 
     def _other_file(self, handover: Handover) -> Iterator[Fault]:
         told = {"sha256": self.sha256, "size": self.size, "records": self.records}

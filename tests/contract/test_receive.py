@@ -10,11 +10,14 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+import duckdb
 import pytest
 
 from aegis_provider import apply, document_of, load_plan
 from aegis_provider.prepare import prepare_entry
+from aegis_provider.table import duckdb_engine
 from aegis_sdk import Client, ConflictError, InvalidError
+from aegis_sdk._data_requests import DataRequests
 from aegis_sdk.cli.main import main
 from aegis_sdk.cli.request_report import report
 from aegis_sdk.wire import DeliveryDescriptor, DeliveryVerdict
@@ -243,6 +246,50 @@ def test_what_is_no_table_is_disputed(world, receive):
     seen = world.client.requests.get(request_id)
     assert (seen.state, seen.verification.cells_compared) == ("disputed", 0)
     assert seen.changes[-1].reason
+
+
+def test_a_wrong_delimiter_of_the_consumer_is_no_verdict(world, receive, tmp_path):
+    content, _ = world.released("c01")
+    with serving(content) as server:
+        request_id = world.delivered(server)
+        for invalid in ("", ",,", '"'):
+            code, out, err = receive(request_id, "--delimiter", invalid)
+            assert (code, out) == (2, "")
+            assert err.startswith("aegis: --delimiter: give one character")
+        assert (server.asked, list(tmp_path.iterdir())) == ([], [])
+        code, out, err = receive(request_id, "--delimiter", ";")
+        assert (code, out) == (2, "")
+        assert "has no column 'y'" in err
+        assert "looks separated by ','" in err
+        assert world.client.requests.get(request_id).state == "delivered"
+        assert receive(request_id, "--delimiter", ",")[0] == 0
+
+
+@pytest.mark.parametrize(
+    "error", [duckdb.OutOfMemoryException("no"), duckdb.IOException("disk full"), OSError(28, "full"), MemoryError()]
+)
+def test_a_machine_that_cannot_count_reaches_no_verdict(world, receive, monkeypatch, error):
+    content, _ = world.released("c01")
+
+    def fail(*_):
+        raise error
+
+    monkeypatch.setattr(duckdb_engine, "_limit_memory", fail)
+    with serving(content) as server:
+        request_id = world.delivered(server)
+        code, out, err = receive(request_id)
+    assert (code, out) == (1, "")
+    assert err.splitlines()[-1].startswith("aegis: ")
+    assert world.client.requests.get(request_id).state == "delivered"
+
+
+def test_the_answer_of_the_service_names_no_other_file(world, receive, tmp_path, monkeypatch):
+    get = DataRequests.get
+    monkeypatch.setattr(DataRequests, "get", lambda *each: get(*each).model_copy(update={"id": "../t"}))
+    with serving(b"y\n1\n") as server:
+        code, out, err = receive(world.delivered(server))
+        assert (code, out, err) == (1, "", "aegis: the service has sent another request, ../t\n")
+    assert (server.asked, list(tmp_path.iterdir())) == ([], [])
 
 
 def test_without_the_provider_s_package_a_file_is_downloaded_and_nothing_is_posted(

@@ -204,6 +204,14 @@ def test_what_is_written_is_not_read_again(server, part, monkeypatch):
     assert (part.read_bytes(), read) == (CONTENT, [70_000])
 
 
+def test_a_link_in_the_place_of_the_part_is_not_followed(server, part, tmp_path):
+    (tmp_path / "mine").write_bytes(b"kept")
+    part.symlink_to("mine")
+    with pytest.raises(DownloadError, match="is a symbolic link"):
+        download(server, part)
+    assert ((tmp_path / "mine").read_bytes(), server.asked) == (b"kept", [])
+
+
 def test_two_processes_do_not_write_to_one_part(server, part):
     one = Download(delivery(server), part, Links(allow_private=True), HASTY)
     other = Download(delivery(server), part, Links(allow_private=True), HASTY)

@@ -54,6 +54,13 @@ class PromiseError(AegisError):
         super().__init__(" ".join(message.split()))
 
 
+class MachineError(AegisError):
+    """This machine cannot do it, for example for lack of memory or disk; this says nothing about the file."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(" ".join(message.split()))
+
+
 class SmallCountsError(AegisError):
     """An entry certainly gives away small counts, or may do so. This is a result: the entry is valid."""
 

@@ -1,6 +1,7 @@
 """Downloads of delivered files: resumed where they stopped, and never more than was promised."""
 
 import hashlib
+import os
 import re
 import time
 from collections.abc import Callable, Iterator
@@ -21,10 +22,12 @@ try:
 except ImportError:  # Windows has no such locks
     fcntl = None  # type: ignore[assignment]
 
-_CONTENT_RANGE = re.compile(r"bytes (\d+)-\d+/(\d+|\*)", re.ASCII)
+_CONTENT_RANGE = re.compile(r"bytes (\d{1,18})-\d{1,18}/(\d{1,18}|\*)", re.ASCII)
+_SIZE = re.compile(r"\d{1,18}", re.ASCII)  # Python refuses to read thousands of digits
 _OK, _PARTIAL, _UNSATISFIABLE = 200, 206, 416
 _AGAIN: Final = (408, 425, 429)
 _SERVER: Final = 500
+_LONGER: Final = 1.5
 
 _FAILED: Final = (httpcore.NetworkError, httpcore.TimeoutException, httpcore.ProtocolError)
 
@@ -57,7 +60,8 @@ class Patience:
         attempts: So often in a row without any real progress.
         pause: Seconds before the second attempt; each further pause is twice as long.
         longest: The longest pause, in seconds.
-        window: Seconds in which `least` bytes have to arrive, so that a link which drips is given up.
+        window: Seconds in which `least` bytes have to arrive, so that a link which drips is given up. If no part of the
+            file arrives at all, the connection is cut after half as long again.
         least: These bytes.
     """
 
@@ -108,14 +112,18 @@ class Download:
 
     def _fill(self) -> None:
         """Read until the part has its size."""
-        failures = 0
+        failures = furthest = 0
         while (before := self._size()) < self.delivery.size:
             try:
                 self._read(before)
             except LinkError as error:
                 raise DownloadError(str(error)) from None
             except (_PassingError, *_FAILED) as error:
-                gained = self._size() - before
+                # What is read again is no progress, or a link that makes us begin anew could go on for ever.
+                there = self._size()
+                gained = there - max(before, furthest)
+                if there != before:  # else this was begun by an earlier run
+                    furthest = max(furthest, there)
                 failures = 0 if gained >= self.patience.least else failures + 1
                 if failures >= self.patience.attempts:
                     raise DownloadError(
@@ -139,10 +147,10 @@ class Download:
             tag = answer.headers.get("etag", "")
             self._etag = tag if tag.startswith('"') and tag.isascii() else None  # a weak one proves nothing
             self._sha256_of_first(begins)
-            with self.part.open("r+b" if begins else "wb") as file:
+            with _opened(self.part, "r+b" if begins else "wb") as file:
                 file.seek(begins)
                 file.truncate()
-                self._keep(answer.parts, file, begins)
+                self._keep(answer, file, begins)
         if (there := self._size()) < self.delivery.size:
             raise _PassingError(f"it ended after {there} bytes")
 
@@ -172,14 +180,15 @@ class Download:
         return begun
 
     def _refuse_size(self, told: str) -> None:
-        if told.isascii() and told.isdigit() and int(told) != self.delivery.size:
+        if _SIZE.fullmatch(told) and int(told) != self.delivery.size:
             self._discard()
             raise DownloadError(f"the link gives {int(told)} bytes, but {self.delivery.size} were delivered")
 
-    def _keep(self, parts: Iterator[bytes], file: IO[bytes], there: int) -> None:
+    def _keep(self, answer: Answered, file: IO[bytes], there: int) -> None:
         """Write what comes, and stop at the first byte too many, or if hardly anything comes."""
         since, then = self.clock(), there
-        for part in parts:
+        answer.deadline.move(self.patience.window * _LONGER)
+        for part in answer.parts:
             there += len(part)
             if there > self.delivery.size:
                 file.truncate(0)
@@ -192,11 +201,12 @@ class Download:
                 if there - then < self.patience.least:
                     raise _PassingError(f"only {there - then} bytes came in {self.clock() - since:.0f} s")
                 since, then = self.clock(), there
+                answer.deadline.move(self.patience.window * _LONGER)
 
     def _sha256_of_first(self, size: int) -> Any:  # noqa: ANN401 -- the type of hashes has no public name
         """The hash of so many bytes of the part, which is read only if they are not what has just been written."""
         if self._hashed != size:
-            with self.part.open("rb") as file:
+            with _opened(self.part, "rb") as file:
                 self._hash, self._hashed = hash_of(file, size), size
         return self._hash
 
@@ -212,21 +222,36 @@ class Download:
 
     def _discard(self) -> None:
         self._etag = None
-        with suppress(FileNotFoundError):
-            # Kept, since it is locked.
-            self.part.write_bytes(b"")
+        with suppress(FileNotFoundError), _opened(self.part, "r+b") as file:
+            file.truncate()  # kept, since it is locked
 
 
 @contextmanager
 def _alone(part: Path) -> Iterator[None]:
     """Keep other processes from writing to the same part."""
-    with part.open("ab") as file:
+    with _opened(part, "ab") as file:
         if fcntl is not None:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
                 raise DownloadError(f"{part}: another process is writing to it") from None
         yield
+
+
+def _opened(part: Path, mode: str) -> IO[bytes]:
+    """Open the part, but not what a link in its place leads to, which others may have put there.
+
+    Raises:
+        DownloadError: There is such a link.
+    """
+    if part.is_symlink():
+        raise DownloadError(f"{part}: is a symbolic link; remove it, or choose another --output")
+    return open(part, mode, opener=_open_no_link)
+
+
+def _open_no_link(path: str, flags: int) -> int:
+    # A link that appears meanwhile is an error of the system.
+    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o666)
 
 
 def _seconds(text: str | None) -> float:

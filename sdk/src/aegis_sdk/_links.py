@@ -13,6 +13,7 @@ import httpcore
 import httpx
 
 from aegis_sdk._addresses import is_public
+from aegis_sdk._deadlines import Deadline
 from aegis_sdk._errors import AegisError
 
 Resolve = Callable[[str, int], Sequence[str]]
@@ -37,8 +38,8 @@ class CheckedNetwork(httpcore.NetworkBackend):
     The address that was checked is the one that is connected to, so a name that changes in between gains nothing.
     """
 
-    def __init__(self, resolve: Resolve, *, allow_private: bool) -> None:
-        self._resolve, self._allow_private = resolve, allow_private
+    def __init__(self, resolve: Resolve, *, allow_private: bool, deadline: Deadline | None = None) -> None:
+        self._resolve, self._allow_private, self._deadline = resolve, allow_private, deadline
         self._network = httpcore.SyncBackend()
 
     def connect_tcp(
@@ -63,10 +64,16 @@ class CheckedNetwork(httpcore.NetworkBackend):
             )
         error: Exception = httpcore.ConnectError(f"{host} has no address")
         for address in addresses:
+            if self._deadline is not None and self._deadline.has_passed:
+                raise httpcore.ConnectTimeout("none of its addresses answered in time")
             try:
-                return self._network.connect_tcp(address, port, timeout, local_address, socket_options)
+                stream = self._network.connect_tcp(address, port, timeout, local_address, socket_options)
             except (httpcore.ConnectError, httpcore.ConnectTimeout) as failed:
                 error = failed
+                continue
+            if self._deadline is not None:
+                self._deadline.holds_for(stream.get_extra_info("socket"))
+            return stream
         raise error
 
 
@@ -97,11 +104,15 @@ def _within(seconds: float | None, look_up: Callable[[], Sequence[str]]) -> Sequ
 
 @dataclass(frozen=True)
 class Answered:
-    """An answer of a link: its status, its headers by their names in small letters, and its body, part by part."""
+    """An answer of a link: its status, its headers by their names in small letters, and its body, part by part.
+
+    The connection is cut when its deadline passes, which can be moved.
+    """
 
     status: int
     headers: Mapping[str, str]
     parts: Iterator[bytes]
+    deadline: Deadline
 
 
 class Links:
@@ -111,6 +122,7 @@ class Links:
         allow_private: Whether addresses of private networks and HTTP are allowed, as in development.
         connect: Seconds to look a name up, and to connect.
         read: Seconds to wait for each part of an answer.
+        begin: Seconds until the headers of an answer are there, with all redirects on the way.
         resolve: Finds the addresses of a name; by default, this machine's resolver.
         tls: How certificates are checked; by default, as httpx does.
     """
@@ -121,11 +133,12 @@ class Links:
         allow_private: bool,
         connect: float = 10.0,
         read: float = 30.0,
+        begin: float = 60.0,
         resolve: Resolve = addresses_of,
         tls: ssl.SSLContext | None = None,
     ) -> None:
         self._allow_private = allow_private
-        self._network = CheckedNetwork(resolve, allow_private=allow_private)
+        self._resolve, self._begin = resolve, begin
         self._timeouts = {"connect": connect, "read": read, "write": read, "pool": connect}
         self._tls = tls or httpx.create_ssl_context()
 
@@ -137,7 +150,17 @@ class Links:
             LinkError: The link, or one that it leads to, may not be read.
             httpcore.NetworkError: Nothing could be read; so do the other errors of httpcore.
         """
-        with httpcore.ConnectionPool(ssl_context=self._tls, network_backend=self._network) as pool:
+        with Deadline(self._begin) as deadline:
+            try:
+                yield from self._read(url, headers, deadline)
+            except (httpcore.NetworkError, httpcore.ProtocolError) as error:
+                if deadline.has_passed:
+                    raise httpcore.ReadTimeout("it does not answer in time") from error
+                raise
+
+    def _read(self, url: str, headers: Mapping[str, str], deadline: Deadline) -> Iterator[Answered]:
+        network = CheckedNetwork(self._resolve, allow_private=self._allow_private, deadline=deadline)
+        with httpcore.ConnectionPool(ssl_context=self._tls, network_backend=network) as pool:
             for _ in range(_MOST_REDIRECTS + 1):
                 target = self._checked(url)
                 sent = {"host": target.netloc.decode("ascii"), "accept-encoding": "identity", **headers}
@@ -152,7 +175,7 @@ class Links:
                 ) as answer:
                     told = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in answer.headers}
                     if answer.status not in _REDIRECTS:
-                        yield Answered(answer.status, told, answer.iter_stream())
+                        yield Answered(answer.status, told, answer.iter_stream(), deadline)
                         return
                     url = _joined(target, told.get("location"))
         raise LinkError("the link leads from one place to the next, without an end")

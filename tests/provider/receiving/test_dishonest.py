@@ -10,6 +10,7 @@ import pytest
 
 from aegis_provider import load_plan
 from aegis_provider.control import LaplaceNoise, MinimumCell
+from aegis_provider.errors import MachineError
 from aegis_provider.receiving import verify
 from tests.provider.receiving.delivering import Provider, delivery_of, table_text
 
@@ -246,6 +247,12 @@ def test_records_that_were_not_delivered_are_told(provider):
     wrong = delivery_of(path, "c", request.delivery.records + 1)
     [fault] = verify(path, wrong, provider.evidence("c")).faults
     assert fault.reason == "the file has 400 records, but 401 were delivered"
+
+
+def test_too_little_memory_says_nothing_about_the_file(provider):
+    path, request = provider.delivered("c")
+    with pytest.raises(MachineError, match="this machine cannot count the file, so nothing was posted"):
+        verify(path, request, provider.evidence("c"), memory_limit="1KB")
 
 
 @pytest.mark.parametrize("content", [b"", b"\xff\xfe\x00", b"age,place,y\n", b"no,such,columns\n1,2,3\n", b'a,"\n'])

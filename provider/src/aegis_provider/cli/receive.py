@@ -5,7 +5,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
-from aegis_provider.cli.options import delimiter_of
 from aegis_provider.digests import digest_of
 from aegis_provider.privacy import CRITERIA
 from aegis_provider.receiving import UnknownText, Verified, verify
@@ -30,9 +29,8 @@ _WORDS: Final = {
 def verify_delivery(path: Path, request: DataRequest, evidence: Evidence, delimiter: str | None) -> LocalVerification:
     """Count the file, and compare it with the evidence."""
     say(f"counting {path} ...")
-    mark = None if delimiter is None else delimiter_of(delimiter)
     with progress_bar("counting") as progress:
-        verified = verify(path, request, evidence, delimiter=mark, progress=progress)
+        verified = verify(path, request, evidence, delimiter=delimiter, progress=progress)
     lines = tuple(_report(verified, evidence))
     return LocalVerification(verified.is_as_agreed, _verdict(path, request, verified), lines, _details(verified))
 

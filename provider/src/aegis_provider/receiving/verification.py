@@ -3,8 +3,11 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
-from aegis_provider.errors import ProviderError
+import duckdb
+
+from aegis_provider.errors import MachineError, ProviderError, TableError
 from aegis_provider.progress import Progress
 from aegis_provider.receiving.comparison import Comparison
 from aegis_provider.receiving.delivered import Delivered
@@ -12,6 +15,9 @@ from aegis_provider.receiving.parts import Part
 from aegis_provider.receiving.privacy import Measured, measured
 from aegis_provider.table import Table, delimiter_in, open_table
 from aegis_sdk.wire import DataRequest, Evidence
+
+_OF_THE_FILE: Final = (duckdb.InvalidInputException, duckdb.DataError)
+"""What DuckDB raises about the content of a file; its other errors are about this machine, or its own."""
 
 
 @dataclass(frozen=True)
@@ -74,16 +80,54 @@ def verify(
         delimiter: The delimiter of a CSV file; by default, found in its header.
         memory_limit: DuckDB's memory; the rest goes to disk.
         progress: Called with (steps done, steps).
+
+    Raises:
+        TableError: Another delimiter was given than the header has, and with it the table is not as agreed.
+        MachineError: This machine cannot count the file, as for lack of memory or disk.
+        OSError: Likewise.
     """
-    steps = 2 + len(evidence.pairs)
-    progress(0, steps)
+    progress(0, 2 + len(evidence.pairs))
+    in_header = delimiter_in(path, evidence.label.name)
+    verified = _counted(path, request, evidence, delimiter or in_header, memory_limit, progress)
+    if delimiter not in (None, in_header) and not verified.is_as_agreed and not _is_parquet(path):
+        first = next((fault.text for fault in verified.faults), "counts differ")
+        raise TableError(
+            f"with the delimiter {delimiter!r}, {first}; the header looks separated by {in_header!r}: leave "
+            "--delimiter out (nothing was posted)"
+        )
+    return verified
+
+
+def _counted(
+    path: Path, request: DataRequest, evidence: Evidence, delimiter: str, memory_limit: str, progress: Progress
+) -> Verified:
     try:
-        separator = delimiter or delimiter_in(path, evidence.label.name)
-        with open_table(path, delimiter=separator, memory_limit=memory_limit) as table:
+        with open_table(path, delimiter=delimiter, memory_limit=memory_limit) as table:
             return _verified(table, request, evidence, progress)
-    except ProviderError as error:
+    except (ProviderError, MemoryError, duckdb.Error) as error:
+        if _is_of_this_machine(error):
+            raise MachineError(f"this machine cannot count the file, so nothing was posted: {error}") from error
         fault = Fault(f"the file cannot be counted: {error}", "the file cannot be counted")
         return Verified(None, Part(0), None, (fault,))
+
+
+def _is_of_this_machine(error: BaseException) -> bool:
+    """Whether an error, or what has caused it, says nothing about the file."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, MemoryError) or (isinstance(cause, OSError) and cause.errno is not None):
+            return True  # Arrow raises errors without a number for files that are not Parquet
+        if isinstance(cause, duckdb.Error) and (
+            not isinstance(cause, _OF_THE_FILE) or "Out of Memory Error" in str(cause)
+        ):
+            return True
+        cause = cause.__cause__
+    return False
+
+
+def _is_parquet(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(4) == b"PAR1"
 
 
 def _verified(table: Table, request: DataRequest, evidence: Evidence, progress: Progress) -> Verified:

@@ -7,7 +7,7 @@ import typer
 
 from aegis_sdk._client import Client
 from aegis_sdk._downloads import Download, OtherFileError
-from aegis_sdk._errors import NotFoundError
+from aegis_sdk._errors import NotFoundError, UnexpectedAnswerError
 from aegis_sdk._hashes import sha256_of
 from aegis_sdk._links import Links
 from aegis_sdk.cli.decisions import RequestIdArgument
@@ -57,15 +57,32 @@ def receive(
     The exit code is 0 if it is received, 3 if it is disputed, 4 if it could only be downloaded, because the provider's
     package is not installed or the entry's version was deleted, 2 for bad input, and 1 for everything else.
     """
+    mark = None if delimiter is None else _mark(delimiter)
     with Client() as client:
         request = client.requests.get(request_id)
+        if request.id.lower() != request_id.lower():  # files are named by it
+            raise UnexpectedAnswerError(f"the service has sent another request, {shown(request.id)}")
         if dispute is None:
-            told, lines, code = _received(client, request, output, delimiter)
+            told, lines, code = _received(client, request, output, mark)
         else:
             told, lines, code = _disputed(client, request, output, dispute)
     print_result(told, lines, as_json=as_json)
     if code:
         raise typer.Exit(code)
+
+
+def _mark(delimiter: str) -> str:
+    """The delimiter that the option stands for.
+
+    Raises:
+        InputError: It can be none.
+    """
+    mark = {"tab": "\t", "\\t": "\t"}.get(delimiter, delimiter)
+    if len(mark) != 1 or mark in '"\r\n\0':
+        raise InputError(
+            f"--delimiter: give one character other than a quote or line end, or `tab`, not {shown(delimiter)!r}"
+        )
+    return mark
 
 
 def _received(client: Client, request: DataRequest, output: Path | None, delimiter: str | None) -> _Result:

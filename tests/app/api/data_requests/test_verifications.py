@@ -99,6 +99,9 @@ async def test_a_dispute_has_the_counts_that_differ_for_those_who_may_read_count
         ("dispute", {"privacy": {"k": 5}, "reason": "of which file?"}, "/sha256"),
         ("dispute", DIFFERS | {"sha256": None, "size": None, "records": None, "privacy": {}}, "/sha256"),
         ("dispute", AGREES, ""),
+        ("dispute", AGREES | {"records": None}, ""),
+        ("dispute", AGREES | {"size": 481_231}, "/size"),
+        ("dispute", DIFFERS | {"size": 481_231, "reason": "another size"}, "/size"),
         ("dispute", DIFFERS | {"cells_differing": 13}, "/cells_differing"),
         ("dispute", DIFFERS | {"cells_differing": 0}, "/differences"),
         ("dispute", DIFFERS | {"differences": []}, "/differences"),
@@ -128,12 +131,13 @@ async def test_a_verdict_that_contradicts_itself_is_refused_and_changes_nothing(
     "verdict",
     [
         FILE | {"sha256": "0" * 64},
+        AGREES | {"records": 99},
         {"sha256": "0" * 64, "size": 7, "reason": "It is no table"},
         AGREES | {"reason": "The columns are others"},
         {"reason": "The link does not answer"},
         DIFFERS | {"cells_compared": 900, "cells_differing": 300, "differences": [DIFFERENCE] * MOST_DIFFERENCES},
     ],
-    ids=["another file", "no table", "a reason", "no file", "many"],
+    ids=["another file", "other records", "no table", "a reason", "no file", "many"],
 )
 async def test_what_is_evidence_enough_for_a_dispute(guarded, keys, request_id, verdict):
     answer = await step(guarded, keys["consumer"], request_id, "dispute", **verdict)

@@ -1,0 +1,102 @@
+"""Downloads from servers that try to hold their client for ever, or send what no file has."""
+
+import socket
+import threading
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from hashlib import sha256
+from itertools import cycle, repeat
+from time import monotonic
+
+import pytest
+
+from aegis_sdk._downloads import Download, DownloadError, Patience
+from aegis_sdk._links import Links
+from aegis_sdk.wire import Delivery
+
+CONTENT = b"x" * 200_000
+PART = b"HTTP/1.1 200 OK\r\nContent-Length: 200000\r\n\r\n" + CONTENT[:100_000]
+UNSATISFIABLE = b"HTTP/1.1 416 No\r\nContent-Length: 0\r\n\r\n"
+CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+
+def partial(told):
+    return f"HTTP/1.1 206 Partial\r\nContent-Length: 9\r\nContent-Range: {told}\r\n\r\n".encode() + b"x" * 9
+
+
+@contextmanager
+def sending(answers):
+    """Serve an answer on each connection: its first bytes, and then the others one by one, for ever."""
+    stopped = threading.Event()
+    asked = []
+
+    def serve(listener):
+        for first, dripped in answers:
+            with suppress(OSError):
+                line, _ = listener.accept()
+                with line:
+                    asked.append(line.recv(65_536))
+                    line.sendall(first)
+                    while dripped and not stopped.wait(0.01):
+                        line.sendall(dripped)
+            if stopped.is_set():
+                return
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=serve, args=(listener,), daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}/t.csv", asked
+        stopped.set()
+        with suppress(OSError):
+            listener.shutdown(socket.SHUT_RDWR)
+    thread.join(5)
+
+
+def given_up(answers, part, begun=b""):
+    """How often a link was asked until it was given up, and why."""
+    part.write_bytes(begun)
+    told = {"configuration": "c", "records": 1, "delivered_at": datetime(2026, 1, 1, tzinfo=UTC)}
+    file = {"size": len(CONTENT), "sha256": sha256(CONTENT).hexdigest(), "media_type": "text/csv"}
+    with sending(answers) as (url, asked):
+        delivery = Delivery.model_validate(told | file | {"url": url})
+        links = Links(allow_private=True, connect=1.0, read=5.0, begin=0.2)
+        patience = Patience(attempts=3, window=0.2)
+        begun_at = monotonic()
+        with pytest.raises(DownloadError) as refused:
+            Download(delivery, part, links, patience, pause=lambda _: None).run()
+        assert monotonic() - begun_at < 4
+    return len(asked), str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("first", "dripped"),
+    [
+        (b"HTTP/1.1 200 OK\r\nX: ", b"x"),
+        (b"", b"HTTP/1.1 103 Early Hints\r\n\r\n"),
+        (CHUNKED + b"5;", b"e"),
+        (CHUNKED + b"1\r\nx\r\n1;", b"e"),
+    ],
+    ids=["headers", "early hints", "chunk extension", "chunk extension after a chunk"],
+)
+def test_a_server_that_drips_what_is_no_file_is_given_up(tmp_path, first, dripped):
+    asked, why = given_up(repeat((first, dripped)), tmp_path / "t.part")
+    assert asked == 3
+    assert "it does not answer in time" in why
+
+
+@pytest.mark.parametrize("then", [UNSATISFIABLE, partial("bytes 7-15/200000"), partial("nothing")])
+def test_what_is_read_again_is_no_progress(tmp_path, then):
+    asked, _ = given_up(cycle([(PART, b""), (then, b"")]), tmp_path / "t.part")
+    assert asked == 4  # the first was progress
+
+
+@pytest.mark.parametrize("digits", [19, 5_000])
+def test_numbers_that_no_file_can_have_are_refused(tmp_path, digits):
+    told = partial(f"bytes {'1' * digits}-15/200000")
+    asked, why = given_up(repeat((told, b"")), tmp_path / "t.part", begun=CONTENT[:7])
+    assert asked == 3
+    assert "does not give the file" in why
+    told = b"HTTP/1.1 200 OK\r\nContent-Length: " + b"1" * digits + b"\r\n\r\n"
+    asked, why = given_up(repeat((told, b"")), tmp_path / "t.part")
+    assert asked == 3
+    assert "does not give the file" in why
