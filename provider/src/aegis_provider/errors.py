@@ -48,10 +48,15 @@ class NothingHoldsError(AegisError):
 
 
 class PromiseError(AegisError):
-    """The masked table does not have the privacy that its configuration promises; nothing is wrong with the files."""
+    """The masked table does not have the privacy that its configuration promises; nothing is wrong with the files.
 
-    def __init__(self, message: str) -> None:
+    Attributes:
+        can_be_forced: Whether the table could be written all the same.
+    """
+
+    def __init__(self, message: str, *, can_be_forced: bool = False) -> None:
         super().__init__(" ".join(message.split()))
+        self.can_be_forced = can_be_forced
 
 
 class MachineError(AegisError):

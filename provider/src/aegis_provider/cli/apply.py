@@ -1,11 +1,13 @@
 import shlex
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from aegis_provider.cli.options import DelimiterOption, MaskedTableOption, MemoryOption, PlanOption, TableArgument
+from aegis_provider.errors import PromiseError
 from aegis_provider.offer import HandedOut, hand_out
 from aegis_provider.output import refuse_overwriting
 from aegis_provider.plan.reading import load_plan
@@ -49,7 +51,7 @@ def apply(
         return
     refuse_overwriting(output, table, *intended.files)
     say(f"masking {table_name(table)} ...")
-    with progress_bar("masking records") as progress:
+    with _told_of_force(), progress_bar("masking records") as progress:
         applied = write_masked(
             table,
             intended,
@@ -67,6 +69,17 @@ def apply(
         warn(certain)
     result = {"output": str(output), "configuration": configuration, **_result(applied)}
     print_result(result, _report(output, applied), as_json=as_json)
+
+
+@contextmanager
+def _told_of_force() -> Iterator[None]:
+    """Name the option that writes a table all the same; other commands have none."""
+    try:
+        yield
+    except PromiseError as error:
+        if error.can_be_forced:
+            raise PromiseError(f"{error} (--force writes it anyway)") from error
+        raise
 
 
 def _handed_out(handed_out: HandedOut) -> dict[str, Any]:

@@ -123,7 +123,7 @@ def refuse_masked_elsewhere(plan: Plan, chosen: Configuration) -> None:
 
 def _refuse(plan: Plan, faults: Sequence[str], *, force: bool) -> None:
     if faults and not force:
-        raise PromiseError(f"{plan.source}: {'; '.join(faults)}; nothing is written (--force writes it anyway)")
+        raise PromiseError(f"{plan.source}: {'; '.join(faults)}; nothing is written", can_be_forced=True)
 
 
 def _suppression(promise: Promise, progress: Progress) -> Suppression | None:
