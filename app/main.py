@@ -13,13 +13,11 @@ from fastapi import Depends, FastAPI
 from opentelemetry.trace import Tracer
 from prometheus_client import CollectorRegistry, ProcessCollector
 
-from app.api import errors, registry, uploads
-from app.api.dependencies import State, refuse_repeated_parameters
+from app.api import errors, registry
+from app.api.dependencies import refuse_repeated_parameters
 from app.api.describe import openapi
-from app.api.limits import Limits
 from app.api.middleware import middlewares
 from app.api.pages import Site
-from app.api.required_privacy import required_by
 from app.catalog.announcements import Announcements
 from app.catalog.probe import Probe
 from app.catalog.queue import queue_app
@@ -38,6 +36,10 @@ from app.services.signing import Signer, signer_of
 from app.services.small_counts import SmallCounts, SmallCountsGate
 from app.settings import LOOPBACK, Settings
 from app.telemetry import UNTRACED, ApiMetrics, ChildrenCollector, DatabaseCollector, PoolCollector, tracer_for
+from app.web import uploads
+from app.web.limits import Limits
+from app.web.required_privacy import required_by
+from app.web.state import State
 
 _log = structlog.get_logger(__name__)
 
