@@ -22,6 +22,7 @@ from app.catalog.announcements import Announcements
 from app.catalog.probe import Probe
 from app.catalog.queue import queue_app
 from app.catalog.session import Database
+from app.console import registry as console
 from app.domain.lanes import Lane
 from app.factory import Factory
 from app.identity import token_reader
@@ -88,7 +89,10 @@ def create_app(
     app.state.registry = metrics
     app.state.metrics = ApiMetrics(metrics)
     errors.register(app)
-    app.state.routes = [*app.routes, *(route for router in registry.ROUTERS for route in router.routes)]
+    consoles = console.ROUTERS if settings.console else ()
+    app.state.routes = [*app.routes, *(route for router in (*consoles, *registry.ROUTERS) for route in router.routes)]
+    for router in consoles:  # before the API, whose `/` answers programs
+        app.include_router(router, include_in_schema=False)
     for router in registry.ROUTERS:
         app.include_router(router, dependencies=[Depends(refuse_repeated_parameters)])
     # FastAPI's documented way to change the document.
@@ -201,7 +205,7 @@ def run(settings: Settings, example: str = "") -> None:
 def _serve(settings: Settings, example: str, tracer: Tracer) -> None:
     async def greet() -> None:
         host, port = listening.getsockname()[:2]
-        sys.stdout.write(_greeting(host, port, example or "entry.json"))
+        sys.stdout.write(_greeting(host, port, example or "entry.json", has_console=settings.console))
         sys.stdout.flush()
 
     app = create_app(settings, greet, tracer)
@@ -239,12 +243,13 @@ class _Server(uvicorn.Server):
         await super().shutdown(sockets)
 
 
-def _greeting(host: str, port: int, example: str) -> str:
+def _greeting(host: str, port: int, example: str, *, has_console: bool) -> str:
     url = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
     json_header = "-H 'Content-Type: application/json'"
     find_id = r"""grep -oE '"(id|entry)": ?"[0-9a-f-]{36}"' | cut -d '"' -f 4"""
+    place = f"The console is at {url}/\n\n" if has_console else ""
     return f"""
-Aegis listens on {url}
+{place}Aegis listens on {url}
 
   curl -s {url}/readyz
   curl -s {url}/v1/measures

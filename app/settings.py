@@ -230,6 +230,7 @@ class Settings(BaseSettings):
         "aegis:administer=administrator,aegis:operate=operator",
         description="What names of roles in tokens stand for; a token with several may do what each of them may.",
     )
+    console: bool = Field(default=True, description="Whether the service has pages for people (the console).")
     cors_origins: Origins | None = Field(
         default=None, description="Origins whose pages may call the API from a browser, with commas between."
     )
