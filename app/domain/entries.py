@@ -128,6 +128,14 @@ class HeadPage:
     next_page_token: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class VersionMark:
+    """The number of a version, and whether others do not see it until a reviewer has signed it off."""
+
+    version: int
+    awaits_sign_off: bool
+
+
 class CountKind(StrEnum):
     """The member of the document that holds a count table."""
 

@@ -1,8 +1,8 @@
 """The state of the process, which every route may use."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Annotated
+from dataclasses import dataclass, field
+from typing import Annotated, Any
 
 from fastapi import Depends, Request
 from procrastinate import App
@@ -21,6 +21,7 @@ from app.services.recent_versions import RecentVersions
 from app.services.signing import Signer
 from app.telemetry import ApiMetrics
 from app.web.limits import Limits
+from app.web.recent import RecentByVersion
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,7 @@ class State:
         metrics: what the process counts.
         tokens: reads tokens of the trusted issuer; None if there is none.
         signer: signs receipts; None if there is no key.
+        read: what the console has made of the versions that were read lately.
     """
 
     database: Database
@@ -68,6 +70,7 @@ class State:
     metrics: ApiMetrics
     tokens: TokenReader | None = None
     signer: Signer | None = None
+    read: RecentByVersion[Any] = field(default_factory=RecentByVersion)
 
 
 def get_state(request: Request) -> State:

@@ -34,7 +34,7 @@ from app.catalog.stores.tenants import tenant_id, to_policy
 from app.catalog.tables import EntryRow, EntryVersionRow, TenantRow
 from app.domain.callers import Caller
 from app.domain.digests import terms_digest
-from app.domain.entries import Audience, Head, HeadPage, Visibility
+from app.domain.entries import Audience, Head, HeadPage, VersionMark, Visibility
 
 PAGE_BYTES = 2_000_000
 """The most bytes of a page of a listing, unless a single head is longer."""
@@ -125,6 +125,14 @@ class EntryStore:
         items = tuple(_to_head(*row) for row in await self._session.execute(heads, _insider(caller)))
         more = len(entries) > len(chosen)
         return HeadPage(items, write_token(chosen[-1].created_at, chosen[-1].id) if more else None)
+
+    async def versions(self, head: Head, most: int, *, sees_all: bool) -> tuple[VersionMark, ...]:
+        """The latest versions of an entry, latest first: all of them, or those that await no sign-off."""
+        columns = EntryVersionRow.version, EntryVersionRow.awaits_sign_off
+        shown = literal(sees_all) | ~EntryVersionRow.awaits_sign_off
+        statement = select(*columns).where(EntryVersionRow.entry_id == uuid.UUID(head.id), shown)
+        rows = await self._session.execute(statement.order_by(EntryVersionRow.version.desc()).limit(most))
+        return tuple(VersionMark(row.version, row.awaits_sign_off) for row in rows)
 
     async def hold(self, entry_id: str) -> bool:
         """Prevent the deletion of an entry during the transaction; False if it is deleted."""
