@@ -59,10 +59,10 @@ class Scale:
         return self.inset + (1 - 2 * self.inset) * (1 - along if self.turned else along)
 
     def ticks(self, most: int = 5) -> tuple[float, ...]:
-        """At most so many round numbers between the ends, ascending."""
+        """About so many round numbers between the ends at most, ascending."""
         if self.is_point:
             return (self.low,)
-        return _powers(self.low, self.high, most) if self.logarithmic else round_numbers(self.low, self.high, most)
+        return _powers(self.low, self.high, most + 2) if self.logarithmic else round_numbers(self.low, self.high, most)
 
 
 def round_numbers(low: float, high: float, most: int = 5) -> tuple[float, ...]:
