@@ -5,7 +5,10 @@ from random import Random
 from aegis_sdk.wire import EXAMPLE_COARSE_ADVICE, Advice, CoarseAdvice
 
 ATTRIBUTES = {
-    "chronic_diseases": (0.128424, {"identity": 0.0, "chronic_diseases-4": 0.0004, "chronic_diseases-16": 0.000922, "drop": 0.128424}),
+    "chronic_diseases": (
+        0.128424,
+        {"identity": 0.0, "chronic_diseases-4": 0.0004, "chronic_diseases-16": 0.000922, "drop": 0.128424},
+    ),
     "physical_limitation": (0.109604, {"identity": 0.0, "physical_limitation-1": 0.0131, "drop": 0.109604}),
     "incentive_payment": (0.01896, {"incentive_payment-80": 0.0051, "drop": 0.01896}),
     "visits": (0.018131, {"visits-2": 0.0021, "visits-8": 0.0113, "drop": 0.018131}),
@@ -69,6 +72,12 @@ def full_advice(deviations, alike=1, error=0.002, **changes):
     )  # fmt: skip
 
 
+def first_changed(advice, name, **changes):
+    """The answer with changes to the first item of a list that it has, such as `ranking`."""
+    first, *others = getattr(advice, name)
+    return advice.model_copy(update={name: [first.model_copy(update=changes), *others]})
+
+
 def coarse_advice(shares, alike=1, **changes):
     """The coarse view of a ranking of `c001`, `c002`, ... with these shares, or without any."""
     names = [f"c{place + 1:03}" for place in range(len(shares))]
@@ -89,7 +98,9 @@ def coarse_advice(shares, alike=1, **changes):
 
 
 def _words(name, whole, maskings):
-    kept = {masking: next(word for most, word in WORDS if 1 - lost / whole <= most) for masking, lost in maskings.items()}
+    kept = {
+        masking: next(word for most, word in WORDS if 1 - lost / whole <= most) for masking, lost in maskings.items()
+    }
     return {"name": name, "maskings": {masking: {"kept": word} for masking, word in kept.items()}}
 
 
