@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import count
 from typing import Final, Self
 
@@ -42,7 +43,7 @@ class Scale:
         low, high = (known[0], known[-1]) if known else (0.0, 0.0)
         return cls(low, high, logarithmic=low > _TINY and high / low >= _DECADES, turned=turned, inset=inset)
 
-    @property
+    @cached_property
     def is_point(self) -> bool:
         """Whether the ends are alike, but for rounding."""
         return self.high - self.low <= max(_ALIKE * max(abs(self.low), abs(self.high)), _TINY)

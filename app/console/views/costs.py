@@ -103,6 +103,11 @@ def _legend(advice: Answer, bars: Sequence[Bar]) -> Iterator[tuple[str, str]]:
         yield "best", f"{_STAR} {verb} by {best}"
     if any(bar.tone == "plain" for bar in bars):
         yield "plain", f"{verb} by another masking"
+    yield from whole_legend(bars)
+
+
+def whole_legend(bars: Sequence[Bar]) -> Iterator[tuple[str, str]]:
+    """What the outlines mean that these bars have."""
     if any(bar.whole is not None and bar.is_whole_certain for bar in bars):
         yield "whole", "all that the attribute tells"
     if any(bar.whole is not None and not bar.is_whole_certain for bar in bars):
