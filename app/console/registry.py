@@ -6,11 +6,13 @@ a service, makes a view of what the service returns (`app/console/views/`), and 
 
 from fastapi import APIRouter
 
-from app.console.routes import advice, catalogue, entries, glossary, static
+from app.console.routes import advice, catalogue, entries, entry_changes, entry_parts, glossary, static
 
 ROUTERS: tuple[APIRouter, ...] = (
     catalogue.router,
     entries.router,
+    entry_changes.router,
+    entry_parts.router,
     advice.router,
     glossary.router,
     static.router,

@@ -9,9 +9,8 @@ from app.console.page import page, see
 from app.console.page_route import PageRoute
 from app.console.routes.entry_index import read_entry
 from app.console.viewers import ViewerDependency
-from app.console.views.entry import entry_commands, entry_view, state_of
+from app.console.views.entry import entry_commands, entry_view, has_seen
 from app.console.views.entry_words import CRITERIA, REASONS
-from app.domain.entries import Head
 from app.web.state import StateDependency, services_of
 
 router = APIRouter(prefix="/entries/{entry_id}", route_class=PageRoute)
@@ -45,14 +44,10 @@ async def show_entry(
 @router.post("/sign-off")
 async def sign_off(entry_id: str, viewer: ViewerDependency, state: StateDependency, form: FormDependency) -> Response:
     """Show others the version that the viewer has read."""
-    version, state_seen = form.text("version"), form.text("state")
-
-    def is_current(head: Head) -> bool:
-        return state_of(head) == state_seen
-
+    version = version_in(form.text("version"))
     async with state.database.transaction() as session:
         catalogue = services_of(state, session).catalogue()
-        head = await catalogue.sign_off(viewer.caller, entry_id, version_in(version), is_current)
+        head = await catalogue.sign_off(viewer.caller, entry_id, version, has_seen(form))
     return see(f"/entries/{head.id}?version={head.version}")
 
 

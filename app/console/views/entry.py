@@ -1,6 +1,6 @@
 """What the page of an entry shows."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from urllib.parse import urlencode
@@ -10,6 +10,7 @@ from markupsafe import Markup
 from aegis_sdk import wire
 from aegis_sdk.reading import seen_by
 from app.console.commands import Commands, aegis, curl
+from app.console.forms import Form
 from app.console.viewers import Viewer
 from app.console.views.entry_index import EntryIndex, read_part
 from app.console.views.entry_parts import ABOUT, ATTRIBUTES, CONFIGURATIONS, About, AttributeRow, ConfigurationRow
@@ -122,6 +123,12 @@ def _may_sign_off(viewer: Viewer, head: Head) -> bool:
 def state_of(head: Head) -> str:
     """What a change of an entry names: the version and who sees it."""
     return sha256(repr((head.version, head.keyed_digest, head.visibility)).encode()).hexdigest()
+
+
+def has_seen(form: Form) -> Callable[[Head], bool]:
+    """Whether an entry is still as it was on the page that has sent a form."""
+    seen = form.text("state")
+    return lambda head: state_of(head) == seen
 
 
 def address(place: str, query: Mapping[str, object]) -> str:

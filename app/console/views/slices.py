@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, Self, TypeVar
+from typing import Generic, Self, TypeVar
 
 import msgspec
 
@@ -40,7 +40,7 @@ class Slice(Generic[Row]):
         return cls(rows, number, max(len(parts), 1), total, (number - 1) * PER_PAGE + 1)
 
     @classmethod
-    def cut(cls, rows: Sequence[Any], number: int, per_page: int) -> Self:
+    def cut(cls, rows: Sequence[Row], number: int, per_page: int) -> Self:
         """A page of a list that is all there."""
         pages = max(-(-len(rows) // per_page), 1)
         number = min(number, pages)
