@@ -1,6 +1,7 @@
 """Catalogue entries: heads, immutable versions, and who may see them."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Self
@@ -211,6 +212,7 @@ class Content:
         configurations: the configurations as published, as compressed JSON.
         configuration_table: the same configurations as numbers.
         open_answers: whether everybody who sees the entry gets full answers about it.
+        offered: by privacy criterion, the lowest and the highest number that a configuration vouches for.
     """
 
     digest: str
@@ -226,6 +228,7 @@ class Content:
     configuration_table: PackedConfigurations
     count_tables: tuple[CountTable, ...]
     open_answers: bool = False
+    offered: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
     @property
     def stored_bytes(self) -> int:

@@ -6,9 +6,10 @@ from app.catalog.queue import JobQueue
 from app.catalog.stores.advice import AdviceStore
 from app.catalog.stores.audit import AuditStore
 from app.catalog.stores.contents import ContentStore
-from app.catalog.stores.entries import EntryStore, Search
+from app.catalog.stores.entries import EntryStore
 from app.catalog.stores.events import EventStore
 from app.catalog.stores.keys import KeyStore
+from app.catalog.stores.searches import Search
 from app.catalog.stores.tenants import TenantStore
 from app.catalog.stores.verdicts import VerdictStore
 from app.domain.audit import AuditAction, AuditRecord, audience_text
@@ -159,8 +160,12 @@ class CatalogueService:
         """A page of the entries that the caller may see.
 
         Raises:
-            InvalidDocumentError: the page token is invalid.
+            InvalidDocumentError: the page token is invalid, or more than one guarantee is required.
         """
+        if len(search.required.numbers) > 1:
+            # That one configuration has each and another has the other would not be enough.
+            fault = Fault("/require", "Give one guarantee only, as in k=10.")
+            raise InvalidDocumentError("The search is invalid.", (fault,))
         page = await self._entries.page(caller, search, limit, page_token)
         return HeadPage(tuple(head.seen_by(caller) for head in page.items), page.next_page_token)
 
