@@ -1,6 +1,5 @@
 """Catalogue entries."""
 
-
 import structlog
 from fastapi import APIRouter, Depends, Request, Response
 
@@ -27,7 +26,6 @@ from app.api.describe import answers, body
 from app.api.idempotency import OnceDependency
 from app.api.json_response import JsonResponse
 from app.api.paging import PageLimit, PageToken, links
-from app.api.search import SearchDependency
 from app.domain.entries import Publication
 from app.factory import Factory
 from app.services.publishing import Published
@@ -37,13 +35,13 @@ from app.web.mapping import (
     page_body,
     published_body,
 )
+from app.web.search import SearchDependency
 from app.web.state import State, StateDependency, services_of
 from app.web.uploads import read_publication_in
 
 router = APIRouter(prefix="/v1/entries", tags=["entries"])
 
 _log = structlog.get_logger(__name__)
-
 
 
 @router.post(

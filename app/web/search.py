@@ -8,10 +8,10 @@ from pydantic import AfterValidator
 from pydantic_core import PydanticCustomError
 
 from aegis_sdk import wire
-from app.web.required_privacy import privacy_in
 from app.catalog.stores.searches import Search
 from app.domain.errors import Fault, InvalidDocumentError
 from app.domain.required_privacy import RequiredPrivacy
+from app.web.required_privacy import privacy_in
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
@@ -23,29 +23,27 @@ def _without_control_characters(text: str) -> str:
     return text
 
 
-_SearchText = Annotated[str, AfterValidator(_without_control_characters)]
+SearchText = Annotated[str, AfterValidator(_without_control_characters)]
 _QUERY = "Words, separated by blanks, that are all to be found in the name, the title or a keyword"
 _REQUIRE = f"One guarantee of at least one configuration, as in `k=10`: {', '.join(wire.PRIVACY_CRITERIA)}"
 
 
 def asked_search(
-    query: Annotated[_SearchText | None, Query(description=_QUERY, max_length=255)] = None,
-    keyword: Annotated[_SearchText | None, Query(description="A whole keyword", max_length=255)] = None,
-    label: Annotated[_SearchText | None, Query(description="The whole name of the label", max_length=255)] = None,
-    attribute: Annotated[
-        _SearchText | None, Query(description="The whole name of an attribute", max_length=255)
-    ] = None,
-    license: Annotated[_SearchText | None, Query(description="The whole licence", max_length=300)] = None,  # noqa: A002 -- as documents have it
-    require: Annotated[_SearchText | None, Query(description=_REQUIRE, max_length=255)] = None,
+    query: Annotated[SearchText | None, Query(description=_QUERY, max_length=255)] = None,
+    keyword: Annotated[SearchText | None, Query(description="A whole keyword", max_length=255)] = None,
+    label: Annotated[SearchText | None, Query(description="The whole name of the label", max_length=255)] = None,
+    attribute: Annotated[SearchText | None, Query(description="The whole name of an attribute", max_length=255)] = None,
+    license: Annotated[SearchText | None, Query(description="The whole licence", max_length=300)] = None,  # noqa: A002 -- as documents have it
+    require: Annotated[SearchText | None, Query(description=_REQUIRE, max_length=255)] = None,
 ) -> Search:
     """The search that the parameters ask for."""
-    return Search(query, keyword, label, attribute, license, _guarantee_in(require or ""))
+    return Search(query, keyword, label, attribute, license, guarantee_in(require or ""))
 
 
 SearchDependency = Annotated[Search, Depends(asked_search)]
 
 
-def _guarantee_in(text: str) -> RequiredPrivacy:
+def guarantee_in(text: str) -> RequiredPrivacy:
     """What a text like `k=10` requires; nothing if it is empty.
 
     Raises:
