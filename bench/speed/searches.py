@@ -22,7 +22,7 @@ TARGET = 40.0
 CONSUMER = "lab"
 
 # Of each hundred entries, 60 are for all, 30 private, and 10 for some tenants; one of a thousand is for the lab. Words:
-# `frequent` is in all, `half` in every second, `percent` in one of a hundred, `single` in one, and `former` in the oldest
+# `frequent` is in all, `half` in every second, `percent` in one of a hundred, `single` in one, `former` in the oldest
 # tenth. `sealed` is in each private entry. Others are drawn from a thousand.
 _ENTRIES = """
 INSERT INTO entry (id, tenant_id, name, audience, audience_tenants, latest_version, created_at)
@@ -65,6 +65,9 @@ WHERE entry_version.id IN (SELECT version_id FROM searched_version) ON CONFLICT 
 """
 _TENANTS = "INSERT INTO tenant (name) SELECT 'other-' || n FROM generate_series(1, 50) AS n"
 _VACUUM = "VACUUM ANALYZE"
+
+#: What makes a catalogue of so many `entries` like the newest version that is there.
+FILLED = (_TENANTS, _ENTRIES, _VERSIONS, _SEARCHED, _OFFERED, _VACUUM)
 
 CASES: dict[str, dict[str, str]] = {
     "listing": {},
@@ -109,9 +112,8 @@ def _fill(market: Marketplace, entries: int) -> None:
     with Client(market.url, market.keys[PROVIDER]) as client:
         client.publish(EXAMPLE_ENTRY, accept_small_counts=True)
     with psycopg.connect(market.environment["AEGIS_OWNER_DATABASE_URL"], autocommit=True) as connection:
-        for statement in (_TENANTS, _ENTRIES, _VERSIONS, _SEARCHED, _OFFERED):
+        for statement in FILLED:
             connection.execute(statement, {"entries": entries})
-        connection.execute(_VACUUM)
 
 
 def _operator(market: Marketplace) -> str:
