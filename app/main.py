@@ -13,17 +13,16 @@ from fastapi import Depends, FastAPI
 from opentelemetry.trace import Tracer
 from prometheus_client import CollectorRegistry, ProcessCollector
 
-from app.api import errors, registry, uploads
-from app.api.dependencies import State, refuse_repeated_parameters
+from app.api import errors, registry
+from app.api.dependencies import refuse_repeated_parameters
 from app.api.describe import openapi
-from app.api.limits import Limits
 from app.api.middleware import middlewares
 from app.api.pages import Site
-from app.api.required_privacy import required_by
 from app.catalog.announcements import Announcements
 from app.catalog.probe import Probe
 from app.catalog.queue import queue_app
 from app.catalog.session import Database
+from app.console import registry as console
 from app.domain.lanes import Lane
 from app.factory import Factory
 from app.identity import token_reader
@@ -38,6 +37,10 @@ from app.services.signing import Signer, signer_of
 from app.services.small_counts import SmallCounts, SmallCountsGate
 from app.settings import LOOPBACK, Settings
 from app.telemetry import UNTRACED, ApiMetrics, ChildrenCollector, DatabaseCollector, PoolCollector, tracer_for
+from app.web import uploads
+from app.web.limits import Limits
+from app.web.required_privacy import required_by
+from app.web.state import State
 
 _log = structlog.get_logger(__name__)
 
@@ -86,7 +89,10 @@ def create_app(
     app.state.registry = metrics
     app.state.metrics = ApiMetrics(metrics)
     errors.register(app)
-    app.state.routes = [*app.routes, *(route for router in registry.ROUTERS for route in router.routes)]
+    consoles = console.ROUTERS if settings.console else ()
+    app.state.routes = [*app.routes, *(route for router in (*consoles, *registry.ROUTERS) for route in router.routes)]
+    for router in consoles:  # before the API, whose `/` answers programs
+        app.include_router(router, include_in_schema=False)
     for router in registry.ROUTERS:
         app.include_router(router, dependencies=[Depends(refuse_repeated_parameters)])
     # FastAPI's documented way to change the document.
@@ -199,7 +205,7 @@ def run(settings: Settings, example: str = "") -> None:
 def _serve(settings: Settings, example: str, tracer: Tracer) -> None:
     async def greet() -> None:
         host, port = listening.getsockname()[:2]
-        sys.stdout.write(_greeting(host, port, example or "entry.json"))
+        sys.stdout.write(_greeting(host, port, example or "entry.json", has_console=settings.console))
         sys.stdout.flush()
 
     app = create_app(settings, greet, tracer)
@@ -237,12 +243,13 @@ class _Server(uvicorn.Server):
         await super().shutdown(sockets)
 
 
-def _greeting(host: str, port: int, example: str) -> str:
+def _greeting(host: str, port: int, example: str, *, has_console: bool) -> str:
     url = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
     json_header = "-H 'Content-Type: application/json'"
     find_id = r"""grep -oE '"(id|entry)": ?"[0-9a-f-]{36}"' | cut -d '"' -f 4"""
+    place = f"The console is at {url}/\n\n" if has_console else ""
     return f"""
-Aegis listens on {url}
+{place}Aegis listens on {url}
 
   curl -s {url}/readyz
   curl -s {url}/v1/measures

@@ -228,6 +228,7 @@ class Settings(BaseSettings):
         "aegis:administer=administrator,aegis:operate=operator",
         description="What names of roles in tokens stand for; a token with several may do what each of them may.",
     )
+    console: bool = Field(default=True, description="Whether the service has pages for people (the console).")
     oidc_client_id: str | None = Field(
         default=None,
         min_length=1,

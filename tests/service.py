@@ -13,7 +13,6 @@ from opentelemetry.trace import Tracer
 from procrastinate import App
 
 from aegis_sdk.wire import EXAMPLE_ENTRY
-from app.api.uploads import read_publication
 from app.catalog.queue import queue_app
 from app.catalog.session import Database
 from app.domain.callers import Role
@@ -30,6 +29,7 @@ from app.services.policy import NO_POLICY, Policy
 from app.services.tenants import TenantService
 from app.settings import Settings
 from app.telemetry import UNTRACED
+from app.web.uploads import read_publication
 from tests.answers import hold_to_contract
 
 #: The parameters of a call that publishes small counts.

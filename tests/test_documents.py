@@ -27,9 +27,9 @@ from aegis_sdk.wire import (
     EXAMPLE_NOISY_MASKING,
     EXAMPLE_PAIR,
 )
-from app.api.errors import STATUS
 from app.catalog.tables import Base
 from app.settings import Settings
+from app.web.errors import STATUS
 from docs.generate import ROOT, abridged, blocks, documents, essence, run, running_service, steps
 from tests.provider.masking.functions import concrete_functions
 

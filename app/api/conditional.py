@@ -13,11 +13,11 @@ from typing import Annotated, Any
 import orjson
 from fastapi import Depends, Header, Request, Response
 
-from app.api.errors import MalformedRequestError, PreconditionRequiredError
-from app.api.mapping import head_body, visibility_body
 from app.domain.entries import Head
 from app.domain.verdicts import StoredVerdict
 from app.services.advice import SeenAdvice
+from app.web.errors import MalformedRequestError, PreconditionRequiredError
+from app.web.mapping import head_body, visibility_body
 
 #: For what may be kept by its reader, who asks each time whether it has changed.
 REVALIDATED = "private, no-cache"

@@ -1,96 +1,28 @@
 """Dependencies of routes: the state of the process, the caller, services in a transaction, bodies."""
 
 from collections import Counter
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Annotated
 
 from fastapi import Depends, Header, Query, Request
-from procrastinate import App
-from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.api.bodies import SMALL_BODY, read_body
-from app.api.errors import MalformedRequestError
-from app.api.limits import Limits
-from app.api.mapping import timestamp
 from app.api.methods import PATCH_TYPES
-from app.api.rate_limit import take_turn
-from app.api.request_scope import answer_headers
-from app.catalog.announcements import Announcements
-from app.catalog.probe import Probe
-from app.catalog.session import Database
 from app.domain.callers import DEVELOPER, Caller, is_key
-from app.domain.errors import RoleNotAllowedError, StorageFullError, UnknownKeyError
-from app.domain.lanes import Lane
+from app.domain.errors import UnknownKeyError
 from app.factory import Factory
-from app.identity import TokenReader
-from app.process.child import ChildProcess
 from app.services.administration import administered_tenant
 from app.services.admission import Admission
 from app.services.catalogue import require_publisher
-from app.services.policy import Policy
-from app.services.recent_versions import RecentVersions
-from app.services.signing import Signer
-from app.settings import LOOPBACK
-from app.telemetry import ApiMetrics
-
-
-@dataclass(frozen=True, slots=True)
-class State:
-    """The state of the process: made when it starts, and kept at `request.app.state.aegis`.
-
-    Attributes:
-        database: the catalogue's.
-        probe: looks whether it answers.
-        queue: the queue of jobs.
-        announcements: tell which advice has been answered.
-        checking: the child processes that check entries.
-        making: the child process that makes large answers.
-        recent: what is known of the versions that were asked about lately.
-        max_body_bytes: how large an entry may be.
-        limits: what callers may use.
-        question_budget: how many questions a tenant with the coarse view may ask about a version.
-        tenant_jobs: how many jobs of a tenant may run at the same time.
-        policy: what disclosure control entries must have.
-        admission: what is asked of new versions besides.
-        development_mode: whether everybody may do everything.
-        webhooks_allow_private: whether webhooks may lead into private networks.
-        links_allow_private: whether links to delivered tables may.
-        metrics: what the process counts.
-        tokens: reads tokens of the trusted issuer; None if there is none.
-        signer: signs receipts; None if there is no key.
-    """
-
-    database: Database
-    probe: Probe
-    queue: App
-    announcements: Announcements
-    checking: Mapping[Lane, ChildProcess]
-    making: ChildProcess
-    recent: RecentVersions
-    max_body_bytes: int
-    limits: Limits
-    question_budget: int
-    tenant_jobs: int
-    policy: Policy
-    admission: Admission
-    development_mode: bool
-    webhooks_allow_private: bool
-    links_allow_private: bool
-    metrics: ApiMetrics
-    tokens: TokenReader | None = None
-    signer: Signer | None = None
-
-
-def get_state(request: Request) -> State:
-    """The state of the process."""
-    state: State = request.app.state.aegis
-    return state
-
-
-StateDependency = Annotated[State, Depends(get_state)]
+from app.web.bodies import SMALL_BODY, read_body
+from app.web.errors import MalformedRequestError
+from app.web.mapping import timestamp
+from app.web.own_name import refuse_other_name
+from app.web.rate_limit import take_turn
+from app.web.request_scope import answer_headers
+from app.web.state import State, StateDependency, services_of
 
 
 async def refuse_repeated_parameters(request: Request) -> None:
@@ -113,7 +45,7 @@ async def get_caller(
     This has a transaction of its own, since no transaction must stay open while a body is uploaded.
     """
     if state.development_mode:
-        _refuse_other_name(request.headers.get("host", ""))
+        refuse_other_name(request.headers.get("host", ""))
         return DEVELOPER
     if len(request.headers.getlist("authorization")) > 1:
         raise MalformedRequestError("Send one Authorization header.")
@@ -139,15 +71,6 @@ async def _holder(request: Request, state: State, key: str) -> Caller:
     if known.expires_at is not None and known.expires_soon(datetime.now(UTC)):
         answer_headers(request).append(("Aegis-Key-Expires", timestamp(known.expires_at)))
     return known.caller
-
-
-def _refuse_other_name(host: str) -> None:
-    """Refuse a request without a key under a name that others own: a web page may have made it lead here."""
-    name = host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]
-    if name.lower() not in LOOPBACK:
-        raise RoleNotAllowedError(
-            "This service has no keys and answers this machine only: call it http://127.0.0.1 or http://localhost."
-        )
 
 
 CallerDependency = Annotated[Caller, Depends(get_caller)]
@@ -177,20 +100,13 @@ async def require_room(state: StateDependency, _: CallerDependency) -> None:
     Raises:
         StorageFullError: it is.
     """
-    disk = state.limits.disk
-    if disk is not None and not disk.has_room:
-        raise StorageFullError("The disk of the database is almost full: nothing more is stored until it has room.")
+    state.limits.refuse_full_disk()
 
 
 async def get_factory(state: StateDependency) -> AsyncIterator[Factory]:
     """Services in one transaction. Their first statement begins it, and it is committed before the answer is sent."""
     async with state.database.transaction() as session:
         yield services_of(state, session)
-
-
-def services_of(state: State, session: AsyncSession) -> Factory:
-    """The services of a transaction, by the settings of the process."""
-    return Factory(session, state.queue, state.tenant_jobs, state.limits.quota)
 
 
 # With the default scope the commit would come after the answer, so a failed commit would still have answered 201.

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
 from aegis_sdk import wire
-from app.api.errors import STATUS
+from app.web.errors import STATUS
 
 _TEMPLATE = "#/components/schemas/{model}"
 

@@ -1,4 +1,4 @@
-"""Error answers as `application/problem+json` (RFC 9457), with the only table from error to status."""
+"""Error answers as `application/problem+json` (RFC 9457)."""
 
 from collections.abc import Mapping, Sequence
 from http.client import INTERNAL_SERVER_ERROR, METHOD_NOT_ALLOWED
@@ -11,99 +11,22 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from aegis_sdk.wire import FAULTS_SHOWN, pointer_of
-from app.api.codings import CODINGS
 from app.api.methods import PATCH_TYPES, allowed_methods, method_headers, options
-from app.api.request_scope import request_id
 from app.domain.errors import (
     ActionNotPossibleError,
-    BudgetSpentError,
-    DatabaseUnavailableError,
-    EnoughGrantedError,
     Fault,
-    InFlightError,
     InterruptedWorkError,
     InvalidDocumentError,
-    IssuerUnavailableError,
-    KeyReusedError,
-    LeasedError,
     NameTakenError,
-    NotFoundError,
-    NothingSignedError,
-    NoWorkerError,
-    OverloadedError,
-    QuotaExceededError,
-    QuotaSpentError,
-    RateExceededError,
     RefusalError,
-    RoleNotAllowedError,
-    StaleVersionError,
-    StorageFullError,
-    TooManyGuessesError,
-    UnknownKeyError,
     WaitError,
 )
+from app.web.codings import CODINGS
+from app.web.errors import STATUS, ContentCodingError, MediaTypeError, status_and_title
+from app.web.request_scope import request_id
 
 _log = structlog.get_logger(__name__)
 
-
-class MalformedRequestError(RefusalError):
-    """The body is not JSON, or a header cannot be read."""
-
-    code = "malformed"
-
-
-class PreconditionRequiredError(RefusalError):
-    """A change does not say which version it changes."""
-
-    code = "precondition_required"
-
-
-class BodyTooLargeError(RefusalError):
-    """The body is larger than the limit."""
-
-    code = "too_large"
-
-
-class MediaTypeError(RefusalError):
-    """The body is not declared as JSON."""
-
-    code = "unsupported_media_type"
-
-
-class ContentCodingError(MediaTypeError):
-    """The body is compressed in a way that the service cannot undo."""
-
-
-#: The status and title of each error. The last title of a status is the one in the OpenAPI document.
-STATUS: Mapping[type[RefusalError], tuple[int, str]] = {
-    MalformedRequestError: (400, "Malformed request"),
-    UnknownKeyError: (401, "Not authenticated"),
-    QuotaExceededError: (403, "Quota exceeded"),
-    RoleNotAllowedError: (403, "Not allowed"),
-    NotFoundError: (404, "Not found"),
-    ActionNotPossibleError: (409, "Not possible now"),
-    EnoughGrantedError: (409, "Enough granted"),
-    InFlightError: (409, "In flight"),
-    LeasedError: (409, "Leased"),
-    NameTakenError: (409, "Name taken"),
-    StaleVersionError: (412, "Stale version"),
-    BodyTooLargeError: (413, "Body too large"),
-    MediaTypeError: (415, "Unsupported media type"),
-    KeyReusedError: (422, "Idempotency key reused"),
-    InvalidDocumentError: (422, "Invalid"),
-    PreconditionRequiredError: (428, "Precondition required"),
-    BudgetSpentError: (429, "No questions left"),
-    QuotaSpentError: (429, "No questions left today"),
-    TooManyGuessesError: (429, "Too many wrong keys"),
-    RateExceededError: (429, "Too many requests"),
-    NothingSignedError: (501, "Nothing is signed"),
-    NoWorkerError: (503, "No worker"),
-    InterruptedWorkError: (503, "Interrupted"),
-    OverloadedError: (503, "Overloaded"),
-    IssuerUnavailableError: (503, "Issuer unavailable"),
-    DatabaseUnavailableError: (503, "Database unavailable"),
-    StorageFullError: (507, "Storage full"),
-}
 
 #: Headers that a client needs besides the problem itself, by status.
 _HEADERS: Mapping[int, Mapping[str, str]] = {401: {"WWW-Authenticate": "Bearer"}, 503: {"Retry-After": "1"}}
@@ -134,7 +57,7 @@ def problem(
 
 def _refused(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RefusalError)  # noqa: S101 -- registered for this class only
-    status, title = next(STATUS[kind] for kind in type(error).__mro__ if kind in STATUS)
+    status, title = status_and_title(error)
     faults = error.faults if isinstance(error, InvalidDocumentError) else ()
     answer = problem(request, status, title, error.code, error.detail, faults=faults, **_members(error))
     if isinstance(error, WaitError):

@@ -14,12 +14,13 @@ import orjson
 import structlog
 from fastapi import Depends, Header, Request, Response
 
-from app.api.dependencies import CallerDependency, State, StateDependency, services_of
-from app.api.errors import MalformedRequestError
-from app.api.rate_limit import refuse_beyond
+from app.api.dependencies import CallerDependency
 from app.domain.callers import Caller
 from app.factory import Factory
 from app.services.idempotency import Claim
+from app.web.errors import MalformedRequestError
+from app.web.rate_limit import refuse_beyond
+from app.web.state import State, StateDependency, services_of
 
 #: Short keys could be guessed by who reads the database, and then the answers; a UUID has 36 characters.
 _KEY: Final = re.compile(r"[!-~]{16,255}")

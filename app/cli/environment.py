@@ -9,7 +9,6 @@ from typing import Annotated, Any, NoReturn, TypeVar
 import typer
 from pydantic import ValidationError
 
-from app.api.required_privacy import required_by
 from app.catalog import migrations
 from app.catalog.queue import queue_app
 from app.catalog.roles import DatabaseUrls
@@ -21,6 +20,7 @@ from app.process.embedded import EmbeddedPostgres, home_of, running_urls, server
 from app.services.signing import signer_of
 from app.settings import Settings
 from app.telemetry import refuse_missing_exporter
+from app.web.required_privacy import required_by
 
 T = TypeVar("T")
 

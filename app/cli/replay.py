@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from app.api.required_privacy import required_by
 from app.catalog import migrations
 from app.cli.environment import DataDir, database_of, fail, settings_of, with_services
 from app.domain.advice import PackedReference
@@ -15,6 +14,7 @@ from app.services import computation
 from app.services.computation import compute_advice, compute_references
 from app.services.replay import Replay
 from app.settings import Settings
+from app.web.required_privacy import required_by
 
 #: The most differences that are printed.
 _MOST = 20

@@ -5,11 +5,11 @@ from typing import Annotated, Any
 
 import typer
 
-from app.api.required_privacy import privacy_in
 from app.cli.environment import DataDir, fail, on_services
 from app.domain.quotas import Quota
 from app.factory import Factory
 from app.settings import numbers_by_name
+from app.web.required_privacy import privacy_in
 
 tenants = typer.Typer(help=__doc__, no_args_is_help=True, rich_markup_mode=None)
 

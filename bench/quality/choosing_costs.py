@@ -20,10 +20,10 @@ from aegis_advisor.measures import MEASURES
 from aegis_advisor.ranking import Question, recommend
 from aegis_advisor.reconstruction import Reference, reconstruct
 from aegis_provider import document_of, summarize
-from app.api.uploads import read_publication
 from app.domain.configurations import ConfigurationTable
 from app.domain.documents import evidence_of, pairs_of
 from app.services.configurations import unpack_configurations
+from app.web.uploads import read_publication
 from bench.measuring import timed
 from bench.quality.large_tables import MEMORY, Size, made, plan, records_of
 from bench.quality.rivals.mascara import information_loss

@@ -22,9 +22,9 @@ from aegis_advisor.reconstruction import reconstruct
 from aegis_provider import Configuration, Plan, document_of, load_plan, prepare_entry
 from aegis_provider.plan.model import IDENTITY
 from aegis_sdk.wire import EntryDocument
-from app.api.uploads import read_publication
 from app.domain.documents import associations_of, evidence_of, pairs_of
 from app.services.configurations import unpack_configurations
+from app.web.uploads import read_publication
 from bench import credit_cards
 from bench.measuring import run
 from bench.quality import real_tables

@@ -14,8 +14,6 @@ import orjson
 
 from aegis_sdk import BadRequestError, Client
 from aegis_sdk.wire import EntryDocument
-from app.api.published import published_entry
-from app.api.uploads import parse_entry, read_publication
 from app.catalog.queue import queue_app
 from app.catalog.session import Database
 from app.domain.callers import DEVELOPER
@@ -25,6 +23,8 @@ from app.factory import Factory
 from app.process.embedded import running_url
 from app.services.digests import digest
 from app.services.publications import packed_tables, sum_faults
+from app.web.published import published_entry
+from app.web.uploads import parse_entry, read_publication
 from bench import made_up_entries
 from bench.measuring import MEGABYTE, MILLISECONDS, heading, percentile, run, spread, table, timed, verdict
 from bench.speed.advice import MEASURE

@@ -5,7 +5,7 @@ from starlette.requests import HTTPConnection
 from starlette.types import Message, Receive, Scope, Send
 
 from app.api.middleware.http_middleware import HttpMiddleware
-from app.api.request_scope import answer_headers
+from app.web.request_scope import answer_headers
 
 
 class AnswerHeaders(HttpMiddleware):

@@ -4,10 +4,10 @@ from anyio import to_thread
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import Message, Receive, Scope, Send
 
-from app.api.codings import CODINGS, deflated
 from app.api.conditional import with_coding
 from app.api.middleware.http_middleware import HttpMiddleware
-from app.api.negotiation import preferred
+from app.web.codings import CODINGS, deflated
+from app.web.negotiation import preferred
 
 #: Shorter answers are hardly any shorter when they are compressed.
 SHORTEST = 1_000

@@ -4,9 +4,9 @@ from starlette.requests import HTTPConnection
 from starlette.types import Receive, Scope, Send
 
 from app.api.middleware.http_middleware import HttpMiddleware
-from app.api.request_scope import REQUEST_ID, answer_headers
 from app.log import bound
 from app.process.answers import REQUEST_ID_HEADER, request_id_of
+from app.web.request_scope import REQUEST_ID, answer_headers
 
 
 class RequestIds(HttpMiddleware):

@@ -8,11 +8,13 @@ from fastapi import APIRouter, Query, Request, Response
 
 from aegis_sdk import wire
 from app.api.conditional import NOT_MODIFIED, PUBLIC, KnownTagsDependency, etag_of
-from app.api.dependencies import CallerDependency, FactoryDependency, StateDependency
+from app.api.dependencies import CallerDependency, FactoryDependency
 from app.api.describe import answers
-from app.api.mapping import JsonResponse, timestamp
+from app.api.json_response import JsonResponse
 from app.api.paging import PageLimit, PageToken, links
 from app.domain.audit import SignedHead, SigningKey, WantedRecords
+from app.web.mapping import timestamp
+from app.web.state import StateDependency
 
 router = APIRouter(tags=["audit"])
 

@@ -7,27 +7,21 @@ import structlog
 from fastapi import APIRouter, Depends, Query, Request, Response
 
 from aegis_sdk import wire
-from app.api.asked import question_of
-from app.api.bodies import validated
-from app.api.data_request_json import answer, head_body
-from app.api.dependencies import (
-    CallerDependency,
-    FactoryDependency,
-    SmallBodyDependency,
-    StateDependency,
-    Version,
-    require_room,
-    services_of,
-)
+from app.api.data_request_answers import answer
+from app.api.dependencies import CallerDependency, FactoryDependency, SmallBodyDependency, Version, require_room
 from app.api.describe import answers, body
 from app.api.idempotency import OnceDependency
-from app.api.mapping import JsonResponse
+from app.api.json_response import JsonResponse
 from app.api.paging import PageLimit, PageToken, links
 from app.catalog.stores.data_requests import Wanted
 from app.domain.data_requests import DataRequest, NewDataRequest, Side, State
 from app.factory import Factory
 from app.services.advice import QuestionRules
 from app.services.data_requests import DataRequestService
+from app.web.asked import question_of
+from app.web.bodies import validated
+from app.web.data_request_json import head_body
+from app.web.state import StateDependency, services_of
 
 router = APIRouter(tags=["requests"])
 

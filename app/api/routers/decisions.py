@@ -13,17 +13,18 @@ from fastapi import APIRouter, Depends, Response
 from pydantic import BaseModel
 
 from aegis_sdk import wire
-from app.api.bodies import validated
-from app.api.data_request_json import answer
-from app.api.dependencies import CallerDependency, SmallBodyDependency, StateDependency, services_of
+from app.api.data_request_answers import answer
+from app.api.dependencies import CallerDependency, SmallBodyDependency
 from app.api.describe import answers, body
 from app.api.idempotency import OnceDependency
-from app.api.required_privacy import required_privacy
 from app.domain.data_requests import Action, DataRequest, GrantLimit
 from app.domain.documents import compress
 from app.domain.handovers import Handover, Link
 from app.domain.verifications import Verification
 from app.factory import Factory
+from app.web.bodies import validated
+from app.web.required_privacy import required_privacy
+from app.web.state import StateDependency, services_of
 
 router = APIRouter(prefix="/v1/requests/{request_id}", tags=["requests"])
 

@@ -6,10 +6,10 @@ from anyio import to_thread
 from fastapi import APIRouter, Header, Request, Response
 
 from app.api.conditional import NOT_MODIFIED, PUBLIC, KnownTagsDependency, etag_of
-from app.api.dependencies import StateDependency
 from app.api.describe import problems
-from app.api.negotiation import preferred
 from app.api.pages import PAGE_HEADERS, Site
+from app.web.negotiation import preferred
+from app.web.state import StateDependency
 
 router = APIRouter(tags=["documentation"])
 

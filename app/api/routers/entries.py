@@ -1,7 +1,6 @@
 """Catalogue entries."""
 
 import re
-from math import prod
 from typing import Annotated
 
 import structlog
@@ -25,29 +24,25 @@ from app.api.dependencies import (
     CallerDependency,
     FactoryDependency,
     PublisherDependency,
-    State,
-    StateDependency,
     Version,
     require_room,
-    services_of,
 )
 from app.api.describe import answers, body
 from app.api.idempotency import OnceDependency
-from app.api.mapping import (
-    JsonResponse,
+from app.api.json_response import JsonResponse
+from app.api.paging import PageLimit, PageToken, links
+from app.catalog.stores.entries import Search
+from app.domain.entries import Publication
+from app.factory import Factory
+from app.services.publishing import Published
+from app.web.entry_documents import document_json
+from app.web.mapping import (
     entry_head_json,
-    entry_json,
     page_body,
     published_body,
 )
-from app.api.paging import PageLimit, PageToken, links
-from app.api.uploads import read_publication_in
-from app.catalog.stores.entries import Search
-from app.domain.callers import Caller
-from app.domain.documents import is_small
-from app.domain.entries import CountTable, Publication, Visibility
-from app.factory import Factory
-from app.services.publishing import Published
+from app.web.state import State, StateDependency, services_of
+from app.web.uploads import read_publication_in
 
 router = APIRouter(prefix="/v1/entries", tags=["entries"])
 
@@ -64,9 +59,6 @@ def _without_control_characters(text: str) -> str:
 
 
 SearchText = Annotated[str, AfterValidator(_without_control_characters)]
-
-#: Up to this many cells and bytes, a document is put together in this process, in a few milliseconds.
-SMALL = 50_000
 
 
 @router.post(
@@ -159,7 +151,7 @@ async def read_entry(
             return unchanged
         schema, configurations = await catalogue.schema(head)
     parts = (head.visibility, schema, configurations, (), head.shows_counts_to(caller))
-    document = await _document(state, caller, *parts)
+    document = await document_json(state, caller, *parts)
     return JsonResponse(entry_head_json(head, verdict, document), headers=headers)
 
 
@@ -184,7 +176,7 @@ async def read_summaries(
         if (unchanged := known.unchanged(headers["ETag"], headers)) is not None:
             return unchanged
         parts = await catalogue.summaries(head)
-    document = await _document(state, caller, head.visibility, *parts, in_full=True)
+    document = await document_json(state, caller, head.visibility, *parts, in_full=True)
     return JsonResponse(document, headers=headers)
 
 
@@ -242,23 +234,6 @@ async def delete_entry(
     """Deletes every version and all advice on it. `If-Match` is optional."""
     await factory.catalogue().delete(caller, entry_id, is_current)
     return Response(status_code=204)
-
-
-async def _document(
-    state: State,
-    caller: Caller,
-    visibility: Visibility,
-    schema: bytes,
-    configurations: bytes,
-    tables: tuple[CountTable, ...],
-    in_full: bool,  # noqa: FBT001 -- as in `entry_json`
-) -> bytes:
-    """Return the published document as JSON. A child makes large ones; call this outside of any transaction."""
-    parts = (visibility, schema, configurations, tables, in_full)
-    cells = sum(prod(table.counts.shape) for table in tables)
-    if cells <= SMALL and is_small(schema, SMALL) and is_small(configurations, SMALL):
-        return entry_json(*parts)
-    return await state.making.run(entry_json, *parts, on_behalf_of=caller.tenant)
 
 
 def _published(state: State, published: Published, status: int) -> JsonResponse:

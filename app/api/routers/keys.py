@@ -7,15 +7,16 @@ import structlog
 from fastapi import APIRouter, Query, Request, Response
 
 from aegis_sdk import wire
-from app.api.bodies import validated
 from app.api.dependencies import AdministratorDependency, CallerDependency, FactoryDependency, SmallBodyDependency
 from app.api.describe import answers, body
 from app.api.idempotency import OnceDependency
-from app.api.mapping import JsonResponse, timestamp
+from app.api.json_response import JsonResponse
 from app.api.paging import PageLimit, PageToken, links
 from app.domain.callers import LONGEST_TENANT, ApiKey, Caller, Role, is_prefix
 from app.domain.errors import Fault, InvalidDocumentError
 from app.factory import Factory
+from app.web.bodies import validated
+from app.web.mapping import timestamp
 
 router = APIRouter(prefix="/v1/keys", tags=["keys"])
 

@@ -7,12 +7,13 @@ import structlog
 from fastapi import APIRouter, Response
 
 from aegis_sdk import wire
-from app.api.bodies import validated
 from app.api.dependencies import CallerDependency, FactoryDependency, SmallBodyDependency
 from app.api.describe import answers, body
 from app.api.idempotency import OnceDependency
-from app.api.mapping import JsonResponse, timestamp
+from app.api.json_response import JsonResponse
 from app.factory import Factory
+from app.web.bodies import validated
+from app.web.mapping import timestamp
 
 router = APIRouter(prefix="/v1/requests/{request_id}/lease", tags=["requests"])
 

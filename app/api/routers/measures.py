@@ -11,7 +11,7 @@ from aegis_sdk import wire
 from app.api.conditional import NOT_MODIFIED, REVALIDATED, KnownTagsDependency, etag_of
 from app.api.dependencies import CallerDependency
 from app.api.describe import answers
-from app.api.mapping import JsonResponse
+from app.api.json_response import JsonResponse
 
 router = APIRouter(tags=["measures"])
 

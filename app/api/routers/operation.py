@@ -5,9 +5,9 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query, Request, Response
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
-from app.api.dependencies import StateDependency
 from app.api.describe import problems
 from app.domain.errors import DatabaseUnavailableError, NoWorkerError
+from app.web.state import StateDependency
 
 router = APIRouter(tags=["operation"])
 

@@ -6,13 +6,13 @@ import structlog
 from fastapi import APIRouter, Response
 
 from aegis_sdk import wire
-from app.api.bodies import validated
 from app.api.dependencies import CallerDependency, FactoryDependency, SmallBodyDependency
 from app.api.describe import answers, body
-from app.api.mapping import JsonResponse
-from app.api.required_privacy import required_privacy
+from app.api.json_response import JsonResponse
 from app.api.routers.keys import OwnTenant
 from app.domain.tenants import TenantPolicy
+from app.web.bodies import validated
+from app.web.required_privacy import required_privacy
 
 _log = structlog.get_logger(__name__)
 

@@ -5,10 +5,12 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 
 from aegis_sdk import wire
-from app.api.dependencies import FactoryDependency, PublisherDependency, State, StateDependency
+from app.api.dependencies import FactoryDependency, PublisherDependency
 from app.api.describe import answers
-from app.api.mapping import JsonResponse, head_body
+from app.api.json_response import JsonResponse
 from app.services.publishing import Terms
+from app.web.mapping import head_body
+from app.web.state import State, StateDependency
 
 router = APIRouter(tags=["entries"])
 

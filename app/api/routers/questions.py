@@ -6,13 +6,14 @@ from uuid import UUID
 from fastapi import APIRouter, Query, Request, Response
 
 from aegis_sdk import wire
-from app.api.advice_json import request_of
 from app.api.dependencies import CallerDependency, FactoryDependency
 from app.api.describe import answers
-from app.api.mapping import JsonResponse, timestamp
+from app.api.json_response import JsonResponse
 from app.api.paging import PageLimit, PageToken, links
 from app.catalog.stores.questions import AskedRecord
 from app.domain.callers import LONGEST_TENANT
+from app.web.advice_json import request_of
+from app.web.mapping import timestamp
 
 router = APIRouter(tags=["operation"])
 

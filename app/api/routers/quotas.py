@@ -6,14 +6,14 @@ import structlog
 from fastapi import APIRouter, Response
 
 from aegis_sdk import wire
-from app.api.bodies import validated
 from app.api.dependencies import CallerDependency, FactoryDependency, SmallBodyDependency
 from app.api.describe import answers, body
-from app.api.mapping import JsonResponse
+from app.api.json_response import JsonResponse
 from app.api.routers.keys import OwnTenant
 from app.domain.callers import Caller
 from app.domain.quotas import Quota
 from app.factory import Factory
+from app.web.bodies import validated
 
 _log = structlog.get_logger(__name__)
 

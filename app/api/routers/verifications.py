@@ -6,15 +6,16 @@ import structlog
 from fastapi import APIRouter, Response
 
 from aegis_sdk import wire
-from app.api.dependencies import CallerDependency, State, StateDependency, services_of
+from app.api.dependencies import CallerDependency
 from app.api.describe import answers, body
 from app.api.evidence_json import evidence_json
-from app.api.mapping import JsonResponse
+from app.api.json_response import JsonResponse
 from app.api.routers.decisions import DECIDED, StepDependency
 from app.domain.callers import Caller
 from app.domain.data_requests import Action
 from app.domain.documents import is_small
 from app.services.verifications import PackedEvidence
+from app.web.state import State, StateDependency, services_of
 
 router = APIRouter(prefix="/v1/requests/{request_id}", tags=["requests"])
 

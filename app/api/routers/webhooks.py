@@ -7,21 +7,22 @@ import structlog
 from fastapi import APIRouter, Query, Response
 
 from aegis_sdk import wire
-from app.api.bodies import validated
 from app.api.dependencies import (
     AdministratorDependency,
     CallerDependency,
     FactoryDependency,
     PatchDependency,
     SmallBodyDependency,
-    StateDependency,
 )
 from app.api.describe import answers, body
 from app.api.idempotency import OnceDependency, nothing
-from app.api.mapping import JsonResponse, timestamp
+from app.api.json_response import JsonResponse
 from app.api.routers.keys import OwnTenant
 from app.domain.webhooks import Delivery, Webhook
 from app.factory import Factory
+from app.web.bodies import validated
+from app.web.mapping import timestamp
+from app.web.state import StateDependency
 
 router = APIRouter(prefix="/v1/webhooks", tags=["webhooks"])
 

@@ -4,8 +4,8 @@ import pytest
 from fastapi import Response
 
 from app.api.conditional import KnownTags
-from app.api.errors import MalformedRequestError
 from app.services.catalogue import CatalogueService
+from app.web.errors import MalformedRequestError
 from tests.service import ask, create_key, example_entry, publish, running_app
 
 

@@ -8,11 +8,11 @@ from uuid import uuid4
 import psycopg
 import pytest
 
-from app.api import limits
 from app.catalog.queue import queue_app
 from app.catalog.session import Database
 from app.domain.callers import Caller, Role
 from app.factory import Factory
+from app.web import limits
 from tests.service import ACCEPTED, Worker, create_key, example_entry, running_app
 
 CALLS = {

@@ -5,12 +5,12 @@ from datetime import timedelta
 import psycopg
 import pytest
 
-from app.api import limits
-from app.api.bodies import BodyBudget
 from app.domain.errors import OverloadedError, TooManyGuessesError, UnknownKeyError
 from app.domain.quotas import Quota
 from app.domain.rates import Rate
 from app.services.guesses import Guesses
+from app.web import limits
+from app.web.bodies import BodyBudget
 from tests.running import serving
 from tests.service import ACCEPTED, ask, create_key, example_entry, publish, running_app
 

@@ -8,7 +8,7 @@ from aegis_sdk.wire.documents import Answer
 from app.api import registry
 from app.api.dependencies import CallerDependency, FactoryDependency
 from app.api.describe import answers
-from app.api.mapping import JsonResponse
+from app.api.json_response import JsonResponse
 from app.catalog.stores.entries import Search
 from app.main import create_app
 from app.settings import Settings

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from aegis_sdk.wire import COUNT_MAX, EntryDocument, NotJsonError, faults_of, read_json
-from app.api.uploads import parse_entry, read_publication
 from app.domain.errors import InvalidDocumentError
 from app.services import publications
 from app.services.digests import digest
+from app.web.uploads import parse_entry, read_publication
 from tests.pairs import associated_entry, paired_entry
 from tests.service import example_entry
 

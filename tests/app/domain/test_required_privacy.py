@@ -6,11 +6,11 @@ from dataclasses import asdict
 
 import pytest
 
-from app.api.required_privacy import privacy_in, required_by
 from app.domain.advice import AdviceQuestion
 from app.domain.errors import InvalidDocumentError
 from app.domain.required_privacy import NOTHING_REQUIRED, RequiredPrivacy
 from app.settings import Settings
+from app.web.required_privacy import privacy_in, required_by
 
 
 def test_the_stricter_limit_of_two_applies():

@@ -17,15 +17,15 @@ from aegis_advisor.measures import MEASURES
 from aegis_advisor.ranking import assess
 from aegis_advisor.reconstruction import reconstruct
 from aegis_sdk import wire
-from app.api.bodies import SMALL_BODY
-from app.api.published import published_entry
-from app.api.uploads import read_publication_in
 from app.catalog.stores.advice import AdviceStore
 from app.domain.advice import Problem, Status
 from app.domain.errors import InterruptedWorkError
 from app.domain.lanes import Lane
 from app.process.child import ChildProcess
 from app.services.limits import PAIR_CELLS, PAIR_TABLES, PAIRS, excess_pairs
+from app.web.bodies import SMALL_BODY
+from app.web.published import published_entry
+from app.web.uploads import read_publication_in
 from tests.service import ask, example_entry, publish
 
 

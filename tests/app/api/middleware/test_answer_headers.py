@@ -4,8 +4,8 @@ import pytest
 from fastapi import APIRouter, Request, Response
 
 from app.api import registry
-from app.api.request_scope import answer_headers
 from app.domain.errors import NotFoundError
+from app.web.request_scope import answer_headers
 from tests.service import running_app
 
 router = APIRouter()

@@ -7,9 +7,9 @@ from fastapi import APIRouter, Response
 from fastapi.responses import StreamingResponse
 
 from app.api import registry
-from app.api.codings import CODINGS, deflated
 from app.api.middleware import compression
-from tests.app.api.test_codings import inflated
+from app.web.codings import CODINGS, deflated
+from tests.app.web.test_codings import inflated
 from tests.service import example_entry, publish, running_app
 
 LONG = 10_000_000

@@ -14,6 +14,12 @@ PAGES = ("/", "/docs")
 NUMBERS = "list (1 or more items) of (<code>1</code> or <code>2</code>)"
 
 
+@pytest.fixture(name="shared_api")
+async def _api_without_console(database_url):
+    async with running_app(database_url, console=False) as api:
+        yield api
+
+
 class Page(HTMLParser):
     """What a page holds: its anchors, its links, and whatever a browser would load or run."""
 

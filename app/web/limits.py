@@ -3,12 +3,13 @@
 from dataclasses import dataclass
 from typing import Final, Self
 
-from app.api.bodies import BodyBudget
+from app.domain.errors import StorageFullError
 from app.domain.quotas import NO_QUOTA, Quota
 from app.domain.rates import Rate
 from app.process.disk import Disk
 from app.services.guesses import Guesses
 from app.settings import Settings
+from app.web.bodies import BodyBudget
 
 #: Seconds in which rates are counted.
 MINUTE, DAY = 60.0, 86_400.0
@@ -55,3 +56,12 @@ class Limits:
             disk=None if settings.disk_dir is None else Disk(settings.disk_dir, settings.disk_reserve_bytes),
             request_days=settings.request_days,
         )
+
+    def refuse_full_disk(self) -> None:
+        """Refuse to store more.
+
+        Raises:
+            StorageFullError: the disk of the database is almost full.
+        """
+        if self.disk is not None and not self.disk.has_room:
+            raise StorageFullError("The disk of the database is almost full: nothing more is stored until it has room.")

@@ -4,9 +4,9 @@ import math
 
 from fastapi import Request
 
-from app.api.request_scope import answer_headers
 from app.domain.errors import RateExceededError
 from app.domain.rates import Rate, Standing
+from app.web.request_scope import answer_headers
 
 
 def take_turn(request: Request, rate: Rate, tenant: str) -> None:

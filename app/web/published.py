@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from aegis_advisor.evidence import AttributeEvidence, Masking, PairAssociation, PairCounts, Perturbation
 from aegis_advisor.joint import PublishedTrace
 from aegis_sdk import wire
-from app.api.mapping import visibility_of
 from app.domain.published import ConfigurationColumns, DisclosureControl, Path, PublishedEntry
 from app.domain.transfers import Figures
+from app.web.mapping import visibility_of
 
 
 def published_entry(entry: wire.EntryDocument, document: dict[str, Any]) -> PublishedEntry:

@@ -12,15 +12,15 @@ from pydantic import BaseModel, ValidationError
 
 from aegis_sdk import wire
 from aegis_sdk.wire import NotJsonError, read_json
-from app.api.bodies import invalid_document
-from app.api.errors import MalformedRequestError
-from app.api.published import published_entry
 from app.domain.entries import Publication
 from app.domain.errors import InvalidDocumentError
 from app.domain.lanes import Lane
 from app.process.child import ChildProcess
 from app.services.policy import NO_POLICY, Policy
 from app.services.publications import publication_of
+from app.web.bodies import invalid_document
+from app.web.errors import MalformedRequestError
+from app.web.published import published_entry
 
 #: The most bytes of an entry that is checked in the light lane, and the seconds after which it changes to the heavy
 #: one, since a small document can describe much work.

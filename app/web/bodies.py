@@ -1,6 +1,6 @@
 """Request bodies: reads them up to a limit, inflates them, and parses and validates small ones.
 
-`app.api.uploads` parses entries.
+`app.web.uploads` parses entries.
 """
 
 from collections.abc import AsyncIterator, Callable, Collection, Iterator
@@ -14,9 +14,9 @@ from pydantic import BaseModel, ValidationError
 from starlette.requests import ClientDisconnect
 
 from aegis_sdk.wire import NotJsonError, faults_of, read_json, refuse_repeated_members
-from app.api.codings import BOMB_BYTES, BOMB_RATIO, CODINGS, CodingError, InflatedSizeError, Inflater
-from app.api.errors import BodyTooLargeError, ContentCodingError, MalformedRequestError, MediaTypeError
 from app.domain.errors import Fault, InvalidDocumentError, OverloadedError
+from app.web.codings import BOMB_BYTES, BOMB_RATIO, CODINGS, CodingError, InflatedSizeError, Inflater
+from app.web.errors import BodyTooLargeError, ContentCodingError, MalformedRequestError, MediaTypeError
 
 #: The most bytes of a question or a change of visibility.
 SMALL_BODY = 256 * 1024

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from aegis_advisor.measures import MEASURES
 from aegis_sdk import wire
-from app.api.required_privacy import required_privacy
 from app.domain.advice import AdviceQuestion, ReferenceKind
+from app.web.required_privacy import required_privacy
 
 
 def question_of(asked: wire.Question) -> AdviceQuestion:

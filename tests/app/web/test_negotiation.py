@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.api.negotiation import preferred, qualities
+from app.web.negotiation import preferred, qualities
 
 CODINGS = ("zstd", "gzip", "identity")
 TYPES = ("text/html", "application/json")

@@ -3,7 +3,7 @@
 import struct
 import zlib
 
-from app.api.codings import zstd
+from app.web.codings import zstd
 
 MEBIBYTE = 2**20
 

@@ -6,11 +6,11 @@ from typing import Any
 import orjson
 
 from aegis_sdk import wire
-from app.api.mapping import timestamp
 from app.domain.advice import AdviceQuestion, View
 from app.domain.configurations import MASKED_ONLY
 from app.services.advice import SeenAdvice
 from app.services.views import RESULT_FIELDS, shown
+from app.web.mapping import timestamp
 
 
 def advice_json(seen: SeenAdvice) -> bytes:

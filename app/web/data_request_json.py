@@ -1,48 +1,39 @@
 """Conversion of requests for data to the contract's JSON."""
 
-from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import timedelta
 from typing import Any, Final
 
 from aegis_sdk import wire
-from app.api.advice_json import request_of
-from app.api.mapping import JsonResponse, timestamp
 from app.domain.callers import Caller
 from app.domain.data_requests import Change, DataRequest
 from app.domain.documents import decompress
 from app.domain.handovers import Handover
 from app.domain.verifications import Verification
 from app.services.data_requests import DataRequestService
+from app.web.advice_json import request_of
+from app.web.mapping import timestamp
 
 _ASKED: Final = frozenset(wire.Question.model_fields)
 
 
-async def answer(
-    service: DataRequestService,
-    request: DataRequest,
-    caller: Caller,
-    days: int,
-    status: int = 200,
-    headers: Mapping[str, str] | None = None,
-) -> JsonResponse:
-    """A request with its history as `wire.DataRequest`, as an answer.
+async def data_request_body(
+    service: DataRequestService, request: DataRequest, caller: Caller, days: int
+) -> dict[str, Any]:
+    """A request with its history as `wire.DataRequest`.
 
     Args:
         service: knows its history.
         request: the request.
         caller: who reads it.
         days: how many days after its last change it expires.
-        status: of the answer.
-        headers: of the answer.
     """
     handover, verification = await service.handover(request), await service.verification(caller, request)
-    body = head_body(request, caller, days) | {
+    return head_body(request, caller, days) | {
         "delivery": None if handover is None else _delivery_body(handover),
         "verification": None if verification is None else _verification_body(verification),
         "changes": [_change_body(one) for one in await service.changes(request)],
     }
-    return JsonResponse(body, status, headers)
 
 
 def head_body(request: DataRequest, caller: Caller, days: int) -> dict[str, Any]:

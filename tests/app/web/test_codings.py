@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.api.codings import BOMB_BYTES, BOMB_RATIO, CODINGS, CodingError, InflatedSizeError, Inflater, deflated, zstd
-from tests.app.api.bombs import MEBIBYTE, gzip_bomb, skippable, zstd_bomb, zstd_of_far_window
+from app.web.codings import BOMB_BYTES, BOMB_RATIO, CODINGS, CodingError, InflatedSizeError, Inflater, deflated, zstd
+from tests.app.web.bombs import MEBIBYTE, gzip_bomb, skippable, zstd_bomb, zstd_of_far_window
 from tests.service import ACCEPTED, example_entry, publish, running_app
 
 LIMIT = 64 * MEBIBYTE

@@ -1,0 +1,59 @@
+"""The lines that do in a terminal what a page does, to copy. Everything in them is quoted for the shell."""
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote, urlencode
+
+import orjson
+
+from app.console.viewers import Viewer
+
+
+@dataclass(frozen=True, slots=True)
+class Commands:
+    """What to type instead of clicking.
+
+    Attributes:
+        aegis: lines of the command `aegis`.
+        curl: the same by HTTP.
+    """
+
+    aegis: tuple[str, ...] = ()
+    curl: tuple[str, ...] = ()
+
+
+def aegis(*words: str) -> str:
+    """A line of the command `aegis`."""
+    return shlex.join(["aegis", *words])
+
+
+def curl(
+    viewer: Viewer,
+    path: str,
+    query: Mapping[str, str] | None = None,
+    *,
+    method: str = "GET",
+    body: Mapping[str, Any] | None = None,
+    file: str | None = None,
+) -> str:
+    """A call of the API.
+
+    Args:
+        viewer: who would call; without keys, none is sent.
+        path: below the service's address; its parts are escaped here.
+        query: the parameters.
+        method: of the call.
+        body: what is sent as JSON.
+        file: the name of a file that is sent as JSON instead.
+    """
+    asked = f"?{urlencode(query)}" if query else ""
+    parts = ["curl", "-s"]
+    parts += [] if method == ("GET" if body is None and file is None else "POST") else ["-X", method]
+    parts += [] if viewer.is_developer else ['-H "Authorization: Bearer $AEGIS_API_KEY"']
+    if body is not None or file is not None:
+        data = orjson.dumps(body).decode() if file is None else f"@{file}"
+        parts += ["-H 'Content-Type: application/json'", "--data-binary", shlex.quote(data)]
+    # The address is in double quotes for its variable, and the rest is percent-encoded, so the shell changes nothing.
+    return " ".join([*parts, f'"$AEGIS_URL{quote(path)}{asked}"'])

@@ -1,0 +1,28 @@
+// What pages gain where scripts run. Everything works without it.
+"use strict";
+
+// Lines to copy get a button that copies them.
+for (const line of document.querySelectorAll("[data-copy]")) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "copy";
+  button.textContent = "Copy";
+  button.setAttribute("aria-label", "Copy: " + line.textContent.trim().slice(0, 60));
+  button.addEventListener("click", async () => {
+    try {
+      await navigator.clipboard.writeText(line.textContent.trim());
+      button.textContent = "Copied";
+    } catch {
+      getSelection().selectAllChildren(line);
+      button.textContent = "Selected";
+    }
+    setTimeout(() => (button.textContent = "Copy"), 2000);
+  });
+  line.after(button);
+}
+
+// Sliders show their value while they move.
+document.addEventListener("input", ({ target }) => {
+  const shown = target.type === "range" && document.querySelector(`output[for="${CSS.escape(target.id)}"]`);
+  if (shown) shown.value = target.value;
+});

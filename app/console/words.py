@@ -1,0 +1,72 @@
+"""How pages write numbers, times and words."""
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from markupsafe import Markup
+
+_UNITS: Final = ("bytes", "kB", "MB", "GB", "TB")
+_THOUSAND: Final = 1000
+
+
+def count(number: int) -> str:
+    """A number of things, such as `12,345`."""
+    return f"{number:,}"
+
+
+def share(part: float) -> str:
+    """A share from 0 to 1 in percent, with three digits: `87.3 %`."""
+    return f"{significant(100 * part)} %"
+
+
+def significant(number: float, digits: int = 3) -> str:
+    """A number with so many significant digits, without an exponent as long as it is of a usual size."""
+    if number == 0 or not math.isfinite(number):
+        return f"{number:g}"
+    decimals = max(digits - 1 - math.floor(math.log10(abs(number))), 0)
+    tiny, huge = 1e-6, 1e15
+    return f"{number:,.{decimals}f}" if tiny <= abs(number) < huge else f"{number:.{digits - 1}e}"
+
+
+def size(number: int) -> str:
+    """So many bytes, such as `1.5 MB`."""
+    amount, place = float(number), 0
+    while amount >= _THOUSAND and place < len(_UNITS) - 1:
+        amount, place = amount / _THOUSAND, place + 1
+    return f"{number} bytes" if place == 0 else f"{significant(amount)} {_UNITS[place]}"
+
+
+def moment(at: datetime) -> Markup:
+    """A time in UTC to the minute, which programs can read, too."""
+    at = at.astimezone(UTC)
+    return Markup('<time datetime="{}">{}</time>').format(f"{at:%Y-%m-%dT%H:%M:%SZ}", f"{at:%Y-%m-%d %H:%M} UTC")
+
+
+def term(word: str, shown: str | None = None) -> Markup:
+    """A word of the glossary, with a link to it."""
+    return Markup('<a class="term" href="/glossary#{}">{}</a>').format(anchor(word), shown or word)
+
+
+def anchor(word: str) -> str:
+    """The name of a word's place in the glossary."""
+    return re.sub(r"[^a-z0-9]+", "-", word.lower()).strip("-")
+
+
+def plural(number: int, one: str, many: str | None = None) -> str:
+    """So many things, such as `1 entry` or `2 entries`."""
+    return f"{count(number)} {one if number == 1 else many or one + 's'}"
+
+
+FILTERS: Mapping[str, Callable[..., Any]] = {
+    "anchor": anchor,
+    "count": count,
+    "moment": moment,
+    "plural": plural,
+    "share": share,
+    "significant": significant,
+    "size": size,
+    "term": term,
+}

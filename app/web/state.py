@@ -1,0 +1,84 @@
+"""The state of the process, which every route may use."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import Depends, Request
+from procrastinate import App
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.catalog.announcements import Announcements
+from app.catalog.probe import Probe
+from app.catalog.session import Database
+from app.domain.lanes import Lane
+from app.factory import Factory
+from app.identity import TokenReader
+from app.process.child import ChildProcess
+from app.services.admission import Admission
+from app.services.policy import Policy
+from app.services.recent_versions import RecentVersions
+from app.services.signing import Signer
+from app.telemetry import ApiMetrics
+from app.web.limits import Limits
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """The state of the process: made when it starts, and kept at `request.app.state.aegis`.
+
+    Attributes:
+        database: the catalogue's.
+        probe: looks whether it answers.
+        queue: the queue of jobs.
+        announcements: tell which advice has been answered.
+        checking: the child processes that check entries.
+        making: the child process that makes large answers.
+        recent: what is known of the versions that were asked about lately.
+        max_body_bytes: how large an entry may be.
+        limits: what callers may use.
+        question_budget: how many questions a tenant with the coarse view may ask about a version.
+        tenant_jobs: how many jobs of a tenant may run at the same time.
+        policy: what disclosure control entries must have.
+        admission: what is asked of new versions besides.
+        development_mode: whether everybody may do everything.
+        webhooks_allow_private: whether webhooks may lead into private networks.
+        links_allow_private: whether links to delivered tables may.
+        metrics: what the process counts.
+        tokens: reads tokens of the trusted issuer; None if there is none.
+        signer: signs receipts; None if there is no key.
+    """
+
+    database: Database
+    probe: Probe
+    queue: App
+    announcements: Announcements
+    checking: Mapping[Lane, ChildProcess]
+    making: ChildProcess
+    recent: RecentVersions
+    max_body_bytes: int
+    limits: Limits
+    question_budget: int
+    tenant_jobs: int
+    policy: Policy
+    admission: Admission
+    development_mode: bool
+    webhooks_allow_private: bool
+    links_allow_private: bool
+    metrics: ApiMetrics
+    tokens: TokenReader | None = None
+    signer: Signer | None = None
+
+
+def get_state(request: Request) -> State:
+    """The state of the process."""
+    state: State = request.app.state.aegis
+    return state
+
+
+StateDependency = Annotated[State, Depends(get_state)]
+
+
+def services_of(state: State, session: AsyncSession) -> Factory:
+    """The services of a transaction, by the settings of the process."""
+    return Factory(session, state.queue, state.tenant_jobs, state.limits.quota)
