@@ -31,6 +31,12 @@ class Session:
     key: ApiKey | None = None
     issuer: str | None = None
 
+    @property
+    def ends_at(self) -> datetime:
+        """When it ends, as far as is known now."""
+        ends = self.key.expires_at if self.key is not None else None
+        return self.expires_at if ends is None else min(self.expires_at, ends)
+
     def is_valid(self, now: datetime, trusted_issuer: str | None) -> bool:
         """Whether it has not ended at `now`: neither itself nor its key, nor the trust in the issuer of its token."""
         is_trusted = self.issuer == trusted_issuer if self.key is None else self.key.is_valid(now)

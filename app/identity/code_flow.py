@@ -90,21 +90,24 @@ class CodeFlow:
         url = self._endpoint(await self._discovery.document(), "authorization_endpoint")
         return str(httpx.URL(url).copy_merge_params(asked))
 
-    async def holder(self, pending: str, answer: Answer) -> Holder:
-        """Who has signed in: the holder of the access token that the issuer gives for its answer.
+    async def holder(self, pending: str, code: str) -> Holder:
+        """Who has signed in: the holder of the access token that the issuer gives for a code.
 
         Raises:
-            UnknownKeyError: the answer is not one to this pending sign-in, or the issuer has refused.
+            UnknownKeyError: the issuer does not accept the code, or its tokens are not for this sign-in.
             RoleNotAllowedError: the token gives its holder no tenant or no role.
             IssuerUnavailableError: the issuer does not answer, or not as it must.
         """
-        code = self._code(pending, answer)
         tokens = await self._tokens(code, _derived(pending, "verifier"))
         await self._check_id_token(str(tokens.get("id_token")), _derived(pending, "nonce"))
         return await self._reader.holder(str(tokens.get("access_token")))
 
-    def _code(self, pending: str, answer: Answer) -> str:
-        """The code in an answer, if it is the answer to this sign-in."""
+    def code(self, pending: str, answer: Answer) -> str:
+        """The code in an answer of the issuer.
+
+        Raises:
+            UnknownKeyError: it is not the answer to this pending sign-in, or the issuer has refused.
+        """
         if not (_is_pending(pending) and _are_equal(answer.state, _derived(pending, "state"))):
             raise UnknownKeyError(_BROKEN)
         if answer.issuer not in {None, self._issuer}:  # RFC 9207

@@ -1,7 +1,9 @@
 """What an issuer says about itself (OpenID Connect Discovery 1.0), and how it is called."""
 
 import asyncio
+import ssl
 from collections.abc import Callable, Mapping
+from functools import cache
 from time import monotonic
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -58,7 +60,13 @@ class Discovery:
 
 def calling() -> httpx.AsyncClient:
     """What calls an issuer: it waits for seconds only, and goes where it was told to, and nowhere else."""
-    return httpx.AsyncClient(timeout=_SECONDS, follow_redirects=False)
+    return httpx.AsyncClient(timeout=_SECONDS, follow_redirects=False, verify=_authorities())
+
+
+@cache
+def _authorities() -> ssl.SSLContext:
+    """The certificates that are trusted; reading them takes a while."""
+    return httpx.create_ssl_context()
 
 
 async def discovered(client: httpx.AsyncClient, issuer: str) -> dict[str, Any]:

@@ -43,18 +43,23 @@ def flow_of(issuer, **changes):
 
 async def answered(flow, pending):
     """What the issuer sends back by the browser of whoever signs in."""
-    async with httpx.AsyncClient() as browser:
+    async with httpx.AsyncClient(verify=False) as browser:
         sent = await browser.get(await flow.address(pending))
     assert sent.headers["Location"].startswith(f"{ORIGIN}/sign-in/callback?")
     query = dict(parse_qsl(urlsplit(sent.headers["Location"]).query))
     return Answer(query["state"], query.get("code"), query.get("error"), query.get("iss"))
 
 
+async def signed_in(flow, pending):
+    """Who has signed in, by all steps."""
+    return await flow.holder(pending, flow.code(pending, await answered(flow, pending)))
+
+
 async def test_whoever_signs_in_at_the_issuer_is_the_holder_of_its_token(issuer):
     end = int(time.time()) + 600
     issuer.signed_in |= {"sub": "ann", "scope": "openid aegis:review aegis:provide", "exp": end}
     flow, pending = flow_of(issuer), draw_pending("/entries/1?k=5&l=ä;b")
-    holder = await flow.holder(pending, await answered(flow, pending))
+    holder = await signed_in(flow, pending)
     assert holder.caller == Caller("acme", frozenset({Role.REVIEWER, Role.PROVIDER}), "ann")
     assert holder.expires_at == datetime.fromtimestamp(end, UTC)
     assert path_of(pending) == "/entries/1?k=5&l=ä;b"
@@ -97,7 +102,7 @@ async def test_a_client_shows_its_secret_as_the_issuer_wants_it(issuer, tmp_path
     if methods is not None:
         issuer.discovery = {**issuer.discovery, "token_endpoint_auth_methods_supported": methods}
     flow, pending = flow_of(issuer, oidc_client_secret_file=file), draw_pending("/")
-    assert (await flow.holder(pending, await answered(flow, pending))).caller.subject == "ann"
+    assert (await signed_in(flow, pending)).caller.subject == "ann"
     assert ("client_secret" in issuer.exchanges[0]) == (methods == ["client_secret_post"])
 
 
@@ -106,16 +111,16 @@ async def test_an_answer_is_good_in_the_browser_that_asked_for_it_only(issuer):
     theirs = await answered(flow, attacker)
     for pending in (mine, "", ".", attacker.partition(".")[0], f"{attacker}x", "ä", "x" * 43):
         with pytest.raises(UnknownKeyError, match="not begun in this browser"):
-            await flow.holder(pending, theirs)
+            flow.code(pending, theirs)
     assert issuer.exchanges == []
-    assert (await flow.holder(attacker, theirs)).caller.subject == "ann"
+    assert (await flow.holder(attacker, flow.code(attacker, theirs))).caller.subject == "ann"
 
 
 async def test_the_path_to_go_to_cannot_be_exchanged(issuer):
     flow, pending = flow_of(issuer), draw_pending("/requests")
     answer = await answered(flow, pending)
     with pytest.raises(UnknownKeyError, match="not begun in this browser"):
-        await flow.holder(pending.replace("/requests", "/operator"), answer)
+        flow.code(pending.replace("/requests", "/operator"), answer)
 
 
 async def test_a_code_of_another_sign_in_is_of_no_use(issuer):
@@ -123,15 +128,15 @@ async def test_a_code_of_another_sign_in_is_of_no_use(issuer):
     code = (await answered(flow, stolen)).code
     answer = await answered(flow, mine)
     with pytest.raises(UnknownKeyError, match="does not accept this sign-in"):  # by PKCE
-        await flow.holder(mine, Answer(answer.state, code))
+        await flow.holder(mine, flow.code(mine, Answer(answer.state, code)))
 
 
 async def test_an_answer_is_good_once(issuer):
     flow, pending = flow_of(issuer), draw_pending("/")
     answer = await answered(flow, pending)
-    await flow.holder(pending, answer)
+    await flow.holder(pending, flow.code(pending, answer))
     with pytest.raises(UnknownKeyError, match="does not accept this sign-in"):
-        await flow.holder(pending, answer)
+        await flow.holder(pending, flow.code(pending, answer))
 
 
 @pytest.mark.parametrize(
@@ -151,7 +156,7 @@ async def test_an_id_token_must_be_for_this_client_and_this_sign_in(issuer, clai
     issuer.identified |= claims
     flow, pending = flow_of(issuer), draw_pending("/")
     with pytest.raises(UnknownKeyError) as refused:
-        await flow.holder(pending, await answered(flow, pending))
+        await signed_in(flow, pending)
     assert told in str(refused.value)
 
 
@@ -169,7 +174,7 @@ async def test_both_tokens_must_be_there_and_be_tokens(issuer, given, told):
     issuer.given |= given
     flow, pending = flow_of(issuer), draw_pending("/")
     with pytest.raises(UnknownKeyError, match=told):
-        await flow.holder(pending, await answered(flow, pending))
+        await signed_in(flow, pending)
 
 
 async def test_an_access_token_for_somebody_else_or_without_a_role_is_refused(issuer):
@@ -178,7 +183,7 @@ async def test_an_access_token_for_somebody_else_or_without_a_role_is_refused(is
         issuer.signed_in = claims
         pending = draw_pending("/")
         with pytest.raises(error):
-            await flow.holder(pending, await answered(flow, pending))
+            await signed_in(flow, pending)
     issuer.signed_in = {}
 
 
@@ -187,9 +192,9 @@ async def test_a_refusal_of_the_issuer_is_told_without_its_words(issuer):
     answer = await answered(flow, pending)
     for error, told in (("access_denied", r"\(access_denied\)"), ("<b>", r"\(unknown\)"), (None, r"\(unknown\)")):
         with pytest.raises(UnknownKeyError, match=told):
-            await flow.holder(pending, Answer(answer.state, error=error))
+            flow.code(pending, Answer(answer.state, error=error))
     with pytest.raises(UnknownKeyError, match="not begun in this browser"):
-        await flow.holder(pending, Answer("forged", error="access_denied"))
+        flow.code(pending, Answer("forged", error="access_denied"))
 
 
 async def test_an_answer_that_names_another_issuer_is_refused(issuer):
@@ -199,17 +204,17 @@ async def test_an_answer_that_names_another_issuer_is_refused(issuer):
         pending = draw_pending("/")
         answer = await answered(flow, pending)
         if named == issuer.url:
-            await flow.holder(pending, answer)
+            await flow.holder(pending, flow.code(pending, answer))
         else:
             with pytest.raises(UnknownKeyError, match="of another issuer"):
-                await flow.holder(pending, answer)
+                await flow.holder(pending, flow.code(pending, answer))
 
 
 async def test_a_client_that_the_issuer_does_not_accept_is_the_operator_s_matter(issuer, caplog):
     issuer.client_secret = "right"
     flow, pending = flow_of(issuer, oidc_client_secret="wrong"), draw_pending("/")
     with pytest.raises(IssuerUnavailableError):
-        await flow.holder(pending, await answered(flow, pending))
+        await signed_in(flow, pending)
     [line] = [record for record in caplog.records if "no token" in record.message]
     assert (line.status, line.reason) == (401, "invalid_client")
     assert "wrong" not in str(line.__dict__)
@@ -232,7 +237,7 @@ async def test_an_issuer_that_goes_away_in_between_is_unavailable(issuer):
     answer = await answered(flow, pending)
     issuer.is_down = True
     with pytest.raises(IssuerUnavailableError):
-        await flow.holder(pending, answer)
+        await flow.holder(pending, flow.code(pending, answer))
 
 
 @pytest.mark.parametrize(
