@@ -4,6 +4,8 @@ import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from html import unescape
+from ipaddress import IPv4Address
+from itertools import count
 from typing import Any
 
 import httpx
@@ -15,17 +17,20 @@ ORIGIN = "https://aegis.example.org"
 
 
 class Browser:
-    """A browser at an origin. It follows no redirect by itself."""
+    """A browser at an origin, with an address of its own. It follows no redirect by itself."""
+
+    _numbers = count(1)
 
     def __init__(self, app: Any, origin: str) -> None:
         self.app, self.origin = app, origin
-        transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+        address = str(IPv4Address("10.0.0.0") + next(self._numbers))
+        transport = httpx.ASGITransport(app, raise_app_exceptions=False, client=(address, 50_000))
         self.client = httpx.AsyncClient(
             transport=transport, base_url=origin, headers={"Accept": "text/html"}, event_hooks={"response": [hold]}
         )
 
     def another(self, origin: str | None = None) -> "Browser":
-        """Another browser, with no cookie."""
+        """Another browser, without cookies."""
         return Browser(self.app, origin or self.origin)
 
     async def get(self, path: str, **headers: str) -> httpx.Response:

@@ -240,7 +240,7 @@ async def test_signing_in_leads_nowhere_else(shared_console, path):
 @pytest.fixture(scope="module")
 async def shared_console(_one_loop, shared_database_url):
     key = await create_key(shared_database_url, "clinic", "provider")
-    async with browsing(shared_database_url, wrong_keys=0) as browser:
+    async with browsing(shared_database_url) as browser:
         yield browser, key
 
 
