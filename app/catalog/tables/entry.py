@@ -1,7 +1,8 @@
 import uuid
 from datetime import datetime
 
-from sqlalchemy import ARRAY, CheckConstraint, ForeignKey, Index, Text, UniqueConstraint
+from sqlalchemy import CheckConstraint, ForeignKey, Index, Text, UniqueConstraint
+from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.catalog.tables.base import Base, created_at
@@ -20,6 +21,9 @@ class EntryRow(Base):
         CheckConstraint("audience IN ('private', 'all', 'tenants')", name="audience"),
         # The order of listings: newest first, and by id among equal times.
         Index("ix_entry_created_at_id", "created_at", "id"),
+        # What a caller may see, where that is little.
+        Index("ix_entry_audience", "audience"),
+        Index("ix_entry_audience_tenants", "audience_tenants", postgresql_using="gin"),
     )
 
     id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=uuid.uuid4)
