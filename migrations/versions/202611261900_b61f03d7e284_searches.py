@@ -14,7 +14,8 @@ depends_on = None
 
 # All parts of a text that have at least so many characters, and three at most.
 _NGRAMS = """
-CREATE FUNCTION ngrams(text, shortest integer) RETURNS text[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
+CREATE FUNCTION ngrams(text, shortest integer) RETURNS text[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+COST 200 AS $$
     SELECT coalesce(array_agg(DISTINCT gram), '{}') FROM (
         SELECT unnest(ARRAY[one, one || lead(one) OVER rest, one || lead(one) OVER rest || lead(one, 2) OVER rest])
         FROM unnest(string_to_array($1, NULL)) WITH ORDINALITY AS character (one, place)

@@ -33,7 +33,14 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
 from app.catalog.stores.page_tokens import read_token, write_token
-from app.catalog.stores.searches import Search, conditions_of, delete_superseded, seen_by, show_searched
+from app.catalog.stores.searches import (
+    Search,
+    conditions_of,
+    delete_superseded,
+    indexed_conditions_of,
+    seen_by,
+    show_searched,
+)
 from app.catalog.stores.tenants import tenant_id, to_policy
 from app.catalog.tables import EntryRow, EntryVersionRow, SearchedVersionRow, TenantRow
 from app.domain.callers import Caller
@@ -239,9 +246,10 @@ def _matching(caller: Caller, search: Search, place: Place | None, limit: int) -
     have all trigrams of a word.
     """
     row = SearchedVersionRow
-    found = select(row.created_at, row.entry_id, row.version).where(*conditions_of(search), *seen_by(caller))
-    found = found.where(*_after(row.created_at, row.entry_id, place))
-    ordered = found.order_by(row.created_at.desc(), row.entry_id.desc()).offset(0).subquery()
+    conditions = (*conditions_of(search), *indexed_conditions_of(search), *seen_by(caller))
+    rows = select(row.created_at, row.entry_id, row.version).where(*conditions)
+    rows = rows.where(*_after(row.created_at, row.entry_id, place))
+    ordered = rows.order_by(row.created_at.desc(), row.entry_id.desc()).offset(0).subquery()
     columns = ordered.c
     is_shown = select(and_(columns.version == _version_shown(EntryRow, caller), *_visible_to(caller, EntryRow)))
     is_shown = is_shown.where(EntryRow.id == columns.entry_id)

@@ -71,7 +71,8 @@ class Search:
 def conditions_of(search: Search) -> Iterator[ColumnElement[bool]]:
     """The conditions that the `SearchedVersionRow` of a version meets if the search finds it; none for no criteria."""
     for word in search.words:
-        yield from _has_word(word)
+        escaped = _WILDCARD.sub(r"\\\g<0>", word)
+        yield SearchedVersionRow.text.like(func.lower(f"%{escaped}%"))
     if search.facets:
         yield SearchedVersionRow.facets.contains(search.facets)
     for criterion, limit in search.required.at_least.items():
@@ -80,12 +81,12 @@ def conditions_of(search: Search) -> Iterator[ColumnElement[bool]]:
         yield _offers(criterion, OfferedPrivacyRow.lowest <= limit)
 
 
-def _has_word(word: str) -> Iterator[ColumnElement[bool]]:
-    text, escaped = SearchedVersionRow.text, _WILDCARD.sub(r"\\\g<0>", word)
-    yield text.like(func.lower(f"%{escaped}%"))
-    # Implied by the condition above, but there is an index for it.
-    grams = func.ngrams(func.lower(word), min(len(word), LONGEST_GRAM))
-    yield func.ngrams(text, literal_column("1")).op("@>", is_comparison=True)(grams)
+def indexed_conditions_of(search: Search) -> Iterator[ColumnElement[bool]]:
+    """Conditions that follow from those of `conditions_of`, and for which there is an index: costly without it."""
+    of_text = func.ngrams(SearchedVersionRow.text, literal_column("1"))
+    for word in search.words:
+        of_word = func.ngrams(func.lower(word), min(len(word), LONGEST_GRAM))
+        yield of_text.op("@>", is_comparison=True)(of_word)
 
 
 def _offers(criterion: str, enough: ColumnElement[bool]) -> ColumnElement[bool]:
