@@ -21,9 +21,9 @@ TIMES, WARM = 40, 12
 TARGET = 40.0
 CONSUMER = "lab"
 
-# Of each hundred entries, 60 are for all, 30 private, and 10 for some tenants; one of a thousand is for the lab. Words:
-# `frequent` is in all, `half` in every second, `percent` in one of a hundred, `single` in one, and `former` in the oldest
-# tenth. `sealed` is in each private entry. Others are drawn from a thousand.
+# Of each hundred entries, 60 are for all, 30 private, and 10 for some tenants; one of a thousand is for the lab.
+# `frequent` is in all, `half` in every second, `percent` in one of a hundred, `single` in one, `former` in the oldest
+# tenth, and `sealed` in each private one. Other words are drawn from a thousand.
 _ENTRIES = """
 INSERT INTO entry (id, tenant_id, name, audience, audience_tenants, latest_version, created_at)
 SELECT gen_random_uuid(), (SELECT min(id) FROM tenant WHERE name LIKE 'other-%%') + n %% 50, 'table-' || n,
@@ -50,11 +50,13 @@ WHERE e.name LIKE 'table-%%'
 """
 _SEARCHED = """
 INSERT INTO searched_version
-SELECT v.id, e.id, 1, lower(concat_ws(E'\\n', e.name, v.title, array_to_string(v.keywords, E'\\n'))),
+SELECT v.id, e.id, 1, e.created_at, lower(concat_ws(E'\\n', e.name, v.title, array_to_string(v.keywords, E'\\n'))),
     ARRAY(SELECT 'keyword:' || one FROM unnest(v.keywords) AS one)
     || ARRAY(SELECT 'attribute:' || (one ->> 'name') FROM jsonb_array_elements(v.outline) AS one)
-    || ARRAY['label:' || v.label, 'license:' || v.license]
-FROM entry_version AS v JOIN entry AS e ON e.id = v.entry_id WHERE e.name LIKE 'table-%%'
+    || ARRAY['label:' || v.label, 'license:' || v.license],
+    e.audience_tenants || tenant.name || CASE WHEN audience = 'all' THEN ARRAY[''] ELSE '{}' END
+FROM entry_version AS v JOIN entry AS e ON e.id = v.entry_id JOIN tenant ON tenant.id = tenant_id
+WHERE e.name LIKE 'table-%%'
 """
 # k is 2 or more for all, and 1,000 or more for one of a thousand.
 _OFFERED = """
