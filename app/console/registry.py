@@ -6,6 +6,12 @@ a service, makes a view of what the service returns (`app/console/views/`), and 
 
 from fastapi import APIRouter
 
-from app.console.routes import catalogue, data_requests, glossary, static
+from app.console.routes import advice, catalogue, data_requests, glossary, static
 
-ROUTERS: tuple[APIRouter, ...] = (catalogue.router, data_requests.router, glossary.router, static.router)
+ROUTERS: tuple[APIRouter, ...] = (
+    catalogue.router,
+    advice.router,
+    data_requests.router,
+    glossary.router,
+    static.router,
+)
