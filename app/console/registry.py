@@ -6,12 +6,13 @@ a service, makes a view of what the service returns (`app/console/views/`), and 
 
 from fastapi import APIRouter
 
-from app.console.routes import advice, catalogue, data_requests, glossary, static
+from app.console.routes import advice, catalogue, data_requests, glossary, new_request, static
 
 ROUTERS: tuple[APIRouter, ...] = (
     catalogue.router,
     advice.router,
     data_requests.router,
+    new_request.router,
     glossary.router,
     static.router,
 )
