@@ -6,13 +6,24 @@ a service, makes a view of what the service returns (`app/console/views/`), and 
 
 from fastapi import APIRouter
 
-from app.console.routes import advice, catalogue, data_requests, glossary, new_request, static
+from app.console.routes import (
+    advice,
+    catalogue,
+    data_request,
+    data_requests,
+    decisions,
+    glossary,
+    new_request,
+    static,
+)
 
 ROUTERS: tuple[APIRouter, ...] = (
     catalogue.router,
     advice.router,
     data_requests.router,
-    new_request.router,
+    new_request.router,  # before the pages of requests: `new` is none
+    data_request.router,
+    decisions.router,
     glossary.router,
     static.router,
 )

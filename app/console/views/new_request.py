@@ -11,6 +11,7 @@ import orjson
 from pydantic import ValidationError
 
 from aegis_sdk import wire
+from aegis_sdk.wire.data_requests import LONGEST_PURPOSE
 from app.console.commands import Commands, aegis, curl
 from app.console.forms import Form
 from app.console.viewers import Viewer
@@ -93,7 +94,7 @@ def _in_words(error: InvalidDocumentError) -> InvalidDocumentError:
     """The same error, with what people do who leave a field empty."""
     words = {
         "/terms": "Accept the terms: without that, nothing is requested.",
-        "/purpose": f"Say what the data is for, in at most {wire.LONGEST_PURPOSE:,} characters.",
+        "/purpose": f"Say what the data is for, in at most {LONGEST_PURPOSE:,} characters.",
         "/contact": "Say whom the provider can ask, such as a mail address.",
     }
     faults = tuple(Fault(one.pointer, words.get(one.pointer, one.detail)) for one in error.faults)
