@@ -1,5 +1,6 @@
 """The form by which a consumer requests the masked table of an entry."""
 
+import orjson
 import structlog
 from fastapi import APIRouter, Request, Response
 
@@ -7,7 +8,7 @@ from app.console.forms import Form, FormDependency
 from app.console.once import draw_key, once
 from app.console.page import page
 from app.console.page_route import PageRoute
-from app.console.routes.advice import schema_of
+from app.console.routes.advice import document_of
 from app.console.viewers import Viewer, ViewerDependency
 from app.console.views.new_request import (
     fields_of,
@@ -58,10 +59,11 @@ async def request_data(
     request: Request, viewer: ViewerDependency, state: StateDependency, form: FormDependency
 ) -> Response:
     """Make the request, once however often the form is sent, and lead to its page. A job finds its configuration."""
-    _, schema = await schema_of(state, viewer, form.text("entry"), version_in(form))
+    _, document = await document_of(state, viewer, form.text("entry"), version_in(form))
+    names = [attribute["name"] for attribute in orjson.loads(document)["attributes"]]
 
     async def create(services: Factory) -> str:
-        asked = new_request_in(form, [attribute["name"] for attribute in schema["attributes"]])
+        asked = new_request_in(form, names)
         new = NewDataRequest(question_of(asked), asked.purpose, asked.contact, asked.terms)
         rules = QuestionRules(state.question_budget, state.admission.required)
         service = services.data_requests(state.recent)
@@ -83,7 +85,8 @@ async def _form_page(
     request: Request, viewer: Viewer, state: State, asked: Form, refusal: Refusal | None = None
 ) -> Response:
     """The form, with why it was refused."""
-    head, schema = await schema_of(state, viewer, asked.text("entry"), version_in(asked))
+    head, document = await document_of(state, viewer, asked.text("entry"), version_in(asked))
+    schema = orjson.loads(document)
     names = [attribute["name"] for attribute in schema["attributes"]]
     answer = page(
         request,
