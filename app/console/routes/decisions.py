@@ -33,8 +33,8 @@ Step = Callable[[DataRequestService, Caller, str, Form], Awaitable[DataRequest]]
 
 
 async def _approve(service: DataRequestService, caller: Caller, request_id: str, form: Form) -> DataRequest:
-    limit = {"requests": _whole(form, "limit-requests"), "days": _whole(form, "limit-days") or 30}
-    asked = _validated(wire.Approval, _reason(form) | {"limit": limit if limit["requests"] is not None else None})
+    limit = {name: _whole(form, f"limit-{name}") for name in ("requests", "days") if form.text(f"limit-{name}")}
+    asked = _validated(wire.Approval, _reason(form) | {"limit": limit if "requests" in limit else None})
     granted = None if asked.limit is None else GrantLimit(asked.limit.requests, asked.limit.days)
     return await service.approve(caller, request_id, asked.reason, granted)
 
@@ -123,6 +123,6 @@ def _reason(form: Form) -> dict[str, Any]:
 
 
 def _whole(form: Form, name: str) -> object:
-    """The whole number of a field; None if it is empty, and its text if it is none, for the contract to refuse."""
+    """The whole number of a field; its text if it is none, for the contract to refuse."""
     text = form.text(name)
-    return int(text) if text.isascii() and text.isdecimal() and len(text) <= 15 else text or None  # noqa: PLR2004
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= 15 else text  # noqa: PLR2004
