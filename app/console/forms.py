@@ -41,11 +41,10 @@ class Form:
         return name in self._fields
 
 
-async def get_form(request: Request, viewer: ViewerDependency) -> Form:
-    """The form that a viewer has sent from one of its pages.
+async def read_form(request: Request) -> Form:
+    """The form that a browser has sent.
 
     Raises:
-        RoleNotAllowedError: the page was another's, or from before the viewer signed in again.
         MalformedRequestError: it is no form.
     """
     body = await read_body(request, SMALL_BODY, types=(_TYPE,))
@@ -53,7 +52,17 @@ async def get_form(request: Request, viewer: ViewerDependency) -> Form:
         fields = parse_qs(body.decode(), keep_blank_values=True, max_num_fields=MOST_FIELDS, errors="strict")
     except ValueError:
         raise MalformedRequestError("The form cannot be read: it must be UTF-8, with at most 10,000 fields.") from None
-    form = Form(fields)
+    return Form(fields)
+
+
+async def get_form(request: Request, viewer: ViewerDependency) -> Form:
+    """The form that a viewer has sent from one of its pages.
+
+    Raises:
+        RoleNotAllowedError: the page was another's, or from before the viewer signed in again.
+        MalformedRequestError: it is no form.
+    """
+    form = await read_form(request)
     if not viewer.has_sent(form.text("csrf")):
         raise RoleNotAllowedError("This form is too old: load its page again, and send it from there.")
     return form

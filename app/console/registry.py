@@ -14,6 +14,7 @@ from app.console.routes import (
     decisions,
     glossary,
     new_request,
+    sign_in,
     static,
 )
 
@@ -25,5 +26,6 @@ ROUTERS: tuple[APIRouter, ...] = (
     data_request.router,
     decisions.router,
     glossary.router,
+    sign_in.router,
     static.router,
 )

@@ -34,10 +34,8 @@ PROPOSED = 50
 
 @router.get("/requests/{request_id}")
 async def show_request(request_id: str, request: Request, viewer: ViewerDependency, state: StateDependency) -> Response:
-    """A request, for both of its sides and operators. `?still` keeps it from loading itself again without scripts."""
-    view = await _view(state, viewer, request_id)
-    view = replace(view, is_still="still" in request.query_params)
-    return _page(request, viewer, view, "request.html")
+    """A request, for both of its sides and operators."""
+    return _page(request, viewer, await _view(state, viewer, request_id), "request.html")
 
 
 @router.get("/requests/{request_id}/now")
@@ -67,7 +65,7 @@ async def refused_page(
     request: Request, viewer: Viewer, state: State, request_id: str, action: str, typed: Form, refusal: Refusal
 ) -> Response:
     """The page of a request, with why one of its forms was refused, and what it said."""
-    view = replace(await _view(state, viewer, request_id), refusal=refusal, acted=action, typed=typed, is_still=True)
+    view = replace(await _view(state, viewer, request_id), refusal=refusal, acted=action, typed=typed)
     return refusal.on(_page(request, viewer, view, "request.html", refusal.status))
 
 
@@ -95,7 +93,7 @@ def _page(request: Request, viewer: Viewer, view: RequestView, template: str, st
         words=request_words,
         tone_of=tone_of,
         counted_places=counted_places,
-        commands=request_commands(viewer, view.request, is_signed=view.is_signed),
+        commands=request_commands(viewer, view.request, may_erase=view.may_erase, is_signed=view.is_signed),
         receive_line=receive_line(view.request),
         fulfil_line=fulfil_line(view.request),
         deliver_line=deliver_line(viewer, view.request),

@@ -49,7 +49,6 @@ class RequestView:
         alternatives: configurations that the viewer may offer instead, with their costs.
         once: the key by which a form of this page is carried out once.
         is_signed: whether the service signs receipts.
-        is_still: whether the page does not load itself again.
         refusal: why a form of this page was refused.
         acted: which one.
         typed: what it said.
@@ -60,7 +59,6 @@ class RequestView:
     alternatives: tuple[tuple[str, Cost], ...]
     once: str
     is_signed: bool
-    is_still: bool = False
     refusal: Refusal | None = None
     acted: str = ""
     typed: Form = field(default_factory=lambda: Form({}))

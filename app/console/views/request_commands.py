@@ -9,7 +9,7 @@ from app.console.viewers import Viewer
 
 _WHY: Final = ("--why", "REASON")
 
-#: By action, the words after `aegis` and before or after the id, and what the API gets.
+#: What the API gets with an action.
 _BODIES: Final[Mapping[str, Mapping[str, Any]]] = {
     "approve": {"reason": "REASON"},
     "decline": {"reason": "REASON"},
@@ -20,11 +20,14 @@ _BODIES: Final[Mapping[str, Mapping[str, Any]]] = {
 }
 
 
-def request_commands(viewer: Viewer, request: wire.DataRequest, *, is_signed: bool) -> Commands:
+def request_commands(viewer: Viewer, request: wire.DataRequest, *, may_erase: bool, is_signed: bool) -> Commands:
     """The lines for what the viewer may do now, besides reading the request."""
+    place = f"/v1/requests/{request.id}"
+    receipt = (aegis("audit", request.id, "--output", "receipt.jws"),) if is_signed else ()
+    erasure = (curl(viewer, f"{place}/contact", method="DELETE"),) if may_erase else ()
     return Commands(
-        (aegis("requests", request.id), *_aegis(request), *_receipt(request, is_signed=is_signed)),
-        (curl(viewer, f"/v1/requests/{request.id}"), *_curl(viewer, request)),
+        (aegis("requests", request.id), *_aegis(request), *receipt),
+        (curl(viewer, place), *_curl(viewer, request, place), *erasure),
     )
 
 
@@ -62,11 +65,6 @@ _FILES: Final[Mapping[str, Callable[[wire.DataRequest], str]]] = {
 }
 
 
-def _receipt(request: wire.DataRequest, *, is_signed: bool) -> Iterator[str]:
-    if is_signed:
-        yield aegis("audit", request.id, "--output", "receipt.jws")
-
-
 def check_lines(viewer: Viewer, request: wire.DataRequest) -> tuple[str, ...]:
     """The lines that check a downloaded receipt, with the delivered file if there is one."""
     file = () if request.delivery is None else ("--file", "FILE")
@@ -79,8 +77,7 @@ def receipt_name(request_id: str) -> str:
     return f"receipt-{request_id}.json"
 
 
-def _curl(viewer: Viewer, request: wire.DataRequest) -> Iterator[str]:
-    place = f"/v1/requests/{request.id}"
+def _curl(viewer: Viewer, request: wire.DataRequest, place: str) -> Iterator[str]:
     for action, body in _BODIES.items():
         if action in request.possible:
             yield curl(viewer, f"{place}/{action}", body=body)
