@@ -9,10 +9,14 @@ from fastapi import APIRouter
 from app.console.routes import (
     advice,
     catalogue,
+    data_request,
+    data_requests,
+    decisions,
     entries,
     entry_changes,
     entry_parts,
     glossary,
+    new_request,
     sign_in,
     static,
 )
@@ -23,6 +27,10 @@ ROUTERS: tuple[APIRouter, ...] = (
     entry_changes.router,
     entry_parts.router,
     advice.router,
+    data_requests.router,
+    new_request.router,  # before the pages of requests: `new` is none
+    data_request.router,
+    decisions.router,
     glossary.router,
     sign_in.router,
     static.router,
