@@ -6,8 +6,9 @@ import pytest
 from playwright.async_api import Browser
 
 from app.process.embedded import EmbeddedPostgres
-from tests.browser.chromium import MISSING, chromium_path, running_browser
+from tests.browser.chromium import chromium_path, running_browser
 from tests.browser.services import RunningService, all_keys, own_database, serving
+from tests.browser.summary import MISSING
 from tests.browser.visits import HEIGHT, Visit, Watch
 
 NewVisit = Callable[..., Awaitable[Visit]]
