@@ -11,7 +11,6 @@ from aegis_sdk import wire
 from app.catalog.stores.searches import Search
 from app.console.commands import Commands, aegis, curl
 from app.console.viewers import Viewer
-from app.console.views.entry_words import CRITERIA
 from app.domain.errors import InvalidDocumentError
 from app.web.search import SearchText, guarantee_in
 
@@ -59,8 +58,8 @@ class SearchForm:
             return cls(typed, {str(line["loc"][0]): line["msg"] for line in error.errors()})
         try:
             guarantee = guarantee_in(_guarantee(typed))
-        except InvalidDocumentError as error:
-            return cls(typed, {"limit": error.faults[0].detail})
+        except InvalidDocumentError:
+            return cls(typed, {"limit": "Give a number, such as 10 or 0.2"})
         texts = {name: typed[name] or None for name in _PARAMETERS}
         return cls(typed, {}, Search(**texts, required=guarantee))
 
@@ -82,9 +81,9 @@ class SearchForm:
 
     @property
     def criteria(self) -> Iterator[tuple[str, str]]:
-        """The guarantees to choose from, each in words."""
+        """The guarantees to choose from, each with what a number limits."""
         for name, better in wire.PRIVACY_CRITERIA.items():
-            yield name, f"{name}, at {'least' if better == 'higher' else 'most'}: {CRITERIA[name]}"
+            yield name, f"{name}, at {'least' if better == 'higher' else 'most'}"
 
     def link(self, page_token: str | None = None) -> str:
         """The address of a page of this search; of the first one without a token."""
