@@ -33,7 +33,7 @@ MEASURE_WORDS: Final[Mapping[str, str]] = {
     "normalised_mutual_information": "bits that each tells, of all that it has",
     "chi_square": "how far each is from independent of the label",
     "g1": "pairs of records that contradict each other",
-    "g2": "records in a pair that contradicts itself",
+    "g2": "records that contradict another one",
     "g3": "records that a rule by each gets wrong",
     "theils_u": "uncertainty about the label that each removes",
     "goodman_kruskal_lambda": "wrong guesses that each avoids",
