@@ -5,19 +5,19 @@ from dataclasses import dataclass, field
 from typing import Annotated, Final, Self
 from urllib.parse import urlencode
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, Field, ValidationError
 
 from aegis_sdk import wire
 from app.catalog.stores.searches import Search
 from app.console.commands import Commands, aegis, curl
 from app.console.viewers import Viewer
 from app.domain.errors import InvalidDocumentError
-from app.web.search import SearchText, guarantee_in
+from app.web.search import guarantee_in, without_control_characters
 
 #: The fields of the form that are parameters of the API, too.
 _PARAMETERS: Final = ("query", "attribute", "label", "license", "keyword")
 
-_Text = Annotated[SearchText, Field(max_length=255)]
+_Text = Annotated[str, Field(max_length=255), AfterValidator(without_control_characters)]
 
 
 class _Fields(BaseModel):
@@ -26,10 +26,10 @@ class _Fields(BaseModel):
     query: _Text = ""
     attribute: _Text = ""
     label: _Text = ""
-    license: Annotated[SearchText, Field(max_length=300)] = ""
+    license: Annotated[str, Field(max_length=300), AfterValidator(without_control_characters)] = ""
     keyword: _Text = ""
     criterion: _Text = "k"
-    limit: Annotated[SearchText, Field(max_length=30)] = ""
+    limit: Annotated[str, Field(max_length=30), AfterValidator(without_control_characters)] = ""
     page_token: _Text = ""
 
 
