@@ -7,7 +7,7 @@ from typing import Final
 from anyio import to_thread
 from fastapi import Request
 
-from app.console.forms import Form
+from app.console.forms import TOO_OLD, Form
 from app.console.multipart import Multipart, Piece
 from app.console.raw_tables import FIRST_BYTES, GZIP, SIGNATURE_BYTES, RawTableError, kind_by_signature, kind_of_json
 from app.console.viewers import Viewer
@@ -96,7 +96,7 @@ class _Reader:
         """Refuse to read on unless the form is of a page that was shown to this viewer."""
         sent = self._fields.get("csrf")
         if sent is None or not self._viewer.has_sent(sent[-1]):
-            raise RoleNotAllowedError("This form is too old: load its page again, and send it from there.")
+            raise RoleNotAllowedError(TOO_OLD)
 
     def upload(self) -> EntryUpload:
         """What was read."""

@@ -1,12 +1,13 @@
 """What forms send."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Final
 from urllib.parse import parse_qs
 
+from anyio import to_thread
 from fastapi import Depends, Request
 
-from app.console.viewers import ViewerDependency
+from app.console.viewers import Viewer, ViewerDependency
 from app.domain.errors import RoleNotAllowedError
 from app.web.bodies import SMALL_BODY, read_body
 from app.web.errors import MalformedRequestError
@@ -15,6 +16,9 @@ _TYPE: Final = "application/x-www-form-urlencoded"
 
 #: The most fields of a form.
 MOST_FIELDS: Final = 10_000
+
+#: What is said of a form that is not of a page that was shown to its sender.
+TOO_OLD: Final = "This form is too old: load its page again, and send it from there."
 
 
 class Form:
@@ -43,14 +47,30 @@ async def get_form(request: Request, viewer: ViewerDependency) -> Form:
         RoleNotAllowedError: the page was another's, or from before the viewer signed in again.
         MalformedRequestError: it is no form.
     """
-    body = await read_body(request, SMALL_BODY, types=(_TYPE,))
+    return _form(viewer, await read_body(request, SMALL_BODY, types=(_TYPE,)))
+
+
+async def read_large_form(request: Request, viewer: Viewer, limit: int, take: Callable[[int], None]) -> Form:
+    """A form with a long field. `take` is called with the size of each part of it.
+
+    Raises:
+        RoleNotAllowedError: as in `get_form`.
+        MalformedRequestError: as in `get_form`.
+        BodyTooLargeError: it has more than `limit` bytes.
+        OverloadedError: `take` refuses it.
+    """
+    body = await read_body(request, limit, types=(_TYPE,), take=take)
+    return await to_thread.run_sync(_form, viewer, body)
+
+
+def _form(viewer: Viewer, body: bytes) -> Form:
     try:
         fields = parse_qs(body.decode(), keep_blank_values=True, max_num_fields=MOST_FIELDS, errors="strict")
     except ValueError:
         raise MalformedRequestError("The form cannot be read: it must be UTF-8, with at most 10,000 fields.") from None
     form = Form(fields)
     if not viewer.has_sent(form.text("csrf")):
-        raise RoleNotAllowedError("This form is too old: load its page again, and send it from there.")
+        raise RoleNotAllowedError(TOO_OLD)
     return form
 
 

@@ -6,6 +6,6 @@ a service, makes a view of what the service returns (`app/console/views/`), and 
 
 from fastapi import APIRouter
 
-from app.console.routes import advice, catalogue, glossary, static
+from app.console.routes import advice, catalogue, glossary, publish, static
 
-ROUTERS: tuple[APIRouter, ...] = (catalogue.router, advice.router, glossary.router, static.router)
+ROUTERS: tuple[APIRouter, ...] = (catalogue.router, advice.router, glossary.router, publish.router, static.router)
