@@ -4,7 +4,6 @@ nothing of it, so nothing is half published, and the file need not be chosen aga
 
 import binascii
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import sha256
 
@@ -14,6 +13,7 @@ from aegis_sdk import wire
 from app.console.entry_upload import EntryUpload
 from app.console.forms import Form
 from app.domain.entries import Head, Visibility
+from app.domain.errors import InvalidDocumentError
 from app.web.bodies import invalid_document
 from app.web.codings import GZIP, CodingError, InflatedSizeError, Inflater, deflated
 from app.web.errors import BodyTooLargeError, MalformedRequestError
@@ -57,11 +57,13 @@ class Draft:
         """Who is to see a new entry; None if the file says so.
 
         Raises:
-            InvalidDocumentError: the names of tenants are none.
+            InvalidDocumentError: no tenant is named, or none that can be.
         """
         if not self.audience:
             return None
         names = [name.strip() for name in self.tenants.split(",") if name.strip()]
+        if self.audience == "tenants" and not names:
+            raise InvalidDocumentError("Name the tenants that are to see the entry, or choose who else does.")
         asked = {"tenants": names} if self.audience == "tenants" else self.audience
         try:
             return visibility_of(wire.VisibilityPatch.model_validate({"visibility": asked}).visibility)
@@ -69,19 +71,16 @@ class Draft:
             raise invalid_document(error) from None
 
 
-def read_draft(form: Form, limit: int, take: Callable[[int], None]) -> Draft:
+def read_draft(form: Form, limit: int) -> Draft:
     """The draft that the form of a check holds. Slow for large entries.
 
     Raises:
         MalformedRequestError: the form was changed on its way.
         BodyTooLargeError: the file has more than `limit` bytes.
-        OverloadedError: `take`, which is called with the size of the file, refuses it.
     """
-    document = _unpacked(form.text("document"), limit)
-    take(len(document))
     return Draft(
         form.text("file"),
-        document,
+        _unpacked(form.text("document"), limit),
         form.text("entry_id"),
         form.text("seen"),
         form.text("audience"),

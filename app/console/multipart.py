@@ -1,5 +1,6 @@
 """Forms with a file (RFC 7578), part by part as they arrive. Nothing is written to disk."""
 
+import logging
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -12,6 +13,9 @@ from app.web.errors import MalformedRequestError, MediaTypeError
 
 if TYPE_CHECKING:
     from python_multipart.multipart import MultipartCallbacks
+
+# Its warnings quote what does not belong into a form, which may be a part of somebody's table.
+logging.getLogger("python_multipart").setLevel(logging.CRITICAL)
 
 TYPE: Final = "multipart/form-data"
 

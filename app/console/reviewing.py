@@ -13,6 +13,7 @@ from app.console.views.publish import LISTED, FaultLine, Review, unvouched_fault
 from app.domain.entries import Head, Publication
 from app.domain.errors import Fault, InvalidDocumentError, RefusalError, RoleNotAllowedError
 from app.domain.lanes import Lane
+from app.domain.tenants import TenantPolicy
 from app.domain.verdicts import StoredVerdict
 from app.services.publishing import Terms
 from app.services.small_counts import SmallCounts
@@ -68,8 +69,16 @@ async def _review(
         gate=gate,
         terms=terms,
         replaces=replaces,
+        warnings=() if is_known or unvouched else _warnings(state, publication, terms),
         problem=problem,
     )
+
+
+def _warnings(state: State, publication: Publication, terms: Terms) -> tuple[str, ...]:
+    """What its provider should know, besides what is asked: the sign-off, and small counts that must be accepted."""
+    is_asked = state.admission.small_counts.rule is not SmallCounts.ACCEPT
+    admission = state.admission.confirmed(is_confirmed=is_asked)
+    return tuple(admission.warnings(publication, TenantPolicy(terms.required)))
 
 
 async def fault_lines(

@@ -70,7 +70,8 @@ async def publish(request: Request, viewer: ViewerDependency, state: StateDepend
     state.limits.refuse_full_disk()
     with state.limits.bodies.share() as take:
         form = await read_large_form(request, viewer, state.max_body_bytes + SMALL_BODY, take)
-        draft = await to_thread.run_sync(partial(read_draft, form, state.max_body_bytes, take))
+        draft = await to_thread.run_sync(read_draft, form, state.max_body_bytes)
+        take(len(draft.document))
         try:
             head = await _publish(state, viewer, draft)
         except (InvalidDocumentError, NameTakenError, QuotaExceededError, StaleVersionError) as problem:
@@ -138,14 +139,13 @@ async def _upload_page(
     draft: Draft | None = None,
 ) -> Response:
     """Where a file is chosen, with what was wrong with the last one."""
-    head, left_out = None, 0
+    head = None
     faults: tuple[FaultLine, ...] = ()
     if version_of:
         async with state.database.transaction() as session:
             head = await owned_head(state, session, viewer, version_of)
     if draft is not None and isinstance(problem, InvalidDocumentError):
         faults = await fault_lines(state, viewer, draft.document, problem)
-        left_out = len(problem.faults) - len(faults)
     if problem is not None:
         request.app.state.metrics.refused(problem.code)
     return page(
@@ -156,7 +156,6 @@ async def _upload_page(
         problem=problem,
         file="" if draft is None else draft.file,
         faults=faults,
-        left_out=left_out,
         commands=upload_commands(viewer),
         most=state.max_body_bytes,
         here="publish",

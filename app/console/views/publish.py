@@ -87,6 +87,7 @@ class Review:
         terms: what is asked of its tenant's entries.
         replaces: the entry of which it would be a new version; None for a new one.
         faults: why it may not be published here, small counts apart.
+        warnings: what its provider should know, one sentence each.
         problem: why the last try failed.
     """
 
@@ -99,6 +100,7 @@ class Review:
     terms: Terms
     replaces: Head | None
     faults: tuple[FaultLine, ...] = ()
+    warnings: tuple[str, ...] = ()
     problem: RefusalError | None = None
 
     @property
