@@ -34,7 +34,7 @@ DEADLINE = 120.0
 
 #: Seconds after which what is left of the verdict on an entry that is not published yet is undecided (an ordinary one
 #: of 1 MB takes half a second), and those after which people no longer wait for it.
-JUDGING_SECONDS, PATIENCE = 3.0, 10.0
+JUDGING_SECONDS, PATIENCE = 3.0, 30.0
 
 #: How many entries may wait in a lane until they are checked.
 MOST_WAITING = 200
