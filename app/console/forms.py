@@ -40,6 +40,15 @@ class Form:
         return name in self._fields
 
 
+async def read_form(request: Request) -> Form:
+    """The form that a browser has sent.
+
+    Raises:
+        MalformedRequestError: it is no form.
+    """
+    return _form(await read_body(request, SMALL_BODY, types=(_TYPE,)))
+
+
 async def get_form(request: Request, viewer: ViewerDependency) -> Form:
     """The form that a viewer has sent from one of its pages.
 
@@ -47,11 +56,11 @@ async def get_form(request: Request, viewer: ViewerDependency) -> Form:
         RoleNotAllowedError: the page was another's, or from before the viewer signed in again.
         MalformedRequestError: it is no form.
     """
-    return _form(viewer, await read_body(request, SMALL_BODY, types=(_TYPE,)))
+    return _own(viewer, await read_form(request))
 
 
 async def read_large_form(request: Request, viewer: Viewer, limit: int, take: Callable[[int], None]) -> Form:
-    """A form with a long field. `take` is called with the size of each part of it.
+    """The same for a form with a long field. `take` is called with the size of each part of it.
 
     Raises:
         RoleNotAllowedError: as in `get_form`.
@@ -60,15 +69,18 @@ async def read_large_form(request: Request, viewer: Viewer, limit: int, take: Ca
         OverloadedError: `take` refuses it.
     """
     body = await read_body(request, limit, types=(_TYPE,), take=take)
-    return await to_thread.run_sync(_form, viewer, body)
+    return _own(viewer, await to_thread.run_sync(_form, body))
 
 
-def _form(viewer: Viewer, body: bytes) -> Form:
+def _form(body: bytes) -> Form:
     try:
         fields = parse_qs(body.decode(), keep_blank_values=True, max_num_fields=MOST_FIELDS, errors="strict")
     except ValueError:
         raise MalformedRequestError("The form cannot be read: it must be UTF-8, with at most 10,000 fields.") from None
-    form = Form(fields)
+    return Form(fields)
+
+
+def _own(viewer: Viewer, form: Form) -> Form:
     if not viewer.has_sent(form.text("csrf")):
         raise RoleNotAllowedError(TOO_OLD)
     return form

@@ -6,6 +6,13 @@ a service, makes a view of what the service returns (`app/console/views/`), and 
 
 from fastapi import APIRouter
 
-from app.console.routes import advice, catalogue, glossary, publish, static
+from app.console.routes import advice, catalogue, glossary, publish, sign_in, static
 
-ROUTERS: tuple[APIRouter, ...] = (catalogue.router, advice.router, glossary.router, publish.router, static.router)
+ROUTERS: tuple[APIRouter, ...] = (
+    catalogue.router,
+    advice.router,
+    publish.router,
+    glossary.router,
+    sign_in.router,
+    static.router,
+)

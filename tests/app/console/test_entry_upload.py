@@ -23,9 +23,10 @@ from tests.app.web.bombs import MEBIBYTE, gzip_bomb
 from tests.service import example_entry
 
 ENTRY = json.dumps(example_entry()).encode()
-VIEWER = Viewer(DEVELOPER, is_developer=True)
+VIEWER = Viewer(DEVELOPER, token="secret")
 LIMIT = MEBIBYTE
-CSRF = b'--b\r\nContent-Disposition: form-data; name="csrf"\r\n\r\n\r\n'
+FORGED = b'--b\r\nContent-Disposition: form-data; name="csrf"\r\n\r\nforged\r\n'
+CSRF = FORGED.replace(b"forged", VIEWER.csrf.encode())
 END = b"\r\n--b--\r\n"
 
 
@@ -151,7 +152,7 @@ async def test_a_table_leaves_nothing_in_memory_or_on_disk(tmp_path, monkeypatch
         begun() + ENTRY + b"\r\n" + CSRF,
         begun() + ENTRY,
         b'--b\r\nContent-Disposition: form-data; name="version_of"\r\n\r\nx\r\n' + CSRF + begun() + ENTRY,
-        CSRF[:-2] + b"wrong\r\n" + begun() + ENTRY,
+        FORGED + begun() + ENTRY,
     ],
     ids=["after the file", "missing", "after another field", "wrong"],
 )
