@@ -17,6 +17,7 @@ from app.console.routes import (
     entry_parts,
     glossary,
     new_request,
+    publish,
     sign_in,
     static,
 )
@@ -31,6 +32,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     new_request.router,  # before the pages of requests: `new` is none
     data_request.router,
     decisions.router,
+    publish.router,
     glossary.router,
     sign_in.router,
     static.router,
