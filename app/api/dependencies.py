@@ -2,8 +2,6 @@
 
 from collections import Counter
 from collections.abc import AsyncIterator
-from contextlib import nullcontext
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Annotated
 
@@ -64,8 +62,7 @@ async def _holder(request: Request, state: State, key: str) -> Caller:
     """Who holds a key or a token; the answer says if the key expires soon."""
     if state.tokens is not None and not is_key(key):
         return await state.tokens.caller(key)
-    address = "" if request.client is None else request.client.host
-    with nullcontext() if state.limits.guesses is None else state.limits.guesses.attempt(address, key):
+    with state.limits.guess(request, key):
         async with state.database.transaction() as session:
             known = await Factory(session, state.queue).keyring().recognise(key)
     if known.expires_at is not None and known.expires_soon(datetime.now(UTC)):
@@ -122,8 +119,7 @@ AcceptSmallCounts = Annotated[
 
 def get_admission(state: StateDependency, *, accept_small_counts: AcceptSmallCounts = False) -> Admission:
     """What is asked of a new version, and whether this call accepts its small counts."""
-    gate = replace(state.admission.small_counts, is_confirmed=accept_small_counts)
-    return replace(state.admission, small_counts=gate)
+    return state.admission.confirmed(is_confirmed=accept_small_counts)
 
 
 AdmissionDependency = Annotated[Admission, Depends(get_admission)]

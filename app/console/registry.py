@@ -6,7 +6,21 @@ a service, makes a view of what the service returns (`app/console/views/`), and 
 
 from fastapi import APIRouter
 
-from app.console.routes import advice, catalogue, entries, entry_changes, entry_parts, glossary, static
+from app.console.routes import (
+    advice,
+    catalogue,
+    data_request,
+    data_requests,
+    decisions,
+    entries,
+    entry_changes,
+    entry_parts,
+    glossary,
+    new_request,
+    publish,
+    sign_in,
+    static,
+)
 
 ROUTERS: tuple[APIRouter, ...] = (
     catalogue.router,
@@ -14,6 +28,12 @@ ROUTERS: tuple[APIRouter, ...] = (
     entry_changes.router,
     entry_parts.router,
     advice.router,
+    data_requests.router,
+    new_request.router,  # before the pages of requests: `new` is none
+    data_request.router,
+    decisions.router,
+    publish.router,
     glossary.router,
+    sign_in.router,
     static.router,
 )

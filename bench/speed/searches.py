@@ -21,9 +21,9 @@ TIMES, WARM = 40, 12
 TARGET = 40.0
 CONSUMER = "lab"
 
-# Of each hundred entries, 60 are for all, 30 private, and 10 for some tenants; one of a thousand is for the lab. Words:
+# Of each hundred entries, 60 are for all, 30 private, and 10 for some tenants; one of a thousand is for the lab.
 # `frequent` is in all, `half` in every second, `percent` in one of a hundred, `single` in one, `former` in the oldest
-# tenth. `sealed` is in each private entry. Others are drawn from a thousand.
+# tenth, and `sealed` in each private one. Other words are drawn from a thousand.
 _ENTRIES = """
 INSERT INTO entry (id, tenant_id, name, audience, audience_tenants, latest_version, created_at)
 SELECT gen_random_uuid(), (SELECT min(id) FROM tenant WHERE name LIKE 'other-%%') + n %% 50, 'table-' || n,
@@ -50,11 +50,13 @@ WHERE e.name LIKE 'table-%%'
 """
 _SEARCHED = """
 INSERT INTO searched_version
-SELECT v.id, e.id, 1, lower(concat_ws(E'\\n', e.name, v.title, array_to_string(v.keywords, E'\\n'))),
+SELECT v.id, e.id, 1, e.created_at, lower(concat_ws(E'\\n', e.name, v.title, array_to_string(v.keywords, E'\\n'))),
     ARRAY(SELECT 'keyword:' || one FROM unnest(v.keywords) AS one)
     || ARRAY(SELECT 'attribute:' || (one ->> 'name') FROM jsonb_array_elements(v.outline) AS one)
-    || ARRAY['label:' || v.label, 'license:' || v.license]
-FROM entry_version AS v JOIN entry AS e ON e.id = v.entry_id WHERE e.name LIKE 'table-%%'
+    || ARRAY['label:' || v.label, 'license:' || v.license],
+    e.audience_tenants || tenant.name || CASE WHEN audience = 'all' THEN ARRAY[''] ELSE '{}' END
+FROM entry_version AS v JOIN entry AS e ON e.id = v.entry_id JOIN tenant ON tenant.id = tenant_id
+WHERE e.name LIKE 'table-%%'
 """
 # k is 2 or more for all, and 1,000 or more for one of a thousand.
 _OFFERED = """
@@ -65,9 +67,6 @@ WHERE entry_version.id IN (SELECT version_id FROM searched_version) ON CONFLICT 
 """
 _TENANTS = "INSERT INTO tenant (name) SELECT 'other-' || n FROM generate_series(1, 50) AS n"
 _VACUUM = "VACUUM ANALYZE"
-
-#: What makes a catalogue of so many `entries` like the newest version that is there.
-FILLED = (_TENANTS, _ENTRIES, _VERSIONS, _SEARCHED, _OFFERED, _VACUUM)
 
 CASES: dict[str, dict[str, str]] = {
     "listing": {},
@@ -112,8 +111,9 @@ def _fill(market: Marketplace, entries: int) -> None:
     with Client(market.url, market.keys[PROVIDER]) as client:
         client.publish(EXAMPLE_ENTRY, accept_small_counts=True)
     with psycopg.connect(market.environment["AEGIS_OWNER_DATABASE_URL"], autocommit=True) as connection:
-        for statement in FILLED:
+        for statement in (_TENANTS, _ENTRIES, _VERSIONS, _SEARCHED, _OFFERED):
             connection.execute(statement, {"entries": entries})
+        connection.execute(_VACUUM)
 
 
 def _operator(market: Marketplace) -> str:

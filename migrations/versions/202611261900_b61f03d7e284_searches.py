@@ -1,6 +1,6 @@
 """What searches read of versions, apart from all else that is stored of them.
 
-Revises: c8e5b2f7a914
+Revises: 3b9d7e51a0f6
 """
 
 import sqlalchemy as sa
@@ -8,17 +8,19 @@ from alembic import op
 from sqlalchemy.dialects import postgresql
 
 revision = "b61f03d7e284"
-down_revision = "c8e5b2f7a914"
+down_revision = "3b9d7e51a0f6"
 branch_labels = None
 depends_on = None
 
-_TRIGRAMS = """
-CREATE FUNCTION trigrams(text) RETURNS text[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
-    SELECT coalesce(array_agg(DISTINCT trigram), '{}') FROM (
-        SELECT one || lead(one) OVER following || lead(one, 2) OVER following AS trigram
+# All parts of a text that have at least so many characters, and three at most.
+_NGRAMS = """
+CREATE FUNCTION ngrams(text, shortest integer) RETURNS text[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+COST 200 AS $$
+    SELECT coalesce(array_agg(DISTINCT gram), '{}') FROM (
+        SELECT unnest(ARRAY[one, one || lead(one) OVER rest, one || lead(one) OVER rest || lead(one, 2) OVER rest])
         FROM unnest(string_to_array($1, NULL)) WITH ORDINALITY AS character (one, place)
-        WINDOW following AS (ORDER BY place)
-    ) AS every WHERE trigram IS NOT NULL
+        WINDOW rest AS (ORDER BY place)
+    ) AS every (gram) WHERE length(gram) >= shortest
 $$
 """
 
@@ -26,14 +28,16 @@ $$
 def upgrade() -> None:
     # A migration that waits for a lock must not stop everybody behind it.
     op.execute("SET LOCAL lock_timeout = '5s'")
-    op.execute(_TRIGRAMS)
+    op.execute(_NGRAMS)
     op.create_table(
         "searched_version",
         sa.Column("version_id", sa.Integer(), autoincrement=False, nullable=False),
         sa.Column("entry_id", sa.Uuid(), nullable=False),
         sa.Column("version", sa.Integer(), nullable=False),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("text", sa.Text(), nullable=False),
         sa.Column("facets", postgresql.ARRAY(sa.Text()), nullable=False),
+        sa.Column("seen_by", postgresql.ARRAY(sa.Text()), nullable=False),
         sa.ForeignKeyConstraint(
             ["version_id"], ["entry_version.id"], name=op.f("fk_searched_version_version_id"), ondelete="CASCADE"
         ),
@@ -54,14 +58,10 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint("version_id", "criterion", name=op.f("pk_offered_privacy")),
     )
-    op.create_index("ix_entry_audience", "entry", ["audience"], unique=False)
-    op.create_index("ix_entry_audience_tenants", "entry", ["audience_tenants"], unique=False, postgresql_using="gin")
 
 
 def downgrade() -> None:
     op.execute("SET LOCAL lock_timeout = '5s'")
-    op.drop_index("ix_entry_audience_tenants", table_name="entry", postgresql_using="gin")
-    op.drop_index("ix_entry_audience", table_name="entry")
     op.drop_table("offered_privacy")
     op.drop_table("searched_version")
-    op.execute("DROP FUNCTION trigrams(text)")
+    op.execute("DROP FUNCTION ngrams(text, integer)")

@@ -14,6 +14,7 @@ from sqlalchemy import (
     Row,
     Select,
     Text,
+    and_,
     bindparam,
     case,
     cast,
@@ -32,7 +33,14 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
 from app.catalog.stores.page_tokens import read_token, write_token
-from app.catalog.stores.searches import Search, conditions_of, delete_superseded
+from app.catalog.stores.searches import (
+    Search,
+    conditions_of,
+    delete_superseded,
+    indexed_conditions_of,
+    seen_by,
+    show_searched,
+)
 from app.catalog.stores.tenants import tenant_id, to_policy
 from app.catalog.tables import EntryRow, EntryVersionRow, SearchedVersionRow, TenantRow
 from app.domain.callers import Caller
@@ -173,6 +181,7 @@ class EntryStore:
             .where(EntryRow.id == uuid.UUID(entry_id))
             .values(audience=visibility.audience.value, audience_tenants=list(visibility.tenants))
         )
+        await show_searched(self._session, uuid.UUID(entry_id))
 
     async def delete(self, entry_id: str) -> None:
         """Delete the entry with its versions, references and advice."""
@@ -223,35 +232,41 @@ def _size(caller: Caller) -> ColumnElement[int]:
 
 
 def _matching_newest(caller: Caller, search: Search, place: Place | None, limit: int) -> Select[datetime, uuid.UUID]:
-    """Matching entries among the newest: all of a page for what is frequent, at a cost that is bounded."""
-    newest = select(EntryRow).where(*_after(place)).order_by(*_NEWEST_FIRST).limit(NEWEST).subquery()
-    entry = aliased(EntryRow, newest)
-    return _shown(entry, caller, search).order_by(entry.created_at.desc(), entry.id.desc()).limit(limit)
+    """Matching entries among the newest: a whole page of what is frequent, at a cost that is bounded.
+
+    A scalar subquery looks at one entry after the other, whatever the planner expects.
+    """
+    newest = select(EntryRow).where(*_after(EntryRow.created_at, EntryRow.id, place))
+    entry = aliased(EntryRow, newest.order_by(*_NEWEST_FIRST).limit(NEWEST).subquery())
+    version = _version_shown(entry, caller)
+    matching = select(entry.created_at, entry.id).where(version > 0, *_visible_to(caller, entry))
+    if conditions := list(conditions_of(search)):
+        is_shown = (SearchedVersionRow.entry_id == entry.id) & (SearchedVersionRow.version == version)
+        matching = matching.where(select(and_(*conditions)).where(is_shown).scalar_subquery())
+    return matching.order_by(entry.created_at.desc(), entry.id.desc()).limit(limit)
 
 
 def _matching(caller: Caller, search: Search, place: Place | None, limit: int) -> Select[datetime, uuid.UUID]:
-    """Matching entries among all: quick for what is rare.
+    """Matching entries among all: quick for what is rare, which indexes find.
 
-    They are found first and put in order afterwards. Otherwise the planner might go through all entries in order, since
-    it cannot know how many have all trigrams of a word.
+    All are put in order before their entries are looked at, one after the other until the page is full. Left to itself,
+    the planner goes through all entries in order, or joins too many of them, since it cannot know how many versions
+    have all trigrams of a word.
     """
-    rows = _shown(EntryRow, caller, search).where(*_after(place)).cte("matching").prefix_with("MATERIALIZED")
-    return select(rows.c.created_at, rows.c.id).order_by(rows.c.created_at.desc(), rows.c.id.desc()).limit(limit)
+    row = SearchedVersionRow
+    conditions = (*conditions_of(search), *indexed_conditions_of(search), *seen_by(caller))
+    rows = select(row.created_at, row.entry_id, row.version).where(*conditions)
+    rows = rows.where(*_after(row.created_at, row.entry_id, place))
+    ordered = rows.order_by(row.created_at.desc(), row.entry_id.desc()).offset(0).subquery()
+    columns = ordered.c
+    is_shown = select(and_(columns.version == _version_shown(EntryRow, caller), *_visible_to(caller, EntryRow)))
+    is_shown = is_shown.where(EntryRow.id == columns.entry_id)
+    matching = select(columns.created_at, columns.entry_id.label("id")).where(is_shown.scalar_subquery())
+    return matching.order_by(columns.created_at.desc(), columns.entry_id.desc()).limit(limit)
 
 
-def _after(place: Place | None) -> list[ColumnElement[bool]]:
-    return [] if place is None else [tuple_(EntryRow.created_at, EntryRow.id) < tuple_(*place)]
-
-
-def _shown(entry: type[EntryRow], caller: Caller, search: Search) -> Select[datetime, uuid.UUID]:
-    """The entries that the caller may see, and that match at the version that it is shown."""
-    version = _version_shown(entry, caller)
-    shown = select(entry.created_at, entry.id).where(version > 0, *_visible_to(caller, entry))
-    conditions = list(conditions_of(search))
-    if not conditions:
-        return shown
-    is_shown = (SearchedVersionRow.entry_id == entry.id) & (SearchedVersionRow.version == version)
-    return shown.join(SearchedVersionRow, is_shown).where(*conditions)
+def _after(created_at: Any, entry_id: Any, place: Place | None) -> list[ColumnElement[bool]]:  # noqa: ANN401 -- columns
+    return [] if place is None else [tuple_(created_at, entry_id) < tuple_(*place)]
 
 
 def _version_shown(entry: type[EntryRow], caller: Caller) -> ColumnElement[int]:

@@ -46,7 +46,7 @@ class KeyStore:
 
     async def _one(self, statement: Select[ApiKeyRow, str]) -> ApiKey | None:
         rows = await self._session.execute(statement)
-        return next((_to_key(row, tenant) for row, tenant in rows), None)
+        return next((to_key(row, tenant) for row, tenant in rows), None)
 
     async def successor(self, prefix: str) -> str | None:
         """The prefix of the key that has replaced this one; None if none has, or that is revoked."""
@@ -62,7 +62,7 @@ class KeyStore:
 
     async def all(self) -> list[ApiKey]:
         """Every key ever created, in order of creation."""
-        return [_to_key(row, tenant) for row, tenant in await self._session.execute(_KEYS.order_by(ApiKeyRow.id))]
+        return [to_key(row, tenant) for row, tenant in await self._session.execute(_KEYS.order_by(ApiKeyRow.id))]
 
     async def page(self, tenant: str | None, limit: int, after: str | None) -> list[ApiKey]:
         """The keys of a tenant (of all tenants if None), newest first: at most `limit`, older than the one `after`."""
@@ -72,7 +72,7 @@ class KeyStore:
         if after is not None:
             last = select(ApiKeyRow.id).where(ApiKeyRow.prefix == after).scalar_subquery()
             wanted = wanted.where(ApiKeyRow.id < last)
-        return [_to_key(row, name) for row, name in await self._session.execute(wanted)]
+        return [to_key(row, name) for row, name in await self._session.execute(wanted)]
 
     async def note_use(self, prefix: str, now: datetime) -> None:
         """Keep when a key was last used."""
@@ -96,7 +96,8 @@ class KeyStore:
 _KEYS = select(ApiKeyRow, TenantRow.name).join(TenantRow, TenantRow.id == ApiKeyRow.tenant_id)
 
 
-def _to_key(row: ApiKeyRow, tenant: str) -> ApiKey:
+def to_key(row: ApiKeyRow, tenant: str) -> ApiKey:
+    """The key of a row."""
     return ApiKey(
         prefix=row.prefix,
         tenant=tenant,

@@ -4,16 +4,34 @@ import re
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Final
 
-from sqlalchemy import ColumnElement, delete, exists, func, insert, select
+from sqlalchemy import (
+    ColumnElement,
+    Text,
+    case,
+    cast,
+    delete,
+    exists,
+    func,
+    insert,
+    literal,
+    literal_column,
+    select,
+    update,
+)
+from sqlalchemy.dialects.postgresql import ARRAY, array
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.catalog.tables import EntryRow, OfferedPrivacyRow, SearchedVersionRow
-from app.domain.entries import Content
+from app.catalog.tables import EntryRow, OfferedPrivacyRow, SearchedVersionRow, TenantRow
+from app.catalog.tables.searched_version import EVERYBODY
+from app.domain.callers import Caller
+from app.domain.entries import Audience, Content
 from app.domain.required_privacy import NOTHING_REQUIRED, RequiredPrivacy
 
-_TRIGRAM = 3
+LONGEST_GRAM: Final = 3
+"""The most characters of what `ngrams` gives."""
+
 _WILDCARD = re.compile(r"[\\%_]")
 _FACETS = ("keyword", "label", "attribute", "license")
 
@@ -53,7 +71,8 @@ class Search:
 def conditions_of(search: Search) -> Iterator[ColumnElement[bool]]:
     """The conditions that the `SearchedVersionRow` of a version meets if the search finds it; none for no criteria."""
     for word in search.words:
-        yield from _has_word(word)
+        escaped = _WILDCARD.sub(r"\\\g<0>", word)
+        yield SearchedVersionRow.text.like(func.lower(f"%{escaped}%"))
     if search.facets:
         yield SearchedVersionRow.facets.contains(search.facets)
     for criterion, limit in search.required.at_least.items():
@@ -62,12 +81,12 @@ def conditions_of(search: Search) -> Iterator[ColumnElement[bool]]:
         yield _offers(criterion, OfferedPrivacyRow.lowest <= limit)
 
 
-def _has_word(word: str) -> Iterator[ColumnElement[bool]]:
-    text, escaped = SearchedVersionRow.text, _WILDCARD.sub(r"\\\g<0>", word)
-    yield text.like(func.lower(f"%{escaped}%"))
-    if len(word) >= _TRIGRAM:
-        # Implied by the condition above, but there is an index for it.
-        yield func.trigrams(text).op("@>", is_comparison=True)(func.trigrams(func.lower(word)))
+def indexed_conditions_of(search: Search) -> Iterator[ColumnElement[bool]]:
+    """Conditions that follow from those of `conditions_of`, and for which there is an index: costly without it."""
+    of_text = func.ngrams(SearchedVersionRow.text, literal_column("1"))
+    for word in search.words:
+        of_word = func.ngrams(func.lower(word), min(len(word), LONGEST_GRAM))
+        yield of_text.op("@>", is_comparison=True)(of_word)
 
 
 def _offers(criterion: str, enough: ColumnElement[bool]) -> ColumnElement[bool]:
@@ -75,14 +94,31 @@ def _offers(criterion: str, enough: ColumnElement[bool]) -> ColumnElement[bool]:
     return exists().where(is_of_version, OfferedPrivacyRow.criterion == criterion, enough)
 
 
+def seen_by(caller: Caller) -> list[ColumnElement[bool]]:
+    """The condition that a `SearchedVersionRow` meets if the caller may see its entry; none for operators."""
+    return [] if caller.is_operator else [SearchedVersionRow.seen_by.overlap([EVERYBODY, caller.tenant])]
+
+
+_SEEN_BY = func.array_append(EntryRow.audience_tenants, TenantRow.name).op("||")(
+    case((EntryRow.audience == Audience.ALL.value, array([EVERYBODY])), else_=cast(array([]), ARRAY(Text)))
+)
+
+
 async def add_searched(session: AsyncSession, entry_id: uuid.UUID, version: int, version_id: int, c: Content) -> None:
     """Store what searches read of a version."""
-    name = select(EntryRow.name).where(EntryRow.id == entry_id).scalar_subquery()
     # Neither names nor words have line breaks, so that no word is found across two of them.
-    joined = func.concat_ws("\n", name, c.title, *c.keywords)
-    row: dict[str, Any] = {"version_id": version_id, "entry_id": entry_id, "version": version}
-    row |= {"text": func.lower(joined), "facets": _facets_of(c)}
-    await session.execute(insert(SearchedVersionRow).values(row))
+    text = func.lower(func.concat_ws("\n", EntryRow.name, c.title, *c.keywords))
+    values = {
+        "version_id": literal(version_id),
+        "entry_id": EntryRow.id,
+        "version": literal(version),
+        "created_at": EntryRow.created_at,
+        "text": text,
+        "facets": literal(_facets_of(c), ARRAY(Text)),
+        "seen_by": _SEEN_BY,
+    }
+    row = select(*values.values()).join(TenantRow, TenantRow.id == EntryRow.tenant_id).where(EntryRow.id == entry_id)
+    await session.execute(insert(SearchedVersionRow).from_select(list(values), row))
     if c.offered:
         offered = [
             {"version_id": version_id, "criterion": criterion, "lowest": lowest, "highest": highest}
@@ -91,11 +127,19 @@ async def add_searched(session: AsyncSession, entry_id: uuid.UUID, version: int,
         await session.execute(insert(OfferedPrivacyRow), offered)
 
 
+async def show_searched(session: AsyncSession, entry_id: uuid.UUID) -> None:
+    """Store who sees the versions of an entry now."""
+    is_of_entry = (SearchedVersionRow.entry_id == EntryRow.id) & (TenantRow.id == EntryRow.tenant_id)
+    changed = update(SearchedVersionRow).where(EntryRow.id == entry_id, is_of_entry).values(seen_by=_SEEN_BY)
+    await session.execute(changed, execution_options={"synchronize_session": False})
+
+
 async def delete_superseded(session: AsyncSession, entry_id: uuid.UUID) -> None:
     """Delete what searches read of versions that no listing shows any more."""
     shown = select(func.coalesce(EntryRow.released_version, EntryRow.latest_version)).where(EntryRow.id == entry_id)
     is_before = SearchedVersionRow.version < shown.scalar_subquery()
-    await session.execute(delete(SearchedVersionRow).where(SearchedVersionRow.entry_id == entry_id, is_before))
+    superseded = delete(SearchedVersionRow).where(SearchedVersionRow.entry_id == entry_id, is_before)
+    await session.execute(superseded, execution_options={"synchronize_session": False})
 
 
 def _facets_of(content: Content) -> list[str]:

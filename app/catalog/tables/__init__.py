@@ -5,6 +5,7 @@ from app.catalog.tables.api_key import ApiKeyRow
 from app.catalog.tables.audit import AuditHeadRow, AuditKeyRow, AuditLinkRow, AuditRecordRow
 from app.catalog.tables.base import Base
 from app.catalog.tables.configuration_table import ConfigurationTableRow
+from app.catalog.tables.console_session import ConsoleSessionRow
 from app.catalog.tables.count_table import CountTableRow
 from app.catalog.tables.data_request import DataRequestChangeRow, DataRequestRow
 from app.catalog.tables.delivery import DeliveryRow
@@ -32,6 +33,7 @@ __all__ = [
     "AuditRecordRow",
     "Base",
     "ConfigurationTableRow",
+    "ConsoleSessionRow",
     "CountTableRow",
     "DataRequestChangeRow",
     "DataRequestRow",

@@ -21,9 +21,6 @@ class EntryRow(Base):
         CheckConstraint("audience IN ('private', 'all', 'tenants')", name="audience"),
         # The order of listings: newest first, and by id among equal times.
         Index("ix_entry_created_at_id", "created_at", "id"),
-        # What a caller may see, where that is little.
-        Index("ix_entry_audience", "audience"),
-        Index("ix_entry_audience_tenants", "audience_tenants", postgresql_using="gin"),
     )
 
     id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=uuid.uuid4)

@@ -1,27 +1,35 @@
 import uuid
+from datetime import datetime
 
-from sqlalchemy import ForeignKey, Index, Text, UniqueConstraint, text
+from sqlalchemy import DateTime, ForeignKey, Index, Text, UniqueConstraint, text
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.catalog.tables.base import Base
 
-#: The pending list of a GIN index would be read by each search.
-_AT_ONCE = {"fastupdate": "false"}
+#: Stands for all tenants in `seen_by`. No tenant has this name.
+EVERYBODY = ""
 
 
 class SearchedVersionRow(Base):
     """What searches read of a version that somebody is shown, or will be: the released version and those after it.
 
-    `text` is its name, title and keywords in lower case, each on a line. `facets` are what it has in full, such as
-    `keyword:health` and `attribute:age`.
+    `created_at` is that of its entry. `text` is its name, title and keywords in lower case, each on a line. `facets`
+    are what it has in full, such as `keyword:health` and `attribute:age`. `seen_by` are the tenants that may see it.
     """
 
     __tablename__ = "searched_version"
     __table_args__ = (
         UniqueConstraint("entry_id", "version"),
-        Index("ix_searched_version_trigrams", text("trigrams(text)"), postgresql_using="gin", postgresql_with=_AT_ONCE),
-        Index("ix_searched_version_facets", "facets", postgresql_using="gin", postgresql_with=_AT_ONCE),
+        Index(
+            "ix_searched_version_search",
+            text("ngrams(text, 1)"),
+            "facets",
+            "seen_by",
+            postgresql_using="gin",
+            # Each search would read the list of pending changes.
+            postgresql_with={"fastupdate": "false"},
+        ),
     )
 
     version_id: Mapped[int] = mapped_column(
@@ -29,8 +37,10 @@ class SearchedVersionRow(Base):
     )
     entry_id: Mapped[uuid.UUID]
     version: Mapped[int]
+    created_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
     text: Mapped[str] = mapped_column(Text)
     facets: Mapped[list[str]] = mapped_column(ARRAY(Text))
+    seen_by: Mapped[list[str]] = mapped_column(ARRAY(Text))
 
 
 class OfferedPrivacyRow(Base):
