@@ -6,6 +6,6 @@ a service, makes a view of what the service returns (`app/console/views/`), and 
 
 from fastapi import APIRouter
 
-from app.console.routes import catalogue, glossary, static
+from app.console.routes import advice, catalogue, glossary, static
 
-ROUTERS: tuple[APIRouter, ...] = (catalogue.router, glossary.router, static.router)
+ROUTERS: tuple[APIRouter, ...] = (catalogue.router, advice.router, glossary.router, static.router)

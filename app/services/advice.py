@@ -112,6 +112,18 @@ class AdviceService:
             await self._spend(caller, head, rules.budget)
         return AskedQuestion(own, asked.is_new)
 
+    async def questions_left(self, caller: Caller, head: Head, budget: int) -> int | None:
+        """How many more distinct questions the caller's tenant may ask about this version; None if there is no limit.
+
+        Args:
+            caller: who would ask.
+            head: the head of the entry, at that version.
+            budget: how many there are in all for those who get coarse answers.
+        """
+        if view_for(caller, head) is View.FULL:
+            return None
+        return max(budget - await self._questions.used(head.version_id, caller.tenant), 0)
+
     async def _version(self, head: Head) -> KnownVersion:
         """What decides which questions a version can answer. It is not deleted until the transaction ends.
 

@@ -108,6 +108,12 @@ class QuestionStore:
         rows = await self._session.execute(asked.order_by(TenantRow.name, QuestionRow.advice_id))
         return [(name, str(advice_id)) for name, advice_id in rows]
 
+    async def used(self, version_id: int, tenant: str) -> int:
+        """How many distinct questions of a tenant about a version were counted."""
+        used = select(QuestionBudgetRow.used).join(TenantRow, TenantRow.id == QuestionBudgetRow.tenant_id)
+        counted = used.where(QuestionBudgetRow.version_id == version_id, TenantRow.name == tenant)
+        return await self._session.scalar(counted) or 0
+
     async def count(self, version_id: int, tenant: str) -> int:
         """Count one more distinct question of a tenant about a version, and return how many it has asked.
 

@@ -21,8 +21,10 @@ for (const line of document.querySelectorAll("[data-copy]")) {
   line.after(button);
 }
 
-// Sliders show their value while they move.
+// Sliders show their value while they move, in words where their places stand for other numbers.
 document.addEventListener("input", ({ target }) => {
   const shown = target.type === "range" && document.querySelector(`output[for="${CSS.escape(target.id)}"]`);
-  if (shown) shown.value = target.value;
+  if (!shown) return;
+  shown.value = target.dataset.steps ? target.dataset.steps.split(" ")[target.value] : target.value;
+  target.setAttribute("aria-valuetext", shown.value);
 });

@@ -1,0 +1,50 @@
+"""Numbers as people read them: three digits that mean something, and no exponent where a plain number will do."""
+
+import math
+
+_VAST = 1e100
+_THOUSAND = 1_000
+_LONGEST_WHOLE = 1e15
+_LEAST_PLAIN = 1e-4
+_LEAST_SHARE = 0.001
+_MOST_SHARE = 0.9995
+_TENTH = 0.1
+SPACE = "\N{NO-BREAK SPACE}"
+DASH = "\N{EN DASH}"
+"""What a cell without a number shows."""
+
+
+def drawable(*numbers: float | None) -> bool:
+    """Whether all numbers that are given have a place on an axis: finite, and not vast."""
+    return all(number is None or (math.isfinite(number) and abs(number) <= _VAST) for number in numbers)
+
+
+def number(value: float) -> str:
+    """Three digits of the number, all digits of a whole one: `0.0303`, `12,345`, `1.2e-7`."""
+    if float(value).is_integer() and abs(value) < _LONGEST_WHOLE:
+        return f"{value:,.0f}"
+    if _THOUSAND <= abs(value) < _LONGEST_WHOLE:
+        return f"{value:,.0f}"
+    text = f"{value:.3g}"
+    digits, _, exponent = text.partition("e")
+    return f"{digits}e{int(exponent)}" if exponent else text
+
+
+def percent(share: float) -> str:
+    """The share in percent; `0 %` and `100 %` only of exactly nothing and all."""
+    if 0 < share < _LEAST_SHARE:
+        return f"<{SPACE}0.1{SPACE}%"
+    if _MOST_SHARE <= share < 1:
+        return f">{SPACE}99.9{SPACE}%"
+    digits = 3 if abs(share) >= _TENTH else 2
+    return f"{float(f'{100 * share:.{digits}g}'):,g}{SPACE}%"
+
+
+def place(share: float) -> str:
+    """A place on an axis as an SVG length, from `0%` to `100%`."""
+    return f"{round(100 * share, 2):g}%"
+
+
+def pixels(length: float) -> str:
+    """A length in pixels, to a tenth."""
+    return f"{round(length, 1):g}"

@@ -1,0 +1,126 @@
+"""The advice workbench: the form of a question, its progress, and its answer."""
+
+from typing import Annotated, Any
+
+import orjson
+from fastapi import APIRouter, Query, Request, Response
+
+from app.console.forms import Form, FormDependency
+from app.console.page import page
+from app.console.page_route import PageRoute
+from app.console.viewers import Viewer, ViewerDependency
+from app.console.views.question import field_faults, question_commands, question_form, question_in
+from app.domain.entries import Head
+from app.domain.errors import BudgetSpentError, InvalidDocumentError, QuotaSpentError
+from app.web.asked import question_of
+from app.web.asking import ask_and_wait, read_answer
+from app.web.entry_documents import document_json
+from app.web.errors import status_and_title
+from app.web.state import State, StateDependency, services_of
+
+router = APIRouter(route_class=PageRoute)
+
+#: Seconds for which a person waits for the answer before there is a page about its progress.
+PATIENCE = 1.0
+
+
+@router.get("/entries/{entry_id}/ask")
+async def show_question(
+    entry_id: str,
+    request: Request,
+    viewer: ViewerDependency,
+    state: StateDependency,
+    version: Annotated[int | None, Query(ge=1)] = None,
+) -> Response:
+    """The form of a question, filled in by the parameters of the address."""
+    fields: dict[str, list[str]] = {}
+    for name, text in request.query_params.multi_items():
+        fields.setdefault(name, []).append(text)
+    return await _question_page(request, viewer, state, entry_id, version, Form(fields))
+
+
+@router.post("/entries/{entry_id}/ask")
+async def ask(
+    entry_id: str,
+    request: Request,
+    viewer: ViewerDependency,
+    state: StateDependency,
+    form: FormDependency,
+    version: Annotated[int | None, Query(ge=1)] = None,
+) -> Response:
+    """Ask, and lead to the answer; the same question is computed only once."""
+    state.limits.refuse_full_disk()
+    _, schema = await schema_of(state, viewer, entry_id, version)
+    try:
+        question = question_of(question_in(form, [attribute["name"] for attribute in schema["attributes"]]))
+        seen = await ask_and_wait(state, viewer.caller, entry_id, version, question, PATIENCE)
+    except (InvalidDocumentError, BudgetSpentError, QuotaSpentError) as error:
+        return await _question_page(request, viewer, state, entry_id, version, form, error)
+    return Response(status_code=303, headers={"Location": f"/advice/{seen.advice.id}"})
+
+
+@router.get("/advice/{advice_id}")
+async def show_advice(advice_id: str, request: Request, viewer: ViewerDependency, state: StateDependency) -> Response:
+    """The answer, or how far it is."""
+    seen = await read_answer(state, viewer.caller, advice_id)
+    if not seen.advice.status.is_final:
+        return page(request, "advice_progress.html", seen=seen, here="catalogue")
+    return page(request, "advice_progress.html", seen=seen, here="catalogue")
+
+
+@router.get("/advice/{advice_id}/progress")
+async def show_progress(advice_id: str, request: Request, viewer: ViewerDependency, state: StateDependency) -> Response:
+    """How far an answer is, as a part of its page, which loads again once there is an answer."""
+    seen = await read_answer(state, viewer.caller, advice_id)
+    answer = page(request, "advice_bar.html", seen=seen)
+    if seen.advice.status.is_final:
+        answer.headers["HX-Refresh"] = "true"
+    return answer
+
+
+async def _question_page(
+    request: Request,
+    viewer: Viewer,
+    state: State,
+    entry_id: str,
+    version: int | None,
+    asked: Form,
+    error: InvalidDocumentError | BudgetSpentError | QuotaSpentError | None = None,
+) -> Response:
+    """The form, with what was wrong with it."""
+    head, schema = await schema_of(state, viewer, entry_id, version)
+    async with state.database.transaction() as session:
+        advice = services_of(state, session).advice(state.recent)
+        left = await advice.questions_left(viewer.caller, head, state.question_budget)
+    faults = error.faults if isinstance(error, InvalidDocumentError) else ()
+    form = question_form(schema, asked)
+    shown = {"measure": form.measure, "kinds": ["masked"]}
+    return page(
+        request,
+        "ask.html",
+        200 if error is None else status_and_title(error)[0],
+        head=head,
+        form=form,
+        left=left,
+        budget=state.question_budget,
+        problem=error,
+        faults=faults,
+        by_field=field_faults(faults),
+        commands=question_commands(viewer, head.id, shown),
+        here="catalogue",
+    )
+
+
+async def schema_of(state: State, viewer: Viewer, entry_id: str, version: int | None) -> tuple[Head, dict[str, Any]]:
+    """The head of an entry and its schema, as the viewer may read them.
+
+    Raises:
+        NotFoundError: there is no such version, or the viewer may not see it.
+    """
+    async with state.database.transaction() as session:
+        catalogue = services_of(state, session).catalogue()
+        head = await catalogue.head(viewer.caller, entry_id, version)
+        schema, configurations = await catalogue.schema(head)
+    in_full = head.shows_counts_to(viewer.caller)
+    document = await document_json(state, viewer.caller, head.visibility, schema, configurations, (), in_full)
+    return head, orjson.loads(document)

@@ -1,0 +1,213 @@
+"""The form of a question about an entry."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from pydantic import ValidationError
+
+from aegis_advisor.measures import MEASURES
+from aegis_sdk import wire
+from aegis_sdk.reading import declares_joint
+from app.console.commands import Commands, aegis, curl
+from app.console.forms import Form
+from app.console.viewers import Viewer
+from app.domain.errors import Fault
+from app.services.views import COARSE_WEIGHTS
+from app.web.bodies import invalid_document
+
+#: The weights that a slider can have: those that everybody may ask with. It begins in its place for a weight of 1.
+STEPS: Final = COARSE_WEIGHTS
+_USUAL: Final = STEPS.index(1.0)
+
+#: So many attributes have a slider; of an entry with more, people name those that they want.
+SLIDERS: Final = 60
+
+#: What people most often require, so that these fields stand first.
+_FIRST: Final = ("k", "l", "t")
+
+
+@dataclass(frozen=True, slots=True)
+class Slider:
+    """An attribute in the form: whether it is scored, and how much it weighs.
+
+    Attributes:
+        step: the place of its weight in `STEPS`.
+    """
+
+    name: str
+    is_chosen: bool
+    step: int
+
+    @property
+    def weight(self) -> str:
+        """Its weight in words."""
+        return f"{STEPS[self.step]:g}"
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionForm:
+    """What the form shows.
+
+    Attributes:
+        measures: by id, what a measure is.
+        measure: the chosen one.
+        sliders: the attributes, if they are not too many.
+        named: otherwise, those that are named, with a comma between.
+        attributes: how many there are.
+        criteria: by privacy criterion, what is required; empty where nothing is.
+        has_generated: whether the entry has generated configurations.
+        wants_generated: whether the question is about them, too.
+    """
+
+    measures: Mapping[str, str]
+    measure: str
+    sliders: tuple[Slider, ...]
+    named: str
+    attributes: int
+    criteria: Mapping[str, str]
+    has_generated: bool
+    wants_generated: bool
+
+
+def question_form(schema: Mapping[str, Any], asked: Form) -> QuestionForm:
+    """The form for an entry, filled in as far as something was asked."""
+    names = [attribute["name"] for attribute in schema["attributes"]]
+    chosen = frozenset(asked.texts("attributes") or names)
+    few = len(names) <= SLIDERS
+    return QuestionForm(
+        measures={measure.id: f"{measure.id}: {measure.formula}" for measure in MEASURES.values()},
+        measure=asked.text("measure") or _usual(schema),
+        sliders=tuple(Slider(name, name in chosen, _step(asked, name)) for name in names) if few else (),
+        named="" if few else ", ".join(asked.texts("attributes")) or asked.text("named"),
+        attributes=len(names),
+        criteria={name: asked.text(f"require-{name}") for name in _criteria(schema)},
+        has_generated=_has_generated(schema),
+        wants_generated="generated" in asked.texts("kinds"),
+    )
+
+
+def question_in(form: Form, names: Sequence[str]) -> wire.AdviceRequest:
+    """The question that a form asks.
+
+    Args:
+        form: the fields.
+        names: the attributes of the entry.
+
+    Raises:
+        InvalidDocumentError: a field breaks a rule of the contract.
+    """
+    try:
+        return wire.AdviceRequest.model_validate(dict(_members(form, names)))
+    except ValidationError as error:
+        raise invalid_document(error) from None
+
+
+def _members(form: Form, names: Sequence[str]) -> Iterator[tuple[str, Any]]:
+    chosen = form.texts("attributes") or [name.strip() for name in form.text("named").split(",") if name.strip()]
+    yield "measure", form.text("measure")
+    has_boxes = any(form.has(f"step-{name}") for name in names)
+    if (chosen or has_boxes) and frozenset(chosen) != frozenset(names):  # no box ticked is for the contract to refuse
+        yield "attributes", chosen
+    weights = {name: weight for name in chosen or names if (weight := _weight(form, name)) != 1}
+    yield "weights", weights or None
+    required = {name: _number(form.text(f"require-{name}")) for name in wire.PRIVACY_CRITERIA}
+    yield "require", {name: number for name, number in required.items() if number is not None} or None
+    yield "kinds", ["masked", "generated"] if "generated" in form.texts("kinds") else ["masked"]
+    yield "limit", None
+
+
+def _weight(form: Form, name: str) -> object:
+    """A weight: the number in an address, or that of its slider; 1 if there is neither."""
+    given = _number(form.text(f"weight-{name}"))
+    return STEPS[_step(form, name)] if given is None else given
+
+
+def _step(form: Form, name: str) -> int:
+    """The place of a weight in `STEPS`: that of the slider, or the one nearest to the weight in an address."""
+    weight = _number(form.text(f"weight-{name}"))
+    if isinstance(weight, float) and math.isfinite(weight):
+        return min(range(len(STEPS)), key=lambda place: abs(STEPS[place] - weight))
+    step = form.text(f"step-{name}")
+    return int(step) if step in map(str, range(len(STEPS))) else _USUAL
+
+
+def _number(text: str) -> object:
+    """The number that a text writes, with a point or a comma; the text itself if it is none, and None if it is empty.
+
+    The contract then says what is wrong with it.
+    """
+    if not text:
+        return None
+    try:
+        return float(text.replace(",", "."))
+    except ValueError:
+        return text
+
+
+def _usual(schema: Mapping[str, Any]) -> str:
+    """The measure that lost least in the evaluation, of those that the entry has the counts or the figures for."""
+    return "joint" if schema.get("pairs") or declares_joint(schema) else "mutual_information"
+
+
+def _criteria(schema: Mapping[str, Any]) -> list[str]:
+    """The privacy criteria for which any configuration vouches, those that people require most often first."""
+    table = schema.get("configuration_table") or {}
+    vouched = {name for row in schema.get("configurations") or () for name in row.get("privacy") or ()}
+    vouched |= (table.get("privacy") or {}).keys()
+    rest = [name for name in wire.PRIVACY_CRITERIA if name not in _FIRST]
+    return [name for name in (*_FIRST, *rest) if name in vouched or name == "k"]
+
+
+def _has_generated(schema: Mapping[str, Any]) -> bool:
+    return any(row.get("kind") == "generated" for row in schema.get("configurations") or ())
+
+
+def question_link(entry_id: str, question: Mapping[str, Any]) -> str:
+    """The address of the form that asks this again.
+
+    Args:
+        entry_id: the entry.
+        question: as the contract writes it.
+    """
+    fields = [("measure", question["measure"]), *(("attributes", name) for name in question.get("attributes") or ())]
+    fields += [(f"weight-{name}", f"{weight:g}") for name, weight in (question.get("weights") or {}).items()]
+    fields += [(f"require-{name}", f"{number:g}") for name, number in (question.get("require") or {}).items()]
+    fields += [("kinds", kind) for kind in question.get("kinds") or () if kind == "generated"]
+    return f"/entries/{entry_id}/ask?{urlencode(fields)}"
+
+
+def question_commands(
+    viewer: Viewer, entry_id: str, question: Mapping[str, Any], names: Sequence[str] = ()
+) -> Commands:
+    """The lines that ask the same. The command leaves an attribute out by a weight of 0.
+
+    Args:
+        viewer: who would ask.
+        entry_id: the entry.
+        question: as the contract writes it.
+        names: the attributes of the entry.
+    """
+    chosen = question.get("attributes")
+    weights = dict(question.get("weights") or {}) | {name: 0.0 for name in names if chosen and name not in chosen}
+    options = ["--measure", str(question["measure"])]
+    for option, numbers in (("--require", question.get("require")), ("--weights", weights)):
+        options += [word for name, number in (numbers or {}).items() for word in (option, f"{name}={number:g}")]
+    options += ["--kinds", "masked,generated"] if "generated" in question.get("kinds", ()) else []
+    members = ("measure", "attributes", "weights", "require", "kinds")
+    body = {name: question[name] for name in members if question.get(name) is not None} | {"limit": None}
+    return Commands(
+        (aegis("advise", entry_id, *options),) if len(weights) <= SLIDERS else (),
+        (curl(viewer, f"/v1/entries/{entry_id}/advice", body=body),),
+    )
+
+
+def field_faults(faults: Sequence[Fault]) -> Mapping[str, str]:
+    """The faults of a question by the field that they are about, such as `weights`; those of no field by ``."""
+    by_field: dict[str, str] = {}
+    for fault in faults:
+        field = fault.pointer.strip("/").partition("/")[0]
+        by_field.setdefault(field, fault.detail)
+    return by_field
