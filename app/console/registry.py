@@ -6,6 +6,12 @@ a service, makes a view of what the service returns (`app/console/views/`), and 
 
 from fastapi import APIRouter
 
-from app.console.routes import advice, catalogue, glossary, static
+from app.console.routes import advice, catalogue, glossary, operator, static
 
-ROUTERS: tuple[APIRouter, ...] = (catalogue.router, advice.router, glossary.router, static.router)
+ROUTERS: tuple[APIRouter, ...] = (
+    catalogue.router,
+    advice.router,
+    operator.router,
+    glossary.router,
+    static.router,
+)

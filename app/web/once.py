@@ -22,6 +22,7 @@ Prepared = TypeVar("Prepared")
 
 _log = structlog.get_logger(__name__)
 
+
 class Once:
     """Carries a request out unless that was done before.
 

@@ -7,8 +7,8 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.catalog.tables import ApiKeyRow, EntryRow, QuestionRow, TenantRow
-from app.domain.required_privacy import RequiredPrivacy
 from app.domain.quotas import DAY
+from app.domain.required_privacy import RequiredPrivacy
 from app.domain.tenants import NO_DEMANDS, CountedTenant, TenantPolicy
 
 
@@ -48,7 +48,6 @@ class TenantStore:
         """Every tenant with what it asks, in the order of their names."""
         rows = await self._session.execute(select(TenantRow).order_by(TenantRow.name))
         return [(row.name, to_policy(row)) for row in rows.scalars()]
-
 
     async def counted(self, name: str | None, limit: int, after: str | None) -> list[CountedTenant]:
         """Tenants with what they have, in the order of their names: at most `limit`, or the one of this name."""
