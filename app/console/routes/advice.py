@@ -1,6 +1,6 @@
 """The advice workbench: the form of a question, its progress, and its answer."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import orjson
 from fastapi import APIRouter, Query, Request, Response
@@ -9,11 +9,15 @@ from app.console.forms import Form, FormDependency
 from app.console.page import page
 from app.console.page_route import PageRoute
 from app.console.viewers import Viewer, ViewerDependency
-from app.console.views.question import field_faults, question_commands, question_form, question_in
+from app.console.views.answer import AnswerView, Choices, answer_view
+from app.console.views.question import field_faults, question_commands, question_form, question_in, question_link
+from app.domain.advice import Status
 from app.domain.entries import Head
 from app.domain.errors import BudgetSpentError, InvalidDocumentError, QuotaSpentError
+from app.services.advice import SeenAdvice
+from app.web.advice_json import request_of
 from app.web.asked import question_of
-from app.web.asking import ask_and_wait, read_answer
+from app.web.asking import answer_json, ask_and_wait, read_answer
 from app.web.entry_documents import document_json
 from app.web.errors import status_and_title
 from app.web.state import State, StateDependency, services_of
@@ -22,6 +26,9 @@ router = APIRouter(route_class=PageRoute)
 
 #: Seconds for which a person waits for the answer before there is a page about its progress.
 PATIENCE = 1.0
+
+#: Up to so many bytes of an answer and its schema, a page is made in this process, in a few milliseconds.
+SMALL = 200_000
 
 
 @router.get("/entries/{entry_id}/ask")
@@ -50,9 +57,10 @@ async def ask(
 ) -> Response:
     """Ask, and lead to the answer; the same question is computed only once."""
     state.limits.refuse_full_disk()
-    _, schema = await schema_of(state, viewer, entry_id, version)
+    _, document = await document_of(state, viewer, entry_id, version)
+    names = [attribute["name"] for attribute in orjson.loads(document)["attributes"]]
     try:
-        question = question_of(question_in(form, [attribute["name"] for attribute in schema["attributes"]]))
+        question = question_of(question_in(form, names))
         seen = await ask_and_wait(state, viewer.caller, entry_id, version, question, PATIENCE)
     except (InvalidDocumentError, BudgetSpentError, QuotaSpentError) as error:
         return await _question_page(request, viewer, state, entry_id, version, form, error)
@@ -60,12 +68,43 @@ async def ask(
 
 
 @router.get("/advice/{advice_id}")
-async def show_advice(advice_id: str, request: Request, viewer: ViewerDependency, state: StateDependency) -> Response:
-    """The answer, or how far it is."""
+async def show_advice(
+    advice_id: str,
+    request: Request,
+    viewer: ViewerDependency,
+    state: StateDependency,
+    choices: Annotated[Choices, Query()],
+) -> Response:
+    """The answer as the viewer may read it, or how far it is."""
     seen = await read_answer(state, viewer.caller, advice_id)
     if not seen.advice.status.is_final:
         return page(request, "advice_progress.html", seen=seen, here="catalogue")
-    return page(request, "advice_progress.html", seen=seen, here="catalogue")
+    asked = request_of(seen.advice.question)
+    again = question_link(seen.advice.entry_id, asked)
+    if seen.advice.status is Status.FAILED:
+        return page(request, "advice_failed.html", seen=seen, again=again, here="catalogue")
+    head, document = await document_of(state, viewer, seen.advice.entry_id, seen.advice.version)
+    view = await _view(state, viewer, seen, document, choices)
+    return page(
+        request,
+        "advice.html",
+        seen=seen,
+        head=head,
+        view=view,
+        choices=choices,
+        again=again,
+        request_link=again.replace(f"/entries/{head.id}/ask?", f"/requests/new?entry={head.id}&"),
+        commands=question_commands(viewer, head.id, asked, view.names),
+        here="catalogue",
+    )
+
+
+async def _view(state: State, viewer: Viewer, seen: SeenAdvice, document: bytes, choices: Choices) -> AnswerView:
+    """What the page shows. A child works on long rankings, so that others are served meanwhile."""
+    answer = await answer_json(state, viewer.caller, seen)
+    if len(answer) + len(document) <= SMALL:
+        return answer_view(answer, document, choices)
+    return await state.making.run(answer_view, answer, document, choices, on_behalf_of=viewer.caller.tenant)
 
 
 @router.get("/advice/{advice_id}/progress")
@@ -88,12 +127,12 @@ async def _question_page(
     error: InvalidDocumentError | BudgetSpentError | QuotaSpentError | None = None,
 ) -> Response:
     """The form, with what was wrong with it."""
-    head, schema = await schema_of(state, viewer, entry_id, version)
+    head, document = await document_of(state, viewer, entry_id, version)
     async with state.database.transaction() as session:
         advice = services_of(state, session).advice(state.recent)
         left = await advice.questions_left(viewer.caller, head, state.question_budget)
     faults = error.faults if isinstance(error, InvalidDocumentError) else ()
-    form = question_form(schema, asked)
+    form = question_form(orjson.loads(document), asked)
     shown = {"measure": form.measure, "kinds": ["masked"]}
     return page(
         request,
@@ -111,8 +150,8 @@ async def _question_page(
     )
 
 
-async def schema_of(state: State, viewer: Viewer, entry_id: str, version: int | None) -> tuple[Head, dict[str, Any]]:
-    """The head of an entry and its schema, as the viewer may read them.
+async def document_of(state: State, viewer: Viewer, entry_id: str, version: int | None) -> tuple[Head, bytes]:
+    """The head of an entry and its schema as JSON, as the viewer may read them.
 
     Raises:
         NotFoundError: there is no such version, or the viewer may not see it.
@@ -122,5 +161,4 @@ async def schema_of(state: State, viewer: Viewer, entry_id: str, version: int | 
         head = await catalogue.head(viewer.caller, entry_id, version)
         schema, configurations = await catalogue.schema(head)
     in_full = head.shows_counts_to(viewer.caller)
-    document = await document_json(state, viewer.caller, head.visibility, schema, configurations, (), in_full)
-    return head, orjson.loads(document)
+    return head, await document_json(state, viewer.caller, head.visibility, schema, configurations, (), in_full)

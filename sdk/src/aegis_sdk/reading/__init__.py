@@ -20,6 +20,7 @@ from aegis_sdk.reading.function_words import in_words, unit_of
 from aegis_sdk.reading.generated import AttackOutline, GeneratedOutline, declares_joint, generated_in, generated_of
 from aegis_sdk.reading.headline import Kept, Whole, headline, kept_by_best, whole_of
 from aegis_sdk.reading.lattice import Lattice, Node, lattice_of
+from aegis_sdk.reading.outcome import outcome
 from aegis_sdk.reading.outline import AttributeOutline, EntryOutline, MaskingOutline, Range, outline_of, seen_by
 from aegis_sdk.reading.verdict import verdict_in_words, verdict_line
 
@@ -49,6 +50,7 @@ __all__ = [
     "maskings_of",
     "measured_of",
     "one_line",
+    "outcome",
     "outline_of",
     "promises_of",
     "reference_known",

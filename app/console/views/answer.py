@@ -1,0 +1,224 @@
+"""What the page of an answered question shows, as far as the viewer may read the answer."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import urlencode
+
+import orjson
+from markupsafe import Markup
+from pydantic import BaseModel, Field
+
+from aegis_sdk import wire
+from aegis_sdk.printable import Share
+from aegis_sdk.reading import headline, maskings_of, outcome, promises_of, whole_of
+from app.console.charts import rendered
+from app.console.views.compared import compared_chart
+from app.console.views.costs import costs_chart
+from app.console.views.frontier import PROTECTION, frontier_chart, protections_of
+from app.console.words import significant
+
+#: Rows of the ranking on a page.
+ROWS: Final = 25
+
+#: So many criteria have a column in the ranking.
+_COLUMNS: Final = 4
+
+Answer = wire.Advice | wire.CoarseAdvice
+
+
+class Choices(BaseModel):
+    """What readers choose by the address of the page.
+
+    Attributes:
+        across: what the frontier shows to the right; by default what differs most usefully.
+        first: the configuration on the left of the comparison; by default the best.
+        second: the one on its right; without one, nothing is compared.
+        start: how many rows of the ranking come before this page.
+    """
+
+    across: str = Field(default="", max_length=40)
+    first: str = Field(default="", max_length=1000)
+    second: str = Field(default="", max_length=1000)
+    start: int = Field(default=0, ge=0, le=wire.ROWS)
+
+    def link(self, advice_id: str, **changed: str | int) -> str:
+        """The address of the page with other choices."""
+        chosen = {name: value for name, value in (self.model_dump() | changed).items() if value}
+        return f"/advice/{advice_id}" + (f"?{urlencode(chosen)}" if chosen else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A configuration in the ranking.
+
+    Attributes:
+        rank: its place; empty if the answer does not say.
+        kept: how much it keeps, in percent, or how far it deviates.
+        promises: what it vouches for, a text for each column.
+        sure: whether it differs from the best, in words.
+        link: where it is compared with the best.
+    """
+
+    id: str
+    rank: str
+    kept: str
+    promises: tuple[str, ...]
+    sure: str
+    link: str
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two configurations side by side: their facts, and by attribute their maskings. Each row begins with its name."""
+
+    facts: tuple[tuple[str, str, str], ...]
+    maskings: tuple[tuple[str, str, str], ...]
+    chart: Markup
+    left_out: int
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerView:
+    """The page of an answer.
+
+    Attributes:
+        sentence: what the answer says first.
+        facts: by what that is so, and how certain it is.
+        kept: what the column about utility has.
+        columns: the names of the columns about privacy.
+        rows: those of this page.
+        ranked: how many rows there are in all.
+        protections: what the frontier can show to the right, in words.
+        across: what it shows.
+        comparison: of two configurations, if they are chosen.
+        unknown: a configuration that was chosen and is not ranked.
+        names: the attributes of the entry.
+    """
+
+    sentence: str
+    facts: tuple[str, ...]
+    kept: str
+    columns: tuple[str, ...]
+    rows: tuple[Row, ...]
+    ranked: int
+    protections: Mapping[str, str]
+    across: str
+    frontier: Markup
+    costs: Markup
+    comparison: Comparison | None
+    unknown: str
+    names: tuple[str, ...]
+
+
+def answer_view(answer: bytes, document: bytes, choices: Choices) -> AnswerView:
+    """The page of an answer that has succeeded. Slow for long rankings: run it in a child process then.
+
+    Args:
+        answer: the answer as JSON, as the viewer may read it.
+        document: the schema of its entry as JSON, likewise.
+        choices: what the viewer has chosen.
+    """
+    advice, schema = wire.AdviceAnswer.model_validate_json(answer).root, orjson.loads(document)
+    ranking = advice.ranking or []
+    shown = ranking[choices.start : choices.start + ROWS]
+    protections = protections_of(advice, schema)
+    columns = protections[:_COLUMNS]
+    first, second = choices.first or advice.configuration or "", choices.second
+    ranked = {row.configuration for row in ranking}
+    unknown = next((one for one in (first, second) if one and one not in ranked), "")
+    return AnswerView(
+        sentence=f"{headline(advice, schema)}.",
+        facts=tuple(_sentences(advice, outcome(advice, schema))),
+        kept=_kept_name(advice),
+        columns=columns,
+        rows=tuple(_rows(advice, shown, promises_of(schema, [row.configuration for row in shown]), columns, choices)),
+        ranked=len(ranking),
+        protections={name: PROTECTION[name] for name in protections},
+        across=choices.across if choices.across in protections else next(iter(protections), ""),
+        frontier=rendered(
+            frontier_chart(advice, schema, choices.across or None, link=lambda one: _compared(advice, choices, one))
+        ),
+        costs=rendered(costs_chart(advice, schema)),
+        comparison=_comparison(advice, schema, first, second) if second and not unknown else None,
+        unknown=unknown,
+        names=tuple(attribute["name"] for attribute in schema["attributes"]),
+    )
+
+
+def _sentences(advice: Answer, lines: Iterable[str]) -> Iterator[str]:
+    """Lines of the command as sentences; those that begin with the id of the best configuration keep it as it is."""
+    for line in lines:
+        begins_with_id = line.startswith(advice.configuration or "\0")
+        yield f"{line[:1] if begins_with_id else line[:1].upper()}{line[1:]}."
+
+
+def _compared(advice: Answer, choices: Choices, configuration: str) -> str:
+    """The address of the page that compares a configuration with the best."""
+    return choices.link(advice.id, first=advice.configuration or "", second=configuration) + "#compared"
+
+
+def _kept_name(advice: Answer) -> str:
+    if isinstance(advice, wire.CoarseAdvice):
+        return "kept, about"
+    return "deviation" if whole_of(advice) is None else "kept"
+
+
+def _kept(advice: Answer, row: wire.CoarseRow) -> str:
+    """How much a configuration keeps, with its interval where there is one."""
+    if not isinstance(row, wire.RankedConfiguration):
+        return "" if row.utility_share is None else str(Share(row.utility_share))
+    whole = whole_of(advice) if isinstance(advice, wire.Advice) else None
+    return significant(row.deviation) if whole is None else str(Share(whole.kept(row.deviation).share))
+
+
+def _rows(
+    advice: Answer,
+    shown: Sequence[wire.CoarseRow],
+    promises: Mapping[str, Sequence[float | None]],
+    columns: Sequence[str],
+    choices: Choices,
+) -> Iterator[Row]:
+    alike = {*(advice.indistinguishable or ())}
+    for place, row in enumerate(shown):
+        rank = choices.start + place + 1 if row.rank is None else row.rank
+        numbers = (promises.get(name, [None] * len(shown))[place] for name in columns)
+        yield Row(
+            id=row.configuration,
+            rank=str(rank),
+            kept=_kept(advice, row),
+            promises=tuple(map(_number, numbers)),
+            sure=_sure(advice, row.configuration, alike),
+            link=_compared(advice, choices, row.configuration),
+        )
+
+
+def _number(number: float | None) -> str:
+    return "" if number is None else f"{number:,.6g}"
+
+
+def _sure(advice: Answer, configuration: str, alike: set[str]) -> str:
+    """Whether the difference from the best is real, as far as the answer says."""
+    if configuration == advice.configuration:
+        return "the best"
+    if configuration in (advice.tied or ()):
+        return "tied with the best"
+    if advice.indistinguishable is None:
+        return "not known"
+    return "within chance" if configuration in alike else "real"
+
+
+def _comparison(advice: Answer, schema: Mapping[str, Any], first: str, second: str) -> Comparison:
+    rows = {row.configuration: row for row in advice.ranking or ()}
+    promises = promises_of(schema, [first, second])
+    alike = {*(advice.indistinguishable or ())}
+    facts = [
+        (_kept_name(advice), _kept(advice, rows[first]), _kept(advice, rows[second])),
+        ("difference from the best", _sure(advice, first, alike), _sure(advice, second, alike)),
+        *((name, _number(pair[0]), _number(pair[1])) for name, pair in promises.items()),
+    ]
+    one, other = maskings_of(schema, first), maskings_of(schema, second)
+    maskings = [(name, one.get(name, ""), other.get(name, "")) for name in {**one, **other}]
+    maskings.sort(key=lambda row: row[1] == row[2])
+    chart = rendered(compared_chart(advice, schema, first, second))
+    return Comparison(tuple(facts), tuple(maskings[:ROWS]), chart, max(len(maskings) - ROWS, 0))
