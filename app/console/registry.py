@@ -6,12 +6,14 @@ a service, makes a view of what the service returns (`app/console/views/`), and 
 
 from fastapi import APIRouter
 
-from app.console.routes import advice, catalogue, glossary, operator, static
+from app.console.routes import advice, catalogue, glossary, keys, operator, static, tenants
 
 ROUTERS: tuple[APIRouter, ...] = (
     catalogue.router,
     advice.router,
     operator.router,
+    tenants.router,
+    keys.router,
     glossary.router,
     static.router,
 )
