@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final, Literal
 
-from app.console.charts.numbers import DASH, number, percent
+from app.console.charts.numbers import DASH, drawable, number, percent
 
 Unit = Literal["share", "number", "rank"]
 
@@ -20,6 +20,11 @@ class Interval:
 
     low: float
     high: float
+
+    @property
+    def is_drawable(self) -> bool:
+        """Whether both limits have a place on an axis."""
+        return drawable(self.low) and drawable(self.high)
 
 
 @dataclass(frozen=True)

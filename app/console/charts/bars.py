@@ -67,8 +67,8 @@ class Bar:
     @property
     def is_drawable(self) -> bool:
         """Whether it has a place on an axis."""
-        limits = (self.interval.low, self.interval.high) if self.interval else ()
-        return drawable(self.start, self.end, self.whole, *limits)
+        numbers = (self.start, self.end, self.whole or 0.0)
+        return all(map(drawable, numbers)) and (self.interval is None or self.interval.is_drawable)
 
 
 @dataclass(frozen=True)

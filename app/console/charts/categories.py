@@ -30,7 +30,7 @@ def category_bars(
     total = sum(count for _, count in counts)
     bars = [_bar(name, count, total) for name, count in counts]
     shown, others = (bars, []) if len(bars) <= _MOST else (bars[: _MOST - 1], bars[_MOST - 1 :])
-    together = [_bar(f"{len(others):,} others", sum(bar.end for bar in others), total)] if others else []
+    together = [_bar(f"{len(others):,} others together", sum(bar.end for bar in others), total)] if others else []
     return Bars(
         id,
         title,

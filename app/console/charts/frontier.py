@@ -7,7 +7,7 @@ from typing import Final
 
 from app.console.charts.axis import Axis
 from app.console.charts.numbers import pixels, place
-from app.console.charts.point_labels import Label, labels_of
+from app.console.charts.point_labels import Label, Level, Named, labels_of
 from app.console.charts.points import Chosen, Mark, Point, chosen_of
 from app.console.charts.scale import Scale, chosen_ticks, round_numbers
 from app.console.charts.table import Cell, Column, Table
@@ -22,6 +22,9 @@ _NARROW: Final = 0.5
 _MOST_ROWS: Final = 100
 _MOST_WHISKERS: Final = 60
 """If more marks are drawn, only those on the frontier show their intervals."""
+_MOST_EDGE_WHISKERS: Final = 12
+"""If more are on the frontier, only those with names show them."""
+_Y_TICKS: Final = 6
 _STROKES: Final = 1_000
 """The width of the drawing in which the line of the frontier is stretched."""
 
@@ -125,21 +128,29 @@ class Frontier:
     @cached_property
     def y_ticks(self) -> list[Tick]:
         """The numbers at the left of the plot."""
-        ticks = [tick for tick in self.up.ticks() if self.y.unit != "rank" or tick.is_integer()]
+        ticks = [tick for tick in self.up.ticks(_Y_TICKS) if self.y.unit != "rank" or tick.is_integer()]
         first = [1.0] if self.y.unit == "rank" and 1.0 not in ticks else []
         return [Tick(pixels(self.height(tick)), self.y.written(tick)) for tick in [*first, *ticks]]
 
     @cached_property
-    def levels(self) -> list[Tick]:
-        """The lines across the plot that lie within it."""
+    def levels(self) -> list[Level]:
+        """The lines across the plot that lie within it; the names of low ones are at the left, where no points are."""
         within = [(name, level) for name, level in self.y.levels.items() if self.up.low <= level <= self.up.high]
-        return [Tick(pixels(self.height(level)), name) for name, level in within]
+        return [Level(name, self.height(level), at_end=self.height(level) < HEIGHT / 2) for name, level in within]
 
     @cached_property
     def drawn(self) -> list[Drawn]:
         """The marks with their places."""
-        many = len(self.chosen.marks) > _MOST_WHISKERS
-        return [self._drawn(mark, whiskers=mark.on_frontier or not many) for mark in self.chosen.marks]
+        whiskers = {id(mark) for mark in self._with_whiskers}
+        return [self._drawn(mark, whiskers=id(mark) in whiskers) for mark in self.chosen.marks]
+
+    @property
+    def _with_whiskers(self) -> Sequence[Mark]:
+        """The marks whose intervals are drawn, so that these do not cover everything."""
+        edge = [mark for mark in self.chosen.marks if mark.on_frontier or mark.first.is_best]
+        if len(edge) > _MOST_EDGE_WHISKERS:
+            return [self._important[label.number] for label in self.labels]
+        return self.chosen.marks if len(self.chosen.marks) <= _MOST_WHISKERS else edge
 
     def _drawn(self, mark: Mark, *, whiskers: bool) -> Drawn:
         first, high, low = mark.first, None, None
@@ -185,22 +196,30 @@ class Frontier:
         return len(self.chosen.steps) > 1
 
     @cached_property
-    def labels(self) -> list[Label]:
-        """The names beside marks, as far as they fit: the best and the ends of the frontier first."""
+    def _important(self) -> list[Mark]:
+        """The marks that may have names: the best, the end of the frontier, and the rest of it."""
         edge = [each for each in self.chosen.marks if each.on_frontier and not each.first.is_best]
         best = [each for each in self.chosen.marks if each.first.is_best]
-        places = [
-            (each.first.name, len(each.points) - 1, self.across.place(each.first.x), self.height(each.first.y))
-            for each in [*best, *edge[-1:], *edge[:-1]]
-        ]
-        return labels_of(places, [(level.text, float(level.at)) for level in self.levels], forced=len(best))
+        return [*best, *edge[-1:], *edge[:-1]]
+
+    @cached_property
+    def labels(self) -> list[Label]:
+        """The names beside marks, as far as they fit."""
+        return labels_of([self._named(mark) for mark in self._important], [each.box for each in self.levels])
+
+    def _named(self, mark: Mark) -> Named:
+        first = mark.first
+        top = min(self.height(each) for each in _heights(first))
+        return Named(
+            first.name, len(mark.points) - 1, self.across.place(first.x), self.height(first.y), top, first.is_best
+        )
 
     @property
     def kinds(self) -> list[str]:
         """The kinds of marks that the legend explains."""
         drawn = {each.kind for each in self.drawn}
         kinds = [kind for kind in ("best", "edge", "other") if kind in drawn or f"alike-{kind}" in drawn]
-        return [*kinds, *(["alike"] if any(kind.startswith("alike") for kind in drawn) else [])]
+        return [*kinds, *sorted(kind for kind in drawn if kind.startswith("alike"))[:1]]
 
     @property
     def has_whiskers(self) -> bool:
@@ -216,6 +235,8 @@ class Frontier:
         if self.chosen.left_out:
             shown = len(self.points) - self.chosen.left_out - self.chosen.unplaced
             yield f"{shown:,} of {len(self.points):,} configurations are drawn, the best among them."
+        if self.has_whiskers and sum(1 for each in self.drawn if each.high is not None) < len(self.drawn):
+            yield "Intervals are drawn where there is room; the table has all."
         if self.chosen.unplaced:
             yield f"{self.chosen.unplaced:,} have no place in the plot, since a number is missing or too large."
         if self.y.unit == "share" and self.up.low > 0:
@@ -277,6 +298,6 @@ def _floor(low: float) -> float:
     """The greatest round share that is below all, so that the plot is not mostly empty."""
     if low >= 1:
         return 0.0
-    step = round_numbers(low, 1.0, 4)
+    step = round_numbers(low, 1.0, _Y_TICKS)
     width = step[1] - step[0] if len(step) > 1 else 1 - low
     return max(0.0, round((low // width) * width, 10))

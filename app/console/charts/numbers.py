@@ -1,7 +1,5 @@
 """Numbers as people read them: three digits that mean something, and no exponent where a plain number will do."""
 
-import math
-
 _VAST = 1e100
 _THOUSAND = 1_000
 _LONGEST_WHOLE = 1e15
@@ -14,9 +12,9 @@ DASH = "\N{EN DASH}"
 """What a cell without a number shows."""
 
 
-def drawable(*numbers: float | None) -> bool:
-    """Whether all numbers that are given have a place on an axis: finite, and not vast."""
-    return all(number is None or (math.isfinite(number) and abs(number) <= _VAST) for number in numbers)
+def drawable(number: float) -> bool:
+    """Whether the number has a place on an axis: it is finite, and not vast."""
+    return -_VAST <= number <= _VAST
 
 
 def number(value: float) -> str:

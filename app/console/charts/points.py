@@ -1,6 +1,6 @@
 """Which points of many a chart draws, and which of them no other beats."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -9,8 +9,10 @@ from app.console.charts.numbers import drawable
 from app.console.charts.scale import Scale
 
 MOST_MARKS: Final = 300
-MOST_ON_FRONTIER: Final = 100
-_MOST_ALIKE: Final = 100
+MOST_ON_FRONTIER: Final = 120
+_MOST_ALIKE: Final = 60
+Place = tuple[float, float]
+"""The numbers of a point."""
 _COLUMNS: Final = 24
 _ROWS: Final = 16
 """Of other points, one is drawn in each cell of a grid."""
@@ -41,8 +43,7 @@ class Point:
     @property
     def is_drawable(self) -> bool:
         """Whether it has a place in a plot."""
-        limits = (self.interval.low, self.interval.high) if self.interval else ()
-        return drawable(self.x, self.y, *limits)
+        return drawable(self.x) and drawable(self.y) and (self.interval is None or self.interval.is_drawable)
 
 
 @dataclass(frozen=True)
@@ -85,12 +86,12 @@ class Chosen:
     unplaced: int
 
 
-def frontier_of(places: Iterable[tuple[float, float]], x: Axis, y: Axis) -> list[tuple[float, float]]:
+def frontier_of(places: Iterable[Place], x: Axis, y: Axis) -> list[Place]:
     """The places that no other beats, from the worse to the better end of the axis to the right."""
-    best_first = sorted(places, key=lambda each: (-x.gain(each[0]), -y.gain(each[1])))
-    edge: list[tuple[float, float]] = []
-    for place in best_first:
-        if not edge or y.gain(place[1]) > y.gain(edge[-1][1]):
+    right, up = (1 if axis.higher_is_better else -1 for axis in (x, y))
+    edge: list[Place] = []
+    for place in sorted(places, key=lambda each: (-right * each[0], -up * each[1])):
+        if not edge or up * place[1] > up * edge[-1][1]:
             edge.append(place)
     return edge[::-1]
 
@@ -103,44 +104,46 @@ def chosen_of(points: Sequence[Point], x: Axis, y: Axis) -> Chosen:
         x: The axis to the right.
         y: The upward axis.
     """
-    by_place: dict[tuple[float, float], list[Point]] = {}
+    by_place: dict[Place, list[Point]] = {}
     for point in points:
         if point.is_drawable:
             by_place.setdefault((point.x, point.y), []).append(point)
     steps = frontier_of(by_place, x, y)
-    edge = set(steps)
-    marks = [Mark(tuple(group), place in edge) for place, group in by_place.items()]
-    drawn = sorted(_thinned(marks), key=lambda each: (each.first.is_best, each.on_frontier, x.gain(each.first.x)))
-    shown, placed = (sum(len(each.points) for each in some) for some in (drawn, marks))
-    return Chosen(tuple(drawn), tuple(steps), placed - shown, len(points) - placed)
+    edge = frozenset(steps)
+    marks = [Mark(tuple(by_place[place]), place in edge) for place in _thinned(by_place, steps)]
+    marks.sort(key=lambda each: (each.first.is_best, each.on_frontier, x.gain(each.first.x)))
+    placed = sum(map(len, by_place.values()))
+    shown = sum(len(each.points) for each in marks)
+    return Chosen(tuple(marks), tuple(steps), placed - shown, len(points) - placed)
 
 
-def _thinned(marks: Sequence[Mark]) -> list[Mark]:
-    """At most `MOST_MARKS` of them."""
-    if len(marks) <= MOST_MARKS:
-        return list(marks)
-    best = [each for each in marks if each.first.is_best][:1]
-    edge = sorted((each for each in marks if each.on_frontier and each not in best), key=lambda each: each.first.x)
-    rest = [each for each in marks if not each.on_frontier and not each.first.is_best]
-    alike = _evenly([each for each in rest if each.is_alike], _MOST_ALIKE)
-    kept = [*best, *_evenly(edge, MOST_ON_FRONTIER), *alike]
-    others = _one_in_each_cell([each for each in rest if not each.is_alike])
+def _thinned(by_place: Mapping[Place, Sequence[Point]], steps: Sequence[Place]) -> Iterable[Place]:
+    """At most `MOST_MARKS` of the places."""
+    if len(by_place) <= MOST_MARKS:
+        return by_place
+    best = [place for place, points in by_place.items() if any(each.is_best for each in points)][:1]
+    kept = dict.fromkeys([*best, *_evenly(steps, MOST_ON_FRONTIER)])
+    beaten = by_place.keys() - frozenset(steps)
+    rest = [place for place in by_place if place in beaten and place not in kept]
+    alike = [place for place in rest if any(each.is_alike for each in by_place[place])]
+    kept |= dict.fromkeys(_evenly(alike, _MOST_ALIKE))
+    others = [place for place in _one_in_each_cell(rest) if place not in kept]
     return [*kept, *_evenly(others, MOST_MARKS - len(kept))]
 
 
-def _evenly(marks: Sequence[Mark], most: int) -> list[Mark]:
+def _evenly(places: Sequence[Place], most: int) -> Sequence[Place]:
     """So many of them at most, both ends included."""
-    if len(marks) <= most:
-        return list(marks)
-    last = len(marks) - 1
-    return [marks[round(number * last / (most - 1))] for number in range(most)]
+    if len(places) <= most:
+        return places
+    last = len(places) - 1
+    return [places[round(number * last / (most - 1))] for number in range(most)]
 
 
-def _one_in_each_cell(marks: Sequence[Mark]) -> list[Mark]:
+def _one_in_each_cell(places: Sequence[Place]) -> list[Place]:
     """The first in each cell of a grid over the plot, so that its outline stays."""
-    across, up = Scale.over(each.first.x for each in marks), Scale.over(each.first.y for each in marks)
-    cells: dict[tuple[int, int], Mark] = {}
-    for mark in marks:
-        cell = (round(across.place(mark.first.x) * _COLUMNS), round(up.place(mark.first.y) * _ROWS))
-        cells.setdefault(cell, mark)
+    across, up = (Scale.over(each[axis] for each in places) for axis in (0, 1))
+    cells: dict[tuple[int, int], Place] = {}
+    for place in places:
+        cell = (round(across.place(place[0]) * _COLUMNS), round(up.place(place[1]) * _ROWS))
+        cells.setdefault(cell, place)
     return list(cells.values())

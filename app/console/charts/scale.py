@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import count
 from typing import Final, Self
 
@@ -42,7 +43,7 @@ class Scale:
         low, high = (known[0], known[-1]) if known else (0.0, 0.0)
         return cls(low, high, logarithmic=low > _TINY and high / low >= _DECADES, turned=turned, inset=inset)
 
-    @property
+    @cached_property
     def is_point(self) -> bool:
         """Whether the ends are alike, but for rounding."""
         return self.high - self.low <= max(_ALIKE * max(abs(self.low), abs(self.high)), _TINY)
@@ -59,10 +60,10 @@ class Scale:
         return self.inset + (1 - 2 * self.inset) * (1 - along if self.turned else along)
 
     def ticks(self, most: int = 5) -> tuple[float, ...]:
-        """At most so many round numbers between the ends, ascending."""
+        """About so many round numbers between the ends at most, ascending."""
         if self.is_point:
             return (self.low,)
-        return _powers(self.low, self.high, most) if self.logarithmic else round_numbers(self.low, self.high, most)
+        return _powers(self.low, self.high, most + 2) if self.logarithmic else round_numbers(self.low, self.high, most)
 
 
 def round_numbers(low: float, high: float, most: int = 5) -> tuple[float, ...]:

@@ -15,6 +15,7 @@ from app.console.views.costs import (
     band_bar,
     cost_bar,
     nothing_scored,
+    whole_legend,
 )
 
 Answer = Advice | CoarseAdvice
@@ -49,7 +50,11 @@ def compared_chart(
         axis_of(advice),
         drawn,
         LIMITS if isinstance(advice, CoarseAdvice) else None,
-        legend=(("plain", f"A: {shown(first)}"), ("second", f"B: {shown(second)}")),
+        legend=(
+            ("plain", f"A: {shown(first)}"),
+            ("second", f"B: {shown(second)}"),
+            *whole_legend([bar for group in drawn for bar in group.bars]),
+        ),
         notes=tuple(_about_pairs(advice, drawn, len(differing), len(alike))),
         rest=rest,
         empty=_no_pairs(advice, len(alike)),

@@ -28,10 +28,7 @@ BANDS: Final[Mapping[str, Interval]] = MappingProxyType(
     }
 )
 LIMITS: Final = (0.05, 0.35, 0.65, 0.95)
-ABOUT_BANDS: Final = (
-    "Bars are ranges of rounded shares: none is up to 5 % of what the attribute tells, little up to 35 %, some up to "
-    "65 %, much up to 95 %."
-)
+ABOUT_BANDS: Final = "Bars are ranges, of shares that were rounded before: exact ones would reveal the counts."
 _CONFIDENCE: Final = 1.96
 MOST_ATTRIBUTES: Final = 8
 _MOST_MASKINGS: Final = 6
@@ -106,6 +103,11 @@ def _legend(advice: Answer, bars: Sequence[Bar]) -> Iterator[tuple[str, str]]:
         yield "best", f"{_STAR} {verb} by {best}"
     if any(bar.tone == "plain" for bar in bars):
         yield "plain", f"{verb} by another masking"
+    yield from whole_legend(bars)
+
+
+def whole_legend(bars: Sequence[Bar]) -> Iterator[tuple[str, str]]:
+    """What the outlines mean that these bars have."""
     if any(bar.whole is not None and bar.is_whole_certain for bar in bars):
         yield "whole", "all that the attribute tells"
     if any(bar.whole is not None and not bar.is_whole_certain for bar in bars):
@@ -192,7 +194,8 @@ def band_bar(masking: str, kept: str | None, *, is_best: bool = False) -> Bar | 
         return None
     band = BANDS[kept]
     tone: Literal["best", "plain"] = "best" if is_best else "plain"
-    return Bar(masking, band.high, kept, start=band.low, tone=tone, mark=_STAR if is_best else "")
+    text = f"{kept} ({100 * band.low:.0f} to {percent(band.high)})"
+    return Bar(masking, band.high, text, start=band.low, whole=1.0, tone=tone, mark=_STAR if is_best else "")
 
 
 def _declared_groups(transfer: TransferAdvice) -> list[Group]:

@@ -217,7 +217,7 @@ def _notes(advice: Answer, schema: Mapping[str, Any], name: str, upward: Upward,
     if (every := len(configurations_of(schema))) > (considered or ranked):
         yield f"The entry has {every:,} configurations."
     if points < ranked:
-        yield f"{ranked - points:,} of these state no {name}."
+        yield f"{ranked - points:,} of these {'state' if ranked - points > 1 else 'states'} no {name}."
     if upward.note:
         yield upward.note
     if (words := real_differences(advice)) is not None:
@@ -225,8 +225,8 @@ def _notes(advice: Answer, schema: Mapping[str, Any], name: str, upward: Upward,
 
 
 def real_differences(advice: Answer) -> str | None:
-    """Which differences from the best are real, in a sentence; `None` if that is not known."""
-    if advice.indistinguishable_count is None:
+    """Which differences from the best are real, in a sentence; `None` if that is not known or there are no others."""
+    if advice.indistinguishable_count is None or advice.considered == 1:
         return None
     others = advice.indistinguishable_count - 1
     if not others:

@@ -1,0 +1,142 @@
+"""The advice workbench: the form, asking, progress, and the answer as its reader may see it."""
+
+import re
+
+import orjson
+import pytest
+
+from tests.app.api.test_views import two_attributes
+from tests.app.console.html import BROWSER, Html, look, send
+from tests.service import Worker, example_entry, publish, running_app
+
+ASKED = {"measure": "mutual_information"}
+NASTY = "<script>alert(1)</script>\"'&\u202e\U0001f600"
+
+
+async def answered(api, worker, entry_id, fields):
+    """Ask by the form, have it computed, and return where the answer is."""
+    answer = await send(api, f"/entries/{entry_id}/ask", fields)
+    assert answer.status_code == 303, answer.text
+    await worker.run()
+    return answer.headers["Location"]
+
+
+@pytest.fixture(name="market")
+async def _market(database_url):
+    async with running_app(database_url) as api, Worker.on(database_url) as worker:
+        yield api, worker, (await publish(api, two_attributes()))["id"]
+
+
+async def test_the_form_shows_what_can_be_asked(market):
+    api, _, entry = market
+    found = await look(api, f"/entries/{entry}/ask")
+    fields = [one for one in found.all("input") if one["type"] in {"checkbox", "range"}]
+    assert [one["name"] for one in fields] == ["attributes", "step-age", "attributes", "step-sex"]
+    assert all("checked" in one for one in fields if one["type"] == "checkbox")
+    assert f"aegis advise {entry} --measure mutual_information" in found.text
+
+
+async def test_the_form_is_filled_in_by_the_address(market):
+    api, _, entry = market
+    found = await look(api, f"/entries/{entry}/ask?measure=g3&attributes=age&weight-age=2&require-k=5")
+    boxes = {one["value"]: "checked" in one for one in found.all("input") if one["type"] == "checkbox"}
+    assert boxes == {"age": True, "sex": False}
+    values = {one["name"]: one["value"] for one in found.all("input")}
+    assert (values["step-age"], values["step-sex"], values["require-k"]) == ("4", "3", "5")
+    assert [one["value"] for one in found.all("option") if "selected" in one] == ["g3"]
+
+
+async def test_an_answer_is_what_the_api_answers(market):
+    api, worker, entry = market
+    place = await answered(api, worker, entry, ASKED | {"attributes": ["age", "sex"], "step-age": "4", "step-sex": "3"})
+    advice = (await api.get(f"/v1{place}")).json()
+    assert advice["request"]["weights"] == {"age": 2.0}
+    assert advice["request"]["attributes"] is None
+    found = await look(api, place)
+    assert f"{advice['configuration']} keeps" in found.text
+    compared = [link.partition("second=")[2].partition("#")[0] for link in found.links if "&second=" in link]
+    assert compared[-len(advice["ranking"]) :] == [row["configuration"] for row in advice["ranking"]]
+    again = next(link for link in found.links if "/ask?" in link)
+    assert "weight-age=2" in again
+
+
+async def test_the_command_of_a_page_asks_the_same(market):
+    api, worker, entry = market
+    place = await answered(api, worker, entry, ASKED | {"require-k": "", "attributes": ["age", "sex"], "step-age": "5"})
+    line = re.search(r"--data-binary '([^']*)'", (await look(api, place)).text)
+    answer = await api.post(f"/v1/entries/{entry}/advice", json=orjson.loads(line[1]))
+    assert answer.json()["id"] == place.rpartition("/")[2]
+
+
+async def test_two_configurations_stand_side_by_side(market):
+    api, worker, entry = market
+    place = await answered(api, worker, entry, ASKED)
+    found = await look(api, f"{place}?first=c0&second=c3")
+    assert "c0 (A) and c3 (B), side by side" in found.text
+    assert "The ranking has no configuration nothing" in (await look(api, f"{place}?second=nothing")).text
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"measure": "nonsense"}, "Unknown measure"),
+        ({"require-k": "many"}, "/require/k"),
+        ({"require-k": "nan"}, "/require/k"),
+        ({"require-k": "1e999"}, "/require/k"),
+        ({"attributes": "nothing"}, "The entry has no attribute"),
+        ({"step-age": "3"}, "/attributes"),
+        ({"attributes": ["age", "sex"], "step-age": "0", "step-sex": "0"}, "All weights are zero"),
+    ],
+    ids=["measure", "text", "nan", "infinite", "attribute", "no attribute", "weights"],
+)
+async def test_a_wrong_question_is_explained_on_the_form_which_keeps_its_fields(market, fields, said):
+    api, _, entry = market
+    answer = await send(api, f"/entries/{entry}/ask", ASKED | {"require-k": "7"} | fields)
+    assert answer.status_code == 422
+    found = Html(answer.text)
+    assert said in found.text
+    typed = {one["name"]: one["value"] for one in found.all("input")}
+    assert typed["require-k"] == fields.get("require-k", "7")
+
+
+async def test_progress_is_a_part_of_the_page_until_the_answer_is_there(market):
+    api, worker, entry = market
+    answer = await send(api, f"/entries/{entry}/ask", ASKED)
+    place = answer.headers["Location"]
+    found = await look(api, place)
+    assert "Your question is being answered" in found.text
+    polled = next(named["hx-get"] for _, named in found.tags if "hx-get" in named)
+    assert any(named.get("http-equiv") == "refresh" for named in found.all("meta"))
+    assert "HX-Refresh" not in (await api.get(polled, headers=BROWSER)).headers
+    await worker.run()
+    assert (await api.get(polled, headers=BROWSER)).headers["HX-Refresh"] == "true"
+
+
+async def test_texts_of_the_provider_are_shown_as_texts(database_url):
+    entry = example_entry(title=NASTY, visibility="all")
+    entry["attributes"][0]["name"] = NASTY
+    for configuration in entry["configurations"]:
+        configuration["maskings"] = {NASTY: configuration["maskings"]["age"]}
+        configuration["id"] += NASTY
+    entry["label"]["name"] = f"label {NASTY}"
+    async with running_app(database_url) as api, Worker.on(database_url) as worker:
+        head = await publish(api, entry)
+        place = await answered(api, worker, head["id"], ASKED)
+        for path in ("/", f"/entries/{head['id']}/ask", place, f"{place}?first=x&second={NASTY}"):
+            found = await look(api, path)
+            assert all(one.get("src", "").startswith("/static/") for one in found.all("script"))
+            assert NASTY[:20] in found.text or path == "/"
+
+
+async def test_an_entry_with_many_attributes_has_a_field_for_their_names(database_url):
+    entry = example_entry()
+    age = entry["attributes"][0]
+    entry["attributes"] = [age | {"name": f"a{place}"} for place in range(100)]
+    for configuration in entry["configurations"]:
+        masking = configuration["maskings"]["age"]
+        configuration["maskings"] = {f"a{place}": masking for place in range(100)}
+    async with running_app(database_url) as api, Worker.on(database_url) as worker:
+        head = await publish(api, entry)
+        assert "The entry has 100 attributes" in (await look(api, f"/entries/{head['id']}/ask")).text
+        place = await answered(api, worker, head["id"], ASKED | {"named": "a3, a5"})
+        assert (await api.get(f"/v1{place}")).json()["request"]["attributes"] == ["a3", "a5"]

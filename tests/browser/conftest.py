@@ -1,0 +1,89 @@
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import AsyncExitStack
+
+import pytest
+from playwright.async_api import Browser
+
+from app.process.embedded import EmbeddedPostgres
+from tests.browser.chromium import MISSING, chromium_path, running_browser
+from tests.browser.services import RunningService, all_keys, own_database, serving
+from tests.browser.visits import HEIGHT, Visit, Watch
+
+NewVisit = Callable[..., Awaitable[Visit]]
+
+#: Milliseconds for whatever a test waits for, on a loaded machine.
+PATIENCE = 60_000
+
+
+@pytest.fixture(scope="session")
+def _chromium() -> str:
+    """The browser's path. Everything here depends on it, so that nothing starts in vain."""
+    path = chromium_path()
+    if path is None and os.environ.get("CI") == "true":
+        pytest.fail(MISSING)
+    return path or pytest.skip(MISSING)
+
+
+@pytest.fixture(scope="session")
+async def browser(_chromium: str, _one_loop: None) -> AsyncIterator[Browser]:
+    """One browser for the run, or for each of its workers."""
+    async with running_browser(_chromium) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def development(_chromium: str, postgres: EmbeddedPostgres, migrated: str) -> Iterator[RunningService]:
+    """The service in development mode. All tests share it, so a test looks only at what it made."""
+    with own_database(postgres, migrated) as database_url, serving(database_url) as url:
+        yield RunningService(url, database_url)
+
+
+@pytest.fixture(scope="session")
+async def guarded(
+    _chromium: str, _one_loop: None, postgres: EmbeddedPostgres, migrated: str
+) -> AsyncIterator[RunningService]:
+    """The service with keys of everybody. All tests share it, so a test looks only at what it made."""
+    with own_database(postgres, migrated) as database_url:
+        keys = await all_keys(database_url)
+        with serving(database_url) as url:
+            yield RunningService(url, database_url, keys)
+
+
+@pytest.fixture
+def untouched(_chromium: str, postgres: EmbeddedPostgres, migrated: str) -> Iterator[RunningService]:
+    """The service in development mode with nothing in it, for this test alone; it takes seconds to start."""
+    with own_database(postgres, migrated) as database_url, serving(database_url, workers="0") as url:
+        yield RunningService(url, database_url)
+
+
+@pytest.fixture
+async def visit(browser: Browser) -> AsyncIterator[NewVisit]:
+    """A function that begins a visit: `await visit(service, width=360, scheme="dark", scripts=False)`.
+
+    In the end all must be well with its pages.
+    """
+    async with AsyncExitStack() as contexts:
+        watches = []
+
+        async def begin(
+            service: RunningService, *, width: int = 1440, scheme: str = "light", scripts: bool = True
+        ) -> Visit:
+            context = await browser.new_context(
+                base_url=service.url,
+                viewport={"width": width, "height": HEIGHT},
+                color_scheme=scheme,
+                java_script_enabled=scripts,
+                reduced_motion="reduce",
+                locale="en-GB",
+                timezone_id="UTC",
+            )
+            contexts.push_async_callback(context.close)
+            context.set_default_timeout(PATIENCE)
+            watches.append(Watch(service.url))
+            watches[-1].over(context)
+            return Visit(await context.new_page(), watches[-1])
+
+        yield begin
+        for watch in watches:
+            watch.check()

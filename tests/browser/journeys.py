@@ -1,0 +1,56 @@
+"""What somebody does from beginning to end, with its clicks and seconds."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from playwright.async_api import Locator
+
+#: The name under which a test tells the summary of the run what its journey took.
+PROPERTY = "journey"
+
+
+@dataclass
+class Journey:
+    """Does what a person does with a mouse, and counts the clicks.
+
+    Attributes:
+        clicks: how many so far. Choosing an option or a file is one, too.
+        fields: how many fields were typed into.
+    """
+
+    clicks: int = 0
+    fields: int = 0
+
+    async def click(self, target: Locator) -> None:
+        """Click."""
+        self.clicks += 1
+        await target.click()
+
+    async def choose(self, target: Locator, option: str) -> None:
+        """Choose an option of a list."""
+        self.clicks += 1
+        await target.select_option(option)
+
+    async def give_file(self, target: Locator, file: Path) -> None:
+        """Choose a file."""
+        self.clicks += 1
+        await target.set_input_files(file)
+
+    async def type(self, target: Locator, text: str) -> None:
+        """Type into a field instead of what it holds."""
+        self.fields += 1
+        await target.fill(text)
+
+
+@contextmanager
+def journey(request: pytest.FixtureRequest, name: str) -> Iterator[Journey]:
+    """Measure a journey; the summary of the run tells what it took."""
+    begin, taken = time.monotonic(), Journey()
+    yield taken
+    seconds = time.monotonic() - begin
+    line = f"{name}: {taken.clicks} clicks, {taken.fields} fields, {seconds:.1f} s"
+    request.node.user_properties.append((PROPERTY, line))

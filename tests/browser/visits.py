@@ -1,0 +1,83 @@
+"""Pages in a browser, and what must never happen on one."""
+
+from dataclasses import dataclass, field
+
+from playwright.async_api import BrowserContext, ConsoleMessage, Page, Request, Response, WebError
+
+WIDTHS = (360, 768, 1440)
+SCHEMES = ("light", "dark")
+HEIGHT = 900
+
+#: Chromium says so on the console, too, but without the request; `Watch` knows it from the answer.
+_REFUSED = "Failed to load resource: the server responded with a status of"
+#: The browser gave a request up because it went to another page or saved a file.
+_GIVEN_UP = "net::ERR_ABORTED"
+
+
+@dataclass
+class Watch:
+    """Notes the faults of all pages of a context: messages on the console (the Content-Security-Policy's, too),
+    errors of scripts, requests that fail or go elsewhere, and answers of status 400 and above.
+
+    Attributes:
+        origin: the only place that pages may ask.
+        expected: statuses from 400 on that a test provokes.
+        faults: what happened.
+    """
+
+    origin: str
+    expected: set[int] = field(default_factory=set)
+    faults: list[str] = field(default_factory=list)
+
+    def over(self, context: BrowserContext) -> None:
+        """Begin."""
+        context.on("console", self._console)
+        context.on("weberror", self._error)
+        context.on("request", self._request)
+        context.on("requestfailed", self._failure)
+        context.on("response", self._response)
+
+    def check(self) -> None:
+        """Fail if there were faults."""
+        assert not self.faults, "\n".join(self.faults)
+
+    def _console(self, message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning") and not message.text.startswith(_REFUSED):
+            self.faults.append(f"console: {message.text} ({message.location.get('url', '')})")
+
+    def _error(self, error: WebError) -> None:
+        self.faults.append(f"script: {error.error}")
+
+    def _request(self, request: Request) -> None:
+        if not request.url.startswith(f"{self.origin}/"):
+            self.faults.append(f"request to another place: {request.url[:200]}")
+
+    def _failure(self, request: Request) -> None:
+        if request.failure != _GIVEN_UP:
+            self.faults.append(f"request failed: {request.url[:200]}: {request.failure}")
+
+    def _response(self, response: Response) -> None:
+        if response.status >= 400 and response.status not in self.expected:
+            self.faults.append(f"status {response.status}: {response.request.method} {response.url[:200]}")
+
+
+@dataclass(frozen=True)
+class Visit:
+    """Somebody at the service, with cookies of their own.
+
+    Attributes:
+        page: the browser's page.
+        watch: what went wrong on it so far.
+    """
+
+    page: Page
+    watch: Watch
+
+    async def open(self, path: str, *, status: int = 200) -> Page:
+        """Open a page, with which all must be well."""
+        self.watch.expected |= {status}
+        answer = await self.page.goto(path)
+        assert answer is not None
+        assert answer.status == status, f"{path}: {answer.status}"
+        self.watch.check()
+        return self.page
