@@ -8,7 +8,7 @@ from aegis_sdk import wire
 from app.console.commands import Commands, curl, server
 from app.console.forms import Form
 from app.console.viewers import Viewer
-from app.console.views.fields import NumberField, Typed, document_of, number
+from app.console.views.fields import NumberField, Typed, document_of, number, whole_number
 from app.console.words import count
 from app.domain.quotas import LIMITS, Quota
 from app.domain.tenants import TenantPolicy

@@ -2,16 +2,14 @@
 
 import psycopg
 
-from tests.console import text_of
+from tests.app.console.html import look
 from tests.postgres import OWNER, as_role
 from tests.service import publish, running_app
 
 
 async def test_the_overview_says_whether_all_is_well_and_what_waits(api):
     await publish(api)
-    page = await api.get("/operator", headers={"Accept": "text/html"})
-    assert page.status_code == 200
-    text = text_of(page)
+    text = (await look(api, "/operator")).text
     assert "Database Fine" in text
     assert "Workers Look at it None was heard of in the last seconds" in text
     assert "Migrations Fine" in text
@@ -25,7 +23,7 @@ async def test_workers_are_listed_with_their_last_heartbeat_and_what_they_run(ap
         connection.execute(
             "INSERT INTO procrastinate_workers (last_heartbeat) VALUES (now()), (now() - interval '3 hours')"
         )
-    text = text_of(await api.get("/operator/health"))
+    text = (await look(api, "/operator/health")).text
     assert "1 heard of in the last seconds" in text
     assert "3 h ago Silent nothing" in text
 
@@ -34,5 +32,5 @@ async def test_a_database_of_another_revision_is_named(database_url):
     async with running_app(database_url) as api:
         with psycopg.connect(as_role(database_url, OWNER), autocommit=True) as connection:
             connection.execute("UPDATE alembic_version SET version_num = 'another'")
-        text = text_of(await api.get("/operator/health"))
+        text = (await look(api, "/operator/health")).text
     assert "Migrations Broken The database has revision another" in text
