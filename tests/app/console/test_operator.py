@@ -1,10 +1,12 @@
 """The operator's overview: what is well, what waits, and which tenants there are."""
 
+from contextlib import contextmanager
+
 import psycopg
 
 from tests.app.console.html import look
 from tests.postgres import OWNER, as_role
-from tests.service import publish, running_app
+from tests.service import publish
 
 
 async def test_the_overview_says_whether_all_is_well_and_what_waits(api):
@@ -28,9 +30,19 @@ async def test_workers_are_listed_with_their_last_heartbeat_and_what_they_run(ap
     assert "3 h ago Silent nothing" in text
 
 
-async def test_a_database_of_another_revision_is_named(database_url):
-    async with running_app(database_url) as api:
-        with psycopg.connect(as_role(database_url, OWNER), autocommit=True) as connection:
-            connection.execute("UPDATE alembic_version SET version_num = 'another'")
+@contextmanager
+def revision(database_url, changed):
+    """Let the database have another revision during the block; tests share their databases."""
+    with psycopg.connect(as_role(database_url, OWNER), autocommit=True) as owner:
+        (own,) = owner.execute("SELECT version_num FROM alembic_version").fetchone()
+        owner.execute("UPDATE alembic_version SET version_num = %s", [changed])
+        try:
+            yield
+        finally:
+            owner.execute("UPDATE alembic_version SET version_num = %s", [own])
+
+
+async def test_a_database_of_another_revision_is_named(api, database_url):
+    with revision(database_url, "another"):
         text = (await look(api, "/operator/health")).text
     assert "Migrations Broken The database has revision another" in text
