@@ -6,7 +6,7 @@ a service, makes a view of what the service returns (`app/console/views/`), and 
 
 from fastapi import APIRouter
 
-from app.console.routes import advice, audit, catalogue, glossary, keys, operator, static, tenants
+from app.console.routes import advice, audit, catalogue, glossary, keys, operator, questions, static, tenants
 
 ROUTERS: tuple[APIRouter, ...] = (
     catalogue.router,
@@ -15,6 +15,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     tenants.router,
     keys.router,
     audit.router,
+    questions.router,
     glossary.router,
     static.router,
 )

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 from app.catalog.stores.keys import KeyStore
-from app.catalog.stores.questions import AskedRecord, QuestionStore
+from app.catalog.stores.questions import AskedRecord, QuestionStore, SpentBudget
 from app.domain.callers import ApiKey, Caller, Role, is_prefix
 from app.domain.errors import InvalidDocumentError, NotFoundError, RoleNotAllowedError
 from app.domain.tenants import TenantPolicy
@@ -111,11 +111,17 @@ class Administration:
             RoleNotAllowedError: the caller is no operator.
             InvalidDocumentError: the page token is invalid.
         """
-        if not caller.is_operator:
-            raise RoleNotAllowedError("Only operators may read who has asked what.")
-        if tenant is not None:
-            refuse_name(tenant)
+        _refuse_others(caller, tenant)
         return await self._questions.page(tenant, entry_id, limit, page_token)
+
+    async def spent(self, caller: Caller, tenant: str | None, entry_id: UUID | None, limit: int) -> list[SpentBudget]:
+        """How many questions tenants have asked about which versions, of those that they may ask; the most first.
+
+        Raises:
+            RoleNotAllowedError: the caller is no operator.
+        """
+        _refuse_others(caller, tenant)
+        return await self._questions.spent(tenant, entry_id, limit)
 
     async def policy(self, caller: Caller, tenant: str | None) -> tuple[str, TenantPolicy]:
         """A tenant, the caller's own if None, with what it asks of its entries.
@@ -175,3 +181,10 @@ def administered_tenant(caller: Caller, tenant: str | None) -> str:
 def _refuse_more(caller: Caller, role: Role) -> None:
     if role is Role.OPERATOR and not caller.is_operator:
         raise RoleNotAllowedError("Only operators may create, replace or revoke operators' keys.")
+
+
+def _refuse_others(caller: Caller, tenant: str | None) -> None:
+    if not caller.is_operator:
+        raise RoleNotAllowedError("Only operators may read who has asked what.")
+    if tenant is not None:
+        refuse_name(tenant)

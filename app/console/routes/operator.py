@@ -7,6 +7,8 @@ from app.console.page import page
 from app.console.page_route import PageRoute
 from app.console.viewers import Viewer, ViewerDependency
 from app.console.views.health import Overview
+from app.console.views.service_settings import service_settings
+from app.services.administration import administered_tenant
 from app.services.tenants import TenantPage
 from app.web.state import State, StateDependency, services_of
 
@@ -31,6 +33,14 @@ async def show_health(request: Request, viewer: ViewerDependency, state: StateDe
     """The part of the overview that changes."""
     overview, _ = await _overview(state, viewer, 0)
     return page(request, "operator/health.html", overview=overview)
+
+
+@router.get("/operator/policy")
+async def show_settings(request: Request, viewer: ViewerDependency, state: StateDependency) -> Response:
+    """What applies to every tenant."""
+    administered_tenant(viewer.caller, None)
+    commands = Commands((server("serve", "--help"),))
+    return page(request, "operator/settings.html", groups=service_settings(state), commands=commands, here="operator")
 
 
 async def _overview(state: State, viewer: Viewer, most_tenants: int) -> tuple[Overview, TenantPage | None]:

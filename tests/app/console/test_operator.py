@@ -6,7 +6,7 @@ import psycopg
 
 from tests.app.console.html import look
 from tests.postgres import OWNER, as_role
-from tests.service import publish
+from tests.service import ask, publish, running_app
 
 
 async def test_the_overview_says_whether_all_is_well_and_what_waits(api):
@@ -46,3 +46,27 @@ async def test_a_database_of_another_revision_is_named(api, database_url):
     with revision(database_url, "another"):
         text = (await look(api, "/operator/health")).text
     assert "Migrations Broken The database has revision another" in text
+
+
+async def test_the_settings_that_apply_to_every_tenant_are_shown(database_url):
+    async with running_app(database_url, min_cell=5, require_privacy={"k": 3.0}, question_budget=1234) as api:
+        text = (await look(api, "/operator/policy")).text
+    assert "AEGIS_MIN_CELL 5" in text
+    assert "AEGIS_REQUIRE_PRIVACY k >= 3" in text
+    assert "AEGIS_QUESTION_BUDGET 1,234" in text
+
+
+async def test_questions_are_listed_with_who_has_asked_most_of_what_it_may(api, database_url):
+    head = await publish(api)
+    asked = {"measure": "mutual_information", "require": {"k": 2}}
+    advice = (await ask(api, head["id"], **asked)).json()
+    assert "Nobody has asked" not in (await look(api, "/operator/questions")).text
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        connection.execute(
+            "INSERT INTO question_budget SELECT entry_version.id, tenant.id, 7 FROM entry_version, tenant"
+        )
+    text = (await look(api, f"/operator/questions?entry={head['id']}&tenant=default")).text
+    assert f"default {head['name']} 1 7 193" in text
+    assert f"default {advice['entry']['id'][:8]}, version 1 mutual_information; requires k 2 full" in text
+    assert "No question is like that" in (await look(api, "/operator/questions?tenant=nobody")).text
+    await look(api, "/operator/questions?entry=x", 422)
