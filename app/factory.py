@@ -23,6 +23,7 @@ from app.catalog.stores.references import ReferenceStore
 from app.catalog.stores.retention import RetentionStore
 from app.catalog.stores.schema import SchemaStore
 from app.catalog.stores.server_key import ServerKeyStore
+from app.catalog.stores.sessions import SessionStore
 from app.catalog.stores.tenants import TenantStore
 from app.catalog.stores.verdicts import VerdictStore
 from app.catalog.stores.verifications import VerificationStore
@@ -49,6 +50,7 @@ from app.services.recent_versions import RecentVersions
 from app.services.references import ReferenceService
 from app.services.replay import ReplayService
 from app.services.retention import RetentionService
+from app.services.sessions import SessionRules, SessionService
 from app.services.signing import Signer
 from app.services.tenants import TenantService
 from app.services.verdicts import VerdictService
@@ -79,6 +81,10 @@ class Factory:
     def keyring(self) -> Keyring:
         """The service for API keys."""
         return Keyring(KeyStore(self._session), ServerKeyStore(self._session), AuditStore(self._session))
+
+    def sessions(self, rules: SessionRules) -> SessionService:
+        """The service for sessions of the console, by these rules."""
+        return SessionService(SessionStore(self._session), self.keyring(), AuditStore(self._session), rules)
 
     def tenants(self) -> TenantService:
         """The service for what tenants ask, and may use."""

@@ -5,6 +5,7 @@ import socket
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from datetime import timedelta
 from functools import cache
 
 import structlog
@@ -25,7 +26,7 @@ from app.catalog.session import Database
 from app.console import registry as console
 from app.domain.lanes import Lane
 from app.factory import Factory
-from app.identity import token_reader
+from app.identity import code_flow, token_reader
 from app.process.child import ChildProcess, keep_warm
 from app.process.connections import Connection
 from app.services.admission import Admission
@@ -33,6 +34,7 @@ from app.services.audit import AuditService
 from app.services.keyring import Keyring
 from app.services.policy import Policy
 from app.services.recent_versions import RecentVersions
+from app.services.sessions import SessionRules
 from app.services.signing import Signer, signer_of
 from app.services.small_counts import SmallCounts, SmallCountsGate
 from app.settings import LOOPBACK, Settings
@@ -136,6 +138,7 @@ async def running_state(settings: Settings, metrics: ApiMetrics) -> AsyncIterato
     announcements = Announcements(settings.database_url)
     queue = queue_app(settings.database_url)
     probe = Probe(settings.database_url)
+    tokens = token_reader(settings)
     try:
         async with database.transaction() as session:
             development_mode = await refuse_open_door(Factory(session, queue).keyring(), settings)
@@ -163,7 +166,10 @@ async def running_state(settings: Settings, metrics: ApiMetrics) -> AsyncIterato
                 limits=Limits.by(settings, development_mode=development_mode),
                 webhooks_allow_private=settings.webhooks_allow_private,
                 links_allow_private=settings.links_allow_private,
-                tokens=token_reader(settings),
+                session_rules=SessionRules(timedelta(hours=settings.console_session_hours), settings.oidc_issuer),
+                console_origin=settings.console_origin,
+                tokens=tokens,
+                code_flow=code_flow(settings, tokens),
                 signer=signer,
             )
         # Cancelling the start of the child could leave a process behind, so wait for it.

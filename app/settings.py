@@ -3,12 +3,13 @@
 import re
 from pathlib import Path
 from typing import Annotated, Final, Literal
-from urllib.parse import quote, urlsplit
+from urllib.parse import urlsplit
 
-from pydantic import BeforeValidator, Field, SecretStr, ValidationInfo, field_validator
+from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from app.catalog.roles import DatabaseUrls
+from app.secret_files import with_password
 
 MEBIBYTE = 2**20
 
@@ -69,23 +70,20 @@ Origins = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_parsed_origins)]
 NumbersByName = Annotated[dict[str, float], NoDecode, BeforeValidator(_parsed)]
 
 
-def with_password(url: str, file: Path) -> str:
-    """The database URL with the password that a file holds, any characters in it escaped.
+def console_origin_in(text: str) -> str:
+    """The one origin in a text.
 
     Raises:
-        ValueError: the file cannot be read, or is empty.
+        ValueError: it is no origin, or one at which a password could be read on the way.
     """
-    try:
-        password = file.read_text(encoding="utf-8").strip("\r\n")
-    except (OSError, UnicodeDecodeError) as error:
-        message = f"the password cannot be read from {file}: {getattr(error, 'strerror', None) or 'no UTF-8'}"
-        raise ValueError(message) from None
-    if not password:
-        message = f"the file of the password, {file}, is empty"
+    [origin, *others] = origins_in(text) or [""]
+    if others or not (origin.startswith("https:") or urlsplit(origin).hostname in LOOPBACK):
+        message = f"{text!r} is not one origin with https, such as https://aegis.example.org"
         raise ValueError(message)
-    parts = urlsplit(url)
-    user, _, hosts = parts.netloc.rpartition("@")
-    return parts._replace(netloc=f"{user.partition(':')[0]}:{quote(password, safe='')}@{hosts}").geturl()
+    return origin
+
+
+ConsoleOrigin = Annotated[str, AfterValidator(console_origin_in)]
 
 
 class Settings(BaseSettings):
@@ -231,6 +229,24 @@ class Settings(BaseSettings):
         description="What names of roles in tokens stand for; a token with several may do what each of them may.",
     )
     console: bool = Field(default=True, description="Whether the service has pages for people (the console).")
+    oidc_client_id: str | None = Field(
+        default=None,
+        min_length=1,
+        description="Let people sign in to the console at the issuer, which knows the service as this client.",
+    )
+    oidc_client_secret: SecretStr | None = Field(default=None, description="The client's secret, if it has one.")
+    oidc_client_secret_file: Path | None = Field(default=None, description="File with the client's secret.")
+    oidc_scopes: str | None = Field(
+        default=None,
+        description="Scopes that signing in asks for, with blanks between; by default `openid`, and the names of the "
+        "roles if `oidc_roles_claim` is `scope` or `scp`.",
+    )
+    console_origin: ConsoleOrigin | None = Field(
+        default=None, description="Where browsers find the console, such as https://aegis.example.org."
+    )
+    console_session_hours: int = Field(
+        default=8, ge=1, le=168, description="Hours after which a session of the console ends, used or not."
+    )
     cors_origins: Origins | None = Field(
         default=None, description="Origins whose pages may call the API from a browser, with commas between."
     )

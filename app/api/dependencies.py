@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import AsyncIterator
-from contextlib import nullcontext
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Annotated
@@ -64,8 +63,7 @@ async def _holder(request: Request, state: State, key: str) -> Caller:
     """Who holds a key or a token; the answer says if the key expires soon."""
     if state.tokens is not None and not is_key(key):
         return await state.tokens.caller(key)
-    address = "" if request.client is None else request.client.host
-    with nullcontext() if state.limits.guesses is None else state.limits.guesses.attempt(address, key):
+    with state.limits.guess(request, key):
         async with state.database.transaction() as session:
             known = await Factory(session, state.queue).keyring().recognise(key)
     if known.expires_at is not None and known.expires_soon(datetime.now(UTC)):

@@ -15,7 +15,7 @@ from app.catalog.roles import DatabaseUrls
 from app.catalog.session import Database
 from app.domain.quotas import Quota
 from app.factory import Factory
-from app.identity import token_reader
+from app.identity import code_flow, token_reader
 from app.process.embedded import EmbeddedPostgres, home_of, running_urls, server_account
 from app.services.signing import signer_of
 from app.settings import Settings
@@ -40,7 +40,7 @@ def settings_of(**options: object) -> Settings:
         settings = Settings(**given)
         required_by(settings)  # a criterion that does not exist is an error of the settings, too
         Quota.from_numbers(settings.quota)
-        token_reader(settings)
+        code_flow(settings, token_reader(settings))
         signer_of(settings.audit_key)
         if settings.database_url is None and settings.owner_database_url is not None:
             fail("AEGIS_OWNER_DATABASE_URL is the database's URL for its owner: set AEGIS_DATABASE_URL, too")

@@ -39,7 +39,7 @@ def curl(
     path: str,
     query: Mapping[str, str] | None = None,
     *,
-    method: str = "GET",
+    method: str | None = None,
     body: Mapping[str, Any] | None = None,
     file: str | None = None,
 ) -> str:
@@ -49,13 +49,13 @@ def curl(
         viewer: who would call; without keys, none is sent.
         path: below the service's address; its parts are escaped here.
         query: the parameters.
-        method: of the call.
+        method: of the call; by default `GET`, or `POST` if something is sent.
         body: what is sent as JSON.
         file: the name of a file that is sent as JSON instead.
     """
     asked = f"?{urlencode(query)}" if query else ""
     parts = ["curl", "-s"]
-    parts += [] if method == ("GET" if body is None and file is None else "POST") else ["-X", method]
+    parts += [] if method is None else ["-X", method]
     parts += [] if viewer.is_developer else ['-H "Authorization: Bearer $AEGIS_API_KEY"']
     if body is not None or file is not None:
         data = orjson.dumps(body).decode() if file is None else f"@{file}"

@@ -23,6 +23,11 @@ class Form:
     def __init__(self, fields: Mapping[str, Sequence[str]]) -> None:
         self._fields = fields
 
+    @property
+    def fields(self) -> Mapping[str, Sequence[str]]:
+        """All fields as they were sent."""
+        return self._fields
+
     def text(self, name: str) -> str:
         """What a field says; empty if the form does not have it. Of several fields of a name, the last one counts."""
         return self._fields.get(name, [""])[-1].strip()
@@ -36,11 +41,10 @@ class Form:
         return name in self._fields
 
 
-async def get_form(request: Request, viewer: ViewerDependency) -> Form:
-    """The form that a viewer has sent from one of its pages.
+async def read_form(request: Request) -> Form:
+    """The form that a browser has sent.
 
     Raises:
-        RoleNotAllowedError: the page was another's, or from before the viewer signed in again.
         MalformedRequestError: it is no form.
     """
     body = await read_body(request, SMALL_BODY, types=(_TYPE,))
@@ -48,7 +52,17 @@ async def get_form(request: Request, viewer: ViewerDependency) -> Form:
         fields = parse_qs(body.decode(), keep_blank_values=True, max_num_fields=MOST_FIELDS, errors="strict")
     except ValueError:
         raise MalformedRequestError("The form cannot be read: it must be UTF-8, with at most 10,000 fields.") from None
-    form = Form(fields)
+    return Form(fields)
+
+
+async def get_form(request: Request, viewer: ViewerDependency) -> Form:
+    """The form that a viewer has sent from one of its pages.
+
+    Raises:
+        RoleNotAllowedError: the page was another's, or from before the viewer signed in again.
+        MalformedRequestError: it is no form.
+    """
+    form = await read_form(request)
     if not viewer.has_sent(form.text("csrf")):
         raise RoleNotAllowedError("This form is too old: load its page again, and send it from there.")
     return form

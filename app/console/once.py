@@ -1,37 +1,63 @@
-"""Forms that are carried out once, however often they are sent: by pressing twice, or by loading the answer again."""
+"""Forms that are carried out once, however often they are sent: by a double click, or by loading their answer again."""
 
+import re
 import secrets
+from collections.abc import Awaitable, Callable
 from hashlib import sha256
 from typing import Final
 
-from fastapi import Request
-from pydantic import BaseModel
-
 from app.console.forms import Form
 from app.console.viewers import Viewer
+from app.factory import Factory
 from app.web.errors import MalformedRequestError
-from app.web.once import Once
-from app.web.state import State
+from app.web.rate_limit import refuse_beyond
+from app.web.state import State, services_of
 
-#: The hidden field of such a form, and the fewest characters that it has: short ones could be guessed.
+#: The hidden field with the key, which every such form has.
 FIELD: Final = "once"
-_SHORTEST: Final = 32
+
+_KEY: Final = re.compile(r"[\w-]{32,64}", re.ASCII)
 
 
-def once_token() -> str:
-    """What such a form sends, different each time that it is shown."""
-    return secrets.token_urlsafe(_SHORTEST)
+def draw_key() -> str:
+    """A new key for the forms of a page."""
+    return secrets.token_urlsafe(24)
 
 
-def once_of(request: Request, state: State, viewer: Viewer, form: Form, asked: BaseModel) -> tuple[Once, bytes]:
-    """What carries a form out at most once, and what the form asks. A form with other fields is another one.
+async def once(
+    state: State, viewer: Viewer, path: str, form: Form, carry_out: Callable[[Factory], Awaitable[str]]
+) -> str:
+    """Carry a form out, unless that was done before, and return the name of what it has made or changed.
+
+    All is one transaction. Of two at the same time, the second waits for the first and then returns the same name.
+
+    Args:
+        state: of the process.
+        viewer: who sends it.
+        path: where to.
+        form: what it says; its key is in the field `once`.
+        carry_out: does it with the services that it is given.
 
     Raises:
-        MalformedRequestError: the form is none that is carried out once.
+        MalformedRequestError: the form has no key.
+        KeyReusedError: the key was used for a form that said something else.
     """
-    token = form.text(FIELD)
-    if len(token) < _SHORTEST:
-        raise MalformedRequestError("This form cannot be sent: load its page again, and send it from there.")
-    body = asked.model_dump_json().encode()
-    key = sha256(b"\n".join((token.encode(), request.url.path.encode(), body))).hexdigest()
-    return Once(request, state, viewer.caller, key), body
+    key = form.text(FIELD)
+    if not _KEY.fullmatch(key):
+        raise MalformedRequestError("The form lacks its hidden fields: load its page again, and send it from there.")
+    if state.limits.idempotency_keys is not None:
+        refuse_beyond(state.limits.idempotency_keys, viewer.caller.tenant, "forms")
+    async with state.database.transaction() as session:
+        services = services_of(state, session)
+        claim = await services.idempotency().claim(viewer.caller, f"{path} {key}", _fingerprint(path, form))
+        if isinstance(claim, bytes):
+            return claim.decode()
+        name = await carry_out(services)
+        await services.idempotency().keep(claim, name.encode())
+    return name
+
+
+def _fingerprint(path: str, form: Form) -> bytes:
+    """A hash of what a form asks; the token against forgery may change while the browser keeps the page."""
+    said = sorted((name, list(texts)) for name, texts in form.fields.items() if name != "csrf")
+    return sha256(repr((path, said)).encode()).digest()

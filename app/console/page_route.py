@@ -14,6 +14,7 @@ from app.console.page import page
 from app.domain.errors import Fault, InvalidDocumentError, RefusalError, UnknownKeyError, WaitError
 from app.web.errors import status_and_title
 from app.web.request_scope import request_id
+from app.web.state import get_state
 
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
@@ -27,7 +28,7 @@ class PageRoute(APIRoute):
 
         async def show(request: Request) -> Response:
             try:
-                refuse_foreign_origin(request)
+                refuse_foreign_origin(request, get_state(request))
                 return await handle(request)
             except UnknownKeyError as error:
                 return _sign_in(request, error)

@@ -6,16 +6,42 @@ a service, makes a view of what the service returns (`app/console/views/`), and 
 
 from fastapi import APIRouter
 
-from app.console.routes import advice, audit, catalogue, glossary, keys, operator, questions, static, tenants
+from app.console.routes import (
+    advice,
+    audit,
+    catalogue,
+    data_request,
+    data_requests,
+    decisions,
+    entries,
+    entry_changes,
+    entry_parts,
+    glossary,
+    keys,
+    new_request,
+    operator,
+    questions,
+    sign_in,
+    static,
+    tenants,
+)
 
 ROUTERS: tuple[APIRouter, ...] = (
     catalogue.router,
+    entries.router,
+    entry_changes.router,
+    entry_parts.router,
     advice.router,
+    data_requests.router,
+    new_request.router,  # before the pages of requests: `new` is none
+    data_request.router,
+    decisions.router,
     operator.router,
     tenants.router,
     keys.router,
     audit.router,
     questions.router,
     glossary.router,
+    sign_in.router,
     static.router,
 )

@@ -43,6 +43,8 @@ class AuditAction(StrEnum):
     DISABLE_WEBHOOK = "webhook.disable"
     ROTATE_WEBHOOK = "webhook.rotate"
     DELETE_WEBHOOK = "webhook.delete"
+    BEGIN_SESSION = "session.begin"
+    END_SESSION = "session.end"
 
 
 #: Old versions that are not kept any more; the statement that deletes them writes it.
@@ -60,7 +62,7 @@ class AuditRecord:
         terms: the digest of its terms.
         request_id: the data request that it is about.
         target: what else it is about: the prefix of an API key, the id of a webhook or of a signing key, a tenant.
-        value: what was set: a role, an audience, a policy, a verdict, the end of a key; or why.
+        value: what was set: a role, an audience, a policy, a verdict, the end of a key or session; or why.
     """
 
     action: AuditAction

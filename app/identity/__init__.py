@@ -1,8 +1,21 @@
-"""Callers with a token of an identity provider (OpenID Connect), beside those with a key."""
+"""Callers with a token of an identity provider (OpenID Connect), beside those with a key, and how people get one."""
 
-from app.identity.from_settings import token_reader
+from app.identity.code_flow import Answer, CodeFlow, draw_pending, path_of
+from app.identity.from_settings import CALLBACK_PATH, code_flow, token_reader
 from app.identity.issuer_keys import IssuerKeys
-from app.identity.tokens import TokenReader
+from app.identity.tokens import Holder, TokenReader
 from app.identity.trust import Trust
 
-__all__ = ["IssuerKeys", "TokenReader", "Trust", "token_reader"]
+__all__ = [
+    "CALLBACK_PATH",
+    "Answer",
+    "CodeFlow",
+    "Holder",
+    "IssuerKeys",
+    "TokenReader",
+    "Trust",
+    "code_flow",
+    "draw_pending",
+    "path_of",
+    "token_reader",
+]

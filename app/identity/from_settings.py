@@ -1,8 +1,16 @@
+from typing import Final
+
 from app.domain.callers import Role
-from app.identity.issuer_keys import IssuerKeys, fetching, is_safe
+from app.identity.code_flow import Client, CodeFlow
+from app.identity.discovery import is_safe
+from app.identity.issuer_keys import IssuerKeys, fetching
 from app.identity.tokens import TokenReader
 from app.identity.trust import ALGORITHMS, Trust
+from app.secret_files import text_in
 from app.settings import Settings
+
+#: Where the issuer sends browsers back to, after the console's origin.
+CALLBACK_PATH: Final = "/sign-in/callback"
 
 
 def token_reader(settings: Settings) -> TokenReader | None:
@@ -27,6 +35,39 @@ def token_reader(settings: Settings) -> TokenReader | None:
             message = f"{name}: {url} must be an https address (http only on this machine)"
             raise ValueError(message)
     return TokenReader(trust, IssuerKeys(fetching(settings.oidc_issuer, settings.oidc_jwks_url)))
+
+
+def code_flow(settings: Settings, reader: TokenReader | None) -> CodeFlow | None:
+    """What signs people in at the issuer; None if the issuer does not know this service as a client.
+
+    Raises:
+        ValueError: a setting for it is missing or unusable; the message says which and why.
+    """
+    if settings.oidc_client_id is None:
+        return None
+    if reader is None or settings.oidc_issuer is None or settings.console_origin is None:
+        message = "oidc_client_id: signing in also needs oidc_issuer and console_origin"
+        raise ValueError(message)
+    client = Client(
+        settings.oidc_client_id, _secret(settings), settings.console_origin + CALLBACK_PATH, _scopes(settings)
+    )
+    return CodeFlow(client, settings.oidc_issuer, reader)
+
+
+def _secret(settings: Settings) -> str | None:
+    """The client's secret; None for a public client."""
+    if settings.oidc_client_secret is not None:
+        return settings.oidc_client_secret.get_secret_value()
+    file = settings.oidc_client_secret_file
+    return None if file is None else text_in(file, "the client's secret")
+
+
+def _scopes(settings: Settings) -> str:
+    """The scopes to ask for: those that are set, else `openid`, and the roles if they are scopes."""
+    if settings.oidc_scopes is not None:
+        return settings.oidc_scopes
+    roles = [part.rpartition("=")[0] for part in _parts(settings.oidc_roles)]
+    return " ".join(["openid", *(roles if settings.oidc_roles_claim in {"scope", "scp"} else [])])
 
 
 def _parts(text: str) -> list[str]:

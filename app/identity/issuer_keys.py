@@ -2,21 +2,19 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from time import monotonic
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 import httpx
 import structlog
 
 from app.domain.errors import IssuerUnavailableError, UnknownKeyError
-from app.settings import LOOPBACK
+from app.identity.discovery import FRESH, answered, calling, discovered, endpoint
 
 _log = structlog.get_logger(__name__)
 
 Jwk = Mapping[str, Any]
 Fetch = Callable[[], Awaitable[Mapping[str, Jwk]]]
 
-#: Keys are asked for again after so many seconds, and forgotten after so many if the issuer does not answer.
-FRESH: Final = 600.0
+#: Keys are forgotten after so many seconds if the issuer does not answer.
 FORGOTTEN: Final = 3_600.0
 
 #: Seconds between two questions: after an answer, and after the first failure; each further failure doubles that.
@@ -24,10 +22,7 @@ APART: Final = 10.0
 FIRST_WAIT: Final = 1.0
 LONGEST_WAIT: Final = 60.0
 
-_SECONDS: Final = 5.0
-_MOST_BYTES: Final = 1 << 20
 _MOST_KEYS: Final = 100
-_DISCOVERY: Final = "/.well-known/openid-configuration"
 
 
 class IssuerKeys:
@@ -79,9 +74,9 @@ def fetching(issuer: str, jwks_url: str | None) -> Fetch:
     """What fetches the keys of an issuer: from this address, or from the one that the issuer's discovery names."""
 
     async def fetch() -> Mapping[str, Jwk]:
-        async with httpx.AsyncClient(timeout=_SECONDS, follow_redirects=False) as client:
-            url = jwks_url or await _discovered(client, issuer)
-            return keys_in(await _json(client, url))
+        async with calling() as client:
+            url = jwks_url or endpoint(await discovered(client, issuer), "jwks_uri")
+            return keys_in(await answered(client, "GET", url))
 
     return fetch
 
@@ -91,33 +86,3 @@ def keys_in(document: Mapping[str, Any]) -> dict[str, Jwk]:
     listed = [each for each in document["keys"][:_MOST_KEYS] if isinstance(each, dict)]
     signing = [each for each in listed if each.get("use", "sig") == "sig" and each.get("kty") in {"RSA", "EC", "OKP"}]
     return {each["kid"]: each for each in signing if isinstance(each.get("kid"), str)}
-
-
-def is_safe(url: str) -> bool:
-    """Whether nobody on the way can change what an address answers: HTTPS, or this machine itself."""
-    parts = urlsplit(url)
-    return parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in LOOPBACK)
-
-
-async def _discovered(client: httpx.AsyncClient, issuer: str) -> str:
-    """The address of the issuer's keys (OpenID Connect Discovery 1.0, section 4)."""
-    document = await _json(client, issuer.rstrip("/") + _DISCOVERY)
-    url = document["jwks_uri"]
-    if document["issuer"] != issuer or not isinstance(url, str) or not is_safe(url):
-        message = "the discovery document is of another issuer, or its keys are not at a safe address"
-        raise ValueError(message)
-    return url
-
-
-async def _json(client: httpx.AsyncClient, url: str) -> dict[str, Any]:
-    """The object at an address, if it is not too large."""
-    async with client.stream("GET", url, headers={"Accept": "application/json"}) as answer:
-        answer.raise_for_status()
-        body = b""
-        async for part in answer.aiter_bytes():
-            body += part
-            if len(body) > _MOST_BYTES:
-                message = "the issuer's answer is too large"
-                raise ValueError(message)
-    document: dict[str, Any] = httpx.Response(200, content=body).json()
-    return document

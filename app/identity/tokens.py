@@ -1,4 +1,6 @@
 from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, Final
 
 import jwt
@@ -14,6 +16,9 @@ MOST_CHARACTERS: Final = 8_192
 #: OpenID Connect Core 1.0, section 2: a subject has at most 255 characters.
 LONGEST_SUBJECT: Final = 255
 
+#: The last second that a `datetime` can have.
+_LAST: Final = int(datetime.max.replace(tzinfo=UTC).timestamp())
+
 _REASONS: Final[Mapping[type[Exception], str]] = {
     jwt.ExpiredSignatureError: "has expired",
     jwt.ImmatureSignatureError: "is not valid yet",
@@ -26,6 +31,14 @@ _REASONS: Final[Mapping[type[Exception], str]] = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """Who holds a token, and until when it is valid."""
+
+    caller: Caller
+    expires_at: datetime
+
+
 class TokenReader:
     """Finds out who holds a token, and believes only what the trusted issuer has signed."""
 
@@ -34,11 +47,25 @@ class TokenReader:
         self._keys = keys
 
     async def caller(self, token: str) -> Caller:
-        """The caller that holds a token (a JWT, RFC 7519).
+        """The caller that holds a token; raises as `holder`."""
+        return (await self.holder(token)).caller
+
+    async def holder(self, token: str) -> Holder:
+        """Who holds a token (a JWT, RFC 7519) for this service.
 
         Raises:
             UnknownKeyError: it is no token, not of the issuer, not for this service, or not valid now.
             RoleNotAllowedError: it gives its holder no tenant or no role.
+            IssuerUnavailableError: the issuer's keys are not known.
+        """
+        claims = await self.claims(token, self._trust.audience)
+        return Holder(self._caller(claims), datetime.fromtimestamp(min(int(claims["exp"]), _LAST), UTC))
+
+    async def claims(self, token: str, audience: str) -> Mapping[str, Any]:
+        """What a token for an audience says, whose issuer, signature and times have been checked.
+
+        Raises:
+            UnknownKeyError: it is no token, not of the issuer, not for this audience, or not valid now.
             IssuerUnavailableError: the issuer's keys are not known.
         """
         if len(token) > MOST_CHARACTERS:
@@ -46,10 +73,9 @@ class TokenReader:
         try:
             header = jwt.get_unverified_header(token)
             key = await self._key(header)
-            claims = self._claims(token, key)
+            return self._claims(token, key, audience)
         except (jwt.PyJWTError, ValueError, TypeError, RecursionError) as error:
             raise UnknownKeyError(f"This token {_reason(error)}.") from error
-        return self._holder(claims)
 
     async def _key(self, header: Mapping[str, Any]) -> jwt.PyJWK:
         """The key that a token says it is signed by, for the algorithm that it says, if both are acceptable."""
@@ -61,20 +87,20 @@ class TokenReader:
         jwk = await self._keys.key(kid)
         return jwt.PyJWK(dict(jwk), algorithm=jwk.get("alg") or algorithm)
 
-    def _claims(self, token: str, key: jwt.PyJWK) -> dict[str, Any]:
+    def _claims(self, token: str, key: jwt.PyJWK, audience: str) -> dict[str, Any]:
         trust = self._trust
         claims: dict[str, Any] = jwt.decode(
             token,
             key,
             algorithms=trust.algorithms,
-            audience=trust.audience,
+            audience=audience,
             issuer=trust.issuer,
             leeway=trust.leeway,
             options={"require": ["exp", "aud", "iss", "sub"]},
         )
         return claims
 
-    def _holder(self, claims: Mapping[str, Any]) -> Caller:
+    def _caller(self, claims: Mapping[str, Any]) -> Caller:
         tenant, roles = self._trust.tenant_in(claims), self._trust.roles_in(claims)
         if tenant is None or not is_tenant_name(tenant):
             raise RoleNotAllowedError(

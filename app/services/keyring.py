@@ -78,9 +78,13 @@ class Keyring:
         key = await self._keys.find(hash_key(text))
         if key is None or not key.is_valid(now):
             raise UnknownKeyError("This API key is unknown, expired or revoked.")
+        await self.note_use(key, now)
+        return key
+
+    async def note_use(self, key: ApiKey, now: datetime) -> None:
+        """Keep when a key was last used, to the hour."""
         if key.last_used_at is None or now - key.last_used_at > LAST_USE_STEP:
             await self._keys.note_use(key.prefix, now)
-        return key
 
     async def all(self) -> list[ApiKey]:
         """Every key ever created, including revoked and expired ones."""

@@ -38,6 +38,7 @@ class RetentionService:
             return 0
         deleted = await self._idempotency.forget(PART)
         deleted += await self._store.delete_deliveries(KEPT)
+        deleted += await self._store.delete_sessions()
         # Of jobs that died before they could, or of workers of an older version.
         deleted += await self._requests.settle()
         if retention.request_days is not None:

@@ -1,7 +1,10 @@
 """What callers may use of one API process, by its settings."""
 
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Final, Self
+
+from fastapi import Request
 
 from app.domain.errors import StorageFullError
 from app.domain.quotas import NO_QUOTA, Quota
@@ -56,6 +59,15 @@ class Limits:
             disk=None if settings.disk_dir is None else Disk(settings.disk_dir, settings.disk_reserve_bytes),
             request_days=settings.request_days,
         )
+
+    def guess(self, request: Request, secret: str) -> AbstractContextManager[None]:
+        """Look a key or a code up in the block, which raises `UnknownKeyError` if it is wrong.
+
+        Raises:
+            TooManyGuessesError: too many wrong ones came from the caller's address.
+        """
+        address = "" if request.client is None else request.client.host
+        return nullcontext() if self.guesses is None else self.guesses.attempt(address, secret)
 
     def refuse_full_disk(self) -> None:
         """Refuse to store more.

@@ -1,8 +1,8 @@
 """The state of the process, which every route may use."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Annotated
+from dataclasses import dataclass, field
+from typing import Annotated, Any
 
 from fastapi import Depends, Request
 from procrastinate import App
@@ -13,14 +13,16 @@ from app.catalog.probe import Probe
 from app.catalog.session import Database
 from app.domain.lanes import Lane
 from app.factory import Factory
-from app.identity import TokenReader
+from app.identity import CodeFlow, TokenReader
 from app.process.child import ChildProcess
 from app.services.admission import Admission
 from app.services.policy import Policy
 from app.services.recent_versions import RecentVersions
+from app.services.sessions import SessionRules
 from app.services.signing import Signer
 from app.telemetry import ApiMetrics
 from app.web.limits import Limits
+from app.web.recent import RecentByVersion
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +47,12 @@ class State:
         webhooks_allow_private: whether webhooks may lead into private networks.
         links_allow_private: whether links to delivered tables may.
         metrics: what the process counts.
+        session_rules: how long people stay signed in to the console.
+        console_origin: where browsers find the console; None if that is where they ask for it.
         tokens: reads tokens of the trusted issuer; None if there is none.
+        code_flow: signs people in at that issuer; None if it does not know this service.
         signer: signs receipts; None if there is no key.
+        read: what the console has made of the versions that were read lately.
     """
 
     database: Database
@@ -66,8 +72,12 @@ class State:
     webhooks_allow_private: bool
     links_allow_private: bool
     metrics: ApiMetrics
+    session_rules: SessionRules
+    console_origin: str | None = None
     tokens: TokenReader | None = None
+    code_flow: CodeFlow | None = None
     signer: Signer | None = None
+    read: RecentByVersion[Any] = field(default_factory=RecentByVersion)
 
 
 def get_state(request: Request) -> State:

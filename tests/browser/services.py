@@ -15,7 +15,7 @@ from app.process.bound import bound_command
 from app.process.embedded import EmbeddedPostgres
 from tests.postgres import SERVICE, as_role, create_database, drop_database
 from tests.running import COMMAND, address, environment
-from tests.service import create_key
+from tests.service import Worker, create_key
 
 TENANTS = ("clinic", "lab")
 ROLES = ("provider", "consumer", "reviewer", "administrator")
@@ -40,6 +40,11 @@ class RunningService:
         """A client of its API; in development mode, whose is of no importance."""
         headers = {"Authorization": f"Bearer {self.keys[tenant, role]}"} if self.keys else {}
         return httpx.Client(base_url=self.url, headers=headers, timeout=60)
+
+    async def work(self) -> None:
+        """Run the jobs that wait, as a worker does; for a service without one."""
+        async with Worker.on(self.database_url) as worker:
+            await worker.run()
 
 
 @contextmanager

@@ -48,7 +48,7 @@ class KeyStore:
 
     async def _one(self, statement: Select[ApiKeyRow, str]) -> ApiKey | None:
         rows = await self._session.execute(statement)
-        return next((_to_key(row, tenant) for row, tenant in rows), None)
+        return next((to_key(row, tenant) for row, tenant in rows), None)
 
     async def successors(self, prefixes: Sequence[str]) -> Mapping[str, str]:
         """By which keys those with these prefixes have been replaced; revoked successors do not count."""
@@ -66,7 +66,7 @@ class KeyStore:
 
     async def all(self) -> list[ApiKey]:
         """Every key ever created, in order of creation."""
-        return [_to_key(row, tenant) for row, tenant in await self._session.execute(_KEYS.order_by(ApiKeyRow.id))]
+        return [to_key(row, tenant) for row, tenant in await self._session.execute(_KEYS.order_by(ApiKeyRow.id))]
 
     async def page(self, tenant: str | None, limit: int, after: str | None) -> list[ApiKey]:
         """The keys of a tenant (of all tenants if None), newest first: at most `limit`, older than the one `after`."""
@@ -76,7 +76,7 @@ class KeyStore:
         if after is not None:
             last = select(ApiKeyRow.id).where(ApiKeyRow.prefix == after).scalar_subquery()
             wanted = wanted.where(ApiKeyRow.id < last)
-        return [_to_key(row, name) for row, name in await self._session.execute(wanted)]
+        return [to_key(row, name) for row, name in await self._session.execute(wanted)]
 
     async def note_use(self, prefix: str, now: datetime) -> None:
         """Keep when a key was last used."""
@@ -100,7 +100,8 @@ class KeyStore:
 _KEYS = select(ApiKeyRow, TenantRow.name).join(TenantRow, TenantRow.id == ApiKeyRow.tenant_id)
 
 
-def _to_key(row: ApiKeyRow, tenant: str) -> ApiKey:
+def to_key(row: ApiKeyRow, tenant: str) -> ApiKey:
+    """The key of a row."""
     return ApiKey(
         prefix=row.prefix,
         tenant=tenant,

@@ -52,6 +52,11 @@ _DELIVERIES = text(
     "ORDER BY created_at LIMIT :part FOR UPDATE SKIP LOCKED) RETURNING id"
 )
 
+_SESSIONS = text(
+    "DELETE FROM console_session WHERE token_hash IN (SELECT token_hash FROM console_session "
+    "WHERE expires_at < now() LIMIT :part FOR UPDATE SKIP LOCKED) RETURNING expires_at"
+)
+
 
 class RetentionStore:
     """Deletes what is older than it may be."""
@@ -80,3 +85,7 @@ class RetentionStore:
         """Delete some deliveries that are older; how many they were."""
         deleted = await self._session.execute(_DELIVERIES, {"age": age, "part": PART})
         return len(deleted.all())
+
+    async def delete_sessions(self) -> int:
+        """Delete some sessions that have expired; how many they were."""
+        return len((await self._session.execute(_SESSIONS, {"part": PART})).all())

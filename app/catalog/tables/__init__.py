@@ -5,6 +5,7 @@ from app.catalog.tables.api_key import ApiKeyRow
 from app.catalog.tables.audit import AuditHeadRow, AuditKeyRow, AuditLinkRow, AuditRecordRow
 from app.catalog.tables.base import Base
 from app.catalog.tables.configuration_table import ConfigurationTableRow
+from app.catalog.tables.console_session import ConsoleSessionRow
 from app.catalog.tables.count_table import CountTableRow
 from app.catalog.tables.data_request import DataRequestChangeRow, DataRequestRow
 from app.catalog.tables.delivery import DeliveryRow
@@ -15,6 +16,7 @@ from app.catalog.tables.idempotency_key import IdempotencyKeyRow
 from app.catalog.tables.lease import LeaseRow
 from app.catalog.tables.question import QuestionBudgetRow, QuestionRow
 from app.catalog.tables.reference import ReferenceArrayRow, ReferenceRow
+from app.catalog.tables.searched_version import OfferedPrivacyRow, SearchedVersionRow
 from app.catalog.tables.server_key import ServerKeyRow
 from app.catalog.tables.tenant import TenantRow
 from app.catalog.tables.verdict import VerdictRow
@@ -31,6 +33,7 @@ __all__ = [
     "AuditRecordRow",
     "Base",
     "ConfigurationTableRow",
+    "ConsoleSessionRow",
     "CountTableRow",
     "DataRequestChangeRow",
     "DataRequestRow",
@@ -40,10 +43,12 @@ __all__ = [
     "HandoverRow",
     "IdempotencyKeyRow",
     "LeaseRow",
+    "OfferedPrivacyRow",
     "QuestionBudgetRow",
     "QuestionRow",
     "ReferenceArrayRow",
     "ReferenceRow",
+    "SearchedVersionRow",
     "ServerKeyRow",
     "TenantRow",
     "VerdictRow",

@@ -1,14 +1,12 @@
 """API keys: those that there are, new ones, which are shown once, their successors and their end."""
 
-from collections.abc import Awaitable, Callable
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 
 from aegis_sdk import wire
-from app.console.commands import Commands
 from app.console.forms import FormDependency
-from app.console.once import once_of, once_token
+from app.console.once import draw_key, once
 from app.console.page import page
 from app.console.page_route import PageRoute
 from app.console.viewers import Viewer, ViewerDependency
@@ -24,18 +22,19 @@ from app.console.views.keys import (
     rotation_in,
 )
 from app.domain.callers import LONGEST_TENANT, ApiKey, Role, is_prefix
-from app.domain.errors import Fault, InvalidDocumentError
+from app.domain.errors import Fault, InvalidDocumentError, KeyReusedError
 from app.factory import Factory
 from app.services.administration import administered_tenant
 from app.web.errors import status_and_title
 from app.web.key_json import create_key, key_body, revoke_key, rotate_key
-from app.web.once import Once
 from app.web.state import State, StateDependency, services_of
 
 router = APIRouter(route_class=PageRoute)
 
 #: How many keys a page has.
 PER_PAGE = 50
+
+_SENT_BEFORE = "This form was sent before with other fields. Send it again to create another key."
 
 TenantName = Annotated[str, Query(max_length=LONGEST_TENANT)]
 
@@ -76,7 +75,7 @@ async def show_key_form(
     """The form of a new key."""
     administered_tenant(viewer.caller, tenant or None)
     is_first = await _would_be_first(state)
-    return await _form_page(request, viewer, state, key_form(viewer, tenant, once_token(), is_first=is_first))
+    return await _form_page(request, viewer, state, key_form(viewer, tenant, draw_key(), is_first=is_first))
 
 
 @router.post("/operator/keys")
@@ -88,11 +87,18 @@ async def create(request: Request, viewer: ViewerDependency, state: StateDepende
         typed = KeyForm(form.text("tenant"), form.text("role"), form.text("expires_days"), form.text("once"))
         return await _form_page(request, viewer, state, typed, Typed.of(form, error))
 
-    async def carry_out(services: Factory, _: None) -> tuple[str, Response]:
-        text, key = await create_key(services, viewer.caller, asked)
-        return key.prefix, _new_key_page(request, state, text, key)
+    made: list[tuple[str, ApiKey]] = []
 
-    return await _carried_out(request, *once_of(request, state, viewer, form, asked), carry_out)
+    async def carry_out(services: Factory) -> str:
+        made.append(await create_key(services, viewer.caller, asked))
+        return made[0][1].prefix
+
+    try:
+        prefix = await once(state, viewer, request.url.path, form, carry_out)
+    except KeyReusedError:
+        again = KeyForm(form.text("tenant"), form.text("role"), form.text("expires_days"), draw_key())
+        return await _form_page(request, viewer, state, again, Typed(form, _SENT_BEFORE, {}))
+    return _new_key_page(request, state, *made[0]) if made else _known_key_page(request, prefix)
 
 
 @router.get("/operator/keys/{prefix}")
@@ -111,12 +117,14 @@ async def rotate(
     except InvalidDocumentError as error:
         return await _key_page(request, viewer, state, prefix, Typed.of(form, error))
 
-    async def carry_out(services: Factory, _: None) -> tuple[str, Response]:
-        text, key = await rotate_key(services, viewer.caller, prefix, asked)
-        old = await services.administration().find(viewer.caller, prefix)
-        return key.prefix, _new_key_page(request, state, text, key, old)
+    made: list[tuple[str, ApiKey]] = []
 
-    return await _carried_out(request, *once_of(request, state, viewer, form, asked), carry_out)
+    async def carry_out(services: Factory) -> str:
+        made.append(await rotate_key(services, viewer.caller, prefix, asked))
+        return made[0][1].prefix
+
+    successor = await once(state, viewer, request.url.path, form, carry_out)
+    return _new_key_page(request, state, *made[0]) if made else _known_key_page(request, successor)
 
 
 @router.get("/operator/keys/{prefix}/revoke")
@@ -135,22 +143,12 @@ async def revoke(prefix: str, viewer: ViewerDependency, state: StateDependency, 
     return Response(status_code=303, headers={"Location": f"/operator/keys/{key.prefix}"})
 
 
-async def _carried_out(
-    request: Request, once: Once, body: bytes, carry_out: Callable[[Factory, None], Awaitable[tuple[str, Response]]]
-) -> Response:
-    """Carry a form out that creates a key. Sent again, it says which key that was: only its prefix is kept."""
-
-    async def again(prefix: str) -> Response:
-        return page(request, "operator/known_key.html", prefix=prefix, commands=Commands(), here="operator")
-
-    return await once.answer_with(body, _nothing, carry_out, again)
+def _known_key_page(request: Request, prefix: str) -> Response:
+    """The page that says which key a form has created before: only its prefix is kept."""
+    return page(request, "operator/known_key.html", prefix=prefix, here="operator")
 
 
-async def _nothing() -> None:
-    """What to prepare."""
-
-
-def _new_key_page(request: Request, state: State, text: str, key: ApiKey, old: ApiKey | None = None) -> Response:
+def _new_key_page(request: Request, state: State, text: str, key: ApiKey) -> Response:
     """The only page that ever has the secret of a key."""
     answer = page(
         request,
@@ -158,7 +156,6 @@ def _new_key_page(request: Request, state: State, text: str, key: ApiKey, old: A
         201,
         text=text,
         key=_shown(key),
-        old=None if old is None else _shown(old),
         may_need_restart=state.development_mode,
         here="operator",
     )
@@ -202,7 +199,7 @@ async def _key_page(
         key=_shown(key),
         successor=successors.get(prefix),
         is_own=viewer.caller.subject == prefix,
-        once=once_token(),
+        once=draw_key(),
         typed=typed,
         commands=key_commands(viewer, prefix),
         here="operator",

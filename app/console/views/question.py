@@ -100,9 +100,14 @@ def question_in(form: Form, names: Sequence[str]) -> wire.AdviceRequest:
         InvalidDocumentError: a field breaks a rule of the contract.
     """
     try:
-        return wire.AdviceRequest.model_validate(dict(_members(form, names)))
+        return wire.AdviceRequest.model_validate(question_members(form, names) | {"limit": None})
     except ValidationError as error:
         raise invalid_document(error) from None
+
+
+def question_members(form: Form, names: Sequence[str]) -> dict[str, Any]:
+    """The members of the question that a form asks, as the contract has them, not yet checked."""
+    return dict(_members(form, names))
 
 
 def _members(form: Form, names: Sequence[str]) -> Iterator[tuple[str, Any]]:
@@ -116,7 +121,6 @@ def _members(form: Form, names: Sequence[str]) -> Iterator[tuple[str, Any]]:
     required = {name: _number(form.text(f"require-{name}")) for name in wire.PRIVACY_CRITERIA}
     yield "require", {name: number for name, number in required.items() if number is not None} or None
     yield "kinds", ["masked", "generated"] if "generated" in form.texts("kinds") else ["masked"]
-    yield "limit", None
 
 
 def _weight(form: Form, name: str) -> object:

@@ -49,7 +49,10 @@ async def test_a_new_key_is_shown_once_and_the_same_form_creates_no_second_one(a
     assert listing.text.count(prefix) == 1
     assert text not in listing.text
     other = await send_form(api, form, KEYS, tenant="hospital", role="consumer")  # by Back, and changed
-    assert key_in(other) != text
+    assert other.status_code == 422
+    fresh = Html(other.text)
+    assert "was sent before with other fields" in fresh.text
+    assert key_in(await send_form(api, fresh, KEYS, tenant="hospital", role="consumer")) != text
 
 
 async def test_forms_without_their_token_create_no_key(api, database_url):
@@ -78,7 +81,7 @@ async def test_a_key_is_replaced_with_an_overlap_and_then_revoked_after_a_questi
     place = f"{KEYS}/{old}"
     answer = await send_form(api, await look(api, place), f"{place}/successor", overlap_hours="2")
     new = prefix_of(key_in(answer))
-    assert f"Replaces {old}, which ends" in Html(answer.text).text
+    assert f"Replaces {old}; its page" in Html(answer.text).text
     page = await look(api, place)
     assert f"Replaced by {new}" in page.text
     assert "Replace it" not in page.text
