@@ -64,9 +64,15 @@ class OpenDoorError(Exception):
 
 
 def create_app(
-    settings: Settings, on_ready: Callable[[], Awaitable[None]] | None = None, tracer: Tracer = UNTRACED
+    settings: Settings,
+    on_ready: Callable[[], Awaitable[None]] | None = None,
+    tracer: Tracer = UNTRACED,
+    example: str = "",
 ) -> FastAPI:
-    """Build the application for `settings`; `on_ready` is awaited when it is ready to answer."""
+    """Build the application for `settings`; `on_ready` is awaited when it is ready to answer.
+
+    In development mode, the console offers to publish `example`, an entry file.
+    """
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -90,6 +96,7 @@ def create_app(
     )
     app.state.registry = metrics
     app.state.metrics = ApiMetrics(metrics)
+    app.state.example = example
     errors.register(app)
     consoles = console.ROUTERS if settings.console else ()
     app.state.routes = [*app.routes, *(route for router in (*consoles, *registry.ROUTERS) for route in router.routes)]
@@ -214,7 +221,7 @@ def _serve(settings: Settings, example: str, tracer: Tracer) -> None:
         sys.stdout.write(_greeting(host, port, example or "entry.json", has_console=settings.console))
         sys.stdout.flush()
 
-    app = create_app(settings, greet, tracer)
+    app = create_app(settings, greet, tracer, example)
     config = uvicorn.Config(
         app,
         host=settings.host,

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Annotated
 
@@ -120,8 +119,7 @@ AcceptSmallCounts = Annotated[
 
 def get_admission(state: StateDependency, *, accept_small_counts: AcceptSmallCounts = False) -> Admission:
     """What is asked of a new version, and whether this call accepts its small counts."""
-    gate = replace(state.admission.small_counts, is_confirmed=accept_small_counts)
-    return replace(state.admission, small_counts=gate)
+    return state.admission.confirmed(is_confirmed=accept_small_counts)
 
 
 AdmissionDependency = Annotated[Admission, Depends(get_admission)]

@@ -1,12 +1,13 @@
 """What forms send."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Final
 from urllib.parse import parse_qs
 
+from anyio import to_thread
 from fastapi import Depends, Request
 
-from app.console.viewers import ViewerDependency
+from app.console.viewers import Viewer, ViewerDependency
 from app.domain.errors import RoleNotAllowedError
 from app.web.bodies import SMALL_BODY, read_body
 from app.web.errors import MalformedRequestError
@@ -15,6 +16,9 @@ _TYPE: Final = "application/x-www-form-urlencoded"
 
 #: The most fields of a form.
 MOST_FIELDS: Final = 10_000
+
+#: What is said of a form that is not of a page that was shown to its sender.
+TOO_OLD: Final = "This form is too old: load its page again, and send it from there."
 
 
 class Form:
@@ -47,12 +51,7 @@ async def read_form(request: Request) -> Form:
     Raises:
         MalformedRequestError: it is no form.
     """
-    body = await read_body(request, SMALL_BODY, types=(_TYPE,))
-    try:
-        fields = parse_qs(body.decode(), keep_blank_values=True, max_num_fields=MOST_FIELDS, errors="strict")
-    except ValueError:
-        raise MalformedRequestError("The form cannot be read: it must be UTF-8, with at most 10,000 fields.") from None
-    return Form(fields)
+    return _form(await read_body(request, SMALL_BODY, types=(_TYPE,)))
 
 
 async def get_form(request: Request, viewer: ViewerDependency) -> Form:
@@ -62,9 +61,33 @@ async def get_form(request: Request, viewer: ViewerDependency) -> Form:
         RoleNotAllowedError: the page was another's, or from before the viewer signed in again.
         MalformedRequestError: it is no form.
     """
-    form = await read_form(request)
+    return _own(viewer, await read_form(request))
+
+
+async def read_large_form(request: Request, viewer: Viewer, limit: int, take: Callable[[int], None]) -> Form:
+    """The same for a form with a long field. `take` is called with the size of each part of it.
+
+    Raises:
+        RoleNotAllowedError: as in `get_form`.
+        MalformedRequestError: as in `get_form`.
+        BodyTooLargeError: it has more than `limit` bytes.
+        OverloadedError: `take` refuses it.
+    """
+    body = await read_body(request, limit, types=(_TYPE,), take=take)
+    return _own(viewer, await to_thread.run_sync(_form, body))
+
+
+def _form(body: bytes) -> Form:
+    try:
+        fields = parse_qs(body.decode(), keep_blank_values=True, max_num_fields=MOST_FIELDS, errors="strict")
+    except ValueError:
+        raise MalformedRequestError("The form cannot be read: it must be UTF-8, with at most 10,000 fields.") from None
+    return Form(fields)
+
+
+def _own(viewer: Viewer, form: Form) -> Form:
     if not viewer.has_sent(form.text("csrf")):
-        raise RoleNotAllowedError("This form is too old: load its page again, and send it from there.")
+        raise RoleNotAllowedError(TOO_OLD)
     return form
 
 

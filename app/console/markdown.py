@@ -39,7 +39,7 @@ def _is_web_address(address: str) -> bool:
 
 
 def _filtered(_tag: str, name: str, value: str) -> str | None:
-    return value if name == "href" and _is_web_address(value) else None
+    return value if name == "rel" or (name == "href" and _is_web_address(value)) else None
 
 
 class _Parser(MarkdownIt):

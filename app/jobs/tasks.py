@@ -20,7 +20,7 @@ from app.jobs.watch import JobWatch, Task
 from app.process.child import ChildProcess
 from app.services.advice_input import RecentInputs
 from app.services.computation import compute_advice, compute_references
-from app.services.verdicts import UNDECIDED, compute_verdict
+from app.services.judging import UNDECIDED, compute_verdict
 
 Given = TypeVarTuple("Given")
 Result = TypeVar("Result")

@@ -1,7 +1,8 @@
 """Whether a new version may be published here: small counts must be accepted, and privacy vouched for."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 
@@ -27,6 +28,10 @@ class Admission:
 
     small_counts: SmallCountsGate
     required: RequiredPrivacy = NOTHING_REQUIRED
+
+    def confirmed(self, *, is_confirmed: bool) -> Self:
+        """The same for a call that accepts small counts, or does not."""
+        return replace(self, small_counts=replace(self.small_counts, is_confirmed=is_confirmed))
 
     def refuse(self, publication: Publication, by_tenant: RequiredPrivacy) -> None:
         """Refuse a new version that may not be published.

@@ -85,8 +85,8 @@ async def read_body(
     if "content-range" in request.headers:  # RFC 9110, section 14.5: it must not be taken for the whole
         raise MalformedRequestError("Send the whole body, without Content-Range.")
     coding = _coding(request)
-    arriving = _arriving(request, limit)
-    pieces = arriving if coding is None else _inflated(arriving, coding, limit)
+    sent = arriving(request, limit)
+    pieces = sent if coding is None else _inflated(sent, coding, limit)
     read = []
     async for piece in pieces:
         take(len(piece))
@@ -94,8 +94,13 @@ async def read_body(
     return b"".join(read)
 
 
-async def _arriving(request: Request, limit: int) -> AsyncIterator[bytes]:
-    """The parts of a body as they are sent."""
+async def arriving(request: Request, limit: int) -> AsyncIterator[bytes]:
+    """The parts of a body as they are sent.
+
+    Raises:
+        BodyTooLargeError: it has more than `limit` bytes; reading stops there.
+        MalformedRequestError: the client closed the connection before its end.
+    """
     declared = request.headers.get("content-length", "")
     if declared.isdigit() and int(declared) > limit:
         raise BodyTooLargeError(f"The body has {declared} bytes; at most {limit} are accepted.")
@@ -110,11 +115,11 @@ async def _arriving(request: Request, limit: int) -> AsyncIterator[bytes]:
         raise MalformedRequestError("The connection closed before the end of the body.") from None
 
 
-async def _inflated(arriving: AsyncIterator[bytes], coding: str, limit: int) -> AsyncIterator[bytes]:
+async def _inflated(sent: AsyncIterator[bytes], coding: str, limit: int) -> AsyncIterator[bytes]:
     """The parts of a compressed body, inflated. A thread inflates each, so that others are served meanwhile."""
     inflater = Inflater(coding, limit)
     try:
-        async for chunk in arriving:
+        async for chunk in sent:
             for piece in await to_thread.run_sync(inflater.feed, chunk):
                 yield piece
     except InflatedSizeError:

@@ -16,14 +16,14 @@ from app.web.required_privacy import privacy_in
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
-def _without_control_characters(text: str) -> str:
+def without_control_characters(text: str) -> str:
     """Refuse control characters: no name or keyword has any, and PostgreSQL does not accept NUL."""
     if _CONTROL.search(text):
         raise PydanticCustomError("control_character", "A search text cannot contain control characters")
     return text
 
 
-SearchText = Annotated[str, AfterValidator(_without_control_characters)]
+SearchText = Annotated[str, AfterValidator(without_control_characters)]
 _QUERY = "Words, separated by blanks, that are all to be found in the name, the title or a keyword"
 _REQUIRE = f"One guarantee of at least one configuration, as in `k=10`: {', '.join(wire.PRIVACY_CRITERIA)}"
 

@@ -8,14 +8,17 @@ from typing import Any
 
 import msgspec
 import numpy as np
+from anyio import move_on_after
 from pydantic import BaseModel, ValidationError
 
 from aegis_sdk import wire
 from aegis_sdk.wire import NotJsonError, read_json
-from app.domain.entries import Publication
+from app.domain.entries import Content, Publication
 from app.domain.errors import InvalidDocumentError
 from app.domain.lanes import Lane
+from app.domain.verdicts import StoredVerdict
 from app.process.child import ChildProcess
+from app.services.judging import VerdictInput, compute_verdict
 from app.services.policy import NO_POLICY, Policy
 from app.services.publications import publication_of
 from app.web.bodies import invalid_document
@@ -28,6 +31,10 @@ LIGHT_BODY, LIGHT_SECONDS = 2**20, 1.0
 
 #: Seconds after which an entry that is still being checked is refused; an ordinary entry of 64 MiB takes four.
 DEADLINE = 120.0
+
+#: Seconds after which what is left of the verdict on an entry that is not published yet is undecided (an ordinary one
+#: of 1 MB takes half a second), and those after which people no longer wait for it.
+JUDGING_SECONDS, PATIENCE = 3.0, 30.0
 
 #: How many entries may wait in a lane until they are checked.
 MOST_WAITING = 200
@@ -59,6 +66,22 @@ async def read_publication_in(
     except TimeoutError:
         detail = f"Checking this entry takes more than {DEADLINE:g} s. Publish fewer maskings or smaller domains."
         raise InvalidDocumentError(detail, code="too_heavy") from None
+
+
+async def judge_in(children: Mapping[Lane, ChildProcess], tenant: str, content: Content) -> StoredVerdict | None:
+    """The verdict on an entry before it is published; None if that takes longer than people wait.
+
+    It takes its turn in the heavy lane, where a process is not killed for a second too much. The verdict that counts is
+    the one that a worker gives to each version, with more time.
+
+    Raises:
+        InterruptedWorkError: the process died.
+        OverloadedError: too many entries wait already.
+    """
+    child = children[Lane.HEAVY]
+    with move_on_after(PATIENCE):
+        return await child.run(compute_verdict, VerdictInput.of(content), JUDGING_SECONDS, on_behalf_of=tenant)
+    return None
 
 
 def read_publication(body: bytes, policy: Policy = NO_POLICY) -> Publication:

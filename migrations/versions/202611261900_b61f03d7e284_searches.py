@@ -1,6 +1,6 @@
 """What searches read of versions, apart from all else that is stored of them.
 
-Revises: c8e5b2f7a914
+Revises: 3b9d7e51a0f6
 """
 
 import sqlalchemy as sa
@@ -8,7 +8,7 @@ from alembic import op
 from sqlalchemy.dialects import postgresql
 
 revision = "b61f03d7e284"
-down_revision = "c8e5b2f7a914"
+down_revision = "3b9d7e51a0f6"
 branch_labels = None
 depends_on = None
 

@@ -1,6 +1,5 @@
 """Catalogue entries."""
 
-import structlog
 from fastapi import APIRouter, Depends, Request, Response
 
 from aegis_sdk import wire
@@ -35,13 +34,12 @@ from app.web.mapping import (
     page_body,
     published_body,
 )
+from app.web.publishing import note_published
 from app.web.search import SearchDependency
 from app.web.state import State, StateDependency, services_of
 from app.web.uploads import read_publication_in
 
 router = APIRouter(prefix="/v1/entries", tags=["entries"])
-
-_log = structlog.get_logger(__name__)
 
 
 @router.post(
@@ -216,12 +214,9 @@ async def delete_entry(
 
 
 def _published(state: State, published: Published, status: int) -> JsonResponse:
-    """Answer what an upload has become, and count it. That small counts were accepted is logged, without them."""
+    """Answer what an upload has become, and count it."""
+    note_published(state, published)
     head = published.head
-    if published.is_new:
-        state.metrics.published(is_first=head.version == 1)
-    if published.is_new and head.accepted_small_counts:
-        _log.warning("small counts accepted", entry=head.id, version=head.version)
     headers = {"ETag": etag(head)}
     if status == 201:  # noqa: PLR2004 -- Created
         headers["Location"] = f"/v1/entries/{head.id}"

@@ -5,20 +5,19 @@ from dataclasses import dataclass, field
 from typing import Annotated, Final, Self
 from urllib.parse import urlencode
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, Field, ValidationError
 
 from aegis_sdk import wire
 from app.catalog.stores.searches import Search
 from app.console.commands import Commands, aegis, curl
 from app.console.viewers import Viewer
-from app.console.views.entry_words import CRITERIA
 from app.domain.errors import InvalidDocumentError
-from app.web.search import SearchText, guarantee_in
+from app.web.search import guarantee_in, without_control_characters
 
 #: The fields of the form that are parameters of the API, too.
 _PARAMETERS: Final = ("query", "attribute", "label", "license", "keyword")
 
-_Text = Annotated[SearchText, Field(max_length=255)]
+_Text = Annotated[str, Field(max_length=255), AfterValidator(without_control_characters)]
 
 
 class _Fields(BaseModel):
@@ -27,10 +26,10 @@ class _Fields(BaseModel):
     query: _Text = ""
     attribute: _Text = ""
     label: _Text = ""
-    license: Annotated[SearchText, Field(max_length=300)] = ""
+    license: Annotated[str, Field(max_length=300), AfterValidator(without_control_characters)] = ""
     keyword: _Text = ""
     criterion: _Text = "k"
-    limit: Annotated[SearchText, Field(max_length=30)] = ""
+    limit: Annotated[str, Field(max_length=30), AfterValidator(without_control_characters)] = ""
     page_token: _Text = ""
 
 
@@ -59,8 +58,8 @@ class SearchForm:
             return cls(typed, {str(line["loc"][0]): line["msg"] for line in error.errors()})
         try:
             guarantee = guarantee_in(_guarantee(typed))
-        except InvalidDocumentError as error:
-            return cls(typed, {"limit": error.faults[0].detail})
+        except InvalidDocumentError:
+            return cls(typed, {"limit": "Give a number, such as 10 or 0.2"})
         texts = {name: typed[name] or None for name in _PARAMETERS}
         return cls(typed, {}, Search(**texts, required=guarantee))
 
@@ -82,9 +81,9 @@ class SearchForm:
 
     @property
     def criteria(self) -> Iterator[tuple[str, str]]:
-        """The guarantees to choose from, each in words."""
+        """The guarantees to choose from, each with what a number limits."""
         for name, better in wire.PRIVACY_CRITERIA.items():
-            yield name, f"{name}, at {'least' if better == 'higher' else 'most'}: {CRITERIA[name]}"
+            yield name, f"{name}, at {'least' if better == 'higher' else 'most'}"
 
     def link(self, page_token: str | None = None) -> str:
         """The address of a page of this search; of the first one without a token."""

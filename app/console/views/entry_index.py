@@ -3,6 +3,7 @@
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final, TypeVar
 
 import msgspec
@@ -32,6 +33,9 @@ SOME_K: Final = (2, 5, 10, 20)
 
 _LONGEST_WORDS: Final = 120
 
+#: How many maskings a part of an index has, unless a single configuration has more.
+_MASKINGS: Final = 5_000
+
 Part = TypeVar("Part")
 
 
@@ -45,8 +49,8 @@ class EntryIndex:
         attributes: rows of attributes, by page.
         wholes: the whole of each attribute.
         configurations: rows of configurations, by page.
-        maskings: all maskings of the configurations of each page, in the order of the attributes; empty if the rows
-            show them all.
+        maskings: all maskings of some configurations each (`maskings_per_part`), in the order of the attributes; empty
+            if the rows show them all.
     """
 
     about: bytes
@@ -81,8 +85,19 @@ def entry_index(schema: bytes, configurations: bytes, in_full: bool) -> EntryInd
         attributes=tuple(map(compress, _pages(rows))),
         wholes=tuple(compress(_whole(row, each)) for row, each in zip(rows, attributes, strict=True)),
         configurations=tuple(map(compress, _pages(listed))),
-        maskings=tuple(map(compress, _pages(list(_masking_rows(document, names))))) if is_cut else (),
+        maskings=tuple(_masking_parts(document, names)) if is_cut else (),
     )
+
+
+def maskings_per_part(attributes: int) -> int:
+    """Of how many configurations a part of an index has the maskings: few of an entry with many attributes."""
+    return max(_MASKINGS // attributes, 1)
+
+
+def _masking_parts(document: Document, names: Sequence[str]) -> Iterator[bytes]:
+    rows, size = iter(_masking_rows(document, names)), maskings_per_part(len(names))
+    while part := list(islice(rows, size)):
+        yield compress(part)
 
 
 def _pages(rows: Sequence[Part]) -> Iterator[Sequence[Part]]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from app.console.commands import Commands, aegis, curl
 from app.console.viewers import Viewer
 from app.console.views.entry import address
-from app.console.views.entry_index import EntryIndex, read_part
+from app.console.views.entry_index import EntryIndex, maskings_per_part, read_part
 from app.console.views.entry_parts import (
     ABOUT,
     CONFIGURATIONS,
@@ -112,13 +112,14 @@ def configuration_view(head: Head, asked: int | None, index: EntryIndex, place: 
     Raises:
         NotFoundError: there is none at this place.
     """
-    page, at = divmod(place, PER_PAGE)
-    if place >= read_part(index.about, ABOUT).configurations:
+    about, (page, at) = read_part(index.about, ABOUT), divmod(place, PER_PAGE)
+    if place >= about.configurations:
         raise NotFoundError(f"The entry has no configuration at place {place}.")
     row = read_part(index.configurations[page], CONFIGURATIONS)[at]
     maskings: Sequence[tuple[str, str]] = row.maskings
     if index.maskings and not row.method:
-        names, own = read_part(index.names, NAMES), read_part(index.maskings[page], MASKINGS)[at]
+        part, within = divmod(place, maskings_per_part(about.attributes))
+        names, own = read_part(index.names, NAMES), read_part(index.maskings[part], MASKINGS)[within]
         maskings = list(zip(names, own, strict=True))
     return ConfigurationView(PartPage.of(head, asked), row, Slice.cut(maskings, number, ROWS))
 

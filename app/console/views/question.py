@@ -25,6 +25,24 @@ _USUAL: Final = STEPS.index(1.0)
 #: So many attributes have a slider; of an entry with more, people name those that they want.
 SLIDERS: Final = 60
 
+#: What measures tell, for people; the reference of the API has their formulas.
+MEASURE_WORDS: Final[Mapping[str, str]] = {
+    "joint": "what all attributes tell together, as a linear model would use it",
+    "joint_interactions": "the same with what pairs of attributes tell only together",
+    "mutual_information": "bits that each attribute tells",
+    "normalised_mutual_information": "bits that each tells, of all that it has",
+    "chi_square": "how far each is from independent of the label",
+    "g1": "pairs of records that contradict each other",
+    "g2": "records that contradict another one",
+    "g3": "records that a rule by each gets wrong",
+    "theils_u": "uncertainty about the label that each removes",
+    "goodman_kruskal_lambda": "wrong guesses that each avoids",
+    "goodman_kruskal_tau": "wrong guesses in proportion that each avoids",
+    "cramers_v": "association of each with the label",
+    "cramers_v_corrected": "the same, corrected for chance",
+    "jensen_shannon": "distance of each from independent of the label, in bits",
+}
+
 #: What people most often require, so that these fields stand first.
 _FIRST: Final = ("k", "l", "t")
 
@@ -78,7 +96,7 @@ def question_form(schema: Mapping[str, Any], asked: Form) -> QuestionForm:
     chosen = frozenset(asked.texts("attributes") or names)
     few = len(names) <= SLIDERS
     return QuestionForm(
-        measures={measure.id: f"{measure.id}: {measure.formula}" for measure in MEASURES.values()},
+        measures={name: f"{name}: {MEASURE_WORDS.get(name, measure.formula)}" for name, measure in MEASURES.items()},
         measure=asked.text("measure") or _usual(schema),
         sliders=tuple(Slider(name, name in chosen, _step(asked, name)) for name in names) if few else (),
         named="" if few else ", ".join(asked.texts("attributes")) or asked.text("named"),

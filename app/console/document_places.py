@@ -1,0 +1,188 @@
+"""Where in an entry file a fault is, for people: in which attribute or masking, on which line. Runs in a child process.
+
+No number of people is shown, because more people read and forward faults than may see the counts.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Final
+
+#: Members whose numbers are, or tell, numbers of people.
+_COUNTS: Final = frozenset(
+    {"counted_with", "histogram", "joint", "joint_trace", "records", "suppressed", "suppressed_cells", "with_label"}
+)
+
+#: What is in the lists of an entry, and the member that names it.
+_LISTS: Final[Mapping[str, tuple[str, str]]] = {
+    "attributes": ("attribute", "name"),
+    "maskings": ("masking", "id"),
+    "configurations": ("configuration", "id"),
+    "pairs": ("pair", "attributes"),
+}
+
+#: The most characters of a name and of an excerpt, and the most items of a list in it.
+_LONGEST_NAME, _LONGEST_EXCERPT, _MOST_ITEMS = 60, 160, 8
+
+_BLANKS: Final = re.compile(r"[ \t\r\n]*")
+_DECODER: Final = json.JSONDecoder()
+_ELIDED: Final = "…"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place in a document.
+
+    Attributes:
+        pointer: its JSON Pointer.
+        names: the same with the names of things; empty for the whole document.
+        line: its line in the file, from 1; None if it is not known.
+        excerpt: what stands there, without numbers of people; empty if nothing can be shown.
+    """
+
+    pointer: str
+    names: str = ""
+    line: int | None = None
+    excerpt: str = ""
+
+
+def places_in(body: bytes, pointers: Sequence[str]) -> list[Place]:
+    """The places that pointers lead to, in order."""
+    source = _Source(body.decode(errors="replace"))
+    return [_place(source, pointer) for pointer in pointers]
+
+
+def _place(source: "_Source", pointer: str) -> Place:
+    steps = [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
+    try:
+        path = source.path(steps)
+        return Place(pointer, _names(source, steps, path), source.line(path[-1]), _excerpt(source, steps, path))
+    except (ValueError, IndexError, RecursionError):  # the document is no JSON after all
+        return Place(pointer)
+
+
+class _Source:
+    """The text of a document, and where its members are."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._known: dict[int, dict[str, int]] = {}
+
+    def path(self, steps: Sequence[str]) -> list[int]:
+        """Where the document, its member and so on begin, as far as there are such members."""
+        path = [self._after_blanks(self._text.startswith("\ufeff"))]
+        for step in steps:
+            members = self.members(path[-1])
+            if step not in members:
+                break
+            path.append(members[step])
+        return path
+
+    def members(self, start: int) -> Mapping[str, int]:
+        """Where the members of the object or list that begins here begin; none of anything else."""
+        if self._text[start] not in "{[":
+            return {}
+        if start not in self._known:
+            self._known[start] = self._scanned(start)
+        return self._known[start]
+
+    def _scanned(self, start: int) -> dict[str, int]:
+        members: dict[str, int] = {}
+        at = self._after_blanks(start + 1)
+        while self._text[at] not in "}]":
+            name: object = len(members)
+            if self._text[start] == "{":
+                name, at = _DECODER.raw_decode(self._text, at)
+                at = self._after_blanks(self._after_blanks(at) + 1)
+            members[str(name)] = at
+            at = self._after_blanks(_DECODER.raw_decode(self._text, at)[1])
+            if self._text[at] == ",":
+                at = self._after_blanks(at + 1)
+        return members
+
+    def value(self, start: int) -> Any:  # noqa: ANN401 -- any JSON value
+        """The value that begins here."""
+        return _DECODER.raw_decode(self._text, start)[0]
+
+    def member(self, start: int, *names: str) -> Any:  # noqa: ANN401 -- any JSON value
+        """A member of a member, and so on, of the object that begins here; None if there is none."""
+        for name in names:
+            members = self.members(start)
+            if name not in members:
+                return None
+            start = members[name]
+        return self.value(start)
+
+    def line(self, at: int) -> int:
+        """The line of a character, from 1."""
+        return self._text.count("\n", 0, at) + 1
+
+    def _after_blanks(self, at: int) -> int:
+        match = _BLANKS.match(self._text, at)
+        return at if match is None else match.end()
+
+
+def _names(source: _Source, steps: Sequence[str], path: Sequence[int]) -> str:
+    words: list[str] = []
+    for at, (container, step) in enumerate(pairwise(["", *steps])):
+        start = path[at + 1] if at + 1 < len(path) else None
+        if container in _LISTS and step.isdigit():
+            kind, member = _LISTS[container]
+            name = None if start is None else source.member(start, member)
+            words[-1] = f"{kind} {_short(name) or int(step) + 1}"
+        elif step.isdigit():
+            words.append(_cell(source, steps, path, at))
+        else:
+            words.append(_short(step))
+    return ", ".join(words)
+
+
+def _cell(source: _Source, steps: Sequence[str], path: Sequence[int], at: int) -> str:
+    """The name of an item of a list: in tables of counts, of a value or a label value."""
+    step = steps[at]
+    names = None
+    if steps[at - 1] in {"histogram", "joint"} and "pairs" not in steps:
+        names = source.member(path[min(at - 1, len(path) - 1)], "domain")
+    elif at > 1 and steps[at - 2] == "joint" and "pairs" not in steps:
+        names = source.member(path[0], "label", "domain")
+    if isinstance(names, list) and int(step) < len(names):
+        return _short(names[int(step)])
+    return f"item {int(step) + 1}"
+
+
+def _short(name: object) -> str:
+    if isinstance(name, list):
+        return " and ".join(_short(each) for each in name[:2])
+    text = name if isinstance(name, str) else ""
+    return text if len(text) <= _LONGEST_NAME else text[:_LONGEST_NAME] + _ELIDED
+
+
+def _excerpt(source: _Source, steps: Sequence[str], path: Sequence[int]) -> str:
+    known = steps[: len(path) - 1]
+    if not _COUNTS.isdisjoint(steps):
+        return ""
+    text = _shown(source.value(path[-1]))
+    if known and not known[-1].isdigit():
+        text = f"{json.dumps(known[-1], ensure_ascii=False)}: {text}"
+    return text if len(text) <= _LONGEST_EXCERPT else text[:_LONGEST_EXCERPT] + _ELIDED
+
+
+def _shown(value: object) -> str:
+    """A value with its members, but not with theirs, and without numbers of people."""
+    if isinstance(value, dict):
+        members = (f"{json.dumps(name, ensure_ascii=False)}: {_inner(value[name], name)}" for name in value)
+        return "{" + ", ".join(members) + "}"
+    if isinstance(value, list):
+        items = [_inner(item) for item in value[:_MOST_ITEMS]]
+        return "[" + ", ".join(items + [_ELIDED] * (len(value) > _MOST_ITEMS)) + "]"
+    return _inner(value)
+
+
+def _inner(value: object, name: str = "") -> str:
+    if isinstance(value, dict):
+        return "{" + _ELIDED * bool(value) + "}"
+    if isinstance(value, list):
+        return "[" + _ELIDED * bool(value) + "]"
+    return _ELIDED if name in _COUNTS else json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,122 @@
+"""Checks an entry file as publishing would, and says what it would give away. Nothing is stored."""
+
+from collections.abc import Iterable, Sequence
+
+from anyio import move_on_after, to_thread
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from aegis_sdk.wire import FAULTS_SHOWN
+from app.console.document_places import Place, places_in
+from app.console.drafts import Draft
+from app.console.viewers import Viewer
+from app.console.views.publish import LISTED, FaultLine, Review, unvouched_faults, verdict_view
+from app.domain.entries import Head, Publication
+from app.domain.errors import Fault, InvalidDocumentError, RefusalError, RoleNotAllowedError
+from app.domain.lanes import Lane
+from app.domain.tenants import TenantPolicy
+from app.domain.verdicts import StoredVerdict
+from app.services.publishing import Terms
+from app.services.small_counts import SmallCounts
+from app.web.state import State, services_of
+from app.web.uploads import PATIENCE, judge_in, read_publication_in
+
+
+async def review_of(state: State, viewer: Viewer, draft: Draft, problem: RefusalError | None = None) -> Review:
+    """What a file would be published as, and what is left to decide.
+
+    Raises:
+        MalformedRequestError: it is not JSON.
+        InvalidDocumentError: it is no entry, or not one that this service accepts.
+        NotFoundError: the entry that it is to be a new version of is gone.
+    """
+    tenant = viewer.caller.tenant
+    publication = await read_publication_in(state.checking, tenant, draft.document, state.policy)
+    async with state.database.transaction() as session:
+        catalogue = services_of(state, session).catalogue()
+        terms = await catalogue.terms(viewer.caller, publication.name, state.admission)
+        replaces = terms.named
+        if draft.entry_id:
+            replaces = await owned_head(state, session, viewer, draft.entry_id)
+            _refuse_other_name(publication, replaces)
+    verdict = await judge_in(state.checking, tenant, publication.content)
+    return await _review(state, viewer, draft, publication, terms, replaces, verdict, problem)
+
+
+async def _review(
+    state: State,
+    viewer: Viewer,
+    draft: Draft,
+    publication: Publication,
+    terms: Terms,
+    replaces: Head | None,
+    verdict: StoredVerdict | None,
+    problem: RefusalError | None,
+) -> Review:
+    gate = state.admission.small_counts
+    is_known = replaces is not None and replaces.digest == publication.content.digest
+    small = () if is_known or gate.rule is SmallCounts.ACCEPT else publication.small_counts
+    unvouched = () if is_known else unvouched_faults(publication, terms, replaces)
+    findings = [finding["pointer"] for finding in (verdict.findings if verdict else ())[:LISTED]]
+    pointers = [fault.pointer for fault in (*small, *unvouched)] + findings
+    places = iter(await places_of(state, viewer, draft.document, pointers))
+    return Review(
+        draft=draft,
+        packed=await to_thread.run_sync(draft.packed),
+        publication=publication,
+        small_counts=_lines(small, places),
+        faults=_lines(unvouched, places),
+        verdict=verdict_view(verdict, list(places)),
+        gate=gate,
+        terms=terms,
+        replaces=replaces,
+        warnings=() if is_known or unvouched else _warnings(state, publication, terms),
+        problem=problem,
+    )
+
+
+def _warnings(state: State, publication: Publication, terms: Terms) -> tuple[str, ...]:
+    """What its provider should know, besides what is asked: the sign-off, and small counts that must be accepted."""
+    is_asked = state.admission.small_counts.rule is not SmallCounts.ACCEPT
+    admission = state.admission.confirmed(is_confirmed=is_asked)
+    return tuple(admission.warnings(publication, TenantPolicy(terms.required)))
+
+
+async def fault_lines(
+    state: State, viewer: Viewer, document: bytes, error: InvalidDocumentError
+) -> tuple[FaultLine, ...]:
+    """The first faults of a file, with their places."""
+    faults = error.faults[:FAULTS_SHOWN]
+    places = await places_of(state, viewer, document, [fault.pointer for fault in faults])
+    return _lines(faults, iter(places))
+
+
+async def places_of(state: State, viewer: Viewer, document: bytes, pointers: Sequence[str]) -> list[Place]:
+    """The places that pointers lead to; pointers alone if that takes longer than people wait."""
+    if pointers:
+        child = state.checking[Lane.HEAVY]
+        with move_on_after(PATIENCE):
+            return await child.run(places_in, document, pointers, on_behalf_of=viewer.caller.tenant)
+    return [Place(pointer) for pointer in pointers]
+
+
+async def owned_head(state: State, session: AsyncSession, viewer: Viewer, entry_id: str) -> Head:
+    """The head of an entry that the viewer may change.
+
+    Raises:
+        NotFoundError: there is no such entry, or the viewer may not see it.
+        RoleNotAllowedError: the viewer may not change it.
+    """
+    head = await services_of(state, session).catalogue().head(viewer.caller, entry_id)
+    if not head.belongs_to(viewer.caller):
+        raise RoleNotAllowedError("Only providers of the entry's own tenant and operators may change it.")
+    return head
+
+
+def _refuse_other_name(publication: Publication, head: Head) -> None:
+    if publication.name != head.name:
+        fault = Fault("/name", f"The name must stay {head.name!r}.")
+        raise InvalidDocumentError("A version cannot rename its entry.", (fault,))
+
+
+def _lines(faults: Iterable[Fault], places: Iterable[Place]) -> tuple[FaultLine, ...]:
+    return tuple(FaultLine(place, fault.detail) for fault, place in zip(faults, places, strict=False))

@@ -1,0 +1,189 @@
+"""Publishing: an entry file is checked, its verdict is shown, and then it is published."""
+
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import orjson
+from anyio import to_thread
+from fastapi import APIRouter, Request, Response
+
+from aegis_sdk.wire import EXAMPLE_ENTRY
+from app.console.drafts import Draft, read_draft, state_of
+from app.console.entry_upload import read_upload
+from app.console.forms import FormDependency, read_large_form
+from app.console.page import page
+from app.console.page_route import PageRoute
+from app.console.raw_tables import RawTableError
+from app.console.reviewing import fault_lines, owned_head, review_of
+from app.console.viewers import Viewer, ViewerDependency
+from app.console.views.publish import FaultLine, is_readable, publish_commands, release_line, upload_commands
+from app.domain.entries import Head
+from app.domain.errors import (
+    InvalidDocumentError,
+    NameTakenError,
+    NotFoundError,
+    QuotaExceededError,
+    RefusalError,
+    StaleVersionError,
+)
+from app.services.catalogue import require_publisher
+from app.web.bodies import SMALL_BODY
+from app.web.errors import MalformedRequestError, status_and_title
+from app.web.publishing import note_published
+from app.web.state import State, StateDependency, services_of
+from app.web.uploads import read_publication_in
+
+router = APIRouter(route_class=PageRoute)
+
+
+@router.get("/publish")
+async def show_upload(
+    request: Request, viewer: ViewerDependency, state: StateDependency, version_of: str = ""
+) -> Response:
+    """Where an entry file is chosen, for a new entry or for a new version of one."""
+    if not viewer.caller.may_publish:
+        return page(request, "publish_not_allowed.html", 403, here="publish")
+    return await _upload_page(request, viewer, state, version_of)
+
+
+@router.post("/publish")
+async def check_upload(request: Request, viewer: ViewerDependency, state: StateDependency) -> Response:
+    """Check a file, and show what it is and what it gives away. Nothing is stored."""
+    require_publisher(viewer.caller)
+    state.limits.refuse_full_disk()
+    with state.limits.bodies.share() as take:
+        try:
+            draft = Draft.of_upload(await read_upload(request, viewer, state.max_body_bytes, take))
+        except RawTableError as error:
+            return _raw_table_page(request, error)
+        if not draft.file:
+            nothing = MalformedRequestError("Choose an entry file first.")
+            return await _upload_page(request, viewer, state, draft.entry_id, nothing)
+        return await _review_page(request, viewer, state, draft)
+
+
+@router.post("/publish/confirm")
+async def publish(request: Request, viewer: ViewerDependency, state: StateDependency) -> Response:
+    """Publish a file that was checked, and lead to its entry."""
+    require_publisher(viewer.caller)
+    state.limits.refuse_full_disk()
+    with state.limits.bodies.share() as take:
+        form = await read_large_form(request, viewer, state.max_body_bytes + SMALL_BODY, take)
+        draft = await to_thread.run_sync(read_draft, form, state.max_body_bytes)
+        take(len(draft.document))
+        try:
+            head = await _publish(state, viewer, draft)
+        except (InvalidDocumentError, NameTakenError, QuotaExceededError, StaleVersionError) as problem:
+            return await _review_page(request, viewer, state, draft, problem)
+    return _to_entry(head.id)
+
+
+@router.post("/publish/example")
+async def publish_example(
+    request: Request, viewer: ViewerDependency, state: StateDependency, _: FormDependency
+) -> Response:
+    """Publish the example, in development mode only, and lead to its entry."""
+    if not state.development_mode:
+        raise NotFoundError("There is an example in development mode only.")
+    state.limits.refuse_full_disk()
+    document = await to_thread.run_sync(_example, request.app.state.example, state.max_body_bytes)
+    try:
+        head = await _publish(state, viewer, Draft("", document, accepts_small_counts=True))
+    except NameTakenError as error:  # an older example, or a changed one
+        return _to_entry(error.entry_id)
+    return _to_entry(head.id)
+
+
+def _example(file: str, limit: int) -> bytes:
+    """The example entry: the file that the service was told of, or else the contract's."""
+    try:
+        with Path(file).open("rb") as opened:
+            document = opened.read(limit + 1)
+    except OSError:
+        document = b""
+    return document if 0 < len(document) <= limit else orjson.dumps(EXAMPLE_ENTRY)
+
+
+async def _publish(state: State, viewer: Viewer, draft: Draft) -> Head:
+    """Publish a draft. Content that is published already, as by a second click, stays as it is."""
+    visibility = draft.visibility()
+    publication = await read_publication_in(state.checking, viewer.caller.tenant, draft.document, state.policy)
+    if visibility is not None:
+        publication = replace(publication, visibility=visibility)
+    admission = state.admission.confirmed(is_confirmed=draft.accepts_small_counts)
+    async with state.database.transaction() as session:
+        catalogue = services_of(state, session).catalogue()
+        named = (await catalogue.terms(viewer.caller, publication.name, admission)).named
+        if named is not None and named.digest == publication.content.digest:
+            return named
+        if draft.entry_id:
+            is_current = partial(_is_seen, draft.seen)
+            published = await catalogue.replace(viewer.caller, draft.entry_id, publication, is_current, admission)
+        else:
+            published = await catalogue.publish(viewer.caller, publication, admission)
+    note_published(state, published)
+    return published.head
+
+
+def _is_seen(seen: str, head: Head) -> bool:
+    return state_of(head) == seen
+
+
+async def _upload_page(
+    request: Request,
+    viewer: Viewer,
+    state: State,
+    version_of: str,
+    problem: RefusalError | None = None,
+    draft: Draft | None = None,
+) -> Response:
+    """Where a file is chosen, with what was wrong with the last one."""
+    head = None
+    faults: tuple[FaultLine, ...] = ()
+    if version_of:
+        async with state.database.transaction() as session:
+            head = await owned_head(state, session, viewer, version_of)
+    if draft is not None and isinstance(problem, InvalidDocumentError):
+        faults = await fault_lines(state, viewer, draft.document, problem)
+    if problem is not None:
+        request.app.state.metrics.refused(problem.code)
+    return page(
+        request,
+        "publish.html",
+        200 if problem is None else status_and_title(problem)[0],
+        head=head,
+        problem=problem,
+        file="" if draft is None else draft.file,
+        faults=faults,
+        commands=upload_commands(viewer),
+        most=state.max_body_bytes,
+        here="publish",
+    )
+
+
+async def _review_page(
+    request: Request, viewer: Viewer, state: State, draft: Draft, problem: RefusalError | None = None
+) -> Response:
+    """What a file is and gives away, with what is left to decide; or why it is refused."""
+    try:
+        review = await review_of(state, viewer, draft, problem)
+    except (InvalidDocumentError, MalformedRequestError) as error:
+        return await _upload_page(request, viewer, state, draft.entry_id, error, draft)
+    status = 200
+    if problem is not None:
+        request.app.state.metrics.refused(problem.code)
+        status, _ = status_and_title(problem)
+    commands = publish_commands(viewer, review)
+    return page(request, "publish_review.html", status, review=review, commands=commands, here="publish")
+
+
+def _raw_table_page(request: Request, error: RawTableError) -> Response:
+    request.app.state.metrics.refused(error.code)
+    status, _ = status_and_title(error)
+    shown = {"line": release_line(error), "is_readable": is_readable(error)}
+    return page(request, "publish_raw_table.html", status, error=error, here="publish", **shown)
+
+
+def _to_entry(entry_id: str) -> Response:
+    return Response(status_code=303, headers={"Location": f"/entries/{entry_id}"})
