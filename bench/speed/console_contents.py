@@ -130,7 +130,7 @@ def _requested(provider: Client, consumer: Client, head: Head) -> dict[str, str]
     """Requests for a table, each in another state."""
     asked = {"purpose": "a study of care", "contact": "me@lab.example", "terms": head.terms}
     made = {
-        state: consumer.requests.create(head.id, MEASURE, **asked)
+        state: consumer.requests.create(head.id, MEASURE, **asked, wait=PATIENCE)
         for state in ("advised", "countered", "approved", "delivered", "received")
     }
     provider.requests.counter(made["countered"].id, "c7")
