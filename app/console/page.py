@@ -26,6 +26,7 @@ HEADERS: Mapping[str, str] = {
 TEMPLATES = Environment(
     loader=PackageLoader("app.console"),
     autoescape=True,
+    auto_reload=False,
     trim_blocks=True,
     lstrip_blocks=True,
     undefined=StrictUndefined,

@@ -17,6 +17,7 @@ Chart: TypeAlias = Frontier | Bars | Timeline
 _TEMPLATES: Final = Environment(
     loader=FileSystemLoader(Path(__file__).parents[1] / "templates" / "charts"),
     autoescape=True,
+    auto_reload=False,
     trim_blocks=True,
     lstrip_blocks=True,
     undefined=StrictUndefined,
