@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from pathlib import Path
 
 import httpx
@@ -190,9 +191,16 @@ def _database(market: Marketplace) -> psutil.Process:
 
 def _core_seconds(process: psutil.Process) -> float:
     """What a process and its children have computed, all threads together, to the nanosecond (Linux)."""
-    processes = (process, *process.children())
-    threads = [thread for one in processes for thread in Path(f"/proc/{one.pid}/task").glob("*/schedstat")]
-    return sum(int(thread.read_text(encoding="ascii").split()[0]) for thread in threads) / 1e9
+    threads = [Path(f"/proc/{one.pid}/task").glob("*/schedstat") for one in (process, *process.children())]
+    return sum(map(_thread_seconds, chain.from_iterable(threads)))
+
+
+def _thread_seconds(schedstat: Path) -> float:
+    """What a thread has computed; nothing if it has just ended."""
+    try:
+        return int(schedstat.read_text(encoding="ascii").split()[0]) / 1e9
+    except OSError:
+        return 0.0
 
 
 def _report(pages: list[Page], measured: list[Measured]) -> None:
@@ -209,11 +217,12 @@ def _report(pages: list[Page], measured: list[Measured]) -> None:
         ]
         for page, one in zip(pages, measured, strict=True)
     ]
-    table(["viewer", "page", "kB sent", "first", "p50", "p99", "of a core: service + database", "target of p50"], rows)
+    table(["viewer", "page", "kB sent", "first", "p50", "p99", "of a core", "target of p50"], rows)
     slow = sum(one.p50 > page.target for page, one in zip(pages, measured, strict=True))
     print(verdict(met=not slow, target="each page"), f"missed by {slow} of {len(pages)} pages")
     busy = sum(sum(one.core) > page.target for page, one in zip(pages, measured, strict=True))
-    print(f"more than that is computed for {busy} of them; the rest is waiting, for cores that others use")
+    print("of a core: milliseconds that the service with its children, and the database, compute for a page")
+    print(f"both together are more than the target for {busy} of them; what else a page takes is waiting")
 
 
 def _report_downloads() -> None:
