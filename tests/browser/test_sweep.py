@@ -6,12 +6,19 @@ from urllib.parse import quote
 
 import pytest
 from fastapi.routing import APIRoute
+from sqlalchemy import text
 
+from app.catalog.queue import queue_app
+from app.catalog.session import Database
 from app.console.registry import ROUTERS
+from app.domain.advice import Problem
+from app.factory import Factory
+from app.services.advice_input import RecentInputs
 from tests.browser.looks import assert_usable
 from tests.browser.services import RunningService, own_database, serving
 from tests.browser.states import NOTHING, STATES
-from tests.browser.world import HOSTILE, world_of
+from tests.browser.world import HOSTILE, survey, world_of
+from tests.service import ACCEPTED
 
 #: What is no page of its own: parts of pages, files, and steps on the way to one.
 NO_PAGES = {
@@ -81,3 +88,35 @@ async def test_a_page_with_nothing_on_it_can_be_used(visit, nothing, state):
     page = await (await visit(nothing)).open(state.path, status=state.status)
     await page.get_by_text(state.says).first.wait_for()
     await assert_usable(page)
+
+
+@pytest.mark.long
+async def test_pages_of_what_waits_for_a_worker_and_of_what_has_failed_can_be_used(visit, untouched):
+    """Without a worker, an advice and the request for it wait until the test has them fail."""
+    with untouched.api() as api:
+        head = api.post("/v1/entries", params=ACCEPTED, json=survey()).json()
+        asked = {"measure": "mutual_information", "purpose": HOSTILE, "contact": HOSTILE, "terms": head["terms"]}
+        request = api.post(f"/v1/entries/{head['id']}/requests", json=asked).json()
+    page = await (await visit(untouched)).open(f"/requests/{request['id']}")
+    await page.get_by_text("finds out which configuration suits best").wait_for()
+    await assert_usable(page)
+    await page.goto(f"/advice/{request['advice']}")
+    await page.get_by_role("heading", name="Your question is being answered").wait_for()
+    await assert_usable(page)
+    await fail_all(untouched.database_url)
+    await page.get_by_role("heading", name="The question could not be answered").wait_for()
+    await assert_usable(page)
+    await page.goto(f"/requests/{request['id']}")
+    await page.get_by_text("failed", exact=True).wait_for()
+    await assert_usable(page)
+
+
+async def fail_all(database_url):
+    """Give all questions up, as a worker does after a while."""
+    database = Database(database_url, pool_size=1)
+    async with database.transaction() as session:
+        services = Factory(session, queue_app(database_url))
+        for advice in await session.scalars(text("SELECT id FROM advice")):
+            await services.advice_work(RecentInputs()).fail(str(advice), Problem("too_heavy", "It took too long."))
+        assert await services.data_request_work().settle() == 1
+    await database.close()
