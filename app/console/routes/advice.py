@@ -10,7 +10,7 @@ from app.console.page import page
 from app.console.page_route import PageRoute
 from app.console.viewers import Viewer, ViewerDependency
 from app.console.views.answer import AnswerView, Choices, answer_view
-from app.console.views.question import field_faults, question_commands, question_form, question_in, question_link
+from app.console.views.question import question_commands, question_form, question_in, question_link
 from app.domain.advice import Status
 from app.domain.entries import Head
 from app.domain.errors import BudgetSpentError, InvalidDocumentError, QuotaSpentError
@@ -93,7 +93,6 @@ async def show_advice(
         view=view,
         choices=choices,
         again=again,
-        request_link=again.replace(f"/entries/{head.id}/ask?", f"/requests/new?entry={head.id}&"),
         commands=question_commands(viewer, head.id, asked, view.names),
         here="catalogue",
     )
@@ -139,12 +138,12 @@ async def _question_page(
         "ask.html",
         200 if error is None else status_and_title(error)[0],
         head=head,
+        version=version,
         form=form,
         left=left,
         budget=state.question_budget,
         problem=error,
         faults=faults,
-        by_field=field_faults(faults),
         commands=question_commands(viewer, head.id, shown),
         here="catalogue",
     )
