@@ -306,11 +306,11 @@ async def test_texts_of_the_file_are_shown_as_they_are(api):
 async def test_a_table_of_many_attributes_stays_short(api):
     entry = large_counts()
     first = entry["attributes"][0]
-    entry["attributes"] = [first | {"name": f"attribute {i}", "maskings": []} for i in range(1_000)]
-    entry["configurations"] = [{"id": "c01", "maskings": {f"attribute {i}": "drop" for i in range(1_000)}}]
+    entry["attributes"] = [first | {"name": f"attribute {i}", "maskings": []} for i in range(60)]
+    entry["configurations"] = [{"id": "c01", "maskings": {f"attribute {i}": "drop" for i in range(60)}}]
     page = Html((await check(api, entry)).text)
-    assert "the first 50 of 1,000" in page.text
-    assert "attribute 50 " not in page.text
+    assert "the first 50 of 60" in page.text
+    assert "attribute 55 " not in page.text
 
 
 async def test_the_example_is_one_click_away_in_development_mode(api):
