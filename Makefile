@@ -13,7 +13,7 @@ SYNTH_STAMP := .venv-synth/.installed
 AUDIT_STAMP := .venv-audit/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test test-long test-spark test-synth check format openapi migration figures docs bench evaluate evaluate-synth audit sbom clean
+.PHONY: help demo serve test test-long test-spark test-synth check format openapi migration figures screenshots docs bench evaluate evaluate-synth audit sbom clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -84,6 +84,9 @@ figures: ## draw the figures of the documents from their sources; needs Graphviz
 	@command -v dot > /dev/null || { echo "No dot is on the PATH: install Graphviz."; exit 1; }
 	@for text in docs/figures/*.dot; do \
 		{ dot -Tsvg $$text; echo "<!-- drawn from text of git hash $$(git hash-object $$text) -->"; } > $${text%.dot}.svg; done
+
+screenshots: $(STAMP) ## take the pictures of pages that README and docs show; needs Chromium
+	@$(BIN)/python -m docs.screenshots
 
 docs: $(STAMP) ## run the documents' commands and update their output
 	@$(BIN)/python -m docs.generate --all

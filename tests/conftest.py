@@ -16,6 +16,7 @@ from app.catalog import migrations
 from app.catalog.roles import DatabaseUrls
 from app.catalog.session import Database
 from app.process.embedded import EmbeddedPostgres
+from tests.browser.summary import summary
 from tests.calibration import calibration_seconds
 from tests.postgres import OWNER, SERVICE, LentDatabase, as_role, create_database, drop_database, throwaway_postgres
 from tests.service import AUDIT_KEY, Worker, running_app
@@ -52,7 +53,11 @@ def pytest_configure() -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print the seconds of a fixed piece of work, so that the run's time can be compared between machines."""
+    """Print the seconds of a fixed piece of work, so that the run's time can be compared between machines, and what
+    there is to say of browser tests.
+    """
+    for line in summary(terminalreporter.stats):
+        terminalreporter.write_line(line)
     terminalreporter.write_line(f"{os.cpu_count()} cores; calibration: {calibration_seconds():.2f} s")
 
 

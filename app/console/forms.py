@@ -27,6 +27,11 @@ class Form:
     def __init__(self, fields: Mapping[str, Sequence[str]]) -> None:
         self._fields = fields
 
+    @property
+    def fields(self) -> Mapping[str, Sequence[str]]:
+        """All fields as they were sent."""
+        return self._fields
+
     def text(self, name: str) -> str:
         """What a field says; empty if the form does not have it. Of several fields of a name, the last one counts."""
         return self._fields.get(name, [""])[-1].strip()

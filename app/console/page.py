@@ -48,6 +48,11 @@ def page(request: Request, template: str, status: int = 200, **values: Any) -> R
     return Response(text, status, HEADERS, media_type="text/html")
 
 
+def see(place: str) -> Response:
+    """Lead from a form to the page that shows what has become of it."""
+    return Response(status_code=303, headers={"Location": place})
+
+
 def fragment(template: str, **values: Any) -> Markup:  # noqa: ANN401 -- views
     """A part of a page."""
     return Markup(TEMPLATES.get_template(template).render(values))  # noqa: S704 -- templates escape

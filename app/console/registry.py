@@ -6,11 +6,32 @@ a service, makes a view of what the service returns (`app/console/views/`), and 
 
 from fastapi import APIRouter
 
-from app.console.routes import advice, catalogue, glossary, publish, sign_in, static
+from app.console.routes import (
+    advice,
+    catalogue,
+    data_request,
+    data_requests,
+    decisions,
+    entries,
+    entry_changes,
+    entry_parts,
+    glossary,
+    new_request,
+    publish,
+    sign_in,
+    static,
+)
 
 ROUTERS: tuple[APIRouter, ...] = (
     catalogue.router,
+    entries.router,
+    entry_changes.router,
+    entry_parts.router,
     advice.router,
+    data_requests.router,
+    new_request.router,  # before the pages of requests: `new` is none
+    data_request.router,
+    decisions.router,
     publish.router,
     glossary.router,
     sign_in.router,

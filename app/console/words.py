@@ -31,6 +31,11 @@ def significant(number: float, digits: int = 3) -> str:
     return f"{number:,.{decimals}f}" if tiny <= abs(number) < huge else f"{number:.{digits - 1}e}"
 
 
+def number(value: float) -> str:
+    """A number as somebody wrote it, such as `10` or `0.25`, with six digits at most."""
+    return f"{value:,.6g}"
+
+
 def size(number: int) -> str:
     """So many bytes, such as `1.5 MB`."""
     amount, place = float(number), 0
@@ -64,6 +69,7 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "anchor": anchor,
     "count": count,
     "moment": moment,
+    "number": number,
     "plural": plural,
     "share": share,
     "significant": significant,

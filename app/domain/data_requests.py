@@ -276,10 +276,12 @@ def sides_able_to(action: Action) -> frozenset[Side]:
 
 def cost_of(configuration: str, ranking: list[Mapping[str, Any]]) -> Cost | None:
     """The cost of a configuration by the rows of a ranking; None if it is not in it."""
-    for row in ranking:
-        if row["configuration"] == configuration:
-            return Cost(row["rank"], row.get("utility_share"), row.get("deviation_share"), row.get("deviation"))
-    return None
+    return next((cost_in(row) for row in ranking if row["configuration"] == configuration), None)
+
+
+def cost_in(row: Mapping[str, Any]) -> Cost:
+    """What a row of a ranking says that its configuration loses."""
+    return Cost(row["rank"], row.get("utility_share"), row.get("deviation_share"), row.get("deviation"))
 
 
 def _either(sides: frozenset[Side]) -> str:

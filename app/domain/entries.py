@@ -1,6 +1,7 @@
 """Catalogue entries: heads, immutable versions, and who may see them."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Self
@@ -128,6 +129,14 @@ class HeadPage:
     next_page_token: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class VersionMark:
+    """The number of a version, and whether others do not see it until a reviewer has signed it off."""
+
+    version: int
+    awaits_sign_off: bool
+
+
 class CountKind(StrEnum):
     """The member of the document that holds a count table."""
 
@@ -203,6 +212,7 @@ class Content:
         configurations: the configurations as published, as compressed JSON.
         configuration_table: the same configurations as numbers.
         open_answers: whether everybody who sees the entry gets full answers about it.
+        offered: by privacy criterion, the lowest and the highest number that a configuration vouches for.
     """
 
     digest: str
@@ -218,6 +228,7 @@ class Content:
     configuration_table: PackedConfigurations
     count_tables: tuple[CountTable, ...]
     open_answers: bool = False
+    offered: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
     @property
     def stored_bytes(self) -> int:

@@ -6,14 +6,15 @@ from app.catalog.queue import JobQueue
 from app.catalog.stores.advice import AdviceStore
 from app.catalog.stores.audit import AuditStore
 from app.catalog.stores.contents import ContentStore
-from app.catalog.stores.entries import EntryStore, Search
+from app.catalog.stores.entries import EntryStore
 from app.catalog.stores.events import EventStore
 from app.catalog.stores.keys import KeyStore
+from app.catalog.stores.searches import Search
 from app.catalog.stores.tenants import TenantStore
 from app.catalog.stores.verdicts import VerdictStore
 from app.domain.audit import AuditAction, AuditRecord, audience_text
 from app.domain.callers import Caller
-from app.domain.entries import CountTable, Head, HeadPage, Publication, Visibility
+from app.domain.entries import CountTable, Head, HeadPage, Publication, VersionMark, Visibility
 from app.domain.errors import (
     Fault,
     InvalidDocumentError,
@@ -29,6 +30,9 @@ from app.services.data_request_work import DataRequestWork
 from app.services.publishing import Published, Terms
 from app.services.quotas import QuotaService
 from app.services.references import chunks
+
+#: How many versions of an entry are listed.
+VERSIONS_LISTED = 50
 
 
 class CatalogueService:
@@ -156,10 +160,18 @@ class CatalogueService:
         """A page of the entries that the caller may see.
 
         Raises:
-            InvalidDocumentError: the page token is invalid.
+            InvalidDocumentError: the page token is invalid, or more than one guarantee is required.
         """
+        if len(search.required.numbers) > 1:
+            # That one configuration has each and another has the other would not be enough.
+            fault = Fault("/require", "Give one guarantee only, as in k=10.")
+            raise InvalidDocumentError("The search is invalid.", (fault,))
         page = await self._entries.page(caller, search, limit, page_token)
         return HeadPage(tuple(head.seen_by(caller) for head in page.items), page.next_page_token)
+
+    async def versions(self, caller: Caller, head: Head) -> tuple[VersionMark, ...]:
+        """The latest versions of an entry that the caller may see, latest first."""
+        return await self._entries.versions(head, VERSIONS_LISTED, sees_all=head.shows_counts_to(caller))
 
     async def schema(self, head: Head) -> tuple[bytes, bytes]:
         """The entry without its counts, as two parts of compressed JSON: the schema and the configurations."""
@@ -188,6 +200,10 @@ class CatalogueService:
                 "Only providers and reviewers of the entry's own tenant and operators may read its counts."
             )
         return head
+
+    async def counts(self, head: Head, place: int) -> tuple[CountTable, ...]:
+        """The counts of the label and of the attribute at a place. Ask `countable_head` who may read them."""
+        return await self._contents.count_tables(head.version_id, [place])
 
     async def summaries(self, head: Head) -> tuple[bytes, bytes, tuple[CountTable, ...]]:
         """The entry as published, in parts: schema, configurations, counts."""

@@ -1,8 +1,9 @@
 """Requests for data, for callers: consumers ask and withdraw, providers decide, operators end."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
-from typing import Final
+from typing import Any, Final
 
 from anyio import to_thread
 
@@ -25,6 +26,7 @@ from app.domain.data_requests import (
     GrantLimit,
     NewDataRequest,
     Side,
+    cost_in,
     cost_of,
 )
 from app.domain.entries import Head
@@ -198,12 +200,26 @@ class DataRequestService:
             raise _no_counter_offer(configuration, is_advised=configuration == request.configuration)
         return await self._steps.take(caller, request, Action.COUNTER, reason, configuration, cost)
 
+    async def alternatives(self, caller: Caller, request: DataRequest, limit: int) -> list[tuple[str, Cost]]:
+        """What the caller may offer instead of what a request was advised, with what it loses; the best first.
+
+        Nothing if the caller may not offer anything now.
+        """
+        if Action.COUNTER not in request.possible_for(request.sides_of(caller)):
+            return []
+        ranking = [row for row in await self._ranking(request) if row["configuration"] != request.configuration]
+        return [(row["configuration"], cost_in(row)) for row in ranking[:limit]]
+
     async def _cost(self, request: DataRequest, configuration: str) -> Cost | None:
         """What a configuration loses, as the consumer reads it; None if its advice does not rank it."""
+        return cost_of(configuration, await self._ranking(request))
+
+    async def _ranking(self, request: DataRequest) -> list[Mapping[str, Any]]:
+        """The ranking of a request's advice, as the consumer reads it; empty if that is not kept any more."""
         advice = None if request.advice_id is None else await self._advice_store.find(request.advice_id)
         # A long ranking takes a while to read.
         result = None if advice is None else await to_thread.run_sync(shown, advice, request.view)
-        return None if result is None else cost_of(configuration, result["ranking"])
+        return [] if result is None else result["ranking"]
 
     async def erase_contact(self, caller: Caller, request_id: str) -> DataRequest:
         """Forget whom to ask about a request; what has been done and when stays.

@@ -102,7 +102,14 @@ def _content_of(entry: PublishedEntry) -> Content:
         configuration_table=pack_configurations(entry.configurations, outline),
         count_tables=tuple(packed_tables(entry)),
         open_answers=entry.control.open_answers,
+        offered=_offered(entry.configurations.privacy),
     )
+
+
+def _offered(privacy: Mapping[str, Sequence[float | None]]) -> dict[str, tuple[float, float]]:
+    """By criterion, the lowest and the highest number; nothing where no configuration vouches for one."""
+    vouched = {name: [number for number in numbers if number is not None] for name, numbers in privacy.items()}
+    return {name: (min(numbers), max(numbers)) for name, numbers in vouched.items() if numbers}
 
 
 def _terms(document: Document) -> str | None:

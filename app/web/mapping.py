@@ -80,20 +80,33 @@ def entry_json(
     tables: tuple[CountTable, ...],
     in_full: bool,  # noqa: FBT001 -- a child process takes arguments by position
 ) -> bytes:
-    """The published document as JSON: all of it with `tables`, the schema without them. Slow for large entries.
+    """The published document as JSON, as `entry_document` makes it. Slow for large entries.
 
-    If it was published with a visibility, the current one takes its place. Others than the owners do not read it in
-    full: they get no numbers of suppressed records, and shares in place of measured AUCs and transfer utilities.
+    If it was published with a visibility, the current one takes its place.
+    """
+    document = entry_document(schema, configurations, tables, in_full=in_full)
+    if "visibility" in document:
+        document["visibility"] = visibility_body(visibility)
+    return orjson.dumps(document, option=orjson.OPT_SERIALIZE_NUMPY)
+
+
+def entry_document(
+    schema: bytes, configurations: bytes, tables: tuple[CountTable, ...] = (), *, in_full: bool
+) -> dict[str, Any]:
+    """The published document: all of it with `tables`, the schema without them.
+
+    Others than the owners do not read it in full: they get no numbers of suppressed records, and shares in place of
+    measured AUCs and transfer utilities.
     """
     stored = decompress(schema)
-    document = (attach(stored, tables) if tables else without_counts(stored)) | decompress(configurations)
+    document: dict[str, Any] = (attach(stored, tables) if tables else without_counts(stored)) | decompress(
+        configurations
+    )
     if not tables:
         document = without_generated_counts(document)
     if not in_full:
         document = with_transfer_shares(with_measured_shares(without_small_groups(document)))
-    if "visibility" in document:
-        document["visibility"] = visibility_body(visibility)
-    return orjson.dumps(document, option=orjson.OPT_SERIALIZE_NUMPY)
+    return document
 
 
 def entry_head_json(head: Head, verdict: StoredVerdict | None, document: bytes) -> bytes:

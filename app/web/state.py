@@ -1,8 +1,8 @@
 """The state of the process, which every route may use."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Annotated
+from dataclasses import dataclass, field
+from typing import Annotated, Any
 
 from fastapi import Depends, Request
 from procrastinate import App
@@ -22,6 +22,7 @@ from app.services.sessions import SessionRules
 from app.services.signing import Signer
 from app.telemetry import ApiMetrics
 from app.web.limits import Limits
+from app.web.recent import RecentByVersion
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,7 @@ class State:
         tokens: reads tokens of the trusted issuer; None if there is none.
         code_flow: signs people in at that issuer; None if it does not know this service.
         signer: signs receipts; None if there is no key.
+        read: what the console has made of the versions that were read lately.
     """
 
     database: Database
@@ -75,6 +77,7 @@ class State:
     tokens: TokenReader | None = None
     code_flow: CodeFlow | None = None
     signer: Signer | None = None
+    read: RecentByVersion[Any] = field(default_factory=RecentByVersion)
 
 
 def get_state(request: Request) -> State:

@@ -7,9 +7,9 @@ from contextlib import asynccontextmanager
 
 from playwright.async_api import Browser, async_playwright
 
+from tests.browser.summary import VARIABLE
+
 NAMES = ("chromium", "chromium-browser", "google-chrome")
-VARIABLE = "AEGIS_CHROMIUM"
-MISSING = f"no Chromium (apt-get install chromium, or name one in {VARIABLE})"
 
 #: It shows pages and talks to this machine alone.
 ARGUMENTS = (

@@ -1,19 +1,18 @@
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack
+from typing import Any
 
 import pytest
 from playwright.async_api import Browser
 
 from app.process.embedded import EmbeddedPostgres
-from tests.browser.chromium import MISSING, chromium_path, running_browser
+from tests.browser.chromium import chromium_path, running_browser
 from tests.browser.services import RunningService, all_keys, own_database, serving
-from tests.browser.visits import HEIGHT, Visit, Watch
+from tests.browser.summary import MISSING
+from tests.browser.visits import Visit, visiting
 
 NewVisit = Callable[..., Awaitable[Visit]]
-
-#: Milliseconds for whatever a test waits for, on a loaded machine.
-PATIENCE = 60_000
 
 
 @pytest.fixture(scope="session")
@@ -63,27 +62,13 @@ async def visit(browser: Browser) -> AsyncIterator[NewVisit]:
 
     In the end all must be well with its pages.
     """
-    async with AsyncExitStack() as contexts:
-        watches = []
+    async with AsyncExitStack() as ended:
+        begun = []
 
-        async def begin(
-            service: RunningService, *, width: int = 1440, scheme: str = "light", scripts: bool = True
-        ) -> Visit:
-            context = await browser.new_context(
-                base_url=service.url,
-                viewport={"width": width, "height": HEIGHT},
-                color_scheme=scheme,
-                java_script_enabled=scripts,
-                reduced_motion="reduce",
-                locale="en-GB",
-                timezone_id="UTC",
-            )
-            contexts.push_async_callback(context.close)
-            context.set_default_timeout(PATIENCE)
-            watches.append(Watch(service.url))
-            watches[-1].over(context)
-            return Visit(await context.new_page(), watches[-1])
+        async def begin(service: RunningService, **how: Any) -> Visit:
+            begun.append(await ended.enter_async_context(visiting(browser, service.url, **how)))
+            return begun[-1]
 
         yield begin
-        for watch in watches:
-            watch.check()
+        for each in begun:
+            each.watch.check()

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Locator
 
-#: The name under which a test tells the summary of the run what its journey took.
-PROPERTY = "journey"
+from tests.browser.summary import JOURNEY
 
 
 @dataclass
@@ -53,4 +52,4 @@ def journey(request: pytest.FixtureRequest, name: str) -> Iterator[Journey]:
     yield taken
     seconds = time.monotonic() - begin
     line = f"{name}: {taken.clicks} clicks, {taken.fields} fields, {seconds:.1f} s"
-    request.node.user_properties.append((PROPERTY, line))
+    request.node.user_properties.append((JOURNEY, line))

@@ -1,12 +1,17 @@
 """Pages in a browser, and what must never happen on one."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
-from playwright.async_api import BrowserContext, ConsoleMessage, Page, Request, Response, WebError
+from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page, Request, Response, WebError
 
 WIDTHS = (360, 768, 1440)
 SCHEMES = ("light", "dark")
 HEIGHT = 900
+
+#: Milliseconds for whatever a test waits for, on a loaded machine.
+PATIENCE = 60_000
 
 #: Chromium says so on the console, too, but without the request; `Watch` knows it from the answer.
 _REFUSED = "Failed to load resource: the server responded with a status of"
@@ -81,3 +86,30 @@ class Visit:
         assert answer.status == status, f"{path}: {answer.status}"
         self.watch.check()
         return self.page
+
+
+@asynccontextmanager
+async def visiting(
+    browser: Browser,
+    origin: str,
+    *,
+    width: int = 1440,
+    height: int = HEIGHT,
+    scheme: str = "light",
+    scripts: bool = True,
+) -> AsyncIterator[Visit]:
+    """Begin a visit to the service at `origin`; without `scripts`, the browser runs none."""
+    context = await browser.new_context(
+        base_url=origin,
+        viewport={"width": width, "height": height},
+        color_scheme=scheme,
+        java_script_enabled=scripts,
+        reduced_motion="reduce",
+        locale="en-GB",
+        timezone_id="UTC",
+    )
+    async with context:
+        context.set_default_timeout(PATIENCE)
+        watch = Watch(origin)
+        watch.over(context)
+        yield Visit(await context.new_page(), watch)

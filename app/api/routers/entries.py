@@ -1,11 +1,6 @@
 """Catalogue entries."""
 
-import re
-from typing import Annotated
-
-from fastapi import APIRouter, Depends, Query, Request, Response
-from pydantic import AfterValidator
-from pydantic_core import PydanticCustomError
+from fastapi import APIRouter, Depends, Request, Response
 
 from aegis_sdk import wire
 from app.api.conditional import (
@@ -30,7 +25,6 @@ from app.api.describe import answers, body
 from app.api.idempotency import OnceDependency
 from app.api.json_response import JsonResponse
 from app.api.paging import PageLimit, PageToken, links
-from app.catalog.stores.entries import Search
 from app.domain.entries import Publication
 from app.factory import Factory
 from app.services.publishing import Published
@@ -41,22 +35,11 @@ from app.web.mapping import (
     published_body,
 )
 from app.web.publishing import note_published
+from app.web.search import SearchDependency
 from app.web.state import State, StateDependency, services_of
 from app.web.uploads import read_publication_in
 
 router = APIRouter(prefix="/v1/entries", tags=["entries"])
-
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
-
-
-def _without_control_characters(text: str) -> str:
-    """Refuse control characters: no name or keyword has any, and PostgreSQL does not accept NUL."""
-    if _CONTROL.search(text):
-        raise PydanticCustomError("control_character", "A search text cannot contain control characters")
-    return text
-
-
-SearchText = Annotated[str, AfterValidator(_without_control_characters)]
 
 
 @router.post(
@@ -106,16 +89,12 @@ async def list_entries(
     request: Request,
     caller: CallerDependency,
     factory: FactoryDependency,
-    query: Annotated[
-        SearchText | None, Query(description="Text to find in the name, the title or a keyword", max_length=255)
-    ] = None,
-    keyword: Annotated[SearchText | None, Query(description="A whole keyword", max_length=255)] = None,
-    label: Annotated[SearchText | None, Query(description="The whole name of the label", max_length=255)] = None,
+    search: SearchDependency,
     limit: PageLimit = 50,
     page_token: PageToken = None,
 ) -> Response:
     """Lists the entries that the caller may see. `Link` has the next page and the first one."""
-    page = await factory.catalogue().page(caller, Search(query, keyword, label), limit, page_token)
+    page = await factory.catalogue().page(caller, search, limit, page_token)
     return JsonResponse(page_body(page), headers={"Link": links(request, page.next_page_token)})
 
 

@@ -11,6 +11,7 @@ from sqlalchemy.orm import InstrumentedAttribute
 
 from app.catalog.session import driver_connection
 from app.catalog.stores.conditions import one_of
+from app.catalog.stores.searches import add_searched
 from app.catalog.stores.server_key import ServerKeyStore
 from app.catalog.tables import ConfigurationTableRow, CountTableRow, EntryVersionRow
 from app.catalog.tables.base import PackedColumns
@@ -65,6 +66,7 @@ class ContentStore:
         )
         self._session.add(row)
         await self._session.flush()
+        await add_searched(self._session, row.entry_id, version, row.id, content)
         await self._add_tables(row.id, content)
         return row.id
 

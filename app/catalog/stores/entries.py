@@ -2,22 +2,24 @@
 
 import uuid
 from bisect import bisect_right
-from dataclasses import dataclass
+from collections.abc import Sequence
+from datetime import datetime
 from itertools import accumulate
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import (
     Boolean,
     ColumnElement,
     Numeric,
+    Row,
     Select,
     Text,
     and_,
-    any_,
     bindparam,
     case,
     cast,
     delete,
+    false,
     func,
     literal,
     null,
@@ -28,25 +30,30 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import aliased
 
 from app.catalog.stores.page_tokens import read_token, write_token
+from app.catalog.stores.searches import (
+    Search,
+    conditions_of,
+    delete_superseded,
+    indexed_conditions_of,
+    seen_by,
+    show_searched,
+)
 from app.catalog.stores.tenants import tenant_id, to_policy
-from app.catalog.tables import EntryRow, EntryVersionRow, TenantRow
+from app.catalog.tables import EntryRow, EntryVersionRow, SearchedVersionRow, TenantRow
 from app.domain.callers import Caller
 from app.domain.digests import terms_digest
-from app.domain.entries import Audience, Head, HeadPage, Visibility
+from app.domain.entries import Audience, Head, HeadPage, VersionMark, Visibility
 
 PAGE_BYTES = 2_000_000
 """The most bytes of a page of a listing, unless a single head is longer."""
 
+NEWEST: Final = 1_000
+"""How many of the newest entries are looked at one by one, before those that match are looked up among all."""
 
-@dataclass(frozen=True, slots=True)
-class Search:
-    """The search criteria of a listing; None for a criterion that is not used."""
-
-    query: str | None = None
-    keyword: str | None = None
-    label: str | None = None
+Place = tuple[datetime, uuid.UUID]
 
 
 class EntryStore:
@@ -109,22 +116,33 @@ class EntryStore:
 
         The page ends earlier if its texts are too long together, but it has one entry at least.
         """
-        found = _LATEST.where(*_visible_to(caller), *_found_by(search))
-        if page_token is not None:
-            place = tuple_(EntryRow.created_at, EntryRow.id)
-            found = found.where(place < tuple_(*read_token(page_token)))
-        sized = (
-            found.with_only_columns(EntryRow.created_at, EntryRow.id, _size(caller))
-            .order_by(*_NEWEST_FIRST)
-            .limit(limit + 1)
-        )
-        entries = (await self._session.execute(sized, _insider(caller))).all()
+        place = None if page_token is None else read_token(page_token)
+        entries = await self._sized(caller, _matching_newest(caller, search, place, limit + 1))
+        if len(entries) <= limit:
+            entries = await self._sized(caller, _matching(caller, search, place, limit + 1))
         fitting = bisect_right(list(accumulate(entry.size for entry in entries)), PAGE_BYTES)
         chosen = entries[: min(max(fitting, 1), limit)]
         heads = _LATEST.where(EntryRow.id.in_([entry.id for entry in chosen])).order_by(*_NEWEST_FIRST)
         items = tuple(_to_head(*row) for row in await self._session.execute(heads, _insider(caller)))
         more = len(entries) > len(chosen)
         return HeadPage(items, write_token(chosen[-1].created_at, chosen[-1].id) if more else None)
+
+    async def versions(self, head: Head, most: int, *, sees_all: bool) -> tuple[VersionMark, ...]:
+        """The latest versions of an entry, latest first: all of them, or those that await no sign-off."""
+        columns = EntryVersionRow.version, EntryVersionRow.awaits_sign_off
+        shown = literal(sees_all) | ~EntryVersionRow.awaits_sign_off
+        statement = select(*columns).where(EntryVersionRow.entry_id == uuid.UUID(head.id), shown)
+        rows = await self._session.execute(statement.order_by(EntryVersionRow.version.desc()).limit(most))
+        return tuple(VersionMark(row.version, row.awaits_sign_off) for row in rows)
+
+    async def _sized(
+        self, caller: Caller, matching: Select[datetime, uuid.UUID]
+    ) -> Sequence[Row[datetime, uuid.UUID, int]]:
+        """The times, ids and sizes of matching entries, in the order of a listing."""
+        ids = matching.subquery()
+        sized = _LATEST.join(ids, ids.c.id == EntryRow.id).order_by(*_NEWEST_FIRST)
+        columns = (EntryRow.created_at, EntryRow.id, _size(caller))
+        return (await self._session.execute(sized.with_only_columns(*columns), _insider(caller))).all()
 
     async def hold(self, entry_id: str) -> bool:
         """Prevent the deletion of an entry during the transaction; False if it is deleted."""
@@ -139,6 +157,7 @@ class EntryStore:
             .where(EntryRow.id == uuid.UUID(entry_id))
             .values(latest_version=version, released_version=released)
         )
+        await delete_superseded(self._session, uuid.UUID(entry_id))
 
     async def sign_off(self, head: Head, subject: str | None) -> None:
         """Show others the version of a head, which they did not see before. The entry must be locked."""
@@ -153,6 +172,7 @@ class EntryStore:
             .where(EntryRow.id == uuid.UUID(head.id), EntryRow.released_version < head.version)
             .values(released_version=head.version)
         )
+        await delete_superseded(self._session, uuid.UUID(head.id))
 
     async def set_visibility(self, entry_id: str, visibility: Visibility) -> None:
         """Change who sees the entry."""
@@ -161,6 +181,7 @@ class EntryStore:
             .where(EntryRow.id == uuid.UUID(entry_id))
             .values(audience=visibility.audience.value, audience_tenants=list(visibility.tenants))
         )
+        await show_searched(self._session, uuid.UUID(entry_id))
 
     async def delete(self, entry_id: str) -> None:
         """Delete the entry with its versions, references and advice."""
@@ -210,36 +231,60 @@ def _size(caller: Caller) -> ColumnElement[int]:
     return (func.octet_length(cast(texts, Text)) + 1_000).label("size")
 
 
-def _visible_to(caller: Caller) -> list[ColumnElement[bool]]:
+def _matching_newest(caller: Caller, search: Search, place: Place | None, limit: int) -> Select[datetime, uuid.UUID]:
+    """Matching entries among the newest: a whole page of what is frequent, at a cost that is bounded.
+
+    A scalar subquery looks at one entry after the other, whatever the planner expects.
+    """
+    newest = select(EntryRow).where(*_after(EntryRow.created_at, EntryRow.id, place))
+    entry = aliased(EntryRow, newest.order_by(*_NEWEST_FIRST).limit(NEWEST).subquery())
+    version = _version_shown(entry, caller)
+    matching = select(entry.created_at, entry.id).where(version > 0, *_visible_to(caller, entry))
+    if conditions := list(conditions_of(search)):
+        is_shown = (SearchedVersionRow.entry_id == entry.id) & (SearchedVersionRow.version == version)
+        matching = matching.where(select(and_(*conditions)).where(is_shown).scalar_subquery())
+    return matching.order_by(entry.created_at.desc(), entry.id.desc()).limit(limit)
+
+
+def _matching(caller: Caller, search: Search, place: Place | None, limit: int) -> Select[datetime, uuid.UUID]:
+    """Matching entries among all: quick for what is rare, which indexes find.
+
+    All are put in order before their entries are looked at, one after the other until the page is full. Left to itself,
+    the planner goes through all entries in order, or joins too many of them, since it cannot know how many versions
+    have all trigrams of a word.
+    """
+    row = SearchedVersionRow
+    conditions = (*conditions_of(search), *indexed_conditions_of(search), *seen_by(caller))
+    rows = select(row.created_at, row.entry_id, row.version).where(*conditions)
+    rows = rows.where(*_after(row.created_at, row.entry_id, place))
+    ordered = rows.order_by(row.created_at.desc(), row.entry_id.desc()).offset(0).subquery()
+    columns = ordered.c
+    is_shown = select(and_(columns.version == _version_shown(EntryRow, caller), *_visible_to(caller, EntryRow)))
+    is_shown = is_shown.where(EntryRow.id == columns.entry_id)
+    matching = select(columns.created_at, columns.entry_id.label("id")).where(is_shown.scalar_subquery())
+    return matching.order_by(columns.created_at.desc(), columns.entry_id.desc()).limit(limit)
+
+
+def _after(created_at: Any, entry_id: Any, place: Place | None) -> list[ColumnElement[bool]]:  # noqa: ANN401 -- columns
+    return [] if place is None else [tuple_(created_at, entry_id) < tuple_(*place)]
+
+
+def _version_shown(entry: type[EntryRow], caller: Caller) -> ColumnElement[int]:
+    """As in `_LATEST`; 0 if the caller is shown none."""
+    released = func.coalesce(entry.released_version, entry.latest_version)
+    is_own = entry.tenant_id == _own(caller) if caller.may_read_counts else false()
+    return case((or_(literal(caller.is_operator), is_own), entry.latest_version), else_=released)
+
+
+def _own(caller: Caller) -> ColumnElement[int]:
+    return select(TenantRow.id).where(TenantRow.name == caller.tenant).scalar_subquery()
+
+
+def _visible_to(caller: Caller, entry: type[EntryRow]) -> list[ColumnElement[bool]]:
     if caller.is_operator:
         return []
-    return [
-        or_(
-            TenantRow.name == caller.tenant,
-            EntryRow.audience == Audience.ALL.value,
-            and_(
-                EntryRow.audience == Audience.TENANTS.value,
-                any_(EntryRow.audience_tenants) == caller.tenant,
-            ),
-        )
-    ]
-
-
-def _found_by(search: Search) -> list[ColumnElement[bool]]:
-    conditions: list[ColumnElement[bool]] = []
-    if search.query is not None:
-        texts = (EntryRow.name, EntryVersionRow.title, _joined_keywords())
-        conditions.append(or_(*(text.icontains(search.query, autoescape=True) for text in texts)))
-    if search.keyword is not None:
-        conditions.append(any_(EntryVersionRow.keywords) == search.keyword)
-    if search.label is not None:
-        conditions.append(EntryVersionRow.label == search.label)
-    return conditions
-
-
-def _joined_keywords() -> ColumnElement[str]:
-    # Keywords and queries cannot contain line breaks, so a match never spans two keywords.
-    return func.array_to_string(EntryVersionRow.keywords, "\n", type_=Text)
+    is_named = (entry.audience == Audience.TENANTS.value) & entry.audience_tenants.contains([caller.tenant])
+    return [or_(entry.tenant_id == _own(caller), entry.audience == Audience.ALL.value, is_named)]
 
 
 def _to_head(entry: EntryRow, version: EntryVersionRow, tenant: TenantRow) -> Head:

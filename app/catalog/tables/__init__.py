@@ -16,6 +16,7 @@ from app.catalog.tables.idempotency_key import IdempotencyKeyRow
 from app.catalog.tables.lease import LeaseRow
 from app.catalog.tables.question import QuestionBudgetRow, QuestionRow
 from app.catalog.tables.reference import ReferenceArrayRow, ReferenceRow
+from app.catalog.tables.searched_version import OfferedPrivacyRow, SearchedVersionRow
 from app.catalog.tables.server_key import ServerKeyRow
 from app.catalog.tables.tenant import TenantRow
 from app.catalog.tables.verdict import VerdictRow
@@ -42,10 +43,12 @@ __all__ = [
     "HandoverRow",
     "IdempotencyKeyRow",
     "LeaseRow",
+    "OfferedPrivacyRow",
     "QuestionBudgetRow",
     "QuestionRow",
     "ReferenceArrayRow",
     "ReferenceRow",
+    "SearchedVersionRow",
     "ServerKeyRow",
     "TenantRow",
     "VerdictRow",

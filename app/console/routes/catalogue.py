@@ -1,18 +1,20 @@
 """The catalogue: entries that the viewer may see."""
 
-from typing import Annotated
-
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Request, Response
 from starlette.datastructures import Headers
 from starlette.routing import Match
 from starlette.types import Scope
 
+from aegis_sdk import wire
+from app.catalog.stores.searches import Search
 from app.console.page import page
 from app.console.page_route import PageRoute
-from app.console.viewers import ViewerDependency
+from app.console.viewers import Viewer, ViewerDependency
 from app.console.views.catalogue import SearchForm, catalogue_commands
+from app.domain.errors import InvalidDocumentError
+from app.web.mapping import page_body
 from app.web.negotiation import preferred, qualities
-from app.web.state import StateDependency, services_of
+from app.web.state import State, StateDependency, services_of
 
 #: How many entries a page has.
 PER_PAGE = 25
@@ -34,18 +36,33 @@ router = APIRouter(route_class=HomeRoute)
 
 
 @router.get("/")
-async def show_catalogue(
-    request: Request,
-    viewer: ViewerDependency,
-    state: StateDependency,
-    form: Annotated[SearchForm, Query()],
-) -> Response:
+async def show_catalogue(request: Request, viewer: ViewerDependency, state: StateDependency) -> Response:
     """One page of entries, newest first, with the form to search them."""
-    async with state.database.transaction() as session:
-        catalogue = services_of(state, session).catalogue()
-        shown = await catalogue.page(viewer.caller, form.search(), PER_PAGE, form.page_token or None)
+    form = SearchForm.of(request.query_params)
+    shown: wire.HeadPage | None = None
+    if form.search is not None:
+        form, shown = await _found(state, viewer, form, form.search)
     answer = page(
-        request, "catalogue.html", form=form, shown=shown, commands=catalogue_commands(viewer, form), here="catalogue"
+        request,
+        "catalogue.html",
+        422 if form.faults else 200,
+        form=form,
+        shown=shown,
+        commands=catalogue_commands(viewer, form),
+        here="catalogue",
     )
     answer.headers["Vary"] = "Accept"
     return answer
+
+
+async def _found(
+    state: State, viewer: Viewer, form: SearchForm, search: Search
+) -> tuple[SearchForm, wire.HeadPage | None]:
+    """The entries that a search finds; if its page token is invalid, the form says so."""
+    try:
+        async with state.database.transaction() as session:
+            catalogue = services_of(state, session).catalogue()
+            found = await catalogue.page(viewer.caller, search, PER_PAGE, form.page_token or None)
+    except InvalidDocumentError as error:
+        return form.with_fault("page_token", error.faults[0].detail if error.faults else error.detail), None
+    return form, wire.HeadPage.model_validate(page_body(found))

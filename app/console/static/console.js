@@ -1,8 +1,14 @@
 // What pages gain where scripts run. Everything works without it.
 "use strict";
 
-// Lines to copy get a button that copies them.
-for (const line of document.querySelectorAll("[data-copy]")) {
+// Lines to copy get a button that copies them, also those of a part that has replaced another one.
+function addButtons() {
+  document.querySelectorAll("[data-copy]:only-child").forEach(addButton);
+}
+addButtons();
+document.addEventListener("htmx:after:swap", addButtons);
+
+function addButton(line) {
   const button = document.createElement("button");
   button.type = "button";
   button.className = "copy";

@@ -25,6 +25,24 @@ _USUAL: Final = STEPS.index(1.0)
 #: So many attributes have a slider; of an entry with more, people name those that they want.
 SLIDERS: Final = 60
 
+#: What measures tell, for people; the reference of the API has their formulas.
+MEASURE_WORDS: Final[Mapping[str, str]] = {
+    "joint": "what all attributes tell together, as a linear model would use it",
+    "joint_interactions": "the same with what pairs of attributes tell only together",
+    "mutual_information": "bits that each attribute tells",
+    "normalised_mutual_information": "bits that each tells, of all that it has",
+    "chi_square": "how far each is from independent of the label",
+    "g1": "pairs of records that contradict each other",
+    "g2": "records that contradict another one",
+    "g3": "records that a rule by each gets wrong",
+    "theils_u": "uncertainty about the label that each removes",
+    "goodman_kruskal_lambda": "wrong guesses that each avoids",
+    "goodman_kruskal_tau": "wrong guesses in proportion that each avoids",
+    "cramers_v": "association of each with the label",
+    "cramers_v_corrected": "the same, corrected for chance",
+    "jensen_shannon": "distance of each from independent of the label, in bits",
+}
+
 #: What people most often require, so that these fields stand first.
 _FIRST: Final = ("k", "l", "t")
 
@@ -78,7 +96,7 @@ def question_form(schema: Mapping[str, Any], asked: Form) -> QuestionForm:
     chosen = frozenset(asked.texts("attributes") or names)
     few = len(names) <= SLIDERS
     return QuestionForm(
-        measures={measure.id: f"{measure.id}: {measure.formula}" for measure in MEASURES.values()},
+        measures={name: f"{name}: {MEASURE_WORDS.get(name, measure.formula)}" for name, measure in MEASURES.items()},
         measure=asked.text("measure") or _usual(schema),
         sliders=tuple(Slider(name, name in chosen, _step(asked, name)) for name in names) if few else (),
         named="" if few else ", ".join(asked.texts("attributes")) or asked.text("named"),
@@ -100,9 +118,14 @@ def question_in(form: Form, names: Sequence[str]) -> wire.AdviceRequest:
         InvalidDocumentError: a field breaks a rule of the contract.
     """
     try:
-        return wire.AdviceRequest.model_validate(dict(_members(form, names)))
+        return wire.AdviceRequest.model_validate(question_members(form, names) | {"limit": None})
     except ValidationError as error:
         raise invalid_document(error) from None
+
+
+def question_members(form: Form, names: Sequence[str]) -> dict[str, Any]:
+    """The members of the question that a form asks, as the contract has them, not yet checked."""
+    return dict(_members(form, names))
 
 
 def _members(form: Form, names: Sequence[str]) -> Iterator[tuple[str, Any]]:
@@ -116,7 +139,6 @@ def _members(form: Form, names: Sequence[str]) -> Iterator[tuple[str, Any]]:
     required = {name: _number(form.text(f"require-{name}")) for name in wire.PRIVACY_CRITERIA}
     yield "require", {name: number for name, number in required.items() if number is not None} or None
     yield "kinds", ["masked", "generated"] if "generated" in form.texts("kinds") else ["masked"]
-    yield "limit", None
 
 
 def _weight(form: Form, name: str) -> object:

@@ -16,7 +16,7 @@ from aegis_sdk._data_requests import DataRequests
 from aegis_sdk._errors import UnexpectedAnswerError
 from aegis_sdk._pages import pages
 from aegis_sdk._polling import Deadline, follow, pause_before_retry
-from aegis_sdk._requests import acceptance_params, entry_path, json_bytes, version_params, without_none
+from aegis_sdk._requests import acceptance_params, entry_path, json_bytes, required_text, version_params, without_none
 from aegis_sdk._sending import Sender
 from aegis_sdk.wire import (
     Advice,
@@ -150,9 +150,23 @@ class Client:
         response = self._send("PUT", path, content=json_bytes(entry), headers=headers, params=params)
         return read_answer(PublishedHead, response)
 
-    def entries(self, query: str | None = None, keyword: str | None = None, label: str | None = None) -> Iterator[Head]:
-        """All entries that the caller may see, newest first; `query` searches name, title and keywords."""
-        wanted = {"query": query, "keyword": keyword, "label": label}
+    def entries(
+        self,
+        query: str | None = None,
+        keyword: str | None = None,
+        label: str | None = None,
+        *,
+        attribute: str | None = None,
+        license: str | None = None,  # noqa: A002 -- as documents have it
+        require: Mapping[str, float] | None = None,
+    ) -> Iterator[Head]:
+        """All entries that the caller may see, newest first.
+
+        Each word of `query` is a part of the name, the title or a keyword; `keyword`, `label`, `attribute` and
+        `license` are whole texts. `require` has one guarantee, which at least one configuration vouches for.
+        """
+        wanted = {"query": query, "keyword": keyword, "label": label, "attribute": attribute, "license": license}
+        wanted["require"] = required_text(require) if require else None
         for page in pages(self._send, HeadPage, "/v1/entries", wanted):
             yield from page.items
 

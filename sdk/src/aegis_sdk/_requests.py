@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any
 from urllib.parse import quote
 
@@ -21,6 +22,11 @@ def version_params(version: int | None) -> dict[str, str] | None:
 def acceptance_params(accept_small_counts: bool) -> dict[str, str] | None:  # noqa: FBT001 - an option of the client
     """The parameter that accepts exact counts of 1 to 4."""
     return {"accept_small_counts": "true"} if accept_small_counts else None
+
+
+def required_text(require: Mapping[str, float]) -> str:
+    """Required numbers as a parameter has them: `k=10`, with all digits and no exponent."""
+    return ",".join(f"{name}={Decimal(repr(float(limit))).normalize():f}" for name, limit in require.items())
 
 
 def without_none(values: Mapping[str, str | None]) -> dict[str, str]:

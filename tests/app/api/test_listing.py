@@ -195,10 +195,10 @@ async def test_the_length_of_a_page_does_not_tell_how_many_tenants_are_named(dat
     assert len(own["items"]) < 9
 
 
-async def test_no_more_than_a_thousand_tenants_can_be_named(shared_api):
+async def test_no_more_than_a_thousand_tenants_can_be_named(api):
     many = {"tenants": [f"t{place}" for place in range(1_001)]}
-    refused = await shared_api.post("/v1/entries", json=example_entry(name="crowd", visibility=many))
-    head = await publish(shared_api, example_entry(name="crowd"))
-    changed = await shared_api.patch(f"/v1/entries/{head['id']}", json={"visibility": many})
+    refused = await api.post("/v1/entries", json=example_entry(name="crowd", visibility=many))
+    head = await publish(api, example_entry(name="crowd"))
+    changed = await api.patch(f"/v1/entries/{head['id']}", json={"visibility": many})
     for answer in (refused, changed):
         assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (422, "/visibility/tenants")

@@ -9,7 +9,7 @@ from app.api import registry
 from app.api.dependencies import CallerDependency, FactoryDependency
 from app.api.describe import answers
 from app.api.json_response import JsonResponse
-from app.catalog.stores.entries import Search
+from app.catalog.stores.searches import Search
 from app.main import create_app
 from app.settings import Settings
 from tests.answers import document

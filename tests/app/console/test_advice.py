@@ -5,6 +5,8 @@ import re
 import orjson
 import pytest
 
+from aegis_advisor.measures import MEASURES
+from app.console.views.question import MEASURE_WORDS
 from tests.app.api.test_views import two_attributes
 from tests.app.console.html import BROWSER, Html, look, send
 from tests.service import Worker, example_entry, publish, running_app
@@ -141,3 +143,7 @@ async def test_an_entry_with_many_attributes_has_a_field_for_their_names(databas
         assert "The entry has 100 attributes" in (await look(api, f"/entries/{head['id']}/ask")).text
         place = await answered(api, worker, head["id"], ASKED | {"named": "a3, a5"})
         assert (await api.get(f"/v1{place}")).json()["request"]["attributes"] == ["a3", "a5"]
+
+
+def test_every_measure_is_said_in_words():
+    assert MEASURE_WORDS.keys() == MEASURES.keys()

@@ -1,9 +1,9 @@
 """Search for data: what is offered, by words, attributes and the privacy that a consumer needs."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, starmap
-from typing import Annotated
+from typing import Annotated, TypedDict
 
 import typer
 
@@ -27,6 +27,7 @@ def search(
     ] = None,
     label: Annotated[str | None, typer.Option(help="Only entries with this class label.")] = None,
     keyword: Annotated[str | None, typer.Option(help="Only entries with this keyword.")] = None,
+    license: Annotated[str | None, typer.Option(help="Only entries with this licence.")] = None,  # noqa: A002 - an option
     require: RequireOption = None,
     limit: Annotated[int, typer.Option(min=1, max=1_000_000, help="Show at most this many entries, the newest.")] = 10,
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
@@ -38,10 +39,16 @@ def search(
     """
     wanted = _Wanted(tuple(words or ()), tuple(attribute or ()), _required(require))
     with Client() as client:
-        first = [*islice(_matching(client, wanted, keyword, label), limit + 1)]
+        heads = client.entries(wanted.query, keyword, label, license=license, **wanted.told)
+        first = [*islice(_matching(client, heads, wanted), limit + 1)]
     matches, more = first[:limit], len(first) > limit
     items = [each.model_dump(mode="json") for each in matches]
     print_result({"items": items, "more": more}, _report(matches, wanted, more=more), as_json=as_json)
+
+
+class _Told(TypedDict):
+    attribute: str | None
+    require: Mapping[str, float]
 
 
 @dataclass(frozen=True)
@@ -52,8 +59,14 @@ class _Wanted:
 
     @property
     def query(self) -> str | None:
-        """The word that the service looks for: the longest, which the fewest entries have."""
-        return max(self.words, key=len, default=None)
+        """The words, as the service looks for them."""
+        return " ".join(self.words) or None
+
+    @property
+    def told(self) -> "_Told":
+        """What the service looks for besides: one attribute and one guarantee, so that few entries are read."""
+        first = dict(islice(self.require.items(), 1))
+        return {"attribute": next(iter(self.attributes), None), "require": first}
 
     def is_in(self, head: Head) -> bool:
         """Whether all words are in what a head says."""
@@ -90,8 +103,9 @@ def _required(texts: list[str] | None) -> dict[str, float]:
     return required
 
 
-def _matching(client: Client, wanted: _Wanted, keyword: str | None, label: str | None) -> Iterator[EntryHead]:
-    for head in client.entries(wanted.query, keyword, label):
+def _matching(client: Client, heads: Iterable[Head], wanted: _Wanted) -> Iterator[EntryHead]:
+    """The entries with all that is wanted, of which the service has looked for a part."""
+    for head in heads:
         if wanted.is_in(head):
             entry = client.entry(head.id)
             if wanted.offered_by(entry):

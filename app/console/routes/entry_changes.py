@@ -1,0 +1,104 @@
+"""What owners change of their entries: who sees them, and whether they exist."""
+
+from fastapi import APIRouter, Request, Response
+from pydantic import ValidationError
+
+from aegis_sdk import wire
+from app.console.commands import Commands, aegis, curl
+from app.console.forms import FormDependency
+from app.console.page import page, see
+from app.console.page_route import PageRoute
+from app.console.viewers import Viewer, ViewerDependency
+from app.console.views.entry import has_seen, state_of
+from app.console.views.entry_visibility import VisibilityForm
+from app.domain.entries import Head
+from app.domain.errors import InvalidDocumentError, RoleNotAllowedError
+from app.web.bodies import invalid_document
+from app.web.mapping import visibility_body, visibility_of
+from app.web.state import State, StateDependency, services_of
+
+router = APIRouter(prefix="/entries/{entry_id}", route_class=PageRoute)
+
+
+@router.get("/visibility")
+async def show_visibility(
+    request: Request, entry_id: str, viewer: ViewerDependency, state: StateDependency
+) -> Response:
+    """Who sees an entry, as a form."""
+    head = await _own_head(state, viewer, entry_id)
+    return _visibility_page(request, viewer, head, VisibilityForm.of(head.visibility))
+
+
+@router.post("/visibility")
+async def set_visibility(
+    request: Request, entry_id: str, viewer: ViewerDependency, state: StateDependency, form: FormDependency
+) -> Response:
+    """Change who sees an entry."""
+    asked = VisibilityForm(form.text("audience"), form.text("tenants"))
+    try:
+        wanted = visibility_of(_validated(asked).visibility)
+    except InvalidDocumentError as error:
+        head = await _own_head(state, viewer, entry_id)
+        return _visibility_page(request, viewer, head, asked.refused(error))
+    async with state.database.transaction() as session:
+        catalogue = services_of(state, session).catalogue()
+        await catalogue.set_visibility(viewer.caller, entry_id, wanted, has_seen(form))
+    return see(f"/entries/{entry_id}")
+
+
+@router.get("/delete")
+async def confirm_deletion(
+    request: Request, entry_id: str, viewer: ViewerDependency, state: StateDependency
+) -> Response:
+    """Ask whether the entry is really to be deleted."""
+    head = await _own_head(state, viewer, entry_id)
+    commands = Commands((aegis("delete", head.id),), (curl(viewer, f"/v1/entries/{head.id}", method="DELETE"),))
+    return page(request, "entry_delete.html", head=head, state=state_of(head), commands=commands, here="catalogue")
+
+
+@router.post("/delete")
+async def delete_entry(
+    entry_id: str, viewer: ViewerDependency, state: StateDependency, form: FormDependency
+) -> Response:
+    """Delete the entry with its versions and advice."""
+    async with state.database.transaction() as session:
+        await services_of(state, session).catalogue().delete(viewer.caller, entry_id, has_seen(form))
+    return see("/")
+
+
+async def _own_head(state: State, viewer: Viewer, entry_id: str) -> Head:
+    """The head of an entry that the viewer may change.
+
+    Raises:
+        NotFoundError: there is none, or the viewer may not see it.
+        RoleNotAllowedError: the viewer may not change it.
+    """
+    async with state.database.transaction() as session:
+        head = await services_of(state, session).catalogue().head(viewer.caller, entry_id)
+    if not head.belongs_to(viewer.caller):
+        raise RoleNotAllowedError("Only providers of the entry's own tenant and operators may change it.")
+    return head
+
+
+def _validated(asked: VisibilityForm) -> wire.VisibilityPatch:
+    try:
+        return wire.VisibilityPatch.model_validate({"visibility": asked.visibility})
+    except ValidationError as error:
+        raise invalid_document(error) from None
+
+
+def _visibility_page(request: Request, viewer: Viewer, head: Head, form: VisibilityForm) -> Response:
+    body = visibility_body(head.visibility)
+    call = curl(viewer, f"/v1/entries/{head.id}", method="PATCH", body={"visibility": body})
+    words = [body] if isinstance(body, str) else [word for name in body["tenants"] for word in ("--tenant", name)]
+    commands = Commands((aegis("visibility", head.id, *words),), (call,))
+    return page(
+        request,
+        "entry_visibility.html",
+        422 if form.faults else 200,
+        head=head,
+        state=state_of(head),
+        form=form,
+        commands=commands,
+        here="catalogue",
+    )

@@ -1,0 +1,411 @@
+"""The pages of an entry: what it is, has and offers, its long lists, its counts, and what its owners change there."""
+
+import re
+import shlex
+
+import pytest
+
+from aegis_sdk.wire import EXAMPLE_DRAWN_MASKING, EXAMPLE_NOISY_MASKING
+from app.console import viewers
+from app.console.views.entry_words import control_words
+from app.domain.callers import Caller, Role
+from app.domain.tenants import TenantPolicy
+from tests.app.console.html import Html, look, send
+from tests.generated import mixed_entry
+from tests.service import ACCEPTED, Worker, example_entry, publish, running_app, tenants_of
+
+NASTY = "<script>alert(1)</script>\"'&\u202e\u0645\u0631\u062d\U0001f600"
+CONSUMER = Caller("stranger", frozenset({Role.CONSUMER}), "key-of-a-stranger")
+OWNER = Caller("default", frozenset({Role.PROVIDER}), "key-of-an-owner")
+REVIEWER = Caller("default", frozenset({Role.REVIEWER}), "key-of-a-reviewer")
+
+
+@pytest.fixture(name="seen_by")
+def _seen_by(monkeypatch):
+    """Has pages shown to a caller instead of the developer."""
+    return lambda caller: monkeypatch.setattr(viewers, "DEVELOPER", caller)
+
+
+@pytest.fixture(name="api")
+async def _api(database_url):
+    async with running_app(database_url) as api:
+        yield api
+
+
+def many(attributes=60, configurations=80):
+    """An entry whose lists have several pages."""
+    entry = example_entry(visibility="all")
+    one = entry["attributes"][0]
+    entry["attributes"] = [one | {"name": f"age-{place}"} for place in range(attributes)]
+    names = [attribute["name"] for attribute in entry["attributes"]]
+    del entry["configurations"]
+    entry["configuration_table"] = {
+        "ids": [f"c{place}" for place in range(configurations)],
+        "maskings": {name: ["age-2", "drop"] * (configurations // 2) for name in names},
+        "privacy": {
+            "k": [1 + place % 100 for place in range(configurations)],
+            "t": [None, 0.25] * (configurations // 2),
+        },
+    }
+    return entry
+
+
+def places_of(page, part):
+    """The pages of a list that a page links."""
+    return {link for link in page.links if link and link.endswith(f"#{part}")}
+
+
+async def test_the_page_says_what_the_entry_is_and_offers(api):
+    entry = example_entry(description="# Survey\n\nSee [the *book*](https://a.example/?x=1).", license="CC0-1.0")
+    head = await publish(api, entry)
+    page = await look(api, f"/entries/{head['id']}")
+    for words in (
+        "Self-rated health", "health-survey of default, version 1", "Survey See the book.",
+        "with 5 classes: VP P M G VG", "100 records, 1 attribute", "CC0-1.0", "2 configurations may be requested",
+        "8 values: 10 17 43 55 60 65 75 80", "age-2 intervals with the edges 10, 46, 81, 2 values",
+        "its own tenant only", "None: the counts are those of the table.", head["digest"],
+    ):  # fmt: skip
+        assert words in page.text
+    links = {one["href"]: one for one in page.all("a")}
+    assert links["https://a.example/?x=1"]["rel"] == "nofollow noopener noreferrer"
+    assert {f"/entries/{head['id']}/ask", f"/requests/new?entry={head['id']}", "/?keyword=health"} <= links.keys()
+    assert [tag for tag, _ in page.tags if tag in {"h1", "h2", "h3"}] == ["h1", "h2", "h2", "h3", "h2", "h2", "h2"]
+
+
+async def test_guarantees_are_counted(api):
+    head = await publish(api, many())
+    text = (await look(api, f"/entries/{head['id']}")).text
+    for least, number in ((2, 79), (5, 76), (10, 71), (20, 61)):
+        assert f"k of at least {least} {number}" in text
+    assert "by equal distance 40 0.25 0.25" in text
+
+
+async def test_long_lists_are_paged_and_every_row_is_on_one_page(api):
+    head = await publish(api, many())
+    place, seen = f"/entries/{head['id']}", {"attributes": [], "configurations": []}
+    for number in (1, 2, 3, 4):
+        page = await look(api, f"{place}?attributes={number}&configurations={number}")
+        rows = re.findall(r"\b(age-\d+) integer|\b(c\d+) (?:age-0:|nothing)", page.text)
+        seen["configurations"] += [name for _, name in rows if name]
+        seen["attributes"] += [name for name, _ in rows if name and number < 4]
+    assert seen["attributes"] == [f"age-{number}" for number in range(60)]
+    assert seen["configurations"] == [f"c{number}" for number in range(80)]
+    first = await look(api, f"{place}?configurations=2")
+    assert "1 to 25 of 60" in first.text
+    assert f"{place}?configurations=2&attributes=2#attributes" in places_of(first, "attributes")
+    assert "51 to 60 of 60" in (await look(api, f"{place}?attributes=99")).text
+
+
+async def test_what_is_cut_has_a_page_of_its_own(api):
+    head = await publish(api, many())
+    place = f"/entries/{head['id']}"
+    page = await look(api, place)
+    assert "and 52 more" in page.text
+    whole = await look(api, f"{place}/configuration?place=78")
+    assert "Configuration c78" in whole.text
+    assert whole.text.count(" age-2 ") == 60
+    assert "not shared" in (await look(api, f"{place}/configuration?place=79")).text
+    assert "no configuration at place 80" in (await look(api, f"{place}/configuration?place=80", 404)).text
+
+
+async def test_an_attribute_shows_its_domain_and_what_maskings_make_of_it(api):
+    entry = example_entry()
+    entry["attributes"][0]["maskings"].append(EXAMPLE_DRAWN_MASKING)
+    head = await publish(api, entry)
+    place = f"/entries/{head['id']}/attribute"
+    page = await look(api, f"{place}?name=age")
+    assert "10 10-45 17 10-45 43 10-45 55 46-80" in page.text
+    assert "2 masked values, without a mapping: young old" in page.text
+    assert "no attribute 'nothing'" in (await look(api, f"{place}?name=nothing", 404)).text
+
+
+async def test_a_long_domain_is_paged(api):
+    entry = example_entry()
+    entry["attributes"] = [{"name": "age", "type": "integer", "domain": [f"w{n}" for n in range(250)]}]
+    entry["configurations"] = [{"id": "c", "maskings": {"age": "drop"}}]
+    head = await publish(api, entry)
+    page = await look(api, f"/entries/{head['id']}")
+    assert "250 values: w0 w1 w2 w3 w4 w5 w6 w7 and 242 more" in page.text
+    values = [await look(api, f"/entries/{head['id']}/attribute?name=age&values={number}") for number in (1, 2, 3)]
+    assert [re.findall(r"\bw(\d+)", page.text) for page in values] == [
+        [*map(str, range(start, min(start + 100, 250)))] for start in (0, 100, 200)
+    ]
+
+
+async def test_versions_are_linked_and_an_older_one_says_so(api):
+    head = await publish(api)
+    path, place = f"/v1/entries/{head['id']}", f"/entries/{head['id']}"
+    document = example_entry(title="Second")
+    assert (await api.put(path, json=document, headers={"If-Match": "*"}, params=ACCEPTED)).status_code == 200
+    page = await look(api, place)
+    assert "Second" in page.text
+    assert {f"{place}?version=1", f"{place}?version=2"} <= set(page.links)
+    older = await look(api, f"{place}?version=1")
+    assert "Self-rated health" in older.text
+    assert "not the latest" in older.text
+    assert f"{place}/attribute?version=1&name=age" in older.links
+    assert "version 3" in (await look(api, f"{place}?version=3", 404)).text
+
+
+async def test_generated_tables_and_measured_models_are_named(api):
+    head = await publish(api, mixed_entry())
+    page = await look(api, f"/entries/{head['id']}")
+    assert "generated by wgan-gp" in page.text
+    assert "3 of them generated" in page.text
+    assert "membership 0.52" in page.text
+
+
+@pytest.mark.parametrize(
+    ("control", "words"),
+    [
+        ({"min_cell": 5}, "no count but 0 is below 5"),
+        ({"rounded_to": 5}, "to a multiple of 5"),
+        ({"rounded_to": 5, "rounding": "once"}, "once, so that all tables agree"),
+        ({"epsilon": 1.5, "split": "equal"}, "epsilon 1.50, split over the tables in equal parts"),
+        ({"open_answers": True}, "full answers"),
+    ],
+    ids=["minimum", "rounded", "once", "noise", "open"],
+)
+def test_controls_are_told_in_words(control, words):
+    assert any(words in sentence for sentence in control_words(control))
+
+
+async def test_the_verdict_is_told_to_all_and_its_places_to_owners(api, database_url, seen_by):
+    head = await publish(api, example_entry(visibility="all"))
+    place = f"/entries/{head['id']}"
+    assert "Not judged yet" in (await look(api, place)).text
+    async with Worker.on(database_url) as worker:
+        await worker.run()
+    owner = (await look(api, place)).text
+    assert "Failed" in owner
+    assert "/attributes/0/histogram shown by a table" in owner
+    seen_by(CONSUMER)
+    other = (await look(api, place)).text
+    assert "Failed" in other
+    assert "/attributes/0" not in other
+
+
+async def test_others_read_of_an_entry_what_the_api_tells_them(api, seen_by):
+    entry = example_entry(visibility={"tenants": ["stranger", "third"]})
+    entry["attributes"][0]["maskings"][0] = EXAMPLE_NOISY_MASKING
+    entry["configurations"][0]["suppressed"] = 41
+    head = await publish(api, entry)
+    place = f"/entries/{head['id']}"
+    own = await look(api, place)
+    assert "41 records" in own.text
+    assert "third" in own.text
+    seen_by(CONSUMER)
+    other = await look(api, place)
+    for told in ("41 records", "third", head["digest"], f"{place}/counts", f"{place}/delete", f"{place}/visibility"):
+        assert told not in other.text
+        assert told not in other.links
+    assert "hmac-sha256:" in other.text
+    assert "/summaries" not in other.text
+
+
+async def test_what_was_read_by_owners_is_never_shown_to_others(api, seen_by):
+    """An index is kept for each side by itself."""
+    entry = example_entry(visibility="all")
+    entry["configurations"][0]["suppressed"] = 41
+    place = f"/entries/{(await publish(api, entry))['id']}"
+    for caller, is_told in ((OWNER, True), (CONSUMER, False), (OWNER, True), (CONSUMER, False)):
+        seen_by(caller)
+        assert ("41 records" in (await look(api, place)).text) is is_told
+
+
+@pytest.mark.parametrize(
+    "part", ["", "/attribute?name=age", "/configuration?place=0", "/counts", "/visibility", "/delete"]
+)
+async def test_what_a_viewer_may_not_see_is_not_there(api, seen_by, part):
+    place = f"/entries/{(await publish(api, example_entry()))['id']}"
+    seen_by(CONSUMER)
+    page = await look(api, f"{place}{part}", 404)
+    assert "Self-rated" not in page.text
+
+
+@pytest.mark.parametrize(("part", "caller"), [("/counts", CONSUMER), ("/visibility", CONSUMER), ("/delete", REVIEWER)])
+async def test_what_a_viewer_may_not_do_is_refused(api, seen_by, part, caller):
+    place = f"/entries/{(await publish(api, example_entry(visibility='all')))['id']}"
+    seen_by(caller)
+    await look(api, f"{place}{part}", 403)
+
+
+@pytest.mark.parametrize("part", ["visibility", "delete", "sign-off"])
+async def test_changes_by_others_are_refused(api, seen_by, part):
+    place = f"/entries/{(await publish(api, example_entry(visibility='all')))['id']}"
+    seen_by(CONSUMER)
+    answer = await send(api, f"{place}/{part}", {"audience": "private"})
+    assert answer.status_code == 403
+    seen_by(OWNER)
+    assert "every caller" in (await look(api, place)).text
+
+
+async def test_owners_see_counts_as_charts_and_tables(api):
+    place = f"/entries/{(await publish(api))['id']}/counts"
+    page = await look(api, place)
+    assert "Records by health" in page.text
+    assert "Joint counts" not in page.text
+    page = await look(api, f"{place}?attribute=age")
+    assert "Records by age" in page.text
+    assert {one["href"] for one in page.all("a") if "masking=" in (one["href"] or "")} == {
+        f"{place}?attribute=age&masking=", f"{place}?attribute=age&masking=age-2"
+    }  # fmt: skip
+    page = await look(api, f"{place}?attribute=age&masking=age-2")
+    assert "10-45 0 0 1 7 12 46-80 15 25 29 9 2" in page.text
+    assert "no attribute 'x'" in (await look(api, f"{place}?attribute=x", 404)).text
+
+
+async def test_noisy_counts_below_zero_are_shown_as_they_are(api):
+    entry = example_entry()
+    entry["attributes"][0]["maskings"][0] = EXAMPLE_NOISY_MASKING
+    place = f"/entries/{(await publish(api, entry))['id']}/counts"
+    assert "10-45 -1 2 0 6 15" in (await look(api, f"{place}?attribute=age&masking=age-2")).text
+
+
+async def test_an_attribute_without_counts_says_so(api):
+    entry = example_entry()
+    entry["attributes"][0] = {"name": "age", "type": "integer", "domain": ["1", "2"]}
+    entry["configurations"] = [{"id": "c", "maskings": {"age": "identity"}}]
+    place = f"/entries/{(await publish(api, entry))['id']}/counts"
+    assert "no counts of this attribute" in (await look(api, f"{place}?attribute=age")).text
+
+
+async def form_of(api, path):
+    """The fields of the form of a page, as the browser would send them."""
+    page = await look(api, path)
+    fields = {one["name"]: one["value"] for one in page.all("input") if one.get("type") != "radio"}
+    return fields | {one["name"]: one["value"] for one in page.all("input") if "checked" in one}
+
+
+async def test_owners_change_who_sees_an_entry(api):
+    place = f"/entries/{(await publish(api))['id']}"
+    fields = await form_of(api, f"{place}/visibility")
+    assert fields["audience"] == "private"
+    chosen = {"audience": "tenants", "tenants": "partner\r\n second partner \r\n"}
+    answer = await send(api, f"{place}/visibility", fields | chosen)
+    assert (answer.status_code, answer.headers["Location"]) == (303, place)
+    assert "its own tenant and partner, second partner" in (await look(api, place)).text
+    # The form was made before that change.
+    assert (await send(api, f"{place}/visibility", fields | {"audience": "all"})).status_code == 412
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [({"audience": "nonsense"}, "Visibility must be"), ({"audience": "tenants", "tenants": "ok\n\x07"}, "(line 2)")],
+    ids=["audience", "tenant"],
+)
+async def test_a_wrong_visibility_is_explained_on_the_form_which_keeps_its_fields(api, fields, said):
+    place = f"/entries/{(await publish(api))['id']}"
+    answer = await send(api, f"{place}/visibility", await form_of(api, f"{place}/visibility") | fields)
+    assert answer.status_code == 422
+    page = Html(answer.text)
+    assert said in page.text
+    assert fields.get("tenants", "") in answer.text
+
+
+async def test_an_entry_is_deleted_after_a_page_that_asks(api):
+    head = await publish(api)
+    place = f"/entries/{head['id']}"
+    page = await look(api, f"{place}/delete")
+    assert "cannot be undone" in page.text
+    assert (await send(api, f"{place}/delete", {"state": "other"})).status_code == 412
+    answer = await send(api, f"{place}/delete", await form_of(api, f"{place}/delete"))
+    assert (answer.status_code, answer.headers["Location"]) == (303, "/")
+    await look(api, place, 404)
+    assert (await api.get(f"/v1/entries/{head['id']}")).status_code == 404
+
+
+async def test_reviewers_sign_off_the_version_that_they_have_read(api, database_url, seen_by):
+    async with tenants_of(database_url) as tenants:
+        await tenants.set_policy("default", TenantPolicy(demands_sign_off=True))
+    head = await publish(api, example_entry(visibility="all"))
+    place = f"/entries/{head['id']}"
+    seen_by(CONSUMER)
+    await look(api, place, 404)
+    seen_by(OWNER)
+    assert f"{place}/sign-off" not in [one["action"] for one in (await look(api, place)).all("form")]
+    seen_by(REVIEWER)
+    fields = await form_of(api, place)
+    assert (await send(api, f"{place}/sign-off", fields | {"state": "another"})).status_code == 412
+    answer = await send(api, f"{place}/sign-off", fields)
+    assert (answer.status_code, answer.headers["Location"]) == (303, f"{place}?version=1")
+    assert "awaits sign-off" not in (await look(api, place)).text
+    seen_by(CONSUMER)
+    await look(api, place)
+
+
+async def test_versions_that_await_their_sign_off_are_not_listed_to_others(api, database_url, seen_by):
+    head = await publish(api, example_entry(visibility="all"))
+    async with tenants_of(database_url) as tenants:
+        await tenants.set_policy("default", TenantPolicy(demands_sign_off=True))
+    document = example_entry(visibility="all", title="Second")
+    path, place = f"/v1/entries/{head['id']}", f"/entries/{head['id']}"
+    assert (await api.put(path, json=document, headers={"If-Match": "*"}, params=ACCEPTED)).status_code == 200
+    assert f"{place}?version=2" in (await look(api, place)).links
+    seen_by(CONSUMER)
+    page = await look(api, place)
+    assert f"{place}?version=2" not in page.links
+    assert "not the latest" not in page.text
+    await look(api, f"{place}?version=2", 404)
+
+
+async def test_texts_of_the_provider_are_shown_as_texts(api):
+    name = f"n {NASTY}"
+    entry = example_entry(
+        title=NASTY, description=NASTY, keywords=[NASTY], license=NASTY, terms={NASTY: [NASTY]}, visibility="private"
+    )
+    attribute = entry["attributes"][0]
+    masking = attribute["maskings"][0]
+    entry["label"] |= {"name": NASTY, "domain": [NASTY, *entry["label"]["domain"][1:]]}
+    attribute |= {"name": name, "domain": [NASTY, *attribute["domain"][1:]], "discretization": {"rule": NASTY}}
+    masking |= {"id": NASTY, "domain": [NASTY, "x"], "function": {"name": NASTY, "parameters": {NASTY: NASTY}}}
+    entry["configurations"] = [{"id": NASTY, "maskings": {name: NASTY}}]
+    head = await publish(api, entry)
+    place = f"/entries/{head['id']}"
+    page = await look(api, place)
+    links = [link for link in page.links if link and link.startswith("/")]
+    for path in [place, f"{place}/configuration?place=0", f"{place}/delete", f"{place}/visibility", *links]:
+        if path.partition("?")[0] in {"/", "/docs", "/publish", "/requests/new"} or path.endswith("/ask"):
+            continue
+        shown = await look(api, path)
+        assert all((one.get("src") or "").startswith("/static/") for one in shown.all("script"))
+        assert not [each for _, named in shown.tags for each in named if each.startswith("on")]
+    assert page.text.count("<script>alert(1)</script>") >= 10
+
+
+async def test_very_long_names_hold(api):
+    long = "x" * 255
+    entry = example_entry(title="t" * 300, keywords=["k" * 100])
+    entry["attributes"][0] |= {"name": long, "domain": ["v" * 1000, *entry["attributes"][0]["domain"][1:]]}
+    entry["configurations"] = [{"id": long, "maskings": {long: "age-2"}}]
+    place = f"/entries/{(await publish(api, entry))['id']}"
+    page = await look(api, place)
+    assert "v" * 31 not in page.text
+    name = next(link for link in page.links if "/attribute?" in link)
+    assert "v" * 190 in (await look(api, name)).text
+
+
+async def test_the_lines_to_copy_read_the_same(api, seen_by):
+    head = await publish(api, example_entry(visibility="all"))
+    place = f"/entries/{head['id']}"
+    lines = [shlex.split(line) for line in re.findall(r"<code data-copy>(.*?)</code>", (await api.get(
+        f"{place}?version=1", headers={"Accept": "text/html"})).text.replace("&#34;", '"'))]  # fmt: skip
+    assert ["aegis", "search", "health-survey"] in lines
+    calls = [line[-1].removeprefix("$AEGIS_URL") for line in lines if line[0] == "curl"]
+    assert calls == [f"/v1/entries/{head['id']}?version=1", f"/v1/entries/{head['id']}/summaries?version=1"]
+    for call in calls:
+        assert (await api.get(call)).status_code == 200
+    seen_by(CONSUMER)
+    assert "aegis delete" not in (await look(api, place)).text
+
+
+async def test_a_large_entry_is_read_by_a_child_and_kept(api):
+    """The child process that makes large answers makes the index, too."""
+    head = await publish(api, many(attributes=400, configurations=400))
+    state = api._transport.app.state.aegis
+    assert state.making.state().is_alive is False or not state.read._kept
+    page = await look(api, f"/entries/{head['id']}")
+    assert "1 to 25 of 400" in page.text
+    assert state.making.state().is_alive
+    assert len(state.read._kept) == 1
+    assert "376 to 400 of 400" in (await look(api, f"/entries/{head['id']}?attributes=16")).text

@@ -1,0 +1,25 @@
+"""What the summary of a test run says of browser tests."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import pytest
+
+#: Names another browser.
+VARIABLE = "AEGIS_CHROMIUM"
+MISSING = f"there is no Chromium: apt-get install chromium, or name a browser in {VARIABLE}"
+
+#: The name under which a test says what its journey took.
+JOURNEY = "journey"
+
+
+def summary(reports: Mapping[str, Sequence[pytest.TestReport]]) -> Iterator[str]:
+    """The lines of the summary.
+
+    Args:
+        reports: what the terminal's reporter collected, by outcome.
+    """
+    reasons = [report.longrepr[2] for report in reports.get("skipped", ()) if isinstance(report.longrepr, tuple)]
+    if missed := sum(MISSING in reason for reason in reasons):
+        yield f"{missed} browser tests were skipped, because {MISSING}"
+    told = (each for report in reports.get("passed", ()) for each in report.user_properties)
+    yield from sorted(f"journey of {line}" for name, line in told if name == JOURNEY)
