@@ -68,6 +68,9 @@ WHERE entry_version.id IN (SELECT version_id FROM searched_version) ON CONFLICT 
 _TENANTS = "INSERT INTO tenant (name) SELECT 'other-' || n FROM generate_series(1, 50) AS n"
 _VACUUM = "VACUUM ANALYZE"
 
+#: What makes a catalogue of so many `entries` like the newest version that is there.
+FILLED = (_TENANTS, _ENTRIES, _VERSIONS, _SEARCHED, _OFFERED, _VACUUM)
+
 CASES: dict[str, dict[str, str]] = {
     "listing": {},
     "listing, 200 a page": {"limit": "200"},
@@ -111,9 +114,8 @@ def _fill(market: Marketplace, entries: int) -> None:
     with Client(market.url, market.keys[PROVIDER]) as client:
         client.publish(EXAMPLE_ENTRY, accept_small_counts=True)
     with psycopg.connect(market.environment["AEGIS_OWNER_DATABASE_URL"], autocommit=True) as connection:
-        for statement in (_TENANTS, _ENTRIES, _VERSIONS, _SEARCHED, _OFFERED):
+        for statement in FILLED:
             connection.execute(statement, {"entries": entries})
-        connection.execute(_VACUUM)
 
 
 def _operator(market: Marketplace) -> str:

@@ -5,7 +5,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from datetime import datetime
 from itertools import accumulate
-from typing import Any, Final
+from typing import Any
 
 from sqlalchemy import (
     Boolean,
@@ -14,46 +14,32 @@ from sqlalchemy import (
     Row,
     Select,
     Text,
-    and_,
     bindparam,
     case,
     cast,
     delete,
-    false,
     func,
     literal,
     null,
     or_,
     select,
-    tuple_,
+    text,
     update,
 )
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
-from sqlalchemy.orm import aliased
 
+from app.catalog.stores.matching import matching, matching_newest
 from app.catalog.stores.page_tokens import read_token, write_token
-from app.catalog.stores.searches import (
-    Search,
-    conditions_of,
-    delete_superseded,
-    indexed_conditions_of,
-    seen_by,
-    show_searched,
-)
+from app.catalog.stores.searches import Search, delete_superseded, show_searched
 from app.catalog.stores.tenants import tenant_id, to_policy
-from app.catalog.tables import EntryRow, EntryVersionRow, SearchedVersionRow, TenantRow
+from app.catalog.tables import EntryRow, EntryVersionRow, TenantRow
 from app.domain.callers import Caller
 from app.domain.digests import terms_digest
 from app.domain.entries import Audience, Head, HeadPage, VersionMark, Visibility
 
 PAGE_BYTES = 2_000_000
 """The most bytes of a page of a listing, unless a single head is longer."""
-
-NEWEST: Final = 1_000
-"""How many of the newest entries are looked at one by one, before those that match are looked up among all."""
-
-Place = tuple[datetime, uuid.UUID]
 
 
 class EntryStore:
@@ -117,9 +103,10 @@ class EntryStore:
         The page ends earlier if its texts are too long together, but it has one entry at least.
         """
         place = None if page_token is None else read_token(page_token)
-        entries = await self._sized(caller, _matching_newest(caller, search, place, limit + 1))
+        entries = await self._sized(caller, matching_newest(caller, search, place, limit + 1))
         if len(entries) <= limit:
-            entries = await self._sized(caller, _matching(caller, search, place, limit + 1))
+            await self._session.execute(_PLANNED_EACH_TIME)
+            entries = await self._sized(caller, matching(caller, search, place, limit + 1))
         fitting = bisect_right(list(accumulate(entry.size for entry in entries)), PAGE_BYTES)
         chosen = entries[: min(max(fitting, 1), limit)]
         heads = _LATEST.where(EntryRow.id.in_([entry.id for entry in chosen])).order_by(*_NEWEST_FIRST)
@@ -201,6 +188,8 @@ _LATEST = _HEADS.where(
         else_=func.coalesce(EntryRow.released_version, EntryRow.latest_version),
     )
 )
+#: Without it, the plan of a search that finds much may be used for one that finds little.
+_PLANNED_EACH_TIME = text("SET LOCAL plan_cache_mode = force_custom_plan")
 _ONE = EntryRow.id == bindparam("wanted")
 _LOCKED = select(EntryRow.id).where(_ONE).with_for_update()
 _LATEST_OF_ONE = _LATEST.where(_ONE)
@@ -229,62 +218,6 @@ def _size(caller: Caller) -> ColumnElement[int]:
         case((is_shown, EntryRow.audience_tenants)),
     )
     return (func.octet_length(cast(texts, Text)) + 1_000).label("size")
-
-
-def _matching_newest(caller: Caller, search: Search, place: Place | None, limit: int) -> Select[datetime, uuid.UUID]:
-    """Matching entries among the newest: a whole page of what is frequent, at a cost that is bounded.
-
-    A scalar subquery looks at one entry after the other, whatever the planner expects.
-    """
-    newest = select(EntryRow).where(*_after(EntryRow.created_at, EntryRow.id, place))
-    entry = aliased(EntryRow, newest.order_by(*_NEWEST_FIRST).limit(NEWEST).subquery())
-    version = _version_shown(entry, caller)
-    matching = select(entry.created_at, entry.id).where(version > 0, *_visible_to(caller, entry))
-    if conditions := list(conditions_of(search)):
-        is_shown = (SearchedVersionRow.entry_id == entry.id) & (SearchedVersionRow.version == version)
-        matching = matching.where(select(and_(*conditions)).where(is_shown).scalar_subquery())
-    return matching.order_by(entry.created_at.desc(), entry.id.desc()).limit(limit)
-
-
-def _matching(caller: Caller, search: Search, place: Place | None, limit: int) -> Select[datetime, uuid.UUID]:
-    """Matching entries among all: quick for what is rare, which indexes find.
-
-    All are put in order before their entries are looked at, one after the other until the page is full. Left to itself,
-    the planner goes through all entries in order, or joins too many of them, since it cannot know how many versions
-    have all trigrams of a word.
-    """
-    row = SearchedVersionRow
-    conditions = (*conditions_of(search), *indexed_conditions_of(search), *seen_by(caller))
-    rows = select(row.created_at, row.entry_id, row.version).where(*conditions)
-    rows = rows.where(*_after(row.created_at, row.entry_id, place))
-    ordered = rows.order_by(row.created_at.desc(), row.entry_id.desc()).offset(0).subquery()
-    columns = ordered.c
-    is_shown = select(and_(columns.version == _version_shown(EntryRow, caller), *_visible_to(caller, EntryRow)))
-    is_shown = is_shown.where(EntryRow.id == columns.entry_id)
-    matching = select(columns.created_at, columns.entry_id.label("id")).where(is_shown.scalar_subquery())
-    return matching.order_by(columns.created_at.desc(), columns.entry_id.desc()).limit(limit)
-
-
-def _after(created_at: Any, entry_id: Any, place: Place | None) -> list[ColumnElement[bool]]:  # noqa: ANN401 -- columns
-    return [] if place is None else [tuple_(created_at, entry_id) < tuple_(*place)]
-
-
-def _version_shown(entry: type[EntryRow], caller: Caller) -> ColumnElement[int]:
-    """As in `_LATEST`; 0 if the caller is shown none."""
-    released = func.coalesce(entry.released_version, entry.latest_version)
-    is_own = entry.tenant_id == _own(caller) if caller.may_read_counts else false()
-    return case((or_(literal(caller.is_operator), is_own), entry.latest_version), else_=released)
-
-
-def _own(caller: Caller) -> ColumnElement[int]:
-    return select(TenantRow.id).where(TenantRow.name == caller.tenant).scalar_subquery()
-
-
-def _visible_to(caller: Caller, entry: type[EntryRow]) -> list[ColumnElement[bool]]:
-    if caller.is_operator:
-        return []
-    is_named = (entry.audience == Audience.TENANTS.value) & entry.audience_tenants.contains([caller.tenant])
-    return [or_(entry.tenant_id == _own(caller), entry.audience == Audience.ALL.value, is_named)]
 
 
 def _to_head(entry: EntryRow, version: EntryVersionRow, tenant: TenantRow) -> Head:

@@ -4,7 +4,7 @@ import psycopg
 import pytest
 
 from aegis_sdk.wire import PRIVACY_CRITERIA
-from app.catalog.stores import entries as store
+from app.catalog.stores import matching as store
 from app.domain.tenants import TenantPolicy
 from tests.answers import pointers
 from tests.service import ACCEPTED, create_key, example_entry, publish, running_app, tenants_of
@@ -46,6 +46,7 @@ async def names(api, headers=None, **params):
     return [head["name"] for head in answer.json()["items"]]
 
 
+@pytest.mark.usefixtures("searched")
 @pytest.mark.parametrize("newest", [0, 1_000], ids=["by index", "among the newest"])
 @pytest.mark.parametrize(
     ("search", "expected"),
@@ -97,7 +98,7 @@ async def names(api, headers=None, **params):
     ],
     ids=str,
 )
-async def test_all_that_is_asked_for_is_found(shared_api, searched, monkeypatch, newest, search, expected):
+async def test_all_that_is_asked_for_is_found(shared_api, monkeypatch, newest, search, expected):
     monkeypatch.setattr(store, "NEWEST", newest)
     assert await names(shared_api, **search) == expected
 
@@ -126,13 +127,15 @@ async def test_what_is_no_guarantee_is_refused(shared_api, text, said):
     assert said in answer.json()["errors"][0]["detail"]
 
 
+@pytest.mark.usefixtures("searched")
 @pytest.mark.parametrize("name", PRIVACY_CRITERIA)
-async def test_each_criterion_can_be_required(shared_api, searched, name):
+async def test_each_criterion_can_be_required(shared_api, name):
     assert "heart" not in await names(shared_api, require=f"{name}=0")
 
 
+@pytest.mark.usefixtures("searched")
 @pytest.mark.parametrize("newest", [0, 1, 3, 1_000])
-async def test_the_pages_of_a_search_are_its_entries_in_pieces(shared_api, searched, monkeypatch, newest):
+async def test_the_pages_of_a_search_are_its_entries_in_pieces(shared_api, monkeypatch, newest):
     monkeypatch.setattr(store, "NEWEST", newest)
     seen, params = [], {"attribute": "age", "query": "a", "limit": 1}
     while params:

@@ -12,6 +12,7 @@ from procrastinate.schema import SchemaManager
 from app.catalog import migrations
 from tests.postgres import create_database, drop_database
 from tests.running import COMMAND, environment
+from tests.service import ACCEPTED, example_entry, publish, running_app
 
 #: The digest of the schema that the revision of the job queue creates, as in Procrastinate.
 JOB_QUEUE_SCHEMA = "c70ec4b400a60ad9592787653aae5ae77ae41bf801d56b5bd2712751a07f2009"
@@ -143,3 +144,30 @@ COMPRESSED = (
 def test_what_is_compressed_already_is_stored_as_it_is(database_url):
     external = {name for kind, name, storage in structure(database_url) if (kind, storage) == ("storage", "e")}
     assert set(COMPRESSED) <= external
+
+
+async def test_what_searches_read_of_versions_that_are_there_is_what_publishing_stores(database_url, owner_url):
+    privacy = ({"k": 5, "t": 0.25}, {"k": 50, "epsilon": 1e-9}, {})
+    entry = example_entry(name="first", title="Ünïcode", keywords=["One", "two words"], visibility={"tenants": ["lab"]})
+    masked = entry["configurations"][0]["maskings"]
+    entry["configurations"] = [
+        {"id": f"c{place}", "maskings": masked, "privacy": each} for place, each in enumerate(privacy)
+    ]
+    async with running_app(database_url) as api:
+        await publish(api, example_entry(name="open", visibility="all", title="", keywords=[]))
+        head = await publish(api, entry)
+        for title in ("Second", "Third"):
+            changed = entry | {"title": title}
+            await api.put(f"/v1/entries/{head['id']}", json=changed, params=ACCEPTED, headers={"If-Match": "*"})
+    searched = (
+        "SELECT version_id, entry_id, version, created_at, text, ARRAY(SELECT unnest(facets) ORDER BY 1), "
+        "ARRAY(SELECT unnest(seen_by) ORDER BY 1) FROM searched_version ORDER BY 1"
+    )
+    rows = (searched, "SELECT * FROM offered_privacy ORDER BY version_id, criterion")
+    published = [ask(owner_url, query) for query in rows]
+    assert [(row[2], row[4]) for row in published[0]] == [(1, "open\n"), (3, "first\nthird\none\ntwo words")]
+    assert [row[1:] for row in published[1]] == [("epsilon", 1e-9, 1e-9), ("k", 5, 50), ("t", 0.25, 0.25)]
+    config = migrations.configuration(owner_url)
+    command.downgrade(config, "c8e5b2f7a914")
+    command.upgrade(config, "head")
+    assert [ask(owner_url, query) for query in rows] == published

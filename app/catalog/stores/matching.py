@@ -1,0 +1,80 @@
+"""The entries that a listing has, as statements that are quick whatever a search finds.
+
+A search that finds much is quick among the newest entries, and one that finds little by the indexes. PostgreSQL cannot
+know which it is, since its estimates take the parts of a word for independent. So both are tried, each as a statement
+that leaves it little choice.
+"""
+
+import uuid
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import ColumnElement, Select, and_, case, false, func, literal, or_, select, tuple_
+from sqlalchemy.orm import aliased
+
+from app.catalog.stores.searches import Search, conditions_of, indexed_conditions_of, seen_by
+from app.catalog.tables import EntryRow, SearchedVersionRow, TenantRow
+from app.domain.callers import Caller
+from app.domain.entries import Audience
+
+NEWEST: Final = 1_000
+"""How many of the newest entries are looked at one by one, before those that match are looked up among all."""
+
+Place = tuple[datetime, uuid.UUID]
+"""When an entry was created, and its id."""
+
+
+def matching_newest(caller: Caller, search: Search, place: Place | None, limit: int) -> Select[datetime, uuid.UUID]:
+    """Matching entries among the newest: a whole page of what is frequent, at a cost that is bounded.
+
+    A scalar subquery looks at one entry after the other, whatever the planner expects.
+    """
+    newest = select(EntryRow).where(*_after(EntryRow.created_at, EntryRow.id, place))
+    entry = aliased(EntryRow, newest.order_by(EntryRow.created_at.desc(), EntryRow.id.desc()).limit(NEWEST).subquery())
+    version = _version_shown(entry, caller)
+    rows = select(entry.created_at, entry.id).where(version > 0, *_visible_to(caller, entry))
+    if conditions := list(conditions_of(search)):
+        is_shown = (SearchedVersionRow.entry_id == entry.id) & (SearchedVersionRow.version == version)
+        rows = rows.where(select(and_(*conditions)).where(is_shown).scalar_subquery())
+    return rows.order_by(entry.created_at.desc(), entry.id.desc()).limit(limit)
+
+
+def matching(caller: Caller, search: Search, place: Place | None, limit: int) -> Select[datetime, uuid.UUID]:
+    """Matching entries among all: quick for what is rare, which indexes find.
+
+    All are put in order before their entries are looked at, one after the other until the page is full. Left to itself,
+    the planner goes through all entries in order, or joins too many of them, since it cannot know how many versions
+    have all trigrams of a word.
+    """
+    row = SearchedVersionRow
+    conditions = (*conditions_of(search), *indexed_conditions_of(search), *seen_by(caller))
+    rows = select(row.created_at, row.entry_id, row.version).where(*conditions)
+    rows = rows.where(*_after(row.created_at, row.entry_id, place))
+    ordered = rows.order_by(row.created_at.desc(), row.entry_id.desc()).offset(0).subquery()
+    columns = ordered.c
+    is_shown = select(and_(columns.version == _version_shown(EntryRow, caller), *_visible_to(caller, EntryRow)))
+    is_shown = is_shown.where(EntryRow.id == columns.entry_id)
+    shown = select(columns.created_at, columns.entry_id.label("id")).where(is_shown.scalar_subquery())
+    return shown.order_by(columns.created_at.desc(), columns.entry_id.desc()).limit(limit)
+
+
+def _after(created_at: Any, entry_id: Any, place: Place | None) -> list[ColumnElement[bool]]:  # noqa: ANN401 -- columns
+    return [] if place is None else [tuple_(created_at, entry_id) < tuple_(*place)]
+
+
+def _version_shown(entry: type[EntryRow], caller: Caller) -> ColumnElement[int]:
+    """The version of an entry that a listing shows to the caller, 0 if it is shown none."""
+    released = func.coalesce(entry.released_version, entry.latest_version)
+    is_own = entry.tenant_id == _own(caller) if caller.may_read_counts else false()
+    return case((or_(literal(caller.is_operator), is_own), entry.latest_version), else_=released)
+
+
+def _own(caller: Caller) -> ColumnElement[int]:
+    return select(TenantRow.id).where(TenantRow.name == caller.tenant).scalar_subquery()
+
+
+def _visible_to(caller: Caller, entry: type[EntryRow]) -> list[ColumnElement[bool]]:
+    if caller.is_operator:
+        return []
+    is_named = (entry.audience == Audience.TENANTS.value) & entry.audience_tenants.contains([caller.tenant])
+    return [or_(entry.tenant_id == _own(caller), entry.audience == Audience.ALL.value, is_named)]
