@@ -21,6 +21,7 @@ from app.catalog.stores.questions import QuestionStore
 from app.catalog.stores.quotas import QuotaStore
 from app.catalog.stores.references import ReferenceStore
 from app.catalog.stores.retention import RetentionStore
+from app.catalog.stores.schema import SchemaStore
 from app.catalog.stores.server_key import ServerKeyStore
 from app.catalog.stores.sessions import SessionStore
 from app.catalog.stores.tenants import TenantStore
@@ -39,6 +40,7 @@ from app.services.data_request_work import DataRequestWork
 from app.services.data_requests import DataRequestService
 from app.services.deliveries import DeliveryService
 from app.services.handovers import HandoverService
+from app.services.health import HealthService
 from app.services.idempotency import IdempotencyService
 from app.services.keyring import Keyring
 from app.services.leases import LeaseService
@@ -91,6 +93,10 @@ class Factory:
     def administration(self) -> Administration:
         """The service for administrators of tenants."""
         return Administration(KeyStore(self._session), QuestionStore(self._session), self.keyring(), self.tenants())
+
+    def health(self) -> HealthService:
+        """The service that looks at the database and at the audit log."""
+        return HealthService(SchemaStore(self._session), AuditLogStore(self._session))
 
     def quotas(self) -> QuotaService:
         """The service for what tenants may use."""

@@ -1,10 +1,12 @@
 """The catalogue's migrations, run from the installed package as well as from a checkout."""
 
+from functools import cache
 from pathlib import Path
 
 import psycopg
 from alembic import command
 from alembic.config import Config
+from alembic.script import ScriptDirectory
 from alembic.script.revision import ResolutionError
 from alembic.util import CommandError
 from sqlalchemy.exc import ProgrammingError
@@ -49,6 +51,12 @@ def upgrade(urls: DatabaseUrls) -> None:
             raise DatabaseUnavailableError(
                 "The database must be migrated, but not by this role: set AEGIS_OWNER_DATABASE_URL to its owner's URL."
             ) from None
+
+
+@cache
+def newest_revision() -> str | None:
+    """The revision that this version of the service works with."""
+    return ScriptDirectory.from_config(configuration("")).get_current_head()
 
 
 def draft(database_url: str, message: str) -> None:

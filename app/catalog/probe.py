@@ -28,6 +28,12 @@ _CONNECTION = {"connect_timeout": 2, "keepalives_idle": 5, "keepalives_interval"
 _LIMIT = "SET statement_timeout = '1s'"
 
 _HEARD = "SELECT count(*) FROM procrastinate_workers WHERE last_heartbeat > now() - make_interval(secs => %(within)s)"
+_WORKERS = """
+SELECT worker.id, greatest(0, extract(epoch FROM now() - last_heartbeat))::float8, queue_name, task_name
+FROM procrastinate_workers AS worker LEFT JOIN procrastinate_jobs AS job
+    ON worker_id = worker.id AND status = 'doing'
+ORDER BY last_heartbeat DESC, worker.id LIMIT 100
+"""
 _QUEUE = """
 WITH waiting AS (
     SELECT lane, tenant, arguments -> 'enqueued_at' AS since FROM waiting_job
@@ -58,6 +64,28 @@ class Pulse:
 
     seconds: float
     workers: int
+
+
+@dataclass(frozen=True, slots=True)
+class LaneWorker:
+    """One lane of a worker.
+
+    Attributes:
+        id: its number, new with each start.
+        heard_seconds: how long ago it was last heard of.
+        lane: of the job that it runs; None if it runs none.
+        task: what this job does.
+    """
+
+    id: int
+    heard_seconds: float
+    lane: str | None = None
+    task: str | None = None
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether it was heard of lately."""
+        return self.heard_seconds < HEARD_WITHIN
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +161,11 @@ class Probe:
             self.last = Reading(pulse, None if answer is None else _queue_of(answer.rows))
             self._read_at = time.monotonic()
         return self.last
+
+    async def workers(self) -> tuple[LaneWorker, ...]:
+        """The lanes of workers, those first that were heard of last; none if the database does not answer in time."""
+        answer = await self._ask(_WORKERS)
+        return () if answer is None else tuple(LaneWorker(*row) for row in answer.rows)
 
     async def close(self) -> None:
         """End the looks and the connection."""

@@ -1,7 +1,7 @@
 """Export the audit log, and check an exported one."""
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
@@ -13,9 +13,10 @@ import typer
 from aegis_sdk.receipts import HEAD, RECEIPT, ReceiptError, checked_claims, content_of, keys_in
 from aegis_sdk.wire import PublicKeySet
 from app.cli.environment import DataDir, fail, on_services
-from app.domain.audit import Place, SignedHead
+from app.domain.audit import SignedHead
 from app.factory import Factory
 from app.services.audit_chain import BrokenLogError, Promise, check_chain
+from app.web.audit_promises import counted, coverage, head_promise, promise_of
 
 audit = typer.Typer(help=__doc__, no_args_is_help=True, rich_markup_mode=None)
 
@@ -74,10 +75,10 @@ def verify(
         fail(f"{error.filename}: {error.strerror}")
     except (BrokenLogError, ReceiptError) as error:
         _refuse(str(error))
-    intact = f"{_counted(last.sequence, 'record')}, none changed, removed or moved"
+    intact = f"{counted(last.sequence, 'record')}, none changed, removed or moved"
     if not (heads or kept or unsigned):
         _refuse(f"{intact}, but {_UNSIGNED}")
-    typer.echo(f"{intact}; {_coverage(last, [*heads, *kept])}")
+    typer.echo(f"{intact}; {coverage(last, max((one.place.sequence for one in [*heads, *kept]), default=0))}")
 
 
 @contextmanager
@@ -111,7 +112,7 @@ def _heads_in(lines: Iterator[bytes], keys: PublicKeySet) -> tuple[list[Promise]
             return heads, line
         try:
             jws = str(orjson.loads(line)["head"])
-            heads.append(_promise(checked_claims(jws, keys, HEAD), "head"))
+            heads.append(head_promise(jws, keys))
         except (orjson.JSONDecodeError, ReceiptError) as error:
             raise ReceiptError(f"signed head {len(heads) + 1} of the log: {error}") from None
     return heads, b""
@@ -121,32 +122,13 @@ def _kept(path: Path, keys: PublicKeySet) -> Promise:
     """What a receipt or a signed head in a file promises of the log."""
     content = content_of(path)
     try:
-        return _promise(checked_claims(content, keys, HEAD), f"head in {path}")
+        return promise_of(checked_claims(content, keys, HEAD), f"head in {path}")
     except ReceiptError as head_error:
         try:
             claims = checked_claims(content, keys, RECEIPT)
         except ReceiptError:
             raise ReceiptError(f"{path}: {head_error}") from None
-    return _promise(claims.get("audit") or {}, f"receipt in {path}", str(claims["signed_at"]))
-
-
-def _promise(claims: dict[str, object], what: str, signed_at: str | None = None) -> Promise:
-    sequence, own = claims.get("sequence"), claims.get("hash")
-    if not isinstance(sequence, int) or not isinstance(own, str):
-        raise ReceiptError(f"the {what} names no record of the log")
-    return Promise(Place(sequence, own), f"the {what}, signed on {str(signed_at or claims['signed_at'])[:10]},")
-
-
-def _coverage(last: Place, promises: Sequence[Promise]) -> str:
-    """Up to which record signatures cover the log, and how many records come after that."""
-    signed = max((one.place.sequence for one in promises), default=0)
-    if not signed:
-        return "nothing is signed"
-    return f"signed up to record {signed}, {_counted(last.sequence - signed, 'record')} after that not covered"
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+    return promise_of(claims.get("audit") or {}, f"receipt in {path}", str(claims["signed_at"]))
 
 
 def _refuse(message: str) -> NoReturn:

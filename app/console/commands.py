@@ -16,7 +16,7 @@ class Commands:
     """What to type instead of clicking.
 
     Attributes:
-        aegis: lines of the command `aegis`.
+        aegis: lines of the command `aegis`, or of `aegis-server`.
         curl: the same by HTTP.
     """
 
@@ -27,6 +27,11 @@ class Commands:
 def aegis(*words: str) -> str:
     """A line of the command `aegis`."""
     return shlex.join(["aegis", *words])
+
+
+def server(*words: str) -> str:
+    """A line of the command `aegis-server`, for whoever runs the service."""
+    return shlex.join(["aegis-server", *words])
 
 
 def curl(

@@ -8,6 +8,7 @@ from fastapi import APIRouter
 
 from app.console.routes import (
     advice,
+    audit,
     catalogue,
     data_request,
     data_requests,
@@ -16,10 +17,14 @@ from app.console.routes import (
     entry_changes,
     entry_parts,
     glossary,
+    keys,
     new_request,
+    operator,
     publish,
+    questions,
     sign_in,
     static,
+    tenants,
 )
 
 ROUTERS: tuple[APIRouter, ...] = (
@@ -32,6 +37,11 @@ ROUTERS: tuple[APIRouter, ...] = (
     new_request.router,  # before the pages of requests: `new` is none
     data_request.router,
     decisions.router,
+    operator.router,
+    tenants.router,
+    keys.router,
+    audit.router,
+    questions.router,
     publish.router,
     glossary.router,
     sign_in.router,

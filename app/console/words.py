@@ -50,6 +50,14 @@ def moment(at: datetime) -> Markup:
     return Markup('<time datetime="{}">{}</time>').format(f"{at:%Y-%m-%dT%H:%M:%SZ}", f"{at:%Y-%m-%d %H:%M} UTC")
 
 
+def duration(seconds: float) -> str:
+    """So much time in its largest whole unit, such as `4 s`, `3 min`, `2 h` or `5 days`."""
+    for unit, length in (("days", 86_400), ("h", 3_600), ("min", 60)):
+        if seconds >= 2 * length or (unit != "days" and seconds >= length):
+            return f"{count(int(seconds // length))} {unit}"
+    return f"{int(seconds)} s"
+
+
 def term(word: str, shown: str | None = None) -> Markup:
     """A word of the glossary, with a link to it."""
     return Markup('<a class="term" href="/glossary#{}">{}</a>').format(anchor(word), shown or word)
@@ -68,6 +76,7 @@ def plural(number: int, one: str, many: str | None = None) -> str:
 FILTERS: Mapping[str, Callable[..., Any]] = {
     "anchor": anchor,
     "count": count,
+    "duration": duration,
     "moment": moment,
     "number": number,
     "plural": plural,

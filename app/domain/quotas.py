@@ -2,7 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from datetime import timedelta
 from typing import Any, Final, Self
+
+#: Questions count against a quota for so long.
+DAY: Final = timedelta(hours=24)
 
 #: What each limit may be: the least and the most.
 LIMITS: Final[Mapping[str, tuple[int, int]]] = {

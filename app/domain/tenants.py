@@ -24,3 +24,20 @@ class TenantPolicy:
 
 
 NO_DEMANDS = TenantPolicy()
+
+
+@dataclass(frozen=True, slots=True)
+class CountedTenant:
+    """A tenant with what it has.
+
+    Attributes:
+        entries: how many entries it owns.
+        keys: how many of its keys are valid.
+        asked: how many distinct questions it has asked in the last 24 hours.
+    """
+
+    name: str
+    policy: TenantPolicy
+    entries: int
+    keys: int
+    asked: int

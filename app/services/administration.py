@@ -1,16 +1,17 @@
 """What administrators do for their tenant, and operators for every tenant: keys, what is asked of entries, audits."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 from app.catalog.stores.keys import KeyStore
-from app.catalog.stores.questions import AskedRecord, QuestionStore
+from app.catalog.stores.questions import AskedRecord, QuestionStore, SpentBudget
 from app.domain.callers import ApiKey, Caller, Role, is_prefix
 from app.domain.errors import InvalidDocumentError, NotFoundError, RoleNotAllowedError
 from app.domain.tenants import TenantPolicy
 from app.services.keyring import Keyring
-from app.services.tenants import TenantService, refuse_name
+from app.services.tenants import TenantPage, TenantService, refuse_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,19 @@ class Administration:
         keys = await self._keys.page(owner, limit + 1, after)
         return KeyPage(tuple(keys[:limit]), keys[limit - 1].prefix if len(keys) > limit else None)
 
+    async def find(self, caller: Caller, prefix: str) -> ApiKey:
+        """The key with this prefix, valid or not.
+
+        Raises:
+            RoleNotAllowedError: the caller administers nothing.
+            NotFoundError: there is no such key, or its tenant is not the caller's.
+        """
+        return await self._administered(caller, prefix, lock=False)
+
+    async def successors(self, keys: Sequence[ApiKey]) -> Mapping[str, str]:
+        """By which keys these have been replaced, by their prefixes; those that were not replaced are not there."""
+        return await self._keys.successors([key.prefix for key in keys])
+
     async def revoke(self, caller: Caller, prefix: str) -> ApiKey:
         """Revoke a key from now on; revoking it again changes nothing.
 
@@ -82,7 +96,7 @@ class Administration:
             raise InvalidDocumentError(
                 f"The key {prefix} is revoked or has expired. Create a new one with POST /v1/keys."
             )
-        if (successor := await self._keys.successor(prefix)) is not None:
+        if (successor := (await self._keys.successors([prefix])).get(prefix)) is not None:
             raise InvalidDocumentError(f"The key {prefix} has been replaced already, by {successor}.")
         end = now + overlap
         until = end if key.expires_at is None else min(end, key.expires_at)
@@ -97,11 +111,17 @@ class Administration:
             RoleNotAllowedError: the caller is no operator.
             InvalidDocumentError: the page token is invalid.
         """
-        if not caller.is_operator:
-            raise RoleNotAllowedError("Only operators may read who has asked what.")
-        if tenant is not None:
-            refuse_name(tenant)
+        _refuse_others(caller, tenant)
         return await self._questions.page(tenant, entry_id, limit, page_token)
+
+    async def spent(self, caller: Caller, tenant: str | None, entry_id: UUID | None, limit: int) -> list[SpentBudget]:
+        """How many questions tenants have asked about which versions, of those that they may ask; the most first.
+
+        Raises:
+            RoleNotAllowedError: the caller is no operator.
+        """
+        _refuse_others(caller, tenant)
+        return await self._questions.spent(tenant, entry_id, limit)
 
     async def policy(self, caller: Caller, tenant: str | None) -> tuple[str, TenantPolicy]:
         """A tenant, the caller's own if None, with what it asks of its entries.
@@ -123,10 +143,19 @@ class Administration:
         await self._tenants.set_policy(owner, policy, by=caller)
         return owner
 
-    async def _administered(self, caller: Caller, prefix: str) -> ApiKey:
+    async def tenants(self, caller: Caller, limit: int, after: str | None) -> TenantPage:
+        """A page of tenants with what they have: all for operators, else the caller's own.
+
+        Raises:
+            RoleNotAllowedError: the caller administers nothing.
+        """
+        own = administered_tenant(caller, None)
+        return await self._tenants.page(None if caller.is_operator else own, limit, after)
+
+    async def _administered(self, caller: Caller, prefix: str, *, lock: bool = True) -> ApiKey:
         """The key with this prefix, if the caller administers its tenant."""
         administered_tenant(caller, None)
-        key = await self._keys.find_by_prefix(prefix) if is_prefix(prefix) else None
+        key = await self._keys.find_by_prefix(prefix, lock=lock) if is_prefix(prefix) else None
         if key is None or not (caller.is_operator or key.tenant == caller.tenant):
             raise NotFoundError(f"There is no key {prefix}, or you may not see it.")
         return key
@@ -152,3 +181,10 @@ def administered_tenant(caller: Caller, tenant: str | None) -> str:
 def _refuse_more(caller: Caller, role: Role) -> None:
     if role is Role.OPERATOR and not caller.is_operator:
         raise RoleNotAllowedError("Only operators may create, replace or revoke operators' keys.")
+
+
+def _refuse_others(caller: Caller, tenant: str | None) -> None:
+    if not caller.is_operator:
+        raise RoleNotAllowedError("Only operators may read who has asked what.")
+    if tenant is not None:
+        refuse_name(tenant)

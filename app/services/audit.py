@@ -1,6 +1,7 @@
 """The audit log, for operators, and its signed heads."""
 
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
 
 from app.catalog.stores.audit_log import AuditLogStore
 from app.domain.audit import SignedHead, SigningKey, WantedRecords, head_claims
@@ -10,6 +11,23 @@ from app.services.signing import HEAD, Signer
 
 #: The most heads that are read at a time, of 27 years.
 _ALL_HEADS = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class LogPart:
+    """Some records of the log, one after the other.
+
+    Attributes:
+        records: each as RFC 8785 JSON.
+        heads: the signed heads of these records; of the last part, also those of records that are not there.
+        length: the number of the last record of the whole log.
+        is_end: whether this is the last part.
+    """
+
+    records: tuple[str, ...]
+    heads: tuple[SignedHead, ...]
+    length: int
+    is_end: bool
 
 
 class AuditService:
@@ -60,6 +78,19 @@ class AuditService:
             yield head
         async for form in self._log.all():
             yield form
+
+    async def part(self, caller: Caller, after: int, limit: int) -> LogPart:
+        """The records after one, to be checked; this must begin the transaction.
+
+        Raises:
+            RoleNotAllowedError: the caller is no operator.
+        """
+        _refuse_others(caller)
+        await self._log.freeze()
+        records, last = await self._log.following(after, limit), await self._log.last()
+        is_end = len(records) < limit
+        heads = await self._log.heads_of(after, None if is_end else after + limit)
+        return LogPart(tuple(records), tuple(heads), 0 if last is None else last.sequence, is_end=is_end)
 
     async def use(self, signer: Signer) -> None:
         """Make a key known by which this process signs from now on. The database records it in the log."""

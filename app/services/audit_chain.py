@@ -28,15 +28,16 @@ class Promise:
     source: str
 
 
-def check_chain(lines: Iterable[bytes], promises: Sequence[Promise]) -> Place:
+def check_chain(lines: Iterable[bytes], promises: Sequence[Promise], start: Place = START) -> Place:
     """Check the records of a log, oldest first, one a line; one at a time is in memory.
 
     Args:
         lines: the records, each as RFC 8785 JSON.
         promises: records that it must have.
+        start: the place of the record before the first one, which was checked before.
 
     Returns:
-        The place of the last record; `START` if there is none.
+        The place of the last record; `start` if there is none.
 
     Raises:
         BrokenLogError: the first record that is not as it was, or not where it was.
@@ -44,7 +45,7 @@ def check_chain(lines: Iterable[bytes], promises: Sequence[Promise]) -> Place:
     promised: dict[int, list[Promise]] = {}
     for one in promises:
         promised.setdefault(one.place.sequence, []).append(one)
-    last, rest = START, iter(lines)
+    last, rest = start, iter(lines)
     for line in rest:
         last = _checked(line, last, rest)
         for one in promised.pop(last.sequence, ()):

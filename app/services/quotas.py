@@ -66,10 +66,18 @@ class QuotaService:
             InvalidDocumentError: the name of the tenant is invalid.
         """
         name = caller.tenant if tenant is None else tenant
-        if name != caller.tenant and not caller.is_operator:
-            raise RoleNotAllowedError("Only operators may read the quota of another tenant.")
-        refuse_name(name)
+        _refuse_other(caller, name)
         return name, await self._of(name), await self._quotas.usage(name)
+
+    async def own(self, caller: Caller, tenant: str) -> Quota:
+        """What a tenant may use by its own quota, without the usual one.
+
+        Raises:
+            RoleNotAllowedError: it is another tenant, and the caller is no operator.
+            InvalidDocumentError: the name of the tenant is invalid.
+        """
+        _refuse_other(caller, tenant)
+        return await self._quotas.quota(tenant)
 
     async def set(self, caller: Caller, tenant: str | None, quota: Quota) -> None:
         """Set a tenant's own quota; where it has no limit, the usual one applies.
@@ -87,3 +95,9 @@ class QuotaService:
 
     async def _of(self, tenant: str) -> Quota:
         return (await self._quotas.quota(tenant)).otherwise(self._usual)
+
+
+def _refuse_other(caller: Caller, tenant: str) -> None:
+    if tenant != caller.tenant and not caller.is_operator:
+        raise RoleNotAllowedError("Only operators may read the quota of another tenant.")
+    refuse_name(tenant)

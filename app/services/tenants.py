@@ -3,6 +3,8 @@
 `app.services.administration` is the same for callers.
 """
 
+from dataclasses import dataclass
+
 from app.catalog.stores.audit import AuditStore
 from app.catalog.stores.quotas import QuotaStore
 from app.catalog.stores.tenants import TenantStore
@@ -10,7 +12,15 @@ from app.domain.audit import AuditAction, AuditRecord
 from app.domain.callers import LONGEST_TENANT, Caller, is_tenant_name
 from app.domain.errors import InvalidDocumentError
 from app.domain.quotas import Quota
-from app.domain.tenants import TenantPolicy
+from app.domain.tenants import CountedTenant, TenantPolicy
+
+
+@dataclass(frozen=True, slots=True)
+class TenantPage:
+    """One page of tenants, by name; the name after which the next one begins, or None."""
+
+    items: tuple[CountedTenant, ...]
+    next_after: str | None
 
 
 class TenantService:
@@ -50,6 +60,11 @@ class TenantService:
     async def all(self) -> list[tuple[str, TenantPolicy]]:
         """Every tenant, with what it asks."""
         return await self._tenants.all()
+
+    async def page(self, name: str | None, limit: int, after: str | None) -> TenantPage:
+        """A page of tenants with what they have; only the one of this name if there is one."""
+        listed = await self._tenants.counted(name, limit + 1, after)
+        return TenantPage(tuple(listed[:limit]), listed[limit - 1].name if len(listed) > limit else None)
 
 
 def refuse_name(tenant: str) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 import orjson
 
 from aegis_sdk import wire
+from app.catalog.stores.questions import AskedRecord
 from app.domain.advice import AdviceQuestion, View
 from app.domain.configurations import MASKED_ONLY
 from app.services.advice import SeenAdvice
@@ -56,3 +57,15 @@ def request_of(question: AdviceQuestion) -> dict[str, Any]:
     if question.kinds == MASKED_ONLY:  # it is answered as before there were kinds
         del asked["kinds"]
     return {name: asked[name] for name in wire.AdviceRequest.model_fields if name in asked}
+
+
+def question_body(record: AskedRecord) -> dict[str, Any]:
+    """A question as `wire.QuestionRecord`."""
+    return {
+        "advice": record.id,
+        "tenant": record.tenant,
+        "entry": {"id": record.entry_id, "version": record.version},
+        "request": request_of(record.question),
+        "view": record.view,
+        "asked_at": timestamp(record.created_at),
+    }

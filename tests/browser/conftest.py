@@ -51,8 +51,8 @@ async def guarded(
 
 @pytest.fixture
 def untouched(_chromium: str, postgres: EmbeddedPostgres, migrated: str) -> Iterator[RunningService]:
-    """The service in development mode with nothing in it, for this test alone; it takes seconds to start."""
-    with own_database(postgres, migrated) as database_url, serving(database_url, workers="0") as url:
+    """The service in development mode with nothing in it, for this test alone. No worker runs; it starts in seconds."""
+    with own_database(postgres, migrated) as database_url, serving(database_url, worker=False) as url:
         yield RunningService(url, database_url)
 
 

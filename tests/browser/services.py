@@ -1,16 +1,17 @@
-"""The service as `aegis-server serve` runs it, API and worker, on a database of its own."""
+"""The service as `aegis-server serve` runs it, an API and a worker, on a database of its own."""
 
 import signal
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from uuid import uuid4
 
 import httpx
 
+from app.domain.callers import DEFAULT_TENANT
 from app.process.bound import bound_command
 from app.process.embedded import EmbeddedPostgres
 from tests.postgres import SERVICE, as_role, create_database, drop_database
@@ -19,7 +20,10 @@ from tests.service import Worker, create_key
 
 TENANTS = ("clinic", "lab")
 ROLES = ("provider", "consumer", "reviewer", "administrator")
-OPERATOR = ("default", "operator")
+OPERATOR = (DEFAULT_TENANT, "operator")
+
+#: As `serve` has it.
+ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
 
 @dataclass(frozen=True)
@@ -58,20 +62,34 @@ def own_database(postgres: EmbeddedPostgres, template: str) -> Iterator[str]:
 
 
 @contextmanager
-def serving(database_url: str, **settings: str) -> Iterator[str]:
-    """Run the service and yield its address. It ends with this process, even if that is killed."""
-    environ = environment(log_level="WARNING", database_url=database_url, **settings)
-    command = bound_command([*COMMAND, "serve", "--port", "0"], on_parent_death=signal.SIGKILL)
+def serving(database_url: str, *, worker: bool = True, **settings: str) -> Iterator[str]:
+    """Run the API and a worker as `serve` starts them, and yield the API's address.
+
+    They end with this process, even if that is killed.
+    """
+    settings |= {"database_url": database_url, "port": "0", "log_level": "WARNING"}
+    with ExitStack() as running:
+        api = running.enter_context(_started("api", settings))
+        if worker:
+            running.enter_context(_started("worker", settings))  # it becomes ready while the first pages are read
+        yield address(api)
+
+
+@contextmanager
+def _started(command: str, settings: Mapping[str, str]) -> Iterator[subprocess.Popen[str]]:
+    """Run an operator's command; what it logs goes where pytest keeps what a test prints."""
+    bound = bound_command([*COMMAND, command], on_parent_death=signal.SIGKILL)
+    environ = environment(**settings) | ONE_THREAD
     with (
         tempfile.TemporaryFile("w+") as log,
-        subprocess.Popen(command, env=environ, text=True, stdout=subprocess.PIPE, stderr=log) as served,
+        subprocess.Popen(bound, env=environ, text=True, stdout=subprocess.PIPE, stderr=log) as started,
     ):
         try:
-            yield address(served)
+            yield started
         finally:
-            served.kill()
+            started.kill()
             log.seek(0)
-            sys.stderr.write(log.read())  # pytest shows it if a test failed
+            sys.stderr.write(log.read())
 
 
 async def all_keys(database_url: str) -> dict[tuple[str, str], str]:

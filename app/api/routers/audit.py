@@ -12,7 +12,8 @@ from app.api.dependencies import CallerDependency, FactoryDependency
 from app.api.describe import answers
 from app.api.json_response import JsonResponse
 from app.api.paging import PageLimit, PageToken, links
-from app.domain.audit import SignedHead, SigningKey, WantedRecords
+from app.domain.audit import SignedHead, WantedRecords
+from app.web.audit_json import public_key_body
 from app.web.mapping import timestamp
 from app.web.state import StateDependency
 
@@ -80,7 +81,7 @@ async def read_receipt(
 )
 async def read_keys(factory: FactoryDependency, known: KnownTagsDependency) -> Response:
     """Returns the public keys (a JWK Set, RFC 7517 and RFC 8037) by which receipts and signed heads are checked."""
-    body = orjson.dumps({"keys": list(map(_key_body, await factory.audit().keys()))})
+    body = orjson.dumps({"keys": list(map(public_key_body, await factory.audit().keys()))})
     headers = {"ETag": etag_of(body), "Cache-Control": PUBLIC}
     return known.unchanged(headers["ETag"], headers) or JsonResponse(body, headers=headers)
 
@@ -92,18 +93,4 @@ def _head_body(head: SignedHead) -> dict[str, Any]:
         "kid": head.key_id,
         "signed_at": timestamp(head.signed_at),
         "jws": head.jws,
-    }
-
-
-def _key_body(key: SigningKey) -> dict[str, Any]:
-    """A key as `wire.PublicKey`."""
-    return {
-        "kty": "OKP",
-        "crv": "Ed25519",
-        "alg": "EdDSA",
-        "use": "sig",
-        "kid": key.id,
-        "x": key.public_key,
-        "valid_from": timestamp(key.valid_from),
-        "valid_until": None if key.valid_until is None else timestamp(key.valid_until),
     }

@@ -1,9 +1,7 @@
 """API keys, for administrators of their tenant and for operators."""
 
-from datetime import UTC, datetime, timedelta
-from typing import Annotated, Any
+from typing import Annotated
 
-import structlog
 from fastapi import APIRouter, Query, Request, Response
 
 from aegis_sdk import wire
@@ -12,15 +10,14 @@ from app.api.describe import answers, body
 from app.api.idempotency import OnceDependency
 from app.api.json_response import JsonResponse
 from app.api.paging import PageLimit, PageToken, links
-from app.domain.callers import LONGEST_TENANT, ApiKey, Caller, Role, is_prefix
+from app.domain.callers import LONGEST_TENANT, ApiKey, is_prefix
 from app.domain.errors import Fault, InvalidDocumentError
 from app.factory import Factory
+from app.web import key_json
 from app.web.bodies import validated
-from app.web.mapping import timestamp
+from app.web.key_json import key_body
 
 router = APIRouter(prefix="/v1/keys", tags=["keys"])
-
-_log = structlog.get_logger(__name__)
 
 OwnTenant = Annotated[
     str | None, Query(max_length=LONGEST_TENANT, description="Tenant; only operators name another than their own")
@@ -40,10 +37,7 @@ async def create_key(caller: AdministratorDependency, document: SmallBodyDepende
     """Creates a key for the caller's tenant; operators may name another, which is created if it is new."""
 
     async def create(factory: Factory, asked: wire.KeyRequest) -> Response:
-        lifetime = _days(asked.expires_days)
-        return _created(
-            caller, *await factory.administration().create(caller, asked.tenant, Role(asked.role), lifetime)
-        )
+        return _created(*await key_json.create_key(factory, caller, asked))
 
     return await once.answer(document, lambda: validated(wire.KeyRequest, document), create)
 
@@ -66,7 +60,7 @@ async def list_keys(
         fault = Fault("/page_token", "Not a page token; use the next_page_token of the previous page.")
         raise InvalidDocumentError("The page token is invalid.", (fault,))
     page = await factory.administration().page(caller, tenant, limit, page_token)
-    answer = {"items": list(map(_key_body, page.items)), "next_page_token": page.next_after}
+    answer = {"items": list(map(key_body, page.items)), "next_page_token": page.next_after}
     return JsonResponse(answer, headers={"Link": links(request, page.next_after)})
 
 
@@ -77,9 +71,7 @@ async def list_keys(
 )
 async def revoke_key(prefix: str, caller: CallerDependency, factory: FactoryDependency) -> Response:
     """Revokes a key at once. It stays in the list."""
-    key = await factory.administration().revoke(caller, prefix)
-    _log.info("key revoked", key=key.prefix, by=caller.subject)
-    return JsonResponse(_key_body(key))
+    return JsonResponse(key_body(await key_json.revoke_key(factory, caller, prefix)))
 
 
 @router.post(
@@ -100,30 +92,10 @@ async def rotate_key(
     """Creates a key with the same tenant and role. The old one stays valid for a while, so that nobody is cut off."""
 
     async def rotate(factory: Factory, asked: wire.RotationRequest) -> Response:
-        overlap, lifetime = timedelta(hours=asked.overlap_hours), _days(asked.expires_days)
-        return _created(caller, *await factory.administration().rotate(caller, prefix, overlap, lifetime))
+        return _created(*await key_json.rotate_key(factory, caller, prefix, asked))
 
     return await once.answer(document, lambda: validated(wire.RotationRequest, document), rotate)
 
 
-def _created(caller: Caller, text: str, key: ApiKey) -> JsonResponse:
-    _log.info("key created", key=key.prefix, role=key.role.value, replaces=key.replaces, by=caller.subject)
-    return JsonResponse(_key_body(key) | {"key": text}, 201, {"Location": f"/v1/keys/{key.prefix}"})
-
-
-def _days(number: int | None) -> timedelta | None:
-    return None if number is None else timedelta(days=number)
-
-
-def _key_body(key: ApiKey) -> dict[str, Any]:
-    """A key as `wire.Key`."""
-    return {
-        "prefix": key.prefix,
-        "tenant": key.tenant,
-        "role": key.role.value,
-        "state": key.state(datetime.now(UTC)),
-        "created_at": timestamp(key.created_at),
-        "expires_at": None if key.expires_at is None else timestamp(key.expires_at),
-        "last_used_at": None if key.last_used_at is None else timestamp(key.last_used_at),
-        "replaces": key.replaces,
-    }
+def _created(text: str, key: ApiKey) -> JsonResponse:
+    return JsonResponse(key_body(key) | {"key": text}, 201, {"Location": f"/v1/keys/{key.prefix}"})

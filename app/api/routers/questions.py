@@ -1,6 +1,6 @@
 """Which tenant has asked what, for operators."""
 
-from typing import Annotated, Any
+from typing import Annotated
 from uuid import UUID
 
 from fastapi import APIRouter, Query, Request, Response
@@ -10,10 +10,8 @@ from app.api.dependencies import CallerDependency, FactoryDependency
 from app.api.describe import answers
 from app.api.json_response import JsonResponse
 from app.api.paging import PageLimit, PageToken, links
-from app.catalog.stores.questions import AskedRecord
 from app.domain.callers import LONGEST_TENANT
-from app.web.advice_json import request_of
-from app.web.mapping import timestamp
+from app.web.advice_json import question_body
 
 router = APIRouter(tags=["operation"])
 
@@ -34,17 +32,5 @@ async def list_questions(
 ) -> Response:
     """Lists the distinct questions of all tenants. The log says which key or person has asked, and how often."""
     records, token = await factory.administration().questions(caller, tenant, entry, limit, page_token)
-    answer = {"items": list(map(_record_body, records)), "next_page_token": token}
+    answer = {"items": list(map(question_body, records)), "next_page_token": token}
     return JsonResponse(answer, headers={"Link": links(request, token)})
-
-
-def _record_body(record: AskedRecord) -> dict[str, Any]:
-    """A question as `wire.QuestionRecord`."""
-    return {
-        "advice": record.id,
-        "tenant": record.tenant,
-        "entry": {"id": record.entry_id, "version": record.version},
-        "request": request_of(record.question),
-        "view": record.view,
-        "asked_at": timestamp(record.created_at),
-    }

@@ -1,8 +1,5 @@
 """What tenants may use, and what they use of it."""
 
-from typing import Any
-
-import structlog
 from fastapi import APIRouter, Response
 
 from aegis_sdk import wire
@@ -10,12 +7,8 @@ from app.api.dependencies import CallerDependency, FactoryDependency, SmallBodyD
 from app.api.describe import answers, body
 from app.api.json_response import JsonResponse
 from app.api.routers.keys import OwnTenant
-from app.domain.callers import Caller
-from app.domain.quotas import Quota
-from app.factory import Factory
+from app.web import tenant_json
 from app.web.bodies import validated
-
-_log = structlog.get_logger(__name__)
 
 router = APIRouter(prefix="/v1/quota", tags=["policy"])
 
@@ -23,7 +16,7 @@ router = APIRouter(prefix="/v1/quota", tags=["policy"])
 @router.get("", summary="Read a tenant's quota", responses=answers(200, wire.Quota, "The quota and its use", 422))
 async def read_quota(caller: CallerDependency, factory: FactoryDependency, tenant: OwnTenant = None) -> Response:
     """Says what a tenant may store and ask, and what it has stored and asked."""
-    return JsonResponse(await _quota_body(factory, caller, tenant))
+    return JsonResponse(await tenant_json.quota_body(factory, caller, tenant))
 
 
 @router.put(
@@ -37,17 +30,5 @@ async def set_quota(
 ) -> Response:
     """Sets all limits of a tenant; for what the body leaves out, the service's usual limit applies. For operators."""
     asked = await validated(wire.QuotaDocument, document)
-    quota = Quota(**asked.model_dump())
-    await factory.quotas().set(caller, tenant, quota)
-    _log.info("quota set", quota=str(quota), by=caller.subject)
-    return JsonResponse(await _quota_body(factory, caller, tenant))
-
-
-async def _quota_body(factory: Factory, caller: Caller, tenant: str | None) -> dict[str, Any]:
-    """A quota as `wire.Quota`."""
-    name, quota, usage = await factory.quotas().read(caller, tenant)
-    return {
-        "tenant": name,
-        "limits": {limit: getattr(quota, limit) for limit in wire.QUOTAS},
-        "used": {limit: getattr(usage, limit) for limit in wire.QUOTAS},
-    }
+    await tenant_json.set_quota(factory, caller, tenant, asked)
+    return JsonResponse(await tenant_json.quota_body(factory, caller, tenant))

@@ -18,11 +18,12 @@ from app.api.describe import answers, body
 from app.api.idempotency import OnceDependency, nothing
 from app.api.json_response import JsonResponse
 from app.api.routers.keys import OwnTenant
-from app.domain.webhooks import Delivery, Webhook
+from app.domain.webhooks import Delivery
 from app.factory import Factory
 from app.web.bodies import validated
 from app.web.mapping import timestamp
 from app.web.state import StateDependency
+from app.web.webhook_json import webhook_body
 
 router = APIRouter(prefix="/v1/webhooks", tags=["webhooks"])
 
@@ -57,7 +58,7 @@ async def create_webhook(
         )
         _log.info("webhook created", webhook=webhook.id, by=caller.subject)
         headers = {"Location": f"/v1/webhooks/{webhook.id}"}
-        return JsonResponse(_webhook_body(webhook) | {"secret": secret}, 201, headers)
+        return JsonResponse(webhook_body(webhook) | {"secret": secret}, 201, headers)
 
     return await once.answer(document, lambda: validated(wire.WebhookRequest, document), create)
 
@@ -70,13 +71,13 @@ async def create_webhook(
 async def list_webhooks(caller: CallerDependency, factory: FactoryDependency, tenant: OwnTenant = None) -> Response:
     """Lists the webhooks of the caller's tenant, with what their last attempts came to."""
     webhooks = await factory.webhooks().of_tenant(caller, tenant)
-    return JsonResponse({"items": list(map(_webhook_body, webhooks))})
+    return JsonResponse({"items": list(map(webhook_body, webhooks))})
 
 
 @router.get("/{webhook_id}", summary="Read a webhook", responses=answers(200, wire.Webhook, "The webhook", 404))
 async def read_webhook(webhook_id: str, caller: CallerDependency, factory: FactoryDependency) -> Response:
     """Returns a webhook without its secret."""
-    return JsonResponse(_webhook_body(await factory.webhooks().find(caller, webhook_id)))
+    return JsonResponse(webhook_body(await factory.webhooks().find(caller, webhook_id)))
 
 
 @router.patch(
@@ -92,7 +93,7 @@ async def set_webhook(
     asked = await validated(wire.WebhookPatch, document)
     webhook = await factory.webhooks().set_enabled(caller, webhook_id, enabled=asked.enabled)
     _log.info("webhook enabled" if asked.enabled else "webhook disabled", webhook=webhook.id, by=caller.subject)
-    return JsonResponse(_webhook_body(webhook))
+    return JsonResponse(webhook_body(webhook))
 
 
 @router.delete(
@@ -125,7 +126,7 @@ async def replace_secret(
         overlap = timedelta(hours=asked.overlap_hours)
         secret, webhook = await factory.webhooks().rotate(caller, webhook_id, overlap)
         _log.info("webhook secret replaced", webhook=webhook.id, by=caller.subject)
-        return JsonResponse(_webhook_body(webhook) | {"secret": secret})
+        return JsonResponse(webhook_body(webhook) | {"secret": secret})
 
     return await once.answer(document, lambda: validated(wire.SecretRotation, document), replace)
 
@@ -159,24 +160,6 @@ async def list_deliveries(
     """Lists what was last sent, or waits for that, without what it says."""
     deliveries = await factory.webhooks().deliveries(caller, webhook_id, limit)
     return JsonResponse({"items": list(map(_delivery_body, deliveries))})
-
-
-def _webhook_body(webhook: Webhook) -> dict[str, Any]:
-    """A webhook as `wire.Webhook`."""
-    return {
-        "id": webhook.id,
-        "tenant": webhook.tenant,
-        "url": webhook.url,
-        "events": webhook.event_types,
-        "created_at": timestamp(webhook.created_at),
-        "created_by": webhook.created_by,
-        "enabled": webhook.disabled_at is None,
-        "disabled_reason": webhook.disabled_reason,
-        "failing_since": None if webhook.failing_since is None else timestamp(webhook.failing_since),
-        "last_attempt_at": None if webhook.last_attempt_at is None else timestamp(webhook.last_attempt_at),
-        "last_status": webhook.last_status,
-        "last_error": webhook.last_error,
-    }
 
 
 def _delivery_body(delivery: Delivery) -> dict[str, Any]:

@@ -54,6 +54,11 @@ class AuditLogStore:
         async for row in rows:
             yield row.form
 
+    async def following(self, after: int, limit: int) -> list[str]:
+        """The records after one as RFC 8785 JSON, in the order of the chain."""
+        listed = _RECORDS.where(AuditLinkRow.sequence > after).order_by(AuditLinkRow.sequence).limit(limit)
+        return [row.form for row in await self._session.execute(listed)]
+
     async def last(self) -> Place | None:
         """The place of the last record; None if there is none."""
         return await self._place(select(AuditLinkRow.sequence, AuditLinkRow.hash))
@@ -80,10 +85,14 @@ class AuditLogStore:
         listed = select(AuditHeadRow).order_by(AuditHeadRow.id.desc()).limit(limit)
         if before is not None:
             listed = listed.where(AuditHeadRow.id < before)
-        return [
-            SignedHead(row.id, row.sequence, row.key_id, row.signed_at, row.jws)
-            for row in (await self._session.execute(listed)).scalars()
-        ]
+        return list(map(_to_head, (await self._session.execute(listed)).scalars()))
+
+    async def heads_of(self, after: int, until: int | None) -> list[SignedHead]:
+        """The signed heads of the records after one, and not beyond another unless that is None."""
+        listed = select(AuditHeadRow).where(AuditHeadRow.sequence > after).order_by(AuditHeadRow.id)
+        if until is not None:
+            listed = listed.where(AuditHeadRow.sequence <= until)
+        return list(map(_to_head, (await self._session.execute(listed)).scalars()))
 
     async def add_head(self, sequence: int, key_id: str, signed_at: datetime, jws: str) -> None:
         """Add a signed head."""
@@ -106,6 +115,10 @@ _FORM = func.audit_form(
     text("audit_record"), AuditLinkRow.sequence, AuditLinkRow.previous, AuditLinkRow.hash, type_=Text
 ).label("form")
 _RECORDS = select(AuditLinkRow.sequence, _FORM).join(AuditRecordRow, AuditRecordRow.id == AuditLinkRow.record_id)
+
+
+def _to_head(row: AuditHeadRow) -> SignedHead:
+    return SignedHead(row.id, row.sequence, row.key_id, row.signed_at, row.jws)
 
 
 def _wanted(wanted: WantedRecords) -> list[ColumnElement[bool]]:

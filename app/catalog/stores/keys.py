@@ -1,5 +1,6 @@
 """The store of API keys."""
 
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from sqlalchemy import Select, func, select, update
@@ -40,18 +41,21 @@ class KeyStore:
         """The key with this hash, valid or not."""
         return await self._one(_KEYS.where(ApiKeyRow.key_hash == key_hash))
 
-    async def find_by_prefix(self, prefix: str) -> ApiKey | None:
-        """The key with this prefix, valid or not, locked until the transaction ends."""
-        return await self._one(_KEYS.where(ApiKeyRow.prefix == prefix).with_for_update(of=ApiKeyRow))
+    async def find_by_prefix(self, prefix: str, *, lock: bool = True) -> ApiKey | None:
+        """The key with this prefix, valid or not; `lock` makes others wait who want to change it."""
+        wanted = _KEYS.where(ApiKeyRow.prefix == prefix)
+        return await self._one(wanted.with_for_update(of=ApiKeyRow) if lock else wanted)
 
     async def _one(self, statement: Select[ApiKeyRow, str]) -> ApiKey | None:
         rows = await self._session.execute(statement)
         return next((to_key(row, tenant) for row, tenant in rows), None)
 
-    async def successor(self, prefix: str) -> str | None:
-        """The prefix of the key that has replaced this one; None if none has, or that is revoked."""
-        statement = select(ApiKeyRow.prefix).where(ApiKeyRow.replaces == prefix, ApiKeyRow.revoked_at.is_(None))
-        return (await self._session.execute(statement.limit(1))).scalar()
+    async def successors(self, prefixes: Sequence[str]) -> Mapping[str, str]:
+        """By which keys those with these prefixes have been replaced; revoked successors do not count."""
+        statement = select(ApiKeyRow.replaces, ApiKeyRow.prefix).where(
+            ApiKeyRow.replaces.in_(prefixes), ApiKeyRow.revoked_at.is_(None)
+        )
+        return {str(replaced): prefix for replaced, prefix in await self._session.execute(statement)}
 
     async def lineage(self, prefix: str) -> frozenset[str]:
         """The prefixes of a key and of all keys that it has replaced, one after the other."""

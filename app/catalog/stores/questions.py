@@ -40,6 +40,17 @@ class AskedRecord:
     created_at: datetime
 
 
+@dataclass(frozen=True, slots=True)
+class SpentBudget:
+    """How many questions a tenant has asked about a version of an entry, of those that it may ask."""
+
+    tenant: str
+    entry_id: str
+    entry: str
+    version: int
+    used: int
+
+
 class QuestionStore:
     """Questions by their id, the only one that callers see."""
 
@@ -100,6 +111,16 @@ class QuestionStore:
         more = len(rows) > limit
         return records, write_token(rows[limit - 1].created_at, rows[limit - 1].id) if more else None
 
+    async def spent(self, tenant: str | None, entry_id: uuid.UUID | None, limit: int) -> list[SpentBudget]:
+        """How many distinct questions with a coarse answer tenants have asked about versions, the most first."""
+        wanted = _SPENT.order_by(QuestionBudgetRow.used.desc(), EntryRow.name, EntryVersionRow.version).limit(limit)
+        if tenant is not None:
+            wanted = wanted.where(TenantRow.name == tenant)
+        if entry_id is not None:
+            wanted = wanted.where(EntryRow.id == entry_id)
+        rows = await self._session.execute(wanted)
+        return [SpentBudget(row.tenant, str(row.id), row.entry, row.version, row.used) for row in rows]
+
     async def tenants(self, advice_ids: Sequence[str]) -> list[tuple[str, str]]:
         """The tenants that have asked for any of these advices, each with its advice, in the order of their names."""
         asked = select(TenantRow.name, QuestionRow.advice_id).join(QuestionRow).distinct()
@@ -144,6 +165,19 @@ _RECORDS = (
     .join(TenantRow, TenantRow.id == QuestionRow.tenant_id)
     .join(AdviceRow, AdviceRow.id == QuestionRow.advice_id)
     .join(EntryVersionRow, EntryVersionRow.id == AdviceRow.version_id)
+    .join(EntryRow, EntryRow.id == EntryVersionRow.entry_id)
+)
+_SPENT = (
+    select(
+        TenantRow.name.label("tenant"),
+        EntryRow.id,
+        EntryRow.name.label("entry"),
+        EntryVersionRow.version,
+        QuestionBudgetRow.used,
+    )
+    .select_from(QuestionBudgetRow)
+    .join(TenantRow, TenantRow.id == QuestionBudgetRow.tenant_id)
+    .join(EntryVersionRow, EntryVersionRow.id == QuestionBudgetRow.version_id)
     .join(EntryRow, EntryRow.id == EntryVersionRow.entry_id)
 )
 _TABLE = Base.metadata.tables[QuestionRow.__tablename__]

@@ -1,16 +1,11 @@
 """The store of quotas, and of what tenants use of them."""
 
-from datetime import timedelta
-
 from sqlalchemy import func, select, text, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.catalog.stores.tenants import tenant_id
 from app.catalog.tables import EntryRow, EntryVersionRow, QuestionRow, TenantRow
-from app.domain.quotas import NO_QUOTA, Quota, Usage
-
-#: Questions count against the quota for so long.
-DAY = timedelta(hours=24)
+from app.domain.quotas import DAY, NO_QUOTA, Quota, Usage
 
 _RUNNING = text(
     "SELECT coalesce(max(jobs), 0) FROM (SELECT count(*) AS jobs FROM procrastinate_jobs "

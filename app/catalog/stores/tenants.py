@@ -2,13 +2,14 @@
 
 from dataclasses import asdict
 
-from sqlalchemy import bindparam, select, update
+from sqlalchemy import bindparam, func, or_, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.catalog.tables import TenantRow
+from app.catalog.tables import ApiKeyRow, EntryRow, QuestionRow, TenantRow
+from app.domain.quotas import DAY
 from app.domain.required_privacy import RequiredPrivacy
-from app.domain.tenants import NO_DEMANDS, TenantPolicy
+from app.domain.tenants import NO_DEMANDS, CountedTenant, TenantPolicy
 
 
 async def tenant_id(session: AsyncSession, name: str) -> int:
@@ -48,7 +49,30 @@ class TenantStore:
         rows = await self._session.execute(select(TenantRow).order_by(TenantRow.name))
         return [(row.name, to_policy(row)) for row in rows.scalars()]
 
+    async def counted(self, name: str | None, limit: int, after: str | None) -> list[CountedTenant]:
+        """Tenants with what they have, in the order of their names: at most `limit`, or the one of this name."""
+        wanted = _COUNTED.order_by(TenantRow.name).limit(limit)
+        if name is not None:
+            wanted = wanted.where(TenantRow.name == name)
+        if after is not None:
+            wanted = wanted.where(TenantRow.name > after)
+        return [
+            CountedTenant(row.name, to_policy(row), entries, keys, asked)
+            for row, entries, keys, asked in await self._session.execute(wanted)
+        ]
+
 
 def to_policy(row: TenantRow) -> TenantPolicy:
     """What a tenant asks of its entries, as its row has it."""
     return TenantPolicy(RequiredPrivacy.from_json(row.required_privacy), row.demands_sign_off)
+
+
+_HAS_ENDED = or_(ApiKeyRow.revoked_at.is_not(None), ApiKeyRow.expires_at <= func.now())
+_COUNTED = select(
+    TenantRow,
+    select(func.count()).where(EntryRow.tenant_id == TenantRow.id).scalar_subquery(),
+    select(func.count()).where(ApiKeyRow.tenant_id == TenantRow.id, ~_HAS_ENDED).scalar_subquery(),
+    select(func.count())
+    .where(QuestionRow.tenant_id == TenantRow.id, QuestionRow.created_at > func.now() - DAY)
+    .scalar_subquery(),
+)

@@ -21,7 +21,8 @@ SELECT gen_random_uuid(), 1, 'table-' || n, CASE WHEN n = 7 THEN 'all' ELSE 'pri
     now() - n * interval '1 minute' FROM generate_series(1, 2000) AS n;
 INSERT INTO searched_version (version_id, entry_id, version, created_at, text, facets, seen_by)
 SELECT row_number() OVER (), id, 1, created_at, name || E'\\neverywhere ' || repeat('and so on ', 20),
-    ARRAY['label:' || name, 'license:CC0-1.0'], CASE WHEN audience = 'all' THEN ARRAY['owner', ''] ELSE ARRAY['owner'] END
+    ARRAY['label:' || name, 'license:CC0-1.0'],
+    CASE WHEN audience = 'all' THEN ARRAY['owner', ''] ELSE ARRAY['owner'] END
 FROM entry;
 INSERT INTO offered_privacy SELECT version_id, 'k', 2, version_id FROM searched_version;
 ANALYZE entry, searched_version, offered_privacy;

@@ -1,6 +1,7 @@
 """Reading pages in tests: what people see, and where links and forms lead."""
 
 from html.parser import HTMLParser
+from itertools import takewhile
 from typing import Any
 
 #: Elements that have no end.
@@ -8,6 +9,9 @@ EMPTY = frozenset({"meta", "link", "input", "img", "br", "hr"})
 
 #: Elements whose texts nobody reads.
 HIDDEN = frozenset({"script", "style", "head"})
+
+#: Elements after which nobody reads on without a pause.
+CELLS = frozenset({"td", "th", "dt", "dd"})
 
 
 class Html(HTMLParser):
@@ -32,6 +36,8 @@ class Html(HTMLParser):
 
     def handle_endtag(self, tag: str) -> None:
         assert self._open.pop() == tag
+        if tag in CELLS:
+            self._texts.append(" ")
 
     def handle_data(self, data: str) -> None:
         if HIDDEN.isdisjoint(self._open):
@@ -66,3 +72,16 @@ async def look(client: Any, path: str, status: int = 200, **headers: str) -> Htm
 async def send(client: Any, path: str, fields: dict[str, Any], **headers: str) -> Any:
     """Send a form from an own page, and return the answer."""
     return await client.post(path, data=fields, headers=SENT | headers)
+
+
+def form_of(page: Html, action: str) -> dict[str, str]:
+    """Return the fields of the form that a page sends to an address, as they are filled in."""
+    start = next(at for at, (tag, named) in enumerate(page.tags) if tag == "form" and named.get("action") == action)
+    inside = takewhile(lambda one: one[0] != "form", page.tags[start + 1 :])
+    inputs = [named for tag, named in inside if tag == "input" and named.get("type") not in {"checkbox", "radio"}]
+    return {str(named["name"]): named.get("value") or "" for named in inputs}
+
+
+async def send_form(client: Any, page: Html, action: str, **fields: str) -> Any:
+    """Send the form of a page as a browser does; `fields` take the place of what is in it."""
+    return await send(client, action, form_of(page, action) | fields)

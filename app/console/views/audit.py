@@ -1,0 +1,126 @@
+"""What the pages of the audit log show."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Self, TypeVar
+from urllib.parse import urlencode
+from uuid import UUID
+
+import orjson
+from pydantic import BaseModel, Field
+
+from aegis_sdk import wire
+from app.console.commands import Commands, aegis, curl, server
+from app.console.viewers import Viewer
+from app.domain.audit import WantedRecords
+from app.domain.errors import Fault, InvalidDocumentError
+from app.web.audit_check import CheckedPart
+from app.web.audit_promises import coverage
+
+Value = TypeVar("Value")
+
+
+class RecordsForm(BaseModel):
+    """The fields that narrow the list; empty ones do not."""
+
+    since: str = Field(default="", max_length=64)
+    until: str = Field(default="", max_length=64)
+    entry: str = Field(default="", max_length=64)
+    request: str = Field(default="", max_length=64)
+    page_token: str = Field(default="", max_length=64)
+
+    @property
+    def asked(self) -> dict[str, str]:
+        """The fields that narrow something, as parameters of the API."""
+        return {name: text.strip() for name, text in self.model_dump(exclude={"page_token"}).items() if text.strip()}
+
+    def wanted(self) -> WantedRecords:
+        """The same for the service.
+
+        Raises:
+            InvalidDocumentError: a field is no time or no id.
+        """
+        times = [self._read(name, _moment, "a date, such as 2026-03-01") for name in ("since", "until")]
+        ids = [self._read(name, UUID, "an id, such as those in the list") for name in ("entry", "request")]
+        return WantedRecords(times[0], times[1], ids[0], ids[1])
+
+    def _read(self, name: str, read: Callable[[str], Value], what: str) -> Value | None:
+        try:
+            return read(self.asked[name]) if name in self.asked else None
+        except ValueError:
+            fault = Fault(f"/{name}", f"Must be {what}.")
+            raise InvalidDocumentError("The list cannot be narrowed like that.", (fault,)) from None
+
+    def link(self, page_token: str | None = None) -> str:
+        """The address of a page of this list; of the first one without a token."""
+        asked = self.asked | ({} if page_token is None else {"page_token": page_token})
+        return f"/operator/audit?{urlencode(asked)}" if asked else "/operator/audit"
+
+
+def _moment(text: str) -> datetime:
+    """A date or a time; in UTC if it does not say otherwise."""
+    at = datetime.fromisoformat(text)
+    return at.replace(tzinfo=UTC) if at.tzinfo is None else at
+
+
+@dataclass(frozen=True, slots=True)
+class ShownRecord:
+    """A record, and how it was hashed: as RFC 8785 JSON, here with line breaks."""
+
+    record: wire.AuditRecord
+    text: str
+
+    @classmethod
+    def of(cls, form: str) -> Self:
+        """The record in a JSON text."""
+        return cls(
+            wire.AuditRecord.model_validate_json(form), orjson.dumps(orjson.loads(form), option=_INDENT).decode()
+        )
+
+
+_INDENT = orjson.OPT_INDENT_2
+
+
+def audit_commands(viewer: Viewer, form: RecordsForm) -> Commands:
+    """The lines that list the same."""
+    options = [word for name, text in form.asked.items() for word in (f"--{name}", text)]
+    asked = form.asked | {
+        name: at.isoformat() for name, at in (("since", form.wanted().since), ("until", form.wanted().until)) if at
+    }
+    return Commands((aegis("audit", *options), *export_lines()), (curl(viewer, "/v1/audit", asked), keys_line(viewer)))
+
+
+def export_lines() -> tuple[str, ...]:
+    """The lines that export the log, and check the file."""
+    file, keys = "audit.jsonl", "aegis-keys.json"
+    return server("audit", "export", "--output", file), server("audit", "verify", file, "--keys", keys)
+
+
+def keys_line(viewer: Viewer) -> str:
+    """The line that fetches the public keys."""
+    return f"{curl(viewer, '/.well-known/aegis-keys.json')} > aegis-keys.json"
+
+
+@dataclass(frozen=True, slots=True)
+class CheckView:
+    """How far the check of the log is.
+
+    Attributes:
+        part: what the last part came to.
+        signed: the last checked record that a signed head covers; 0 if there is none.
+    """
+
+    part: CheckedPart
+    signed: int
+
+    @property
+    def following(self) -> str:
+        """The parameters of the next part."""
+        last = self.part.last
+        return urlencode({"after": last.sequence, "hash": last.hash, "signed": self.signed})
+
+    @property
+    def coverage(self) -> str:
+        """What signatures cover."""
+        return coverage(self.part.last, self.signed)

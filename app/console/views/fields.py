@@ -1,0 +1,81 @@
+"""Fields of forms for numbers, and what was wrong with a form that was refused."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+from pydantic import ValidationError
+
+from app.console.forms import Form
+from app.domain.errors import InvalidDocumentError
+from app.web.bodies import AnyModel, invalid_document
+
+
+@dataclass(frozen=True, slots=True)
+class NumberField:
+    """A field for a number, or for none.
+
+    Attributes:
+        name: of the field.
+        label: what it is, for people.
+        value: what is in it.
+        hint: what an empty one means.
+        fault: what is wrong with it; empty if nothing is.
+    """
+
+    name: str
+    label: str
+    value: str
+    hint: str = ""
+    fault: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """A form that was refused: what was typed, and what was wrong.
+
+    Attributes:
+        form: the fields.
+        detail: what was wrong, in a sentence.
+        faults: the same by field.
+    """
+
+    form: Form
+    detail: str
+    faults: Mapping[str, str]
+
+    @classmethod
+    def of(cls, form: Form, error: InvalidDocumentError) -> Self:
+        """The form with the faults of an error."""
+        return cls(form, error.detail, {fault.pointer.rpartition("/")[2]: fault.detail for fault in error.faults})
+
+
+def document_of(model: type[AnyModel], members: Mapping[str, Any]) -> AnyModel:
+    """The document that the fields of a form make.
+
+    Raises:
+        InvalidDocumentError: a field breaks a rule of the contract.
+    """
+    try:
+        return model.model_validate(members)
+    except ValidationError as error:
+        raise invalid_document(error) from None
+
+
+def number(text: str) -> object:
+    """The number that a text writes; the text itself if it is none, and the contract says what is wrong with it."""
+    try:
+        return float(text.replace(",", "."))
+    except ValueError:
+        return text
+
+
+def whole_number(text: str) -> object:
+    """The whole number that a text writes, None if it is empty; else the text, which the contract refuses."""
+    if not text:
+        return None
+    return int(text) if text.isascii() and text.isdigit() and len(text) < _LONGEST else text
+
+
+#: Python does not read longer numbers.
+_LONGEST = 4_000

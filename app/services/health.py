@@ -1,0 +1,55 @@
+"""Whether the database and the audit log are as they should be, for whoever administers."""
+
+from dataclasses import dataclass
+
+from anyio import to_thread
+
+from app.catalog.migrations import newest_revision
+from app.catalog.stores.audit_log import AuditLogStore
+from app.catalog.stores.schema import SchemaStore
+from app.domain.audit import Place, SignedHead
+from app.domain.callers import Caller
+from app.services.administration import administered_tenant
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """What the database says, besides that it answers.
+
+    Attributes:
+        revision: by which migration the database was last changed.
+        expected: the one that this version of the service works with.
+        is_changeable: whether the service's own role could change the audit log.
+        last: the place of the last record of the log; None if there is none.
+        head: the last signed head; None if nothing was ever signed.
+    """
+
+    revision: str | None
+    expected: str | None
+    is_changeable: bool
+    last: Place | None
+    head: SignedHead | None
+
+
+class HealthService:
+    """Looks at the database and at the audit log."""
+
+    def __init__(self, schema: SchemaStore, log: AuditLogStore) -> None:
+        self._schema = schema
+        self._log = log
+
+    async def look(self, caller: Caller) -> Health:
+        """How the database and the audit log are.
+
+        Raises:
+            RoleNotAllowedError: the caller administers nothing.
+        """
+        administered_tenant(caller, None)
+        heads = await self._log.heads(1, None)
+        return Health(
+            await self._schema.revision(),
+            await to_thread.run_sync(newest_revision),
+            await self._log.is_changeable(),
+            await self._log.last(),
+            next(iter(heads), None),
+        )
