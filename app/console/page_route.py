@@ -67,8 +67,8 @@ def _invalid_parameter(request: Request, error: RequestValidationError) -> Respo
 def _sign_in(request: Request, error: UnknownKeyError) -> Response:
     """Lead whoever is not signed in to where they can, and from there back to this page."""
     request.app.state.metrics.refused(error.code)
+    if "hx-request" in request.headers:  # for a part of a page: the whole page then leads there
+        return Response(status_code=204, headers={"HX-Refresh": "true"})
     back = request.url.path + (f"?{request.url.query}" if request.url.query else "")
     place = f"/sign-in?{urlencode({'next': back if request.method in SAFE_METHODS else '/'})}"
-    if "hx-request" in request.headers:
-        return Response(status_code=204, headers={"HX-Redirect": place})
     return Response(status_code=303, headers={"Location": place})

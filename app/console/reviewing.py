@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from anyio import move_on_after, to_thread
+from anyio import to_thread
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from aegis_sdk.wire import FAULTS_SHOWN
@@ -12,13 +12,12 @@ from app.console.viewers import Viewer
 from app.console.views.publish import LISTED, FaultLine, Review, unvouched_faults, verdict_view
 from app.domain.entries import Head, Publication
 from app.domain.errors import Fault, InvalidDocumentError, RefusalError, RoleNotAllowedError
-from app.domain.lanes import Lane
 from app.domain.tenants import TenantPolicy
 from app.domain.verdicts import StoredVerdict
 from app.services.publishing import Terms
 from app.services.small_counts import SmallCounts
 from app.web.state import State, services_of
-from app.web.uploads import PATIENCE, judge_in, read_publication_in
+from app.web.uploads import judge_in, read_publication_in, run_patiently
 
 
 async def review_of(state: State, viewer: Viewer, draft: Draft, problem: RefusalError | None = None) -> Review:
@@ -92,11 +91,10 @@ async def fault_lines(
 
 async def places_of(state: State, viewer: Viewer, document: bytes, pointers: Sequence[str]) -> list[Place]:
     """The places that pointers lead to; pointers alone if that takes longer than people wait."""
-    if pointers:
-        child = state.checking[Lane.HEAVY]
-        with move_on_after(PATIENCE):
-            return await child.run(places_in, document, pointers, on_behalf_of=viewer.caller.tenant)
-    return [Place(pointer) for pointer in pointers]
+    if not pointers:
+        return []
+    places = await run_patiently(state.checking, viewer.caller.tenant, places_in, document, pointers)
+    return places or [Place(pointer) for pointer in pointers]
 
 
 async def owned_head(state: State, session: AsyncSession, viewer: Viewer, entry_id: str) -> Head:

@@ -9,7 +9,7 @@ from anyio import to_thread
 from fastapi import APIRouter, Request, Response
 
 from aegis_sdk.wire import EXAMPLE_ENTRY
-from app.console.drafts import Draft, read_draft, state_of
+from app.console.drafts import Draft, read_draft
 from app.console.entry_upload import read_upload
 from app.console.forms import FormDependency, read_large_form
 from app.console.page import page
@@ -17,6 +17,7 @@ from app.console.page_route import PageRoute
 from app.console.raw_tables import RawTableError
 from app.console.reviewing import fault_lines, owned_head, review_of
 from app.console.viewers import Viewer, ViewerDependency
+from app.console.views.entry import state_of
 from app.console.views.publish import FaultLine, is_readable, publish_commands, release_line, upload_commands
 from app.domain.entries import Head
 from app.domain.errors import (

@@ -10,9 +10,10 @@ import numpy as np
 
 from app.console.commands import Commands, aegis, curl
 from app.console.document_places import Place
-from app.console.drafts import Draft, state_of
+from app.console.drafts import Draft
 from app.console.raw_tables import RawTableError
 from app.console.viewers import Viewer
+from app.console.views.entry import state_of
 from app.domain.arrays import unpack
 from app.domain.entries import AttributeOutline, Audience, Head, Publication, Visibility
 from app.domain.errors import Fault, InvalidDocumentError, RefusalError
