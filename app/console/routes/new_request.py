@@ -6,7 +6,7 @@ from fastapi import APIRouter, Request, Response
 
 from app.console.forms import Form, FormDependency
 from app.console.once import draw_key, once
-from app.console.page import page
+from app.console.page import page, see
 from app.console.page_route import PageRoute
 from app.console.routes.advice import document_of
 from app.console.viewers import Viewer, ViewerDependency
@@ -78,7 +78,7 @@ async def request_data(
         raise
     except RefusalError as error:
         return await _form_page(request, viewer, state, form, Refusal.of(request, error))
-    return Response(status_code=303, headers={"Location": f"/requests/{request_id}"})
+    return see(f"/requests/{request_id}")
 
 
 async def _form_page(
