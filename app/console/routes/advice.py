@@ -40,10 +40,7 @@ async def show_question(
     version: Annotated[int | None, Query(ge=1)] = None,
 ) -> Response:
     """The form of a question, filled in by the parameters of the address."""
-    fields: dict[str, list[str]] = {}
-    for name, text in request.query_params.multi_items():
-        fields.setdefault(name, []).append(text)
-    return await _question_page(request, viewer, state, entry_id, version, Form(fields))
+    return await _question_page(request, viewer, state, entry_id, version, Form.in_address(request))
 
 
 @router.post("/entries/{entry_id}/ask")

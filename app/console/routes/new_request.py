@@ -43,10 +43,7 @@ async def show_new_request(request: Request, viewer: ViewerDependency, state: St
     `require-NAME` for a privacy criterion such as `require-k`, and `kinds=generated`. `purpose` and `contact` may be
     given, too.
     """
-    fields: dict[str, list[str]] = {}
-    for name, text in request.query_params.multi_items():
-        fields.setdefault(name, []).append(text)
-    asked = Form(fields)
+    asked = Form.in_address(request)
     if asked.text("advice"):
         asked = fields_of(await read_answer(state, viewer.caller, asked.text("advice")))
     if not asked.text("entry"):

@@ -15,7 +15,7 @@ from app.console.forms import FormDependency, read_large_form
 from app.console.page import page, see
 from app.console.page_route import PageRoute
 from app.console.raw_tables import RawTableError
-from app.console.reviewing import fault_lines, owned_head, review_of
+from app.console.reviewing import fault_lines, review_of
 from app.console.viewers import Viewer, ViewerDependency
 from app.console.views.entry import state_of
 from app.console.views.publish import FaultLine, is_readable, publish_commands, release_line, upload_commands
@@ -144,7 +144,7 @@ async def _upload_page(
     faults: tuple[FaultLine, ...] = ()
     if version_of:
         async with state.database.transaction() as session:
-            head = await owned_head(state, session, viewer, version_of)
+            head = await services_of(state, session).catalogue().own_head(viewer.caller, version_of)
     if draft is not None and isinstance(problem, InvalidDocumentError):
         faults = await fault_lines(state, viewer, draft.document, problem)
     if problem is not None:
