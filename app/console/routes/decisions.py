@@ -82,7 +82,7 @@ async def change_request(
 ) -> Response:
     """Take a step with a request, once however often the form is sent, and lead back to its page."""
     if action not in STEPS:
-        raise NotFoundError(f"Nobody can {action[:50]} a request here.")
+        raise NotFoundError(f"There is no step {action[:50]!r} of a request.")
     try:
         await _take(state, viewer, request_id, action, form)
     except (NotFoundError, UnknownKeyError):

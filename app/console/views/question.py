@@ -28,16 +28,16 @@ MEASURE_WORDS: Final[Mapping[str, str]] = {
     "joint_interactions": "the same with what pairs of attributes tell only together",
     "mutual_information": "bits that each attribute tells",
     "normalised_mutual_information": "bits that each tells, of all that it has",
-    "chi_square": "how far each is from independent of the label",
+    "chi_square": "how far each is from being independent of the label",
     "g1": "pairs of records that contradict each other",
     "g2": "records that contradict another one",
     "g3": "records that a rule by each gets wrong",
     "theils_u": "uncertainty about the label that each removes",
     "goodman_kruskal_lambda": "wrong guesses that each avoids",
-    "goodman_kruskal_tau": "wrong guesses in proportion that each avoids",
+    "goodman_kruskal_tau": "wrong guesses that each avoids, if guesses are proportional",
     "cramers_v": "association of each with the label",
     "cramers_v_corrected": "the same, corrected for chance",
-    "jensen_shannon": "distance of each from independent of the label, in bits",
+    "jensen_shannon": "distance of each from being independent of the label, in bits",
 }
 
 #: What people most often require, so that these fields stand first.
