@@ -9,7 +9,7 @@ from app.console.page import page, see
 from app.console.page_route import PageRoute
 from app.console.routes.entry_index import read_entry
 from app.console.viewers import ViewerDependency
-from app.console.views.entry import entry_commands, entry_view, has_seen
+from app.console.views.entry import entry_commands, entry_view, is_seen
 from app.console.views.entry_words import CRITERIA, REASONS
 from app.web.state import StateDependency, services_of
 
@@ -43,5 +43,5 @@ async def sign_off(entry_id: str, viewer: ViewerDependency, state: StateDependen
     """Show others the version that the viewer has read."""
     async with state.database.transaction() as session:
         catalogue = services_of(state, session).catalogue()
-        head = await catalogue.sign_off(viewer.caller, entry_id, form.version, has_seen(form))
+        head = await catalogue.sign_off(viewer.caller, entry_id, form.version, is_seen(form.text("state")))
     return see(f"/entries/{head.id}?version={head.version}")

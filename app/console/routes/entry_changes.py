@@ -8,7 +8,7 @@ from app.console.forms import FormDependency
 from app.console.page import page, see
 from app.console.page_route import PageRoute
 from app.console.viewers import Viewer, ViewerDependency
-from app.console.views.entry import has_seen, state_of
+from app.console.views.entry import is_seen, state_of
 from app.console.views.entry_visibility import VisibilityForm
 from app.console.views.fields import validated_as
 from app.domain.entries import Head
@@ -41,7 +41,7 @@ async def set_visibility(
         return _visibility_page(request, viewer, head, asked.refused(error))
     async with state.database.transaction() as session:
         catalogue = services_of(state, session).catalogue()
-        await catalogue.set_visibility(viewer.caller, entry_id, wanted, has_seen(form))
+        await catalogue.set_visibility(viewer.caller, entry_id, wanted, is_seen(form.text("state")))
     return see(f"/entries/{entry_id}")
 
 
@@ -61,7 +61,7 @@ async def delete_entry(
 ) -> Response:
     """Delete the entry with its versions and advice."""
     async with state.database.transaction() as session:
-        await services_of(state, session).catalogue().delete(viewer.caller, entry_id, has_seen(form))
+        await services_of(state, session).catalogue().delete(viewer.caller, entry_id, is_seen(form.text("state")))
     return see("/")
 
 
