@@ -9,6 +9,7 @@ from typing import Any, Final
 from markupsafe import Markup
 
 from aegis_sdk.wire import PRIVACY_CRITERIA
+from app.console.charts.numbers import percent
 
 _UNITS: Final = ("bytes", "kB", "MB", "GB", "TB")
 _THOUSAND: Final = 1000
@@ -20,8 +21,8 @@ def count(number: int) -> str:
 
 
 def share(part: float) -> str:
-    """A share from 0 to 1 in percent, with three digits: `87.3 %`."""
-    return f"{significant(100 * part)} %"
+    """A share from 0 to 1 in percent, as charts write it: `87.3 %`, and `100 %` of all only."""
+    return percent(part)
 
 
 def significant(number: float, digits: int = 3) -> str:

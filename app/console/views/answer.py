@@ -10,13 +10,12 @@ from markupsafe import Markup
 from pydantic import BaseModel, Field
 
 from aegis_sdk import wire
-from aegis_sdk.printable import Share
 from aegis_sdk.reading import headline, maskings_of, outcome, promises_of, whole_of
 from app.console.charts import rendered
 from app.console.views.compared import compared_chart
 from app.console.views.costs import costs_chart
 from app.console.views.frontier import PROTECTION, frontier_chart, protections_of
-from app.console.words import significant
+from app.console.words import number, share, significant
 
 #: Rows of the ranking on a page.
 ROWS: Final = 25
@@ -175,9 +174,9 @@ def _kept_name(advice: Answer) -> str:
 def _kept(advice: Answer, row: wire.CoarseRow) -> str:
     """How much a configuration keeps, with its interval where there is one."""
     if not isinstance(row, wire.RankedConfiguration):
-        return "" if row.utility_share is None else str(Share(row.utility_share))
+        return "" if row.utility_share is None else share(row.utility_share)
     whole = whole_of(advice) if isinstance(advice, wire.Advice) else None
-    return significant(row.deviation) if whole is None else str(Share(whole.kept(row.deviation).share))
+    return significant(row.deviation) if whole is None else share(whole.kept(row.deviation).share)
 
 
 def _rows(
@@ -201,8 +200,8 @@ def _rows(
         )
 
 
-def _number(number: float | None) -> str:
-    return "" if number is None else f"{number:,.6g}"
+def _number(value: float | None) -> str:
+    return "" if value is None else number(value)
 
 
 def _sure(advice: Answer, configuration: str, alike: set[str]) -> str:

@@ -138,7 +138,7 @@ async def test_entries_are_listed_and_searched(database_url):
 
 def test_numbers_are_written_for_people():
     assert (significant(0.000123456), significant(1234.5), significant(0.0)) == ("0.000123", "1,234", "0")
-    assert (share(0.8734), size(999), size(1_540_000)) == ("87.3 %", "999 bytes", "1.54 MB")
+    assert (share(0.8734), size(999), size(1_540_000)) == ("87.3\N{NO-BREAK SPACE}%", "999 bytes", "1.54 MB")
     assert (plural(1, "entry", "entries"), plural(12_345, "row")) == ("1 entry", "12,345 rows")
 
 
