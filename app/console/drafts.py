@@ -5,19 +5,18 @@ nothing of it, so nothing is half published, and the file need not be chosen aga
 import binascii
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from dataclasses import dataclass
-from hashlib import sha256
 
 from pydantic import ValidationError
 
 from aegis_sdk import wire
 from app.console.entry_upload import EntryUpload
 from app.console.forms import Form
-from app.domain.entries import Head, Visibility
+from app.domain.entries import Visibility
 from app.domain.errors import InvalidDocumentError
 from app.web.bodies import invalid_document
 from app.web.codings import GZIP, CodingError, InflatedSizeError, Inflater, deflated
 from app.web.errors import BodyTooLargeError, MalformedRequestError
-from app.web.mapping import visibility_body, visibility_of
+from app.web.mapping import visibility_of
 
 _DAMAGED = "The form has lost the entry file. Choose the file again."
 
@@ -100,9 +99,3 @@ def _unpacked(packed: str, limit: int) -> bytes:
     if not inflater.is_complete:
         raise MalformedRequestError(_DAMAGED)
     return document
-
-
-def state_of(head: Head) -> str:
-    """A text that changes with an entry's version and visibility."""
-    told = f"{head.version} {head.digest} {visibility_body(head.visibility)}"
-    return sha256(told.encode()).hexdigest()[:16]

@@ -1,7 +1,7 @@
 """What forms send."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Annotated, Final
+from typing import Annotated, Final, Self
 from urllib.parse import parse_qs
 
 from anyio import to_thread
@@ -26,6 +26,14 @@ class Form:
 
     def __init__(self, fields: Mapping[str, Sequence[str]]) -> None:
         self._fields = fields
+
+    @classmethod
+    def in_address(cls, request: Request) -> Self:
+        """The fields that the address of a page fills in."""
+        fields: dict[str, list[str]] = {}
+        for name, text in request.query_params.multi_items():
+            fields.setdefault(name, []).append(text)
+        return cls(fields)
 
     @property
     def fields(self) -> Mapping[str, Sequence[str]]:

@@ -10,7 +10,7 @@ from fastapi.routing import APIRoute
 
 from aegis_sdk.wire import FAULTS_SHOWN, pointer_of
 from app.console.origins import SAFE_METHODS, refuse_foreign_origin
-from app.console.page import page
+from app.console.page import page, see
 from app.domain.errors import Fault, InvalidDocumentError, RefusalError, UnknownKeyError, WaitError
 from app.web.errors import status_and_title
 from app.web.request_scope import request_id
@@ -71,4 +71,4 @@ def _sign_in(request: Request, error: UnknownKeyError) -> Response:
         return Response(status_code=204, headers={"HX-Refresh": "true"})
     back = request.url.path + (f"?{request.url.query}" if request.url.query else "")
     place = f"/sign-in?{urlencode({'next': back if request.method in SAFE_METHODS else '/'})}"
-    return Response(status_code=303, headers={"Location": place})
+    return see(place)

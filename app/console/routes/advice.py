@@ -6,11 +6,11 @@ import orjson
 from fastapi import APIRouter, Query, Request, Response
 
 from app.console.forms import Form, FormDependency
-from app.console.page import page
+from app.console.page import page, see
 from app.console.page_route import PageRoute
 from app.console.viewers import Viewer, ViewerDependency
 from app.console.views.answer import AnswerView, Choices, answer_view
-from app.console.views.question import field_faults, question_commands, question_form, question_in, question_link
+from app.console.views.question import question_commands, question_form, question_in, question_link
 from app.domain.advice import Status
 from app.domain.entries import Head
 from app.domain.errors import BudgetSpentError, InvalidDocumentError, QuotaSpentError
@@ -40,10 +40,7 @@ async def show_question(
     version: Annotated[int | None, Query(ge=1)] = None,
 ) -> Response:
     """The form of a question, filled in by the parameters of the address."""
-    fields: dict[str, list[str]] = {}
-    for name, text in request.query_params.multi_items():
-        fields.setdefault(name, []).append(text)
-    return await _question_page(request, viewer, state, entry_id, version, Form(fields))
+    return await _question_page(request, viewer, state, entry_id, version, Form.in_address(request))
 
 
 @router.post("/entries/{entry_id}/ask")
@@ -64,7 +61,7 @@ async def ask(
         seen = await ask_and_wait(state, viewer.caller, entry_id, version, question, PATIENCE)
     except (InvalidDocumentError, BudgetSpentError, QuotaSpentError) as error:
         return await _question_page(request, viewer, state, entry_id, version, form, error)
-    return Response(status_code=303, headers={"Location": f"/advice/{seen.advice.id}"})
+    return see(f"/advice/{seen.advice.id}")
 
 
 @router.get("/advice/{advice_id}")
@@ -93,7 +90,6 @@ async def show_advice(
         view=view,
         choices=choices,
         again=again,
-        request_link=again.replace(f"/entries/{head.id}/ask?", f"/requests/new?entry={head.id}&"),
         commands=question_commands(viewer, head.id, asked, view.names),
         here="catalogue",
     )
@@ -139,12 +135,12 @@ async def _question_page(
         "ask.html",
         200 if error is None else status_and_title(error)[0],
         head=head,
+        version=version,
         form=form,
         left=left,
         budget=state.question_budget,
         problem=error,
         faults=faults,
-        by_field=field_faults(faults),
         commands=question_commands(viewer, head.id, shown),
         here="catalogue",
     )

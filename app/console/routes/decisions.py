@@ -10,6 +10,7 @@ from pydantic import BaseModel, ValidationError
 from aegis_sdk import wire
 from app.console.forms import Form, FormDependency
 from app.console.once import once
+from app.console.page import see
 from app.console.page_route import PageRoute
 from app.console.routes.data_request import refused_page
 from app.console.viewers import Viewer, ViewerDependency
@@ -88,7 +89,7 @@ async def change_request(
         raise
     except RefusalError as error:
         return await refused_page(request, viewer, state, request_id, action, form, Refusal.of(request, error))
-    return Response(status_code=303, headers={"Location": f"/requests/{request_id}"})
+    return see(f"/requests/{request_id}")
 
 
 async def _take(state: State, viewer: Viewer, request_id: str, action: str, form: Form) -> None:

@@ -12,7 +12,7 @@ from app.console.viewers import Viewer, ViewerDependency
 from app.console.views.entry import has_seen, state_of
 from app.console.views.entry_visibility import VisibilityForm
 from app.domain.entries import Head
-from app.domain.errors import InvalidDocumentError, RoleNotAllowedError
+from app.domain.errors import InvalidDocumentError
 from app.web.bodies import invalid_document
 from app.web.mapping import visibility_body, visibility_of
 from app.web.state import State, StateDependency, services_of
@@ -67,17 +67,8 @@ async def delete_entry(
 
 
 async def _own_head(state: State, viewer: Viewer, entry_id: str) -> Head:
-    """The head of an entry that the viewer may change.
-
-    Raises:
-        NotFoundError: there is none, or the viewer may not see it.
-        RoleNotAllowedError: the viewer may not change it.
-    """
     async with state.database.transaction() as session:
-        head = await services_of(state, session).catalogue().head(viewer.caller, entry_id)
-    if not head.belongs_to(viewer.caller):
-        raise RoleNotAllowedError("Only providers of the entry's own tenant and operators may change it.")
-    return head
+        return await services_of(state, session).catalogue().own_head(viewer.caller, entry_id)
 
 
 def _validated(asked: VisibilityForm) -> wire.VisibilityPatch:

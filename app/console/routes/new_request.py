@@ -6,7 +6,7 @@ from fastapi import APIRouter, Request, Response
 
 from app.console.forms import Form, FormDependency
 from app.console.once import draw_key, once
-from app.console.page import page
+from app.console.page import page, see
 from app.console.page_route import PageRoute
 from app.console.routes.advice import document_of
 from app.console.viewers import Viewer, ViewerDependency
@@ -43,10 +43,7 @@ async def show_new_request(request: Request, viewer: ViewerDependency, state: St
     `require-NAME` for a privacy criterion such as `require-k`, and `kinds=generated`. `purpose` and `contact` may be
     given, too.
     """
-    fields: dict[str, list[str]] = {}
-    for name, text in request.query_params.multi_items():
-        fields.setdefault(name, []).append(text)
-    asked = Form(fields)
+    asked = Form.in_address(request)
     if asked.text("advice"):
         asked = fields_of(await read_answer(state, viewer.caller, asked.text("advice")))
     if not asked.text("entry"):
@@ -78,7 +75,7 @@ async def request_data(
         raise
     except RefusalError as error:
         return await _form_page(request, viewer, state, form, Refusal.of(request, error))
-    return Response(status_code=303, headers={"Location": f"/requests/{request_id}"})
+    return see(f"/requests/{request_id}")
 
 
 async def _form_page(

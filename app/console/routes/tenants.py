@@ -9,7 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from aegis_sdk import wire
 from app.console.commands import Commands, curl, server
 from app.console.forms import Form, FormDependency
-from app.console.page import page
+from app.console.page import page, see
 from app.console.page_route import PageRoute
 from app.console.viewers import Viewer, ViewerDependency
 from app.console.views.fields import Typed
@@ -107,7 +107,7 @@ async def _changed(
             raise
         typed = {what: Typed.of(form, error)}
         return await _tenant_page(request, viewer, state, tenant, typed, status=status_and_title(error)[0])
-    return Response(status_code=303, headers={"Location": tenant_link(tenant, saved=what)})
+    return see(tenant_link(tenant, saved=what))
 
 
 async def _tenant_page(

@@ -88,9 +88,11 @@ class AnswerView:
         kept: what the column about utility has.
         columns: the names of the columns about privacy.
         rows: those of this page.
+        start: how many rows come before them.
         ranked: how many rows there are in all.
         protections: what the frontier can show to the right, in words.
         across: what it shows.
+        first: the configuration on the left of a comparison.
         comparison: of two configurations, if they are chosen.
         unknown: a configuration that was chosen and is not ranked.
         names: the attributes of the entry.
@@ -101,11 +103,13 @@ class AnswerView:
     kept: str
     columns: tuple[str, ...]
     rows: tuple[Row, ...]
+    start: int
     ranked: int
     protections: Mapping[str, str]
     across: str
     frontier: Markup
     costs: Markup
+    first: str
     comparison: Comparison | None
     unknown: str
     names: tuple[str, ...]
@@ -121,6 +125,8 @@ def answer_view(answer: bytes, document: bytes, choices: Choices) -> AnswerView:
     """
     advice, schema = wire.AdviceAnswer.model_validate_json(answer).root, orjson.loads(document)
     ranking = advice.ranking or []
+    if choices.start >= len(ranking):
+        choices = choices.model_copy(update={"start": 0})
     shown = ranking[choices.start : choices.start + ROWS]
     protections = protections_of(advice, schema)
     columns = protections[:_COLUMNS]
@@ -133,6 +139,7 @@ def answer_view(answer: bytes, document: bytes, choices: Choices) -> AnswerView:
         kept=_kept_name(advice),
         columns=columns,
         rows=tuple(_rows(advice, shown, promises_of(schema, [row.configuration for row in shown]), columns, choices)),
+        start=choices.start,
         ranked=len(ranking),
         protections={name: PROTECTION[name] for name in protections},
         across=choices.across if choices.across in protections else next(iter(protections), ""),
@@ -140,6 +147,7 @@ def answer_view(answer: bytes, document: bytes, choices: Choices) -> AnswerView:
             frontier_chart(advice, schema, choices.across or None, link=lambda one: _compared(advice, choices, one))
         ),
         costs=rendered(costs_chart(advice, schema)),
+        first=first,
         comparison=_comparison(advice, schema, first, second) if second and not unknown else None,
         unknown=unknown,
         names=tuple(attribute["name"] for attribute in schema["attributes"]),

@@ -32,8 +32,8 @@ class EntryView:
         shows_counts: whether the reader may read the counts.
         is_own: whether the reader may change the entry.
         may_sign_off: whether the reader may sign this version off, as far as this page can tell.
-        verdict: what the verdict says, in words.
-        findings: where it fails, for owners.
+        verdict: on the counts; where it fails, for owners only.
+        verdict_words: what it says.
         controls: what was done to the counts, in words.
     """
 

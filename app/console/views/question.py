@@ -14,7 +14,6 @@ from aegis_sdk.reading import declares_joint
 from app.console.commands import Commands, aegis, curl
 from app.console.forms import Form
 from app.console.viewers import Viewer
-from app.domain.errors import Fault
 from app.services.views import COARSE_WEIGHTS
 from app.web.bodies import invalid_document
 
@@ -224,12 +223,3 @@ def question_commands(
         (aegis("advise", entry_id, *options),) if len(weights) <= SLIDERS else (),
         (curl(viewer, f"/v1/entries/{entry_id}/advice", body=body),),
     )
-
-
-def field_faults(faults: Sequence[Fault]) -> Mapping[str, str]:
-    """The faults of a question by the field that they are about, such as `weights`; those of no field by ``."""
-    by_field: dict[str, str] = {}
-    for fault in faults:
-        field = fault.pointer.strip("/").partition("/")[0]
-        by_field.setdefault(field, fault.detail)
-    return by_field

@@ -79,6 +79,15 @@ async def test_two_configurations_stand_side_by_side(market):
     assert "The ranking has no configuration nothing" in (await look(api, f"{place}?second=nothing")).text
 
 
+async def test_a_comparison_is_with_the_best_on_every_page_of_the_ranking(market, monkeypatch):
+    monkeypatch.setattr("app.console.views.answer.ROWS", 1)
+    api, worker, entry = market
+    place = await answered(api, worker, entry, ASKED)
+    best = (await api.get(f"/v1{place}")).json()["configuration"]
+    for start in (1, 9_000):
+        assert f"Facts {best} c3" in (await look(api, f"{place}?start={start}&second=c3")).text
+
+
 @pytest.mark.parametrize(
     ("fields", "said"),
     [
