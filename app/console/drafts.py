@@ -6,14 +6,12 @@ import binascii
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from dataclasses import dataclass
 
-from pydantic import ValidationError
-
 from aegis_sdk import wire
 from app.console.entry_upload import EntryUpload
 from app.console.forms import Form
+from app.console.views.fields import validated_as
 from app.domain.entries import Visibility
 from app.domain.errors import InvalidDocumentError
-from app.web.bodies import invalid_document
 from app.web.codings import GZIP, CodingError, InflatedSizeError, Inflater, deflated
 from app.web.errors import BodyTooLargeError, MalformedRequestError
 from app.web.mapping import visibility_of
@@ -64,10 +62,7 @@ class Draft:
         if self.audience == "tenants" and not names:
             raise InvalidDocumentError("Name the tenants that are to see the entry, or choose who else does.")
         asked = {"tenants": names} if self.audience == "tenants" else self.audience
-        try:
-            return visibility_of(wire.VisibilityPatch.model_validate({"visibility": asked}).visibility)
-        except ValidationError as error:
-            raise invalid_document(error) from None
+        return visibility_of(validated_as(wire.VisibilityPatch, {"visibility": asked}).visibility)
 
 
 def read_draft(form: Form, limit: int) -> Draft:

@@ -15,7 +15,6 @@ from app.console.views.new_request import (
     new_request_commands,
     new_request_form,
     new_request_in,
-    version_in,
 )
 from app.console.views.refusals import Refusal
 from app.domain.data_requests import NewDataRequest
@@ -56,7 +55,7 @@ async def request_data(
     request: Request, viewer: ViewerDependency, state: StateDependency, form: FormDependency
 ) -> Response:
     """Make the request, once however often the form is sent, and lead to its page. A job finds its configuration."""
-    _, document = await document_of(state, viewer, form.text("entry"), version_in(form))
+    _, document = await document_of(state, viewer, form.text("entry"), form.version)
     names = [attribute["name"] for attribute in orjson.loads(document)["attributes"]]
 
     async def create(services: Factory) -> str:
@@ -64,7 +63,7 @@ async def request_data(
         new = NewDataRequest(question_of(asked), asked.purpose, asked.contact, asked.terms)
         rules = QuestionRules(state.question_budget, state.admission.required)
         service = services.data_requests(state.recent)
-        made = await service.create(viewer.caller, form.text("entry"), version_in(form), new, rules)
+        made = await service.create(viewer.caller, form.text("entry"), form.version, new, rules)
         _log.info("data requested", data_request=made.id, entry=made.entry_id, by=viewer.caller.subject)
         return made.id
 
@@ -82,7 +81,7 @@ async def _form_page(
     request: Request, viewer: Viewer, state: State, asked: Form, refusal: Refusal | None = None
 ) -> Response:
     """The form, with why it was refused."""
-    head, document = await document_of(state, viewer, asked.text("entry"), version_in(asked))
+    head, document = await document_of(state, viewer, asked.text("entry"), asked.version)
     schema = orjson.loads(document)
     names = [attribute["name"] for attribute in schema["attributes"]]
     answer = page(

@@ -1,7 +1,6 @@
 """Publishing: an entry file is checked, its verdict is shown, and then it is published."""
 
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import orjson
@@ -17,7 +16,7 @@ from app.console.page_route import PageRoute
 from app.console.raw_tables import RawTableError
 from app.console.reviewing import fault_lines, review_of
 from app.console.viewers import Viewer, ViewerDependency
-from app.console.views.entry import state_of
+from app.console.views.entry import is_seen
 from app.console.views.publish import FaultLine, is_readable, publish_commands, release_line, upload_commands
 from app.domain.entries import Head
 from app.domain.errors import (
@@ -116,19 +115,16 @@ async def _publish(state: State, viewer: Viewer, draft: Draft) -> Head:
     async with state.database.transaction() as session:
         catalogue = services_of(state, session).catalogue()
         named = (await catalogue.terms(viewer.caller, publication.name, admission)).named
-        if named is not None and named.digest == publication.content.digest:
+        if named is not None and named.digest == publication.content.digest and draft.entry_id in {"", named.id}:
             return named
         if draft.entry_id:
-            is_current = partial(_is_seen, draft.seen)
-            published = await catalogue.replace(viewer.caller, draft.entry_id, publication, is_current, admission)
+            published = await catalogue.replace(
+                viewer.caller, draft.entry_id, publication, is_seen(draft.seen), admission
+            )
         else:
             published = await catalogue.publish(viewer.caller, publication, admission)
     note_published(state, published)
     return published.head
-
-
-def _is_seen(seen: str, head: Head) -> bool:
-    return state_of(head) == seen
 
 
 async def _upload_page(

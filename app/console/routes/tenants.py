@@ -4,7 +4,6 @@ from collections.abc import Awaitable, Callable
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
-from sqlalchemy.ext.asyncio import AsyncSession
 
 from aegis_sdk import wire
 from app.console.commands import Commands, curl, server
@@ -121,7 +120,7 @@ async def _tenant_page(
     status: int = 200,
 ) -> Response:
     async with state.database.transaction() as session:
-        view = await _view(state, session, viewer, name, typed or {})
+        view = await _view(state, services_of(state, session), viewer, name, typed or {})
     return page(
         request,
         "operator/tenant.html",
@@ -134,8 +133,7 @@ async def _tenant_page(
     )
 
 
-async def _view(state: State, session: AsyncSession, viewer: Viewer, name: str, typed: dict[str, Typed]) -> TenantView:
-    services = services_of(state, session)
+async def _view(state: State, services: Factory, viewer: Viewer, name: str, typed: dict[str, Typed]) -> TenantView:
     administration, caller = services.administration(), viewer.caller
     _, policy = await administration.policy(caller, name)
     own, quota = await services.quotas().own(caller, name), await tenant_json.quota_body(services, caller, name)

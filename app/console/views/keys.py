@@ -6,7 +6,7 @@ from aegis_sdk import wire
 from app.console.commands import Commands, curl, server
 from app.console.forms import Form
 from app.console.viewers import Viewer
-from app.console.views.fields import document_of, whole_number
+from app.console.views.fields import validated_as, whole_number
 from app.domain.callers import DEFAULT_TENANT, Role
 
 #: Days for which a new key is valid unless something else is typed.
@@ -52,7 +52,7 @@ def key_request_in(form: Form) -> wire.KeyRequest:
         InvalidDocumentError: a field breaks a rule of the contract.
     """
     members = {"tenant": form.text("tenant"), "role": form.text("role")}
-    return document_of(wire.KeyRequest, members | {"expires_days": whole_number(form.text("expires_days"))})
+    return validated_as(wire.KeyRequest, members | {"expires_days": whole_number(form.text("expires_days"))})
 
 
 def rotation_in(form: Form) -> wire.RotationRequest:
@@ -62,7 +62,7 @@ def rotation_in(form: Form) -> wire.RotationRequest:
         InvalidDocumentError: a field breaks a rule of the contract.
     """
     members = {name: whole_number(form.text(name)) for name in ("overlap_hours", "expires_days") if form.text(name)}
-    return document_of(wire.RotationRequest, members)
+    return validated_as(wire.RotationRequest, members)
 
 
 def listing_commands(viewer: Viewer, tenant: str | None) -> Commands:

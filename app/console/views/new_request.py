@@ -66,12 +66,6 @@ def fields_of(seen: SeenAdvice) -> Form:
     return Form(question | {"entry": [advice.entry_id], "version": [str(advice.version)]})
 
 
-def version_in(form: Form) -> int | None:
-    """The version of the entry that a form is about; None for the latest."""
-    text = form.text("version")
-    return int(text) if text.isascii() and text.isdecimal() and len(text) <= 9 else None  # noqa: PLR2004 -- an int4
-
-
 def new_request_in(form: Form, names: Sequence[str]) -> wire.NewDataRequest:
     """The request that a form makes.
 

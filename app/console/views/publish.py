@@ -234,7 +234,7 @@ def plain_name(file: str) -> str:
 def audience_words(visibility: Visibility) -> str:
     """Who sees an entry, in words."""
     if visibility.audience is Audience.ALL:
-        return "everybody who may use this service"
+        return "everybody who uses this service"
     if visibility.audience is Audience.TENANTS:
         return f"your own tenant and {', '.join(visibility.tenants)}"
     return "your own tenant"

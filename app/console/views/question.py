@@ -6,16 +6,14 @@ from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from pydantic import ValidationError
-
 from aegis_advisor.measures import MEASURES
 from aegis_sdk import wire
 from aegis_sdk.reading import declares_joint
 from app.console.commands import Commands, aegis, curl
 from app.console.forms import Form
 from app.console.viewers import Viewer
+from app.console.views.fields import number, validated_as
 from app.services.views import COARSE_WEIGHTS
-from app.web.bodies import invalid_document
 
 #: The weights that a slider can have: those that everybody may ask with. It begins in its place for a weight of 1.
 STEPS: Final = COARSE_WEIGHTS
@@ -30,16 +28,16 @@ MEASURE_WORDS: Final[Mapping[str, str]] = {
     "joint_interactions": "the same with what pairs of attributes tell only together",
     "mutual_information": "bits that each attribute tells",
     "normalised_mutual_information": "bits that each tells, of all that it has",
-    "chi_square": "how far each is from independent of the label",
+    "chi_square": "how far each is from being independent of the label",
     "g1": "pairs of records that contradict each other",
     "g2": "records that contradict another one",
     "g3": "records that a rule by each gets wrong",
     "theils_u": "uncertainty about the label that each removes",
     "goodman_kruskal_lambda": "wrong guesses that each avoids",
-    "goodman_kruskal_tau": "wrong guesses in proportion that each avoids",
+    "goodman_kruskal_tau": "wrong guesses that each avoids, if guesses are proportional",
     "cramers_v": "association of each with the label",
     "cramers_v_corrected": "the same, corrected for chance",
-    "jensen_shannon": "distance of each from independent of the label, in bits",
+    "jensen_shannon": "distance of each from being independent of the label, in bits",
 }
 
 #: What people most often require, so that these fields stand first.
@@ -116,10 +114,7 @@ def question_in(form: Form, names: Sequence[str]) -> wire.AdviceRequest:
     Raises:
         InvalidDocumentError: a field breaks a rule of the contract.
     """
-    try:
-        return wire.AdviceRequest.model_validate(question_members(form, names) | {"limit": None})
-    except ValidationError as error:
-        raise invalid_document(error) from None
+    return validated_as(wire.AdviceRequest, question_members(form, names) | {"limit": None})
 
 
 def question_members(form: Form, names: Sequence[str]) -> dict[str, Any]:
@@ -135,37 +130,24 @@ def _members(form: Form, names: Sequence[str]) -> Iterator[tuple[str, Any]]:
         yield "attributes", chosen
     weights = {name: weight for name in chosen or names if (weight := _weight(form, name)) != 1}
     yield "weights", weights or None
-    required = {name: _number(form.text(f"require-{name}")) for name in wire.PRIVACY_CRITERIA}
+    required = {name: number(form.text(f"require-{name}")) for name in wire.PRIVACY_CRITERIA}
     yield "require", {name: number for name, number in required.items() if number is not None} or None
     yield "kinds", ["masked", "generated"] if "generated" in form.texts("kinds") else ["masked"]
 
 
 def _weight(form: Form, name: str) -> object:
     """A weight: the number in an address, or that of its slider; 1 if there is neither."""
-    given = _number(form.text(f"weight-{name}"))
+    given = number(form.text(f"weight-{name}"))
     return STEPS[_step(form, name)] if given is None else given
 
 
 def _step(form: Form, name: str) -> int:
     """The place of a weight in `STEPS`: that of the slider, or the one nearest to the weight in an address."""
-    weight = _number(form.text(f"weight-{name}"))
+    weight = number(form.text(f"weight-{name}"))
     if isinstance(weight, float) and math.isfinite(weight):
         return min(range(len(STEPS)), key=lambda place: abs(STEPS[place] - weight))
     step = form.text(f"step-{name}")
     return int(step) if step in map(str, range(len(STEPS))) else _USUAL
-
-
-def _number(text: str) -> object:
-    """The number that a text writes, with a point or a comma; the text itself if it is none, and None if it is empty.
-
-    The contract then says what is wrong with it.
-    """
-    if not text:
-        return None
-    try:
-        return float(text.replace(",", "."))
-    except ValueError:
-        return text
 
 
 def _usual(schema: Mapping[str, Any]) -> str:

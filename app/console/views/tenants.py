@@ -8,7 +8,7 @@ from aegis_sdk import wire
 from app.console.commands import Commands, curl, server
 from app.console.forms import Form
 from app.console.viewers import Viewer
-from app.console.views.fields import NumberField, Typed, document_of, number, whole_number
+from app.console.views.fields import NumberField, Typed, number, validated_as, whole_number
 from app.console.words import bound, count
 from app.domain.quotas import LIMITS, Quota
 from app.domain.tenants import TenantPolicy
@@ -84,7 +84,7 @@ def policy_in(form: Form) -> wire.PolicyDocument:
         InvalidDocumentError: a field breaks a rule of the contract.
     """
     required = {name: number(form.text(name)) for name in wire.PRIVACY_CRITERIA if form.text(name)}
-    return document_of(wire.PolicyDocument, {"require": required, "sign_off": form.has("sign_off")})
+    return validated_as(wire.PolicyDocument, {"require": required, "sign_off": form.has("sign_off")})
 
 
 def quota_in(form: Form) -> wire.QuotaDocument:
@@ -93,7 +93,7 @@ def quota_in(form: Form) -> wire.QuotaDocument:
     Raises:
         InvalidDocumentError: a field breaks a rule of the contract.
     """
-    return document_of(wire.QuotaDocument, {name: whole_number(form.text(name)) for name in LIMITS})
+    return validated_as(wire.QuotaDocument, {name: whole_number(form.text(name)) for name in LIMITS})
 
 
 def tenant_link(name: str, **fields: str) -> str:
