@@ -8,7 +8,7 @@ from app.console.commands import Commands
 from app.console.page import page
 from app.console.page_route import PageRoute
 from app.console.viewers import Viewer, ViewerDependency
-from app.console.views.audit import CheckView, RecordsForm, ShownRecord, audit_commands, export_lines, keys_line
+from app.console.views.audit import CheckView, RecordsForm, ShownRecord, audit_commands, export_lines
 from app.domain.audit import Place
 from app.services.audit_chain import START
 from app.web.audit_check import check_part
@@ -53,7 +53,7 @@ async def check_log(
 ) -> Response:
     """Check the log from a record on, part by part; the page goes on by itself."""
     check = await _checked(state, viewer, Place(after, own), signed)
-    commands = Commands(export_lines(), (keys_line(viewer),))
+    commands = Commands(export_lines(viewer))
     return page(request, "operator/audit_check.html", check=check, commands=commands, here="operator")
 
 
