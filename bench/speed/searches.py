@@ -6,7 +6,6 @@
 """
 
 import argparse
-import subprocess
 import time
 from collections.abc import Iterator
 from functools import partial
@@ -18,7 +17,7 @@ import psycopg
 from aegis_sdk import Client
 from aegis_sdk.wire import EXAMPLE_ENTRY
 from bench.measuring import MILLISECONDS, heading, percentile, run, table, timed, verdict
-from bench.speed.market import PROVIDER, SERVER, Marketplace, marketplace
+from bench.speed.market import PROVIDER, Marketplace, key, marketplace
 
 TIMES, WARM = 40, 12
 TARGET = 40.0
@@ -106,7 +105,7 @@ def main(entries: int = 100_000) -> None:
     with marketplace(0, [CONSUMER]) as market:
         seconds, _ = timed(partial(_fill, market, entries))
         print(f"(filled in {seconds:.0f} s)")
-        callers = {"operator": _operator(market), "consumer": market.keys[CONSUMER]}
+        callers = {"operator": key(market.environment, "operations", "operator"), "consumer": market.keys[CONSUMER]}
         rows = list(_rows(market.url, callers))
         table(
             ["search", "found", *(f"{name}, {p}" for name in callers for p in ("p50", "p99", "core"))],
@@ -129,18 +128,12 @@ def _fill(market: Marketplace, entries: int) -> None:
         connection.execute(_VACUUM)
 
 
-def _operator(market: Marketplace) -> str:
-    command = [*SERVER, "keys", "create", "--tenant", "operations", "--role", "operator"]
-    made = subprocess.run(command, env=market.environment, check=True, stdout=subprocess.PIPE, text=True)
-    return made.stdout.split()[-1]
-
-
 def _rows(url: str, callers: dict[str, str]) -> Iterator[tuple[list[str], float]]:
     """A row for each search, and the slower median of its two callers."""
     for name, params in CASES.items():
         cells, medians, sizes = [], [], []
-        for key in callers.values():
-            with httpx.Client(base_url=url, headers={"Authorization": f"Bearer {key}"}, timeout=60) as client:
+        for own_key in callers.values():
+            with httpx.Client(base_url=url, headers={"Authorization": f"Bearer {own_key}"}, timeout=60) as client:
                 _answers(client, params, WARM)
                 before = _core_seconds()
                 seconds, size = _answers(client, params, TIMES)
