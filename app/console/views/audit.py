@@ -114,12 +114,6 @@ class CheckView:
     signed: int
 
     @property
-    def following(self) -> str:
-        """The parameters of the next part."""
-        last = self.part.last
-        return urlencode({"after": last.sequence, "hash": last.hash, "signed": self.signed})
-
-    @property
     def coverage(self) -> str:
         """What signatures cover."""
         return coverage(self.part.last, self.signed)

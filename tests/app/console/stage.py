@@ -131,7 +131,12 @@ class Stage:
             head = {"entry": self.head["id"], "version": "1", "terms": self.head["terms"], "accept": "yes"}
             return once | _QUESTION | _SAID | head
         key = self.keys["consumer"].get("Authorization", "").rpartition(" ")[2]
-        return once | {"tenant": self.tenant, "role": "consumer", "expires_days": "9", "overlap_hours": "1", "key": key}
+        reached = {"after": "0", "hash": START.hash, "signed": "0"}
+        return (
+            once
+            | reached
+            | {"tenant": self.tenant, "role": "consumer", "expires_days": "9", "overlap_hours": "1", "key": key}
+        )
 
     async def send(self, who: str, route: str, path: str, fields: dict[str, str], **headers: str) -> httpx.Response:
         """Send a form as one of the people, or as nobody, does from an own page; `csrf` is that of its page."""
@@ -153,7 +158,6 @@ _QUERIES: Mapping[str, str] = {
     "GET /entries/{entry_id}/counts": "?attribute=age",
     "GET /requests/new": "?entry={entry_id}",
     "GET /publish": "?version_of={entry_id}",
-    "GET /operator/audit/check/part": f"?after=0&hash={START.hash}",
 }
 
 
