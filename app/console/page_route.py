@@ -44,15 +44,16 @@ def refusal_page(request: Request, error: RefusalError) -> Response:
     """The page that says what was refused and why."""
     status, title = status_and_title(error)
     faults = error.faults if isinstance(error, InvalidDocumentError) else ()
-    answer = _problem_page(request, status, title, error.code, error.detail, faults)
+    answer = problem_page(request, status, title, error.code, error.detail, faults)
     if isinstance(error, WaitError):
         answer.headers["Retry-After"] = str(error.seconds)
     return answer
 
 
-def _problem_page(
-    request: Request, status: int, title: str, code: str, detail: str, faults: Sequence[Fault]
+def problem_page(
+    request: Request, status: int, title: str, code: str, detail: str, faults: Sequence[Fault] = ()
 ) -> Response:
+    """A page about a problem, with the first hundred faults by their places."""
     request.app.state.metrics.refused(code)
     shown = {"title": title, "detail": detail, "code": code, "status": status, "request_id": request_id(request)}
     left_out = max(len(faults) - FAULTS_SHOWN, 0)
@@ -61,7 +62,7 @@ def _problem_page(
 
 def _invalid_parameter(request: Request, error: RequestValidationError) -> Response:
     faults = [Fault(pointer_of(line["loc"][1:]), line["msg"]) for line in error.errors()]
-    return _problem_page(request, 422, "Invalid", "invalid", "A parameter of the page's address is invalid.", faults)
+    return problem_page(request, 422, "Invalid", "invalid", "A parameter of the page's address is invalid.", faults)
 
 
 def _sign_in(request: Request, error: UnknownKeyError) -> Response:

@@ -11,7 +11,7 @@ import pytest
 from app.console.glossary import glossary
 from app.console.routes.static import TYPES
 from app.console.words import anchor, moment, plural, share, significant, size
-from tests.app.console.html import SENT, look
+from tests.app.console.html import BROWSER, SENT, look
 from tests.service import publish, running_app
 
 STATIC = Path("app/console/static")
@@ -58,6 +58,17 @@ async def test_what_is_not_there_is_a_page_that_says_so(shared_api):
     found = await look(shared_api, f"/advice/{UNKNOWN}", 404)
     assert f"There is no advice {UNKNOWN}" in found.text
     assert "/" in found.links
+
+
+@pytest.mark.parametrize("path", ["/nonexistent", "/requests/", "/<script>"])
+async def test_an_address_without_a_page_is_a_page_that_says_so(shared_api, path):
+    assert f"There is no page {path}" in (await look(shared_api, path, 404)).text
+    assert (await shared_api.get(path)).headers["Content-Type"] == "application/problem+json"
+    assert (await shared_api.get(f"/v1{path}", headers=BROWSER)).headers["Content-Type"] == "application/problem+json"
+
+
+async def test_a_page_that_is_only_sent_to_says_so(shared_api):
+    assert "that can be asked for by GET" in (await look(shared_api, "/sign-out", 405)).text
 
 
 async def test_an_invalid_parameter_is_named(shared_api):
