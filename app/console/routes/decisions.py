@@ -83,15 +83,15 @@ async def change_request(
     if action not in STEPS:
         raise NotFoundError(f"Nobody can {action[:50]} a request here.")
     try:
-        await _take(state, viewer, request_id, action, form)
+        changed_id = await _take(state, viewer, request_id, action, form)
     except (NotFoundError, UnknownKeyError):
         raise
     except RefusalError as error:
         return await refused_page(request, viewer, state, request_id, action, form, Refusal.of(request, error))
-    return Response(status_code=303, headers={"Location": f"/requests/{request_id}"})
+    return Response(status_code=303, headers={"Location": f"/requests/{changed_id}"})
 
 
-async def _take(state: State, viewer: Viewer, request_id: str, action: str, form: Form) -> None:
+async def _take(state: State, viewer: Viewer, request_id: str, action: str, form: Form) -> str:
     async def act(services: Factory) -> str:
         service = services.data_requests(state.recent)
         changed = await STEPS[action](service, viewer.caller, request_id, form)
@@ -102,7 +102,7 @@ async def _take(state: State, viewer: Viewer, request_id: str, action: str, form
             _log.info("request changed", data_request=changed.id, action=str(action), by=by)
         return changed.id
 
-    await once(state, viewer, f"/requests/{request_id}/{action}", form, act)
+    return await once(state, viewer, f"/requests/{request_id}/{action}", form, act)
 
 
 def _validated(model: type[Asked], members: Mapping[str, Any]) -> Asked:
