@@ -84,15 +84,15 @@ async def change_request(
     if action not in STEPS:
         raise NotFoundError(f"There is no step {action[:50]!r} of a request.")
     try:
-        await _take(state, viewer, request_id, action, form)
+        changed_id = await _take(state, viewer, request_id, action, form)
     except (NotFoundError, UnknownKeyError):
         raise
     except RefusalError as error:
         return await refused_page(request, viewer, state, request_id, action, form, Refusal.of(request, error))
-    return see(f"/requests/{request_id}")
+    return see(f"/requests/{changed_id}")
 
 
-async def _take(state: State, viewer: Viewer, request_id: str, action: str, form: Form) -> None:
+async def _take(state: State, viewer: Viewer, request_id: str, action: str, form: Form) -> str:
     async def act(services: Factory) -> str:
         service = services.data_requests(state.recent)
         changed = await STEPS[action](service, viewer.caller, request_id, form)
@@ -103,7 +103,7 @@ async def _take(state: State, viewer: Viewer, request_id: str, action: str, form
             _log.info("request changed", data_request=changed.id, action=str(action), by=by)
         return changed.id
 
-    await once(state, viewer, f"/requests/{request_id}/{action}", form, act)
+    return await once(state, viewer, f"/requests/{request_id}/{action}", form, act)
 
 
 def _reason(form: Form) -> dict[str, Any]:

@@ -41,8 +41,8 @@ async def set_visibility(
         return _visibility_page(request, viewer, head, asked.refused(error))
     async with state.database.transaction() as session:
         catalogue = services_of(state, session).catalogue()
-        await catalogue.set_visibility(viewer.caller, entry_id, wanted, is_seen(form.text("state")))
-    return see(f"/entries/{entry_id}")
+        head = await catalogue.set_visibility(viewer.caller, entry_id, wanted, is_seen(form.text("state")))
+    return see(f"/entries/{head.id}")
 
 
 @router.get("/delete")

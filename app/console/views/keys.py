@@ -12,6 +12,9 @@ from app.domain.callers import DEFAULT_TENANT, Role
 #: Days for which a new key is valid unless something else is typed.
 USUAL_DAYS = 365
 
+#: The most digits of a number of days that lines for a terminal repeat.
+_LONGEST_NUMBER = 9
+
 #: What each role is for.
 ROLES = {
     Role.CONSUMER: "reads what its tenant may see, asks for advice and requests data",
@@ -76,7 +79,7 @@ def creation_commands(viewer: Viewer, form: KeyForm) -> Commands:
     """The lines that create the same key."""
     options = ["--tenant", form.tenant, "--role", form.role]
     body: dict[str, object] = {"tenant": form.tenant, "role": form.role}
-    if form.days.isdigit():
+    if form.days.isascii() and form.days.isdigit() and len(form.days) <= _LONGEST_NUMBER:
         options += ["--expires-days", form.days]
         body["expires_days"] = int(form.days)
     return Commands((server("keys", "create", *options),), (curl(viewer, "/v1/keys", body=body),))
