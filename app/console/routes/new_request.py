@@ -1,6 +1,5 @@
 """The form by which a consumer requests the masked table of an entry."""
 
-import orjson
 import structlog
 from fastapi import APIRouter, Request, Response
 
@@ -8,8 +7,10 @@ from app.console.forms import Form, FormDependency
 from app.console.once import draw_key, once
 from app.console.page import page, see
 from app.console.page_route import PageRoute
-from app.console.routes.advice import document_of
+from app.console.routes.entry_index import read_index
 from app.console.viewers import Viewer, ViewerDependency
+from app.console.views.entry_index import read_part
+from app.console.views.entry_parts import ABOUT, NAMES
 from app.console.views.new_request import (
     fields_of,
     new_request_commands,
@@ -55,8 +56,8 @@ async def request_data(
     request: Request, viewer: ViewerDependency, state: StateDependency, form: FormDependency
 ) -> Response:
     """Make the request, once however often the form is sent, and lead to its page. A job finds its configuration."""
-    _, document = await document_of(state, viewer, form.text("entry"), form.version)
-    names = [attribute["name"] for attribute in orjson.loads(document)["attributes"]]
+    _, index = await read_index(state, viewer.caller, form.text("entry"), form.version)
+    names = read_part(index.names, NAMES)
 
     async def create(services: Factory) -> str:
         asked = new_request_in(form, names)
@@ -81,14 +82,13 @@ async def _form_page(
     request: Request, viewer: Viewer, state: State, asked: Form, refusal: Refusal | None = None
 ) -> Response:
     """The form, with why it was refused."""
-    head, document = await document_of(state, viewer, asked.text("entry"), asked.version)
-    schema = orjson.loads(document)
-    names = [attribute["name"] for attribute in schema["attributes"]]
+    head, index = await read_index(state, viewer.caller, asked.text("entry"), asked.version)
+    about, names = read_part(index.about, ABOUT), read_part(index.names, NAMES)
     answer = page(
         request,
         "new_request.html",
         200 if refusal is None else refusal.status,
-        view=new_request_form(head, schema, asked, draw_key()),
+        view=new_request_form(head, about, names, asked, draw_key()),
         refusal=refusal,
         by_field={} if refusal is None else refusal.by_field,
         commands=new_request_commands(viewer, head, asked, names),

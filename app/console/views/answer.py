@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import urlencode
 
-import orjson
 from markupsafe import Markup
 from pydantic import BaseModel, Field
 
@@ -16,12 +15,18 @@ from app.console.views.compared import compared_chart
 from app.console.views.costs import costs_chart
 from app.console.views.frontier import PROTECTION, frontier_chart, protections_of
 from app.console.words import number, share, significant
+from app.services.advice import SeenAdvice
+from app.web.advice_json import advice_json
+from app.web.mapping import entry_document
 
 #: Rows of the ranking on a page.
 ROWS: Final = 25
 
 #: So many criteria have a column in the ranking.
 _COLUMNS: Final = 4
+
+#: About what the rows of a page and its facts take in memory.
+_FEW_BYTES: Final = 50_000
 
 Answer = wire.Advice | wire.CoarseAdvice
 
@@ -113,16 +118,34 @@ class AnswerView:
     unknown: str
     names: tuple[str, ...]
 
+    @property
+    def size(self) -> int:
+        """How many bytes it takes, more or less."""
+        charts = len(self.frontier) + len(self.costs) + (0 if self.comparison is None else len(self.comparison.chart))
+        return _FEW_BYTES + 2 * charts + sum(64 + len(name) for name in self.names)
 
-def answer_view(answer: bytes, document: bytes, choices: Choices) -> AnswerView:
+
+def answer_view(
+    seen: SeenAdvice,
+    schema: bytes,
+    configurations: bytes,
+    in_full: bool,  # noqa: FBT001 -- a child process takes arguments by position
+    choices: Choices,
+) -> AnswerView:
     """The page of an answer that has succeeded. Slow for long rankings: run it in a child process then.
 
     Args:
-        answer: the answer as JSON, as the viewer may read it.
-        document: the schema of its entry as JSON, likewise.
-        choices: what the viewer has chosen.
+        seen: the answer and its view for the reader.
+        schema: the schema of its entry, as stored.
+        configurations: those of its entry, as stored.
+        in_full: whether the reader may read all of these.
+        choices: what the reader has chosen.
     """
-    advice, schema = wire.AdviceAnswer.model_validate_json(answer).root, orjson.loads(document)
+    advice = wire.AdviceAnswer.model_validate_json(advice_json(seen)).root
+    return _view(advice, entry_document(schema, configurations, in_full=in_full), choices)
+
+
+def _view(advice: Answer, schema: Mapping[str, Any], choices: Choices) -> AnswerView:
     ranking = advice.ranking or []
     if choices.start >= len(ranking):
         choices = choices.model_copy(update={"start": 0})

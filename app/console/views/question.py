@@ -8,10 +8,10 @@ from urllib.parse import urlencode
 
 from aegis_advisor.measures import MEASURES
 from aegis_sdk import wire
-from aegis_sdk.reading import declares_joint
 from app.console.commands import Commands, aegis, curl
 from app.console.forms import Form
 from app.console.viewers import Viewer
+from app.console.views.entry_parts import About
 from app.console.views.fields import number, validated_as
 from app.services.views import COARSE_WEIGHTS
 
@@ -87,19 +87,24 @@ class QuestionForm:
     wants_generated: bool
 
 
-def question_form(schema: Mapping[str, Any], asked: Form) -> QuestionForm:
-    """The form for an entry, filled in as far as something was asked."""
-    names = [attribute["name"] for attribute in schema["attributes"]]
+def question_form(about: About, names: Sequence[str], asked: Form) -> QuestionForm:
+    """The form for an entry, filled in as far as something was asked.
+
+    Args:
+        about: what the entry says of itself.
+        names: its attributes.
+        asked: the fields.
+    """
     chosen = frozenset(asked.texts("attributes") or names)
     few = len(names) <= SLIDERS
     return QuestionForm(
         measures={name: f"{name}: {MEASURE_WORDS.get(name, measure.formula)}" for name, measure in MEASURES.items()},
-        measure=asked.text("measure") or _usual(schema),
+        measure=asked.text("measure") or about.measure,
         sliders=tuple(Slider(name, name in chosen, _step(asked, name)) for name in names) if few else (),
         named="" if few else ", ".join(asked.texts("attributes")) or asked.text("named"),
         attributes=len(names),
-        criteria={name: asked.text(f"require-{name}") for name in _criteria(schema)},
-        has_generated=_has_generated(schema),
+        criteria={name: asked.text(f"require-{name}") for name in _criteria(about)},
+        has_generated=about.generated > 0,
         wants_generated="generated" in asked.texts("kinds"),
     )
 
@@ -150,22 +155,11 @@ def _step(form: Form, name: str) -> int:
     return int(step) if step in map(str, range(len(STEPS))) else _USUAL
 
 
-def _usual(schema: Mapping[str, Any]) -> str:
-    """The measure that lost least in the evaluation, of those that the entry has the counts or the figures for."""
-    return "joint" if schema.get("pairs") or declares_joint(schema) else "mutual_information"
-
-
-def _criteria(schema: Mapping[str, Any]) -> list[str]:
+def _criteria(about: About) -> list[str]:
     """The privacy criteria for which any configuration vouches, those that people require most often first."""
-    table = schema.get("configuration_table") or {}
-    vouched = {name for row in schema.get("configurations") or () for name in row.get("privacy") or ()}
-    vouched |= (table.get("privacy") or {}).keys()
+    vouched = {each.name for each in about.vouched}
     rest = [name for name in wire.PRIVACY_CRITERIA if name not in _FIRST]
     return [name for name in (*_FIRST, *rest) if name in vouched or name == "k"]
-
-
-def _has_generated(schema: Mapping[str, Any]) -> bool:
-    return any(row.get("kind") == "generated" for row in schema.get("configurations") or ())
 
 
 def question_link(entry_id: str, question: Mapping[str, Any]) -> str:

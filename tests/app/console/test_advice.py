@@ -1,17 +1,22 @@
 """The advice workbench: the form, asking, progress, and the answer as its reader may see it."""
 
 import re
+from dataclasses import replace
 
 import orjson
 import pytest
 
 from aegis_advisor.measures import MEASURES
+from app.console import viewers
 from app.console.views.question import MEASURE_WORDS
+from app.domain.callers import Caller, Role
 from tests.app.api.test_views import two_attributes
-from tests.app.console.html import BROWSER, Html, look, send
+from tests.app.console.html import BROWSER, Html, look, send, send_form
 from tests.service import Worker, example_entry, publish, running_app
 
 ASKED = {"measure": "mutual_information"}
+STRANGER = Caller("stranger", frozenset({Role.CONSUMER}), "key-of-a-stranger")
+OWNER = Caller("default", frozenset({Role.PROVIDER}), "key-of-an-owner")
 NASTY = "<script>alert(1)</script>\"'&\u202e\U0001f600"
 
 
@@ -21,6 +26,12 @@ async def answered(api, worker, entry_id, fields):
     assert answer.status_code == 303, answer.text
     await worker.run()
     return answer.headers["Location"]
+
+
+@pytest.fixture(name="seen_by")
+def _seen_by(monkeypatch):
+    """Has pages shown to a caller instead of the developer."""
+    return lambda caller: monkeypatch.setattr(viewers, "DEVELOPER", caller)
 
 
 @pytest.fixture(name="market")
@@ -69,6 +80,31 @@ async def test_the_command_of_a_page_asks_the_same(market):
     line = re.search(r"curl -s -H 'Content-Type: application/json' --data-binary '([^']*)'", shown)
     answer = await api.post(f"/v1/entries/{entry}/advice", json=orjson.loads(line[1]))
     assert answer.json()["id"] == place.rpartition("/")[2]
+
+
+async def test_a_kept_answer_is_refused_to_those_who_may_not_read_it_now(market, seen_by):
+    api, worker, entry = market
+    seen_by(STRANGER)
+    place = await answered(api, worker, entry, ASKED)
+    assert await look(api, place)
+    seen_by(replace(STRANGER, tenant="third"))
+    await look(api, place, 404)
+    seen_by(OWNER)
+    await look(api, place, 404)
+    path = f"/entries/{entry}/visibility"
+    assert (await send_form(api, await look(api, path), path, audience="private")).status_code == 303
+    seen_by(STRANGER)
+    await look(api, place, 404)
+
+
+async def test_a_kept_answer_is_another_for_owners_than_for_others_of_their_tenant(market, seen_by):
+    api, worker, entry = market
+    consumer = replace(OWNER, roles=frozenset({Role.CONSUMER}))
+    seen_by(consumer)
+    place = await answered(api, worker, entry, ASKED)
+    for caller, is_full in ((consumer, False), (OWNER, True), (consumer, False), (OWNER, True)):
+        seen_by(caller)
+        assert ("What each masking keeps" not in (await look(api, place)).text) is is_full
 
 
 async def test_two_configurations_stand_side_by_side(market):
