@@ -150,7 +150,7 @@ async def _question_page(
         left = await advice.questions_left(viewer.caller, head, state.question_budget)
     faults = error.faults if isinstance(error, InvalidDocumentError) else ()
     about, names = read_part(index.about, ABOUT), read_part(index.names, NAMES)
-    form = question_form(about, names, asked)
+    form = question_form(about, names, asked, faults)
     shown = {"measure": form.measure, "kinds": ["masked"]}
     return page(
         request,

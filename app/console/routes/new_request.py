@@ -88,7 +88,7 @@ async def _form_page(
         request,
         "new_request.html",
         200 if refusal is None else refusal.status,
-        view=new_request_form(head, about, names, asked, draw_key()),
+        view=new_request_form(head, about, names, asked, draw_key(), () if refusal is None else refusal.faults),
         refusal=refusal,
         by_field={} if refusal is None else refusal.by_field,
         commands=new_request_commands(viewer, head, asked, names),

@@ -43,11 +43,13 @@ class NewRequestForm:
     once: str
 
 
-def new_request_form(head: Head, about: About, names: Sequence[str], asked: Form, key: str) -> NewRequestForm:
+def new_request_form(
+    head: Head, about: About, names: Sequence[str], asked: Form, key: str, faults: Sequence[Fault] = ()
+) -> NewRequestForm:
     """The form for an entry, filled in as far as something was typed or stands in the address."""
     return NewRequestForm(
         head=head,
-        question=question_form(about, names, asked),
+        question=question_form(about, names, asked, faults),
         policy=about.terms,
         purpose=asked.text("purpose"),
         contact=asked.text("contact"),
