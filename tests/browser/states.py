@@ -1,17 +1,26 @@
 """All pages of the console in all their states: where they are, who sees them, and what they say."""
 
-import json
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
-from playwright.async_api import Page
-
 from tests.app.console.test_publish import large_counts
-from tests.browser.world import World, hostile, survey
-from tests.service import example_entry
-
-Reach = Callable[[Page, World], Awaitable[None]]
+from tests.browser.reaching import (
+    FAULTY,
+    VOUCHED_TOO_LITTLE,
+    Reach,
+    folded,
+    forged,
+    giving,
+    make_key,
+    make_key_twice,
+    pressing,
+    raw_table,
+    replace_key,
+    request_in_vain,
+    send_table,
+    show_to_no_name,
+)
+from tests.browser.world import hostile, survey
 
 
 @dataclass(frozen=True)
@@ -45,104 +54,6 @@ def main(name: str, path: str, says: str, who: str = "provider", reach: Reach | 
     """A state that the ordinary test run looks at."""
     return State(name, path, says, who, reach, is_main=True, **more)
 
-
-def giving(document: Any, name: str = "entry.json") -> Reach:
-    """Have a file checked."""
-    content = document if isinstance(document, bytes) else json.dumps(document).encode()
-
-    async def reach(page: Page, _: World) -> None:
-        file = {"name": name, "mimeType": "application/octet-stream", "buffer": content}
-        await page.get_by_label("Entry file").set_input_files(file)  # type: ignore[arg-type]
-        if await page.locator("#entry-raw").is_hidden():
-            await page.get_by_role("button", name="Check").click()
-
-    return reach
-
-
-def pressing(button: str, **fields: str) -> Reach:
-    """Fill in fields by the names that they have for people, and press a button."""
-
-    async def reach(page: Page, _: World) -> None:
-        for label, text in fields.items():
-            await page.get_by_label(label, exact=True).fill(text)
-        await page.get_by_role("button", name=button, exact=True).click()
-
-    return reach
-
-
-def folded(summary: str, button: str, **fields: str) -> Reach:
-    """Open what is folded, and send its form."""
-
-    async def reach(page: Page, _: World) -> None:
-        card = page.locator("details", has=page.locator("summary", has_text=summary)).first
-        await card.locator("summary").first.click()
-        for label, text in fields.items():
-            await card.get_by_label(label).fill(text)
-        await card.get_by_role("button", name=button, exact=True).click()
-
-    return reach
-
-
-async def raw_table(page: Page, _: World) -> None:
-    """Choose a table."""
-    file = {"name": "people.csv", "mimeType": "text/csv", "buffer": b"age,ill\n41,yes\n"}
-    await page.get_by_label("Entry file").set_input_files(file)  # type: ignore[arg-type]
-
-
-async def send_table(page: Page, world: World) -> None:
-    """Send a table, which only a browser without scripts does."""
-    await raw_table(page, world)
-    await page.get_by_role("button", name="Check").click()
-
-
-async def make_key(page: Page, world: World) -> None:
-    """Create a key."""
-    await page.get_by_label("Tenant", exact=True).fill(world.ids["ward"])
-    await page.get_by_role("button", name="Create the key").click()
-    await page.get_by_text("Copy the key now").wait_for()
-
-
-async def make_key_twice(page: Page, world: World) -> None:
-    """Create a key, go back, and send the form again."""
-    await make_key(page, world)
-    await page.go_back()
-    await make_key(page, world) if await page.get_by_label("Tenant", exact=True).input_value() == "" else None
-    await page.get_by_role("button", name="Create the key").click()
-
-
-async def replace_key(page: Page, world: World) -> None:
-    """Replace a key that was made for it."""
-    about = {"tenant": world.ids["ward"], "role": "consumer"}
-    key = world.call("operator", "POST", "/v1/keys", json=about)["prefix"]
-    await page.goto(f"/operator/keys/{key}")
-    await page.get_by_role("button", name="Replace the key").click()
-
-
-async def accept_nobody(page: Page, _: World) -> None:
-    """Show an entry to tenants without naming one."""
-    await page.get_by_label("The tenants named below").check()
-    await page.get_by_role("button", name="Change who sees it").click()
-
-
-async def request_in_vain(page: Page, _: World) -> None:
-    """Send the form of a request with a limit that is no number."""
-    await page.get_by_label("Purpose").fill("A study")
-    await page.get_by_label("Contact").fill("data@lab.example")
-    await page.get_by_label("We accept these terms").check()
-    await page.get_by_label("k, at least", exact=True).fill("many")
-    await page.get_by_role("button", name="Request", exact=True).click()
-
-
-async def forged(page: Page, _: World) -> None:
-    """Send a form without its token."""
-    await page.locator("input[name=csrf]").first.evaluate("field => field.value = 'forged'")
-    await page.get_by_role("button", name="Set the policy").click()
-
-
-FAULTY = example_entry(records=-1, label={"name": "health"})
-VOUCHED_TOO_LITTLE = survey(name="little") | {
-    "configurations": [{"id": "c", "maskings": {"age": "age-2", "sex": "sex-2"}, "privacy": {"k": 2}}]
-}
 
 #: In a service that needs keys, with all that there can be.
 STATES = (
@@ -189,7 +100,7 @@ STATES = (
     State("counts of an attribute", "/entries/{entry}/counts?attribute=age", "unmasked"),
     State("hostile counts", "/entries/{hostile}/counts?attribute={HOSTILE}", "alert(1)"),
     main("who sees an entry", "/entries/{entry}/visibility", "Who else"),
-    State("nobody who sees an entry", "/entries/{entry}/visibility", "Who else", reach=accept_nobody, then=422),
+    State("nobody who sees an entry", "/entries/{old}/visibility", "(line 1)", reach=show_to_no_name, then=422),
     main("an entry to delete", "/entries/{entry}/delete", "This cannot be undone"),
     # Advice
     main("a question", "/entries/{entry}/ask", "left for your tenant", "consumer"),
@@ -221,11 +132,11 @@ STATES = (
     State("a check of hostile texts", "/publish", "alert(1)", reach=giving(hostile(name="checked"))),
     main("a faulty file", "/publish", "is refused; nothing was kept", reach=giving(FAULTY), then=422),
     State("a file of another kind", "/publish", "This file is no entry file", reach=raw_table),
-    State("a table that was sent", "/publish", "This is not an entry file", reach=send_table, then=422, scripts=False),
+    State("a table that was sent", "/publish", "This is not an entry file", reach=send_table, then=415, scripts=False),
     State(
         "too little privacy",
         "/publish",
-        "does not vouch for the privacy",
+        "which a policy requires here",
         "ward's provider",
         giving(VOUCHED_TOO_LITTLE),
     ),
@@ -314,7 +225,13 @@ STATES = (
         then=422,
     ),
     main("the audit log", "/operator/audit", "Records, newest first", "operator"),
-    State("an audit log in vain", "/operator/audit?entry=none", "No record is like that", "operator"),
+    State(
+        "an audit log in vain",
+        "/operator/audit?entry=00000000-0000-0000-0000-000000000000",
+        "No record is like that",
+        "operator",
+    ),
+    State("a wrong search of the audit log", "/operator/audit?entry=none", "422", "operator", status=422),
     main("the check of the audit log", "/operator/audit/check", "The log is in order", "operator"),
     main("questions", "/operator/questions", "Distinct questions, newest first", "operator"),
     State("questions in vain", "/operator/questions?tenant=nobody", "No question is like that", "operator"),

@@ -91,8 +91,8 @@ async def test_a_consumer_finds_asks_requests_and_receives_a_table(visit, guarde
         await press(asking, taken, "Ask", "Weights: age 4 (1 unless named).")
         await follow(asking, taken, "Request this table", "Request a masked table")
         assert await asking.get_by_label("Weight of age", exact=True).input_value() == "5"
-        await taken.type(asking.get_by_label("Purpose"), "A study of local care")
-        await taken.type(asking.get_by_label("Contact"), "data@lab.example")
+        await taken.type(asking.get_by_label("Purpose", exact=True), "A study of local care")
+        await taken.type(asking.get_by_label("Contact", exact=True), "data@lab.example")
         await taken.click(asking.get_by_label("We accept these terms"))
         await press(asking, taken, "Request", "What is asked")
         await asking.get_by_text("advised", exact=True).wait_for()  # the page tells it by itself
