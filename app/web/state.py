@@ -22,7 +22,7 @@ from app.services.sessions import SessionRules
 from app.services.signing import Signer
 from app.telemetry import ApiMetrics
 from app.web.limits import Limits
-from app.web.recent import RecentByVersion
+from app.web.recent import MOST_OF_ANSWERS, Recent
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +53,7 @@ class State:
         code_flow: signs people in at that issuer; None if it does not know this service.
         signer: signs receipts; None if there is no key.
         read: what the console has made of the versions that were read lately.
+        answers: what it has made of answers.
     """
 
     database: Database
@@ -77,7 +78,8 @@ class State:
     tokens: TokenReader | None = None
     code_flow: CodeFlow | None = None
     signer: Signer | None = None
-    read: RecentByVersion[Any] = field(default_factory=RecentByVersion)
+    read: Recent[Any] = field(default_factory=Recent)
+    answers: Recent[Any] = field(default_factory=lambda: Recent(MOST_OF_ANSWERS))
 
 
 def get_state(request: Request) -> State:

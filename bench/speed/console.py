@@ -1,124 +1,217 @@
-"""Pages of the console for large entries and a large catalogue: how long the service takes, and how much of that it
-computes.
+"""Pages of the console, large and small: what the service takes for each, and what a browser downloads.
 
 `python -m bench.speed.console --entries 100000`
 """
 
 import argparse
-import asyncio
-import logging
-import tempfile
+import gzip
+import json
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 import httpx
 import numpy as np
-import orjson
-import psycopg
-import structlog
+import psutil
 
-from app.catalog import migrations
-from app.catalog.roles import DatabaseUrls
-from app.main import create_app
-from app.process.embedded import EmbeddedPostgres
-from app.settings import Settings
-from bench import made_up_entries
-from bench.made_up_entries import Shape
-from bench.measuring import heading, percentile, run, table, verdict
-from bench.speed.searches import FILLED
+from app.console.routes import static
+from bench.measuring import MILLISECONDS, heading, run, table, verdict
+from bench.speed.console_contents import CONSUMER, Contents, Many, made
+from bench.speed.market import PROVIDER, Marketplace, key, marketplace
 
-TIMES, WARM = 40, 5
-TARGET, CATALOGUE_TARGET = 30.0, 60.0
-BROWSER = {"Accept": "text/html"}
-
-SHAPES = {
-    "usual": Shape(attributes=12, values=40, groups=(3, 6), configurations=200),
-    "10^4 attributes": Shape(attributes=10_000, values=12, labels=2, groups=(2, 4), configurations=100),
-    "10^5 configurations": Shape(attributes=20, values=100, configurations=100_000),
-    "10^4 attributes, 500 configurations": Shape(
-        attributes=10_000, values=4, labels=2, groups=(2,), configurations=500
-    ),
-}
-PARTS = {
-    "entry": "",
-    "later page": "?attributes=3&configurations=3",
-    "attribute": "/attribute?name=attribute-7",
-    "configuration": "/configuration?place=77",
-    "counts": "/counts?attribute=attribute-7",
-}
-CATALOGUE = {"catalogue": "/", "words": "/?query=half", "k": "/?criterion=k&limit=500", "label": "/?label=label7"}
+TIMES, WARM = 20, 5
+OPERATOR = "operations"
+#: Milliseconds of the service for a page, for one that lists 10^5 entries, and kB of a browser's downloads.
+PAGE, CATALOGUE = 30.0, 60.0
+SCRIPTS, STYLE = 20.0, 12.0
+#: Seconds until the log has the line of an answer that has arrived.
+PATIENCE = 10.0
+KILOBYTE = 1e3
+STATIC = Path(static.__file__).parents[1] / "static"
 
 
-def main(entries: int) -> None:
-    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
-    with tempfile.TemporaryDirectory(prefix="aegis-bench-") as name:
-        Path(name).chmod(0o711)  # started by root, PostgreSQL runs as another user, who needs to pass through
-        with EmbeddedPostgres(Path(name) / "data") as postgres:
-            migrations.upgrade(postgres.urls)
-            asyncio.run(_measure(postgres.urls, entries))
+@dataclass(frozen=True)
+class Page:
+    """A page, who looks at it, and how many milliseconds it may take."""
+
+    viewer: str
+    name: str
+    path: str
+    target: float = PAGE
 
 
-async def _measure(urls: DatabaseUrls, entries: int) -> None:
-    heading("Pages of the console: milliseconds of the service, one after the other, without a network")
-    async with _service(urls.service) as client:
-        _report([row async for row in _entry_pages(client)], TARGET)
-        if entries:
-            _fill(urls.owner, entries)
-            _report([await _page(client, "", part, path) for part, path in CATALOGUE.items()], CATALOGUE_TARGET)
+@dataclass(frozen=True)
+class Measured:
+    """What the service has needed for a page.
+
+    Attributes:
+        first: milliseconds of the first time.
+        p50: the median afterwards, once the page was shown some times.
+        p99: the slowest but one in a hundred.
+        core: milliseconds of a core, of the API and its children, on average.
+        size: bytes that are sent, compressed by gzip.
+    """
+
+    first: float
+    p50: float
+    p99: float
+    core: float
+    size: int
 
 
-def _report(rows: list[tuple[list[str], float]], target: float) -> None:
-    table(["entry", "page", "kB", "first", "p50", "computing"], [row for row, _ in rows])
-    slowest = max(median for _, median in rows)
-    print(verdict(met=slowest <= target, target=f"each p50 <= {target:g} ms"), f"slowest: {slowest:.1f} ms")
+def main(many: Many) -> None:
+    heading(f"Pages of the console: milliseconds of the service by its access log, {TIMES} times each")
+    with marketplace(1, [CONSUMER]) as market:
+        contents = made(market, many)
+        keys = market.keys | {OPERATOR: key(market.environment, OPERATOR, "operator")}
+        browsers = {viewer: _browser(market, keys.get(viewer)) for viewer in ("", PROVIDER, CONSUMER, OPERATOR)}
+        pages = [*_entry_pages(contents), *_answer_pages(contents), *_request_pages(contents), *_operator_pages()]
+        pages += _catalogue_pages(browsers[CONSUMER])
+        measured = [_measure(market, browsers[page.viewer], page.path) for page in pages]
+    _report(pages, measured)
+    _report_downloads()
 
 
-@asynccontextmanager
-async def _service(database_url: str) -> AsyncIterator[httpx.AsyncClient]:
-    app = create_app(Settings(database_url=database_url))
-    async with app.router.lifespan_context(app):
-        transport = httpx.ASGITransport(app)
-        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1", timeout=300) as client:
-            yield client
+def _browser(market: Marketplace, own_key: str | None) -> httpx.Client:
+    """A browser that is signed in, unless it has no key."""
+    headers = {"Accept": "text/html", "Accept-Encoding": "gzip", "Origin": market.url}
+    browser = httpx.Client(base_url=market.url, headers=headers, timeout=120)
+    if own_key is not None and browser.post("/sign-in", data={"key": own_key, "next": "/"}).status_code != 303:
+        raise RuntimeError("could not sign in")
+    return browser
 
 
-async def _entry_pages(client: httpx.AsyncClient) -> AsyncIterator[tuple[list[str], float]]:
-    for number, (name, shape) in enumerate(SHAPES.items()):
-        document = made_up_entries.entry(shape, f"entry-{number}")
-        rng = np.random.default_rng(17)
-        document["configuration_table"]["privacy"] = {"k": rng.integers(1, 100, shape.configurations).tolist()}
-        body = orjson.dumps(document)
-        headers = {"Content-Type": "application/json"}
-        answer = await client.post("/v1/entries?accept_small_counts=true", content=body, headers=headers)
-        entry = answer.raise_for_status().json()["id"]
-        for part, path in PARTS.items():
-            yield await _page(client, name, part, f"/entries/{entry}{path}")
+def _catalogue_pages(browser: httpx.Client) -> Iterator[Page]:
+    first = browser.get("/").raise_for_status().text
+    later = first.partition("page_token=")[2].partition('"')[0].partition("&")[0]
+    searches = {
+        "first page": "",
+        "page 2": f"?page_token={later}",
+        "words": "?query=half",
+        "words of few": "?query=percent",
+        "attribute": "?attribute=attribute77",
+        "label": "?label=label7",
+        "licence": "?license=CC0-1.0",
+        "k": "?criterion=k&limit=500",
+        "words, label and k": "?query=half&label=label7&criterion=k&limit=500",
+    }
+    for viewer in (CONSUMER, OPERATOR):
+        yield from (Page(viewer, f"catalogue, {name}", f"/{query}", CATALOGUE) for name, query in searches.items())
 
 
-async def _page(client: httpx.AsyncClient, name: str, part: str, path: str) -> tuple[list[str], float]:
-    """A row about a page, and its median."""
-    seconds, computing, size = [], [], 0
-    for _ in range(WARM + TIMES):
-        start, started = time.perf_counter(), time.process_time()
-        answer = await client.get(path, headers=BROWSER)
-        seconds.append(time.perf_counter() - start)
-        computing.append(time.process_time() - started)
-        size = len(answer.raise_for_status().content)
-    median = percentile(seconds[WARM:], 50)
-    figures = f"{seconds[0] * 1e3:.0f}", f"{median:.1f}", f"{percentile(computing[WARM:], 50):.1f}"
-    return [name, part, f"{size / 1e3:.0f}", *figures], median
+def _entry_pages(contents: Contents) -> Iterator[Page]:
+    parts = {
+        "entry": "",
+        "page 3 of its lists": "?attributes=3&configurations=3",
+        "an attribute": "/attribute?name=attribute-7",
+        "a configuration": "/configuration?place=77",
+        "ask": "/ask",
+    }
+    for name, entry in contents.entries.items():
+        for viewer in (PROVIDER, CONSUMER):
+            yield from (Page(viewer, f"{name}: {part}", f"/entries/{entry}{path}") for part, path in parts.items())
+        yield Page(PROVIDER, f"{name}: counts", f"/entries/{entry}/counts?attribute=attribute-7")
+    yield Page(PROVIDER, "visibility", f"/entries/{contents.entries['usual']}/visibility")
 
 
-def _fill(database_url: str, entries: int) -> None:
-    with psycopg.connect(database_url, autocommit=True) as connection:
-        for statement in FILLED:
-            connection.execute(statement, {"entries": entries})
+def _answer_pages(contents: Contents) -> Iterator[Page]:
+    parts = {"answer": "", "rows 101 to 125": "?start=100", "comparison": "?first=c1&second=c2"}
+    for (viewer, name), answer in contents.answers.items():
+        yield from (Page(viewer, f"{name}: {part}", f"/advice/{answer}{query}") for part, query in parts.items())
+
+
+def _request_pages(contents: Contents) -> Iterator[Page]:
+    for viewer in (PROVIDER, CONSUMER):
+        yield Page(viewer, "requests", "/requests")
+        yield Page(viewer, "requests, advised", "/requests?state=advised")
+        yield from (Page(viewer, f"request, {name}", f"/requests/{one}") for name, one in contents.requests.items())
+    yield Page(CONSUMER, "a new request", f"/requests/new?entry={contents.entries['usual']}")
+
+
+def _operator_pages() -> Iterator[Page]:
+    yield Page("", "sign in", "/sign-in")
+    yield Page(PROVIDER, "publish", "/publish")
+    yield Page(CONSUMER, "glossary", "/glossary")
+    yield Page(CONSUMER, "session", "/session")
+    paths = ("", "/policy", "/tenants", "/tenant?tenant=lab", "/keys", "/keys/new", "/questions", "/audit")
+    yield from (Page(OPERATOR, f"operator{path}", f"/operator{path}") for path in paths)
+    yield Page(OPERATOR, "operator/audit of a tenant", "/operator/audit?tenant=other-7")
+
+
+def _measure(market: Marketplace, browser: httpx.Client, path: str) -> Measured:
+    """Look at a page, some times before those that count."""
+    api = market.processes["api"][0]
+    if api.running is None:
+        raise RuntimeError("the API does not run")
+    first, _ = _looked(api.log, browser, path, 1)
+    _looked(api.log, browser, path, WARM)
+    before = _core_seconds(api.running.pid)
+    times, size = _looked(api.log, browser, path, TIMES)
+    core = (_core_seconds(api.running.pid) - before) / TIMES
+    return Measured(first[0], *map(float, np.percentile(times, (50, 99))), core * MILLISECONDS, size)
+
+
+def _looked(log: Path, browser: httpx.Client, path: str, times: int) -> tuple[list[float], int]:
+    """The milliseconds of each answer by the access log, and the bytes of the last one as they were sent."""
+    start, size = log.stat().st_size, 0
+    for _ in range(times):
+        answer = browser.get(path).raise_for_status()
+        if answer.status_code != httpx.codes.OK:
+            raise RuntimeError(f"{path} answered {answer.status_code}")
+        size = answer.num_bytes_downloaded
+    until = time.monotonic() + PATIENCE
+    while len(logged := _logged(log, start)) < times:  # a line may come after the answer
+        if time.monotonic() > until:
+            raise TimeoutError(f"{log} has {len(logged)} of {times} lines")
+        time.sleep(0.01)
+    return logged, size
+
+
+def _logged(log: Path, start: int) -> list[float]:
+    with log.open("rb") as lines:
+        lines.seek(start)
+        whole = [json.loads(line) for line in lines if line.startswith(b"{") and line.endswith(b"}\n")]
+    return [line["ms"] for line in whole if line["event"] == "request"]
+
+
+def _core_seconds(process_id: int) -> float:
+    """What a process and its children have computed, all threads together, to the nanosecond (Linux)."""
+    process = psutil.Process(process_id)
+    threads = [path for one in (process, *process.children()) for path in Path(f"/proc/{one.pid}/task").iterdir()]
+    return sum(int((thread / "schedstat").read_text().split()[0]) for thread in threads) / 1e9
+
+
+def _report(pages: list[Page], measured: list[Measured]) -> None:
+    rows = [
+        [
+            page.viewer,
+            page.name,
+            f"{one.size / KILOBYTE:.1f}",
+            f"{one.first:.0f}",
+            f"{one.p50:.1f}",
+            f"{one.p99:.1f}",
+            f"{one.core:.1f}",
+            f"<= {page.target:g}: {'met' if one.p50 <= page.target else 'MISSED'}",
+        ]
+        for page, one in zip(pages, measured, strict=True)
+    ]
+    table(["viewer", "page", "kB sent", "first", "p50", "p99", "of a core", "target of p50"], rows)
+    slow = sum(one.p50 > page.target for page, one in zip(pages, measured, strict=True))
+    print(verdict(met=not slow, target="each page"), f"missed by {slow} of {len(pages)} pages")
+
+
+def _report_downloads() -> None:
+    """What a browser loads besides a page, once, compressed as small as it gets."""
+    sizes = {name: len(gzip.compress((STATIC / name).read_bytes(), 9)) / KILOBYTE for name in static.TYPES}
+    scripts = sum(size for name, size in sizes.items() if name.endswith(".js"))
+    style = sum(size for name, size in sizes.items() if name.endswith(".css"))
+    for name, size, most in (("JavaScript", scripts, SCRIPTS), ("style", style, STYLE)):
+        print(f"{name}, by gzip: {size:.1f} kB", verdict(met=size <= most, target=f"<= {most:g} kB"))
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--entries", type=int, default=100_000)
-    run(partial(main, parser.parse_args().entries))
+    parser.add_argument("--entries", type=int, default=Many.entries)
+    run(partial(main, Many(entries=parser.parse_args().entries)))

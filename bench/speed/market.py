@@ -112,8 +112,8 @@ def marketplace(workers: int, consumers: list[str]) -> Iterator[Marketplace]:
             environment |= {"AEGIS_OWNER_DATABASE_URL": postgres.urls.owner, "AEGIS_LINKS_ALLOW_PRIVATE": "true"}
             environment |= {"AEGIS_AUDIT_KEY_FILE": str(place / "audit-key.pem")}
             subprocess.run([*SERVER, "migrate"], env=environment, check=True, stdout=subprocess.DEVNULL)
-            keys = {tenant: _key(environment, tenant, "consumer") for tenant in consumers}
-            keys[PROVIDER] = _key(environment, PROVIDER, "provider")
+            keys = {tenant: key(environment, tenant, "consumer") for tenant in consumers}
+            keys[PROVIDER] = key(environment, PROVIDER, "provider")
             url = f"http://127.0.0.1:{environment['AEGIS_PORT']}"
             market = Marketplace(url, place, storage, keys, uploads, environment)
             try:
@@ -126,7 +126,8 @@ def marketplace(workers: int, consumers: list[str]) -> Iterator[Marketplace]:
                 market.stop()
 
 
-def _key(environment: dict[str, str], tenant: str, role: str) -> str:
+def key(environment: dict[str, str], tenant: str, role: str) -> str:
+    """Create a key of a tenant, by the command of operators."""
     command = [*SERVER, "keys", "create", "--tenant", tenant, "--role", role]
     made = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, text=True)
     return made.stdout.split()[-1]

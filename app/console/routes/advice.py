@@ -2,24 +2,28 @@
 
 from typing import Annotated
 
-import orjson
 from fastapi import APIRouter, Query, Request, Response
 
 from app.console.forms import Form, FormDependency
-from app.console.page import page
+from app.console.page import page, see
 from app.console.page_route import PageRoute
+from app.console.routes.entry_index import read_index
 from app.console.viewers import Viewer, ViewerDependency
 from app.console.views.answer import AnswerView, Choices, answer_view
-from app.console.views.question import field_faults, question_commands, question_form, question_in, question_link
+from app.console.views.entry_index import read_part
+from app.console.views.entry_parts import ABOUT, NAMES
+from app.console.views.question import question_commands, question_form, question_in, question_link
 from app.domain.advice import Status
+from app.domain.callers import Caller
+from app.domain.documents import is_small
 from app.domain.entries import Head
 from app.domain.errors import BudgetSpentError, InvalidDocumentError, QuotaSpentError
 from app.services.advice import SeenAdvice
 from app.web.advice_json import request_of
 from app.web.asked import question_of
-from app.web.asking import answer_json, ask_and_wait, read_answer
-from app.web.entry_documents import document_json
+from app.web.asking import ask_and_wait, read_answer
 from app.web.errors import status_and_title
+from app.web.recent import version_key
 from app.web.state import State, StateDependency, services_of
 
 router = APIRouter(route_class=PageRoute)
@@ -27,8 +31,8 @@ router = APIRouter(route_class=PageRoute)
 #: Seconds for which a person waits for the answer before there is a page about its progress.
 PATIENCE = 1.0
 
-#: Up to so many bytes of an answer and its schema, a page is made in this process, in a few milliseconds.
-SMALL = 200_000
+#: Up to so many bytes of an answer and of each part of its entry, a page is made in this process.
+SMALL = 50_000
 
 
 @router.get("/entries/{entry_id}/ask")
@@ -40,10 +44,7 @@ async def show_question(
     version: Annotated[int | None, Query(ge=1)] = None,
 ) -> Response:
     """The form of a question, filled in by the parameters of the address."""
-    fields: dict[str, list[str]] = {}
-    for name, text in request.query_params.multi_items():
-        fields.setdefault(name, []).append(text)
-    return await _question_page(request, viewer, state, entry_id, version, Form(fields))
+    return await _question_page(request, viewer, state, entry_id, version, Form.in_address(request))
 
 
 @router.post("/entries/{entry_id}/ask")
@@ -57,14 +58,14 @@ async def ask(
 ) -> Response:
     """Ask, and lead to the answer; the same question is computed only once."""
     state.limits.refuse_full_disk()
-    _, document = await document_of(state, viewer, entry_id, version)
-    names = [attribute["name"] for attribute in orjson.loads(document)["attributes"]]
+    _, index = await read_index(state, viewer.caller, entry_id, version)
+    names = read_part(index.names, NAMES)
     try:
         question = question_of(question_in(form, names))
         seen = await ask_and_wait(state, viewer.caller, entry_id, version, question, PATIENCE)
     except (InvalidDocumentError, BudgetSpentError, QuotaSpentError) as error:
         return await _question_page(request, viewer, state, entry_id, version, form, error)
-    return Response(status_code=303, headers={"Location": f"/advice/{seen.advice.id}"})
+    return see(f"/advice/{seen.advice.id}")
 
 
 @router.get("/advice/{advice_id}")
@@ -83,8 +84,7 @@ async def show_advice(
     again = question_link(seen.advice.entry_id, asked)
     if seen.advice.status is Status.FAILED:
         return page(request, "advice_failed.html", seen=seen, again=again, here="catalogue")
-    head, document = await document_of(state, viewer, seen.advice.entry_id, seen.advice.version)
-    view = await _view(state, viewer, seen, document, choices)
+    head, view = await _view(state, viewer.caller, seen, choices)
     return page(
         request,
         "advice.html",
@@ -93,18 +93,35 @@ async def show_advice(
         view=view,
         choices=choices,
         again=again,
-        request_link=again.replace(f"/entries/{head.id}/ask?", f"/requests/new?entry={head.id}&"),
         commands=question_commands(viewer, head.id, asked, view.names),
         here="catalogue",
     )
 
 
-async def _view(state: State, viewer: Viewer, seen: SeenAdvice, document: bytes, choices: Choices) -> AnswerView:
+async def _view(state: State, caller: Caller, seen: SeenAdvice, choices: Choices) -> tuple[Head, AnswerView]:
+    """The head of the entry, and what the page shows, which is kept for a while: answers do not change.
+
+    That the caller may see both was decided just before, and is each time.
+    """
+    async with state.database.transaction() as session:
+        catalogue = services_of(state, session).catalogue()
+        head = await catalogue.head(caller, seen.advice.entry_id, seen.advice.version)
+        in_full = head.shows_counts_to(caller)
+        key = choices.link(seen.advice.id), seen.view, seen.is_stale, version_key(head, in_full)
+        view: AnswerView | tuple[bytes, bytes] = state.answers.find(key) or await catalogue.schema(head)
+    if isinstance(view, tuple):
+        view = await _made(state, caller, seen, view, choices, in_full=in_full)
+        state.answers.keep(key, view)
+    return head, view
+
+
+async def _made(
+    state: State, caller: Caller, seen: SeenAdvice, stored: tuple[bytes, bytes], choices: Choices, *, in_full: bool
+) -> AnswerView:
     """What the page shows. A child works on long rankings, so that others are served meanwhile."""
-    answer = await answer_json(state, viewer.caller, seen)
-    if len(answer) + len(document) <= SMALL:
-        return answer_view(answer, document, choices)
-    return await state.making.run(answer_view, answer, document, choices, on_behalf_of=viewer.caller.tenant)
+    if all(is_small(part, SMALL) for part in (seen.advice.result or b"", *stored)):
+        return answer_view(seen, *stored, in_full, choices)
+    return await state.making.run(answer_view, seen, *stored, in_full, choices, on_behalf_of=caller.tenant)
 
 
 @router.get("/advice/{advice_id}/progress")
@@ -127,38 +144,25 @@ async def _question_page(
     error: InvalidDocumentError | BudgetSpentError | QuotaSpentError | None = None,
 ) -> Response:
     """The form, with what was wrong with it."""
-    head, document = await document_of(state, viewer, entry_id, version)
+    head, index = await read_index(state, viewer.caller, entry_id, version)
     async with state.database.transaction() as session:
         advice = services_of(state, session).advice(state.recent)
         left = await advice.questions_left(viewer.caller, head, state.question_budget)
     faults = error.faults if isinstance(error, InvalidDocumentError) else ()
-    form = question_form(orjson.loads(document), asked)
+    about, names = read_part(index.about, ABOUT), read_part(index.names, NAMES)
+    form = question_form(about, names, asked, faults)
     shown = {"measure": form.measure, "kinds": ["masked"]}
     return page(
         request,
         "ask.html",
         200 if error is None else status_and_title(error)[0],
         head=head,
+        version=version,
         form=form,
         left=left,
         budget=state.question_budget,
         problem=error,
         faults=faults,
-        by_field=field_faults(faults),
         commands=question_commands(viewer, head.id, shown),
         here="catalogue",
     )
-
-
-async def document_of(state: State, viewer: Viewer, entry_id: str, version: int | None) -> tuple[Head, bytes]:
-    """The head of an entry and its schema as JSON, as the viewer may read them.
-
-    Raises:
-        NotFoundError: there is no such version, or the viewer may not see it.
-    """
-    async with state.database.transaction() as session:
-        catalogue = services_of(state, session).catalogue()
-        head = await catalogue.head(viewer.caller, entry_id, version)
-        schema, configurations = await catalogue.schema(head)
-    in_full = head.shows_counts_to(viewer.caller)
-    return head, await document_json(state, viewer.caller, head.visibility, schema, configurations, (), in_full)

@@ -9,6 +9,7 @@ from app.domain.entries import Head, VersionMark
 from app.domain.verdicts import StoredVerdict
 from app.services.catalogue import CatalogueService
 from app.web.entry_documents import SMALL
+from app.web.recent import version_key
 from app.web.state import State, services_of
 
 #: The longest description that this process renders itself, in a few milliseconds.
@@ -40,11 +41,24 @@ async def read_entry(state: State, caller: Caller, entry_id: str, version: int |
     return ReadEntry(head, versions, verdict, await index_of(state, caller, head, known))
 
 
+async def read_index(state: State, caller: Caller, entry_id: str, version: int | None) -> tuple[Head, EntryIndex]:
+    """The head and the index of a version, for pages about something else than the entry.
+
+    Raises:
+        NotFoundError: as in `read_entry`.
+    """
+    async with state.database.transaction() as session:
+        catalogue = services_of(state, session).catalogue()
+        head = await catalogue.head(caller, entry_id, version)
+        known = await known_or_stored(state, catalogue, caller, head)
+    return head, await index_of(state, caller, head, known)
+
+
 async def known_or_stored(
     state: State, catalogue: CatalogueService, caller: Caller, head: Head
 ) -> EntryIndex | tuple[bytes, bytes]:
     """The index of a version if it is known, else what it is made of."""
-    known = state.read.find(head, head.shows_counts_to(caller))
+    known = state.read.find(version_key(head, head.shows_counts_to(caller)))
     return await catalogue.schema(head) if known is None else known
 
 
@@ -57,5 +71,5 @@ async def index_of(state: State, caller: Caller, head: Head, known: EntryIndex |
         index = entry_index(*known, in_full)
     else:
         index = await state.making.run(entry_index, *known, in_full, on_behalf_of=caller.tenant)
-    state.read.keep(head, in_full, index)
+    state.read.keep(version_key(head, in_full), index)
     return index

@@ -5,24 +5,28 @@ from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import urlencode
 
-import orjson
 from markupsafe import Markup
 from pydantic import BaseModel, Field
 
 from aegis_sdk import wire
-from aegis_sdk.printable import Share
 from aegis_sdk.reading import headline, maskings_of, outcome, promises_of, whole_of
 from app.console.charts import rendered
 from app.console.views.compared import compared_chart
 from app.console.views.costs import costs_chart
 from app.console.views.frontier import PROTECTION, frontier_chart, protections_of
-from app.console.words import significant
+from app.console.words import number, share, significant
+from app.services.advice import SeenAdvice
+from app.web.advice_json import advice_json
+from app.web.mapping import entry_document
 
 #: Rows of the ranking on a page.
 ROWS: Final = 25
 
 #: So many criteria have a column in the ranking.
 _COLUMNS: Final = 4
+
+#: About what the rows of a page and its facts take in memory.
+_FEW_BYTES: Final = 50_000
 
 Answer = wire.Advice | wire.CoarseAdvice
 
@@ -88,9 +92,11 @@ class AnswerView:
         kept: what the column about utility has.
         columns: the names of the columns about privacy.
         rows: those of this page.
+        start: how many rows come before them.
         ranked: how many rows there are in all.
         protections: what the frontier can show to the right, in words.
         across: what it shows.
+        first: the configuration on the left of a comparison.
         comparison: of two configurations, if they are chosen.
         unknown: a configuration that was chosen and is not ranked.
         names: the attributes of the entry.
@@ -101,26 +107,48 @@ class AnswerView:
     kept: str
     columns: tuple[str, ...]
     rows: tuple[Row, ...]
+    start: int
     ranked: int
     protections: Mapping[str, str]
     across: str
     frontier: Markup
     costs: Markup
+    first: str
     comparison: Comparison | None
     unknown: str
     names: tuple[str, ...]
 
+    @property
+    def size(self) -> int:
+        """How many bytes it takes, more or less."""
+        charts = len(self.frontier) + len(self.costs) + (0 if self.comparison is None else len(self.comparison.chart))
+        return _FEW_BYTES + 2 * charts + sum(64 + len(name) for name in self.names)
 
-def answer_view(answer: bytes, document: bytes, choices: Choices) -> AnswerView:
+
+def answer_view(
+    seen: SeenAdvice,
+    schema: bytes,
+    configurations: bytes,
+    in_full: bool,  # noqa: FBT001 -- a child process takes arguments by position
+    choices: Choices,
+) -> AnswerView:
     """The page of an answer that has succeeded. Slow for long rankings: run it in a child process then.
 
     Args:
-        answer: the answer as JSON, as the viewer may read it.
-        document: the schema of its entry as JSON, likewise.
-        choices: what the viewer has chosen.
+        seen: the answer and its view for the reader.
+        schema: the schema of its entry, as stored.
+        configurations: those of its entry, as stored.
+        in_full: whether the reader may read all of these.
+        choices: what the reader has chosen.
     """
-    advice, schema = wire.AdviceAnswer.model_validate_json(answer).root, orjson.loads(document)
+    advice = wire.AdviceAnswer.model_validate_json(advice_json(seen)).root
+    return _view(advice, entry_document(schema, configurations, in_full=in_full), choices)
+
+
+def _view(advice: Answer, schema: Mapping[str, Any], choices: Choices) -> AnswerView:
     ranking = advice.ranking or []
+    if choices.start >= len(ranking):
+        choices = choices.model_copy(update={"start": 0})
     shown = ranking[choices.start : choices.start + ROWS]
     protections = protections_of(advice, schema)
     columns = protections[:_COLUMNS]
@@ -133,6 +161,7 @@ def answer_view(answer: bytes, document: bytes, choices: Choices) -> AnswerView:
         kept=_kept_name(advice),
         columns=columns,
         rows=tuple(_rows(advice, shown, promises_of(schema, [row.configuration for row in shown]), columns, choices)),
+        start=choices.start,
         ranked=len(ranking),
         protections={name: PROTECTION[name] for name in protections},
         across=choices.across if choices.across in protections else next(iter(protections), ""),
@@ -140,6 +169,7 @@ def answer_view(answer: bytes, document: bytes, choices: Choices) -> AnswerView:
             frontier_chart(advice, schema, choices.across or None, link=lambda one: _compared(advice, choices, one))
         ),
         costs=rendered(costs_chart(advice, schema)),
+        first=first,
         comparison=_comparison(advice, schema, first, second) if second and not unknown else None,
         unknown=unknown,
         names=tuple(attribute["name"] for attribute in schema["attributes"]),
@@ -167,9 +197,9 @@ def _kept_name(advice: Answer) -> str:
 def _kept(advice: Answer, row: wire.CoarseRow) -> str:
     """How much a configuration keeps, with its interval where there is one."""
     if not isinstance(row, wire.RankedConfiguration):
-        return "" if row.utility_share is None else str(Share(row.utility_share))
+        return "" if row.utility_share is None else share(row.utility_share)
     whole = whole_of(advice) if isinstance(advice, wire.Advice) else None
-    return significant(row.deviation) if whole is None else str(Share(whole.kept(row.deviation).share))
+    return significant(row.deviation) if whole is None else share(whole.kept(row.deviation).share)
 
 
 def _rows(
@@ -193,8 +223,8 @@ def _rows(
         )
 
 
-def _number(number: float | None) -> str:
-    return "" if number is None else f"{number:,.6g}"
+def _number(value: float | None) -> str:
+    return "" if value is None else number(value)
 
 
 def _sure(advice: Answer, configuration: str, alike: set[str]) -> str:

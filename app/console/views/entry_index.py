@@ -9,7 +9,7 @@ from typing import Final, TypeVar
 import msgspec
 import orjson
 
-from aegis_sdk.reading import in_words, measured_of, shown
+from aegis_sdk.reading import declares_joint, in_words, measured_of, shown
 from aegis_sdk.wire import DROP, PRIVACY_CRITERIA
 from app.console.markdown import html_of
 from app.console.views.entry_parts import (
@@ -120,12 +120,18 @@ def _about(document: Document, configurations: Sequence[ConfigurationRow], *, is
         attributes=len(document["attributes"]),
         configurations=len(configurations),
         generated=sum(1 for row in configurations if row.method),
+        measure=_usual(document),
         at_least_k=tuple((least, sum(k >= least for k in of_k)) for least in SOME_K),
         vouched=tuple(_vouched(vouched)),
         has_suppressed=any(row.suppressed is not None or row.suppressed_cells is not None for row in configurations),
         has_measured=any(row.measured for row in configurations),
         is_cut=is_cut,
     )
+
+
+def _usual(document: Document) -> str:
+    """The measure that lost least in the evaluation, of those that the entry has the counts or the figures for."""
+    return "joint" if document.get("pairs") or declares_joint(document) else "mutual_information"
 
 
 def _vouched(rows: Sequence[dict[str, float]]) -> Iterator[Vouched]:

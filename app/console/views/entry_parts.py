@@ -101,6 +101,7 @@ class About:
         control: what was done to the counts, in the contract's names; empty: nothing.
         terms: the policy as indented JSON; empty if there is none.
         pairs: how many pairs of masked attributes were counted.
+        measure: the one that people usually ask by.
         at_least_k: for some k, how many configurations vouch for at least that.
         has_suppressed: whether any configuration says how many records or cells it suppresses.
         is_cut: whether configurations have more maskings than their rows show.
@@ -117,6 +118,7 @@ class About:
     attributes: int
     configurations: int
     generated: int
+    measure: str
     at_least_k: tuple[tuple[int, int], ...]
     vouched: tuple[Vouched, ...]
     has_suppressed: bool

@@ -2,12 +2,10 @@
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-import orjson
 from pydantic import ValidationError
 
 from aegis_sdk import wire
@@ -15,14 +13,13 @@ from aegis_sdk.wire.data_requests import LONGEST_PURPOSE
 from app.console.commands import Commands, aegis, curl
 from app.console.forms import Form
 from app.console.viewers import Viewer
+from app.console.views.entry_parts import About
 from app.console.views.question import QuestionForm, question_form, question_link, question_members
 from app.domain.entries import Head
 from app.domain.errors import Fault, InvalidDocumentError
 from app.services.advice import SeenAdvice
 from app.web.advice_json import request_of
 from app.web.bodies import invalid_document
-
-_INDENTED = orjson.OPT_INDENT_2
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +43,14 @@ class NewRequestForm:
     once: str
 
 
-def new_request_form(head: Head, schema: Mapping[str, Any], asked: Form, key: str) -> NewRequestForm:
+def new_request_form(
+    head: Head, about: About, names: Sequence[str], asked: Form, key: str, faults: Sequence[Fault] = ()
+) -> NewRequestForm:
     """The form for an entry, filled in as far as something was typed or stands in the address."""
-    policy = schema.get("terms")
     return NewRequestForm(
         head=head,
-        question=question_form(schema, asked),
-        policy="" if policy is None else orjson.dumps(policy, option=_INDENTED).decode(),
+        question=question_form(about, names, asked, faults),
+        policy=about.terms,
         purpose=asked.text("purpose"),
         contact=asked.text("contact"),
         once=key,
@@ -64,12 +62,6 @@ def fields_of(seen: SeenAdvice) -> Form:
     advice = seen.advice
     question = parse_qs(urlsplit(question_link(advice.entry_id, request_of(advice.question))).query)
     return Form(question | {"entry": [advice.entry_id], "version": [str(advice.version)]})
-
-
-def version_in(form: Form) -> int | None:
-    """The version of the entry that a form is about; None for the latest."""
-    text = form.text("version")
-    return int(text) if text.isascii() and text.isdecimal() and len(text) <= 9 else None  # noqa: PLR2004 -- an int4
 
 
 def new_request_in(form: Form, names: Sequence[str]) -> wire.NewDataRequest:

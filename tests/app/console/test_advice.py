@@ -1,17 +1,22 @@
 """The advice workbench: the form, asking, progress, and the answer as its reader may see it."""
 
 import re
+from dataclasses import replace
 
 import orjson
 import pytest
 
 from aegis_advisor.measures import MEASURES
+from app.console import viewers
 from app.console.views.question import MEASURE_WORDS
+from app.domain.callers import Caller, Role
 from tests.app.api.test_views import two_attributes
-from tests.app.console.html import BROWSER, Html, look, send
+from tests.app.console.html import BROWSER, Html, look, send, send_form
 from tests.service import Worker, example_entry, publish, running_app
 
 ASKED = {"measure": "mutual_information"}
+STRANGER = Caller("stranger", frozenset({Role.CONSUMER}), "key-of-a-stranger")
+OWNER = Caller("default", frozenset({Role.PROVIDER}), "key-of-an-owner")
 NASTY = "<script>alert(1)</script>\"'&\u202e\U0001f600"
 
 
@@ -21,6 +26,12 @@ async def answered(api, worker, entry_id, fields):
     assert answer.status_code == 303, answer.text
     await worker.run()
     return answer.headers["Location"]
+
+
+@pytest.fixture(name="seen_by")
+def _seen_by(monkeypatch):
+    """Has pages shown to a caller instead of the developer."""
+    return lambda caller: monkeypatch.setattr(viewers, "DEVELOPER", caller)
 
 
 @pytest.fixture(name="market")
@@ -71,12 +82,46 @@ async def test_the_command_of_a_page_asks_the_same(market):
     assert answer.json()["id"] == place.rpartition("/")[2]
 
 
+async def test_a_kept_answer_is_refused_to_those_who_may_not_read_it_now(market, seen_by):
+    api, worker, entry = market
+    seen_by(STRANGER)
+    place = await answered(api, worker, entry, ASKED)
+    assert await look(api, place)
+    seen_by(replace(STRANGER, tenant="third"))
+    await look(api, place, 404)
+    seen_by(OWNER)
+    await look(api, place, 404)
+    path = f"/entries/{entry}/visibility"
+    assert (await send_form(api, await look(api, path), path, audience="private")).status_code == 303
+    seen_by(STRANGER)
+    await look(api, place, 404)
+
+
+async def test_a_kept_answer_is_another_for_owners_than_for_others_of_their_tenant(market, seen_by):
+    api, worker, entry = market
+    consumer = replace(OWNER, roles=frozenset({Role.CONSUMER}))
+    seen_by(consumer)
+    place = await answered(api, worker, entry, ASKED)
+    for caller, is_full in ((consumer, False), (OWNER, True), (consumer, False), (OWNER, True)):
+        seen_by(caller)
+        assert ("What each masking keeps" not in (await look(api, place)).text) is is_full
+
+
 async def test_two_configurations_stand_side_by_side(market):
     api, worker, entry = market
     place = await answered(api, worker, entry, ASKED)
     found = await look(api, f"{place}?first=c0&second=c3")
     assert "c0 (A) and c3 (B), side by side" in found.text
     assert "The ranking has no configuration nothing" in (await look(api, f"{place}?second=nothing")).text
+
+
+async def test_a_comparison_is_with_the_best_on_every_page_of_the_ranking(market, monkeypatch):
+    monkeypatch.setattr("app.console.views.answer.ROWS", 1)
+    api, worker, entry = market
+    place = await answered(api, worker, entry, ASKED)
+    best = (await api.get(f"/v1{place}")).json()["configuration"]
+    for start in (1, 9_000):
+        assert f"Facts {best} c3" in (await look(api, f"{place}?start={start}&second=c3")).text
 
 
 @pytest.mark.parametrize(
@@ -141,8 +186,26 @@ async def test_an_entry_with_many_attributes_has_a_field_for_their_names(databas
     async with running_app(database_url) as api, Worker.on(database_url) as worker:
         head = await publish(api, entry)
         assert "The entry has 100 attributes" in (await look(api, f"/entries/{head['id']}/ask")).text
-        place = await answered(api, worker, head["id"], ASKED | {"named": "a3, a5"})
-        assert (await api.get(f"/v1{place}")).json()["request"]["attributes"] == ["a3", "a5"]
+        place = await answered(api, worker, head["id"], ASKED | {"named": "a3\r\na5", "weighted": "a5=4"})
+        asked = (await api.get(f"/v1{place}")).json()["request"]
+        assert (asked["attributes"], asked["weights"]) == (["a3", "a5"], {"a5": 4.0})
+        again = await look(api, next(link for link in (await look(api, place)).links if "/ask?" in link))
+        assert "a3 a5" in again.text
+        assert "a5=4" in again.text
+
+
+async def test_what_was_asked_elsewhere_is_asked_again_as_it_was(market):
+    """A weight that no slider has, and a correction that is not the measure's default."""
+    api, worker, entry = market
+    question = ASKED | {"weights": {"age": 3}, "bias_correction": True}
+    asked = await api.post(f"/v1/entries/{entry}/advice", json=question, headers={"Prefer": "respond-async"})
+    await worker.run()
+    link = next(link for link in (await look(api, f"/advice/{asked.json()['id']}")).links if "/ask?" in link)
+    form = await look(api, link)
+    fields = {one["name"]: one["value"] for one in form.all("input") if one["type"] != "checkbox"}
+    place = await answered(api, worker, entry, ASKED | fields | {"attributes": ["age", "sex"]})
+    again = (await api.get(f"/v1{place}")).json()["request"]
+    assert (again["weights"], again["bias_correction"]) == ({"age": 3.0}, True)
 
 
 def test_every_measure_is_said_in_words():
