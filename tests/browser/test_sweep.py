@@ -25,7 +25,6 @@ NO_PAGES = {
     "/advice/{advice_id}/progress",
     "/requests/{request_id}/now",
     "/requests/{request_id}/receipt",
-    "/operator/audit/check/part",
     "/operator/health",
     "/sign-in/oidc",
     "/sign-in/callback",
