@@ -1,9 +1,9 @@
 """What the page of an answered question shows, as far as the viewer may read the answer."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
-from urllib.parse import urlencode
+from urllib.parse import quote_plus, urlencode
 
 from markupsafe import Markup
 from pydantic import BaseModel, Field
@@ -24,6 +24,9 @@ ROWS: Final = 25
 
 #: So many criteria have a column in the ranking.
 _COLUMNS: Final = 4
+
+#: Stands for an id in addresses; no id can have it.
+_PLACE: Final = "\0"
 
 #: About what the rows of a page and its facts take in memory.
 _FEW_BYTES: Final = 50_000
@@ -152,6 +155,7 @@ def _view(advice: Answer, schema: Mapping[str, Any], choices: Choices) -> Answer
     shown = ranking[choices.start : choices.start + ROWS]
     protections = protections_of(advice, schema)
     columns = protections[:_COLUMNS]
+    across = choices.across if choices.across in protections else next(iter(protections), "")
     first, second = choices.first or advice.configuration or "", choices.second
     ranked = {row.configuration for row in ranking}
     unknown = next((one for one in (first, second) if one and one not in ranked), "")
@@ -164,10 +168,8 @@ def _view(advice: Answer, schema: Mapping[str, Any], choices: Choices) -> Answer
         start=choices.start,
         ranked=len(ranking),
         protections={name: PROTECTION[name] for name in protections},
-        across=choices.across if choices.across in protections else next(iter(protections), ""),
-        frontier=rendered(
-            frontier_chart(advice, schema, choices.across or None, link=lambda one: _compared(advice, choices, one))
-        ),
+        across=across,
+        frontier=rendered(frontier_chart(advice, schema, across, link=_comparing(advice, choices))),
         costs=rendered(costs_chart(advice, schema)),
         first=first,
         comparison=_comparison(advice, schema, first, second) if second and not unknown else None,
@@ -183,9 +185,12 @@ def _sentences(advice: Answer, lines: Iterable[str]) -> Iterator[str]:
         yield f"{line[:1] if begins_with_id else line[:1].upper()}{line[1:]}."
 
 
-def _compared(advice: Answer, choices: Choices, configuration: str) -> str:
-    """The address of the page that compares a configuration with the best."""
-    return choices.link(advice.id, first=advice.configuration or "", second=configuration) + "#compared"
+def _comparing(advice: Answer, choices: Choices) -> Callable[[str], str]:
+    """Returns, for any configuration, the address of the page that compares it with the best."""
+    # An answer has up to 10,000 of them, so all but the id is written once.
+    link = choices.link(advice.id, first=advice.configuration or "", second=_PLACE)
+    before, _, after = link.rpartition(f"second={quote_plus(_PLACE)}")
+    return lambda configuration: f"{before}second={quote_plus(configuration)}{after}#compared"
 
 
 def _kept_name(advice: Answer) -> str:
@@ -209,7 +214,7 @@ def _rows(
     columns: Sequence[str],
     choices: Choices,
 ) -> Iterator[Row]:
-    alike = {*(advice.indistinguishable or ())}
+    alike, compared = {*(advice.indistinguishable or ())}, _comparing(advice, choices)
     for place, row in enumerate(shown):
         rank = choices.start + place + 1 if row.rank is None else row.rank
         numbers = (promises.get(name, [None] * len(shown))[place] for name in columns)
@@ -219,7 +224,7 @@ def _rows(
             kept=_kept(advice, row),
             promises=tuple(map(_number, numbers)),
             sure=_sure(advice, row.configuration, alike),
-            link=_compared(advice, choices, row.configuration),
+            link=compared(row.configuration),
         )
 
 

@@ -81,7 +81,8 @@ def promises_of(schema: Mapping[str, Any], configurations: Sequence[str]) -> dic
     Each column has a number for each configuration, None where it states none. Columns without numbers are omitted.
     """
     by_id = _by_id(schema, set(configurations))
-    names = (*PRIVACY_CRITERIA, *SUPPRESSED)
+    stated = frozenset[str]().union(*by_id.values())
+    names = [name for name in (*PRIVACY_CRITERIA, *SUPPRESSED) if name in stated]
     columns = {name: [by_id.get(each, {}).get(name) for each in configurations] for name in names}
     return {name: column for name, column in columns.items() if any(number is not None for number in column)}
 
