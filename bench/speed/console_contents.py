@@ -19,7 +19,7 @@ CONSUMER = "lab"
 MOST_ROWS = 10_000
 #: What is asked, of few attributes: to reconstruct 10^4 takes minutes.
 MEASURE, ASKED = "mutual_information", [f"attribute-{number}" for number in range(12)]
-#: Seconds to wait for an answer.
+#: Seconds to wait for the service, also on a machine that is busy.
 PATIENCE = 1_800.0
 
 #: The first one is what the 10^5 entries of the catalogue are copies of.
@@ -29,19 +29,24 @@ SHAPES = {
     "10^5 configurations": Shape(attributes=20, values=100, configurations=100_000),
 }
 
-_COPIED = "INSERT INTO {table} SELECT (jsonb_populate_record(one, jsonb_build_object({changes}))).* FROM {rows}"
+_COPIED = """
+INSERT INTO {table} SELECT (jsonb_populate_record(one, jsonb_build_object({changes}))).*
+FROM {table} AS one, generate_series(1, {number}) AS n WHERE id = (SELECT id FROM {table} WHERE {which} LIMIT 1)
+"""
 
 # Each request is made by the consumer and to the provider, so both list all of them.
 _REQUESTS = _COPIED.format(
     table="data_request",
     changes="'id', gen_random_uuid(), 'created_at', now() - n * interval '1 minute', 'changed_at', now(), "
     "'state', (ARRAY['advised', 'declined', 'withdrawn', 'ended'])[1 + n %% 4]",
-    rows="(SELECT * FROM data_request WHERE state = 'advised' LIMIT 1) AS one, generate_series(1, %(requests)s) AS n",
+    number="%(requests)s",
+    which="state = 'advised'",
 )
 _ADVICE = _COPIED.format(
     table="advice",
     changes="'id', gen_random_uuid(), 'question_digest', '\\x' || md5(n::text), 'result', NULL, 'status', 'failed'",
-    rows="(SELECT * FROM advice LIMIT 1) AS one, generate_series(1, %(questions)s) AS n",
+    number="%(questions)s",
+    which="status = 'succeeded'",
 )
 _QUESTIONS = """
 INSERT INTO question (id, advice_id, tenant_id, view, created_at)
@@ -92,8 +97,8 @@ class Contents:
 
 def made(market: Marketplace, many: Many) -> Contents:
     """Publish entries, ask about them, request, and fill the database; the worker has then nothing more to do."""
-    keys = market.keys
-    with Client(market.url, keys[PROVIDER]) as provider, Client(market.url, keys[CONSUMER]) as consumer:
+    provider, consumer = (Client(market.url, market.keys[one], timeout=PATIENCE) for one in (PROVIDER, CONSUMER))
+    with provider, consumer:
         heads = {name: _published(provider, name) for name in SHAPES}
         answers = {
             (tenant, name): client.advise(head.id, MEASURE, attributes=ASKED, limit=MOST_ROWS, wait=PATIENCE).id

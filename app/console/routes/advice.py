@@ -12,7 +12,7 @@ from app.console.viewers import Viewer, ViewerDependency
 from app.console.views.answer import AnswerView, Choices, answer_view
 from app.console.views.entry_index import read_part
 from app.console.views.entry_parts import ABOUT, NAMES
-from app.console.views.question import question_commands, question_form, question_in, question_link
+from app.console.views.question import advice_commands, question_commands, question_form, question_in, question_link
 from app.domain.advice import Status
 from app.domain.callers import Caller
 from app.domain.documents import is_small
@@ -78,12 +78,12 @@ async def show_advice(
 ) -> Response:
     """The answer as the viewer may read it, or how far it is."""
     seen = await read_answer(state, viewer.caller, advice_id)
-    if not seen.advice.status.is_final:
-        return page(request, "advice_progress.html", seen=seen, here="catalogue")
     asked = request_of(seen.advice.question)
-    again = question_link(seen.advice.entry_id, asked)
-    if seen.advice.status is Status.FAILED:
-        return page(request, "advice_failed.html", seen=seen, again=again, here="catalogue")
+    again, about = question_link(seen.advice.entry_id, asked), (advice_id, seen.advice.entry_id, asked)
+    if not seen.advice.status.is_final or seen.advice.status is Status.FAILED:
+        template = "advice_failed.html" if seen.advice.status.is_final else "advice_progress.html"
+        commands = advice_commands(viewer, *about)
+        return page(request, template, seen=seen, again=again, commands=commands, here="catalogue")
     head, view = await _view(state, viewer.caller, seen, choices)
     return page(
         request,
@@ -93,7 +93,7 @@ async def show_advice(
         view=view,
         choices=choices,
         again=again,
-        commands=question_commands(viewer, head.id, asked, view.names),
+        commands=advice_commands(viewer, *about, view.names),
         here="catalogue",
     )
 

@@ -241,3 +241,11 @@ def question_commands(
         (aegis("advise", entry_id, *options),) if len(weights) <= SLIDERS else (),
         (curl(viewer, f"/v1/entries/{entry_id}/advice", body=body),),
     )
+
+
+def advice_commands(
+    viewer: Viewer, advice_id: str, entry_id: str, question: Mapping[str, Any], names: Sequence[str] = ()
+) -> Commands:
+    """The lines that ask the same, and the one that reads the advice; the rest is as in `question_commands`."""
+    asking = question_commands(viewer, entry_id, question, names)
+    return Commands(asking.aegis, (*asking.curl, curl(viewer, f"/v1/advice/{advice_id}")))

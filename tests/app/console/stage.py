@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from html import unescape
 from secrets import token_urlsafe
 from typing import Any
+from urllib.parse import quote
 from uuid import uuid4
 
 import httpx
@@ -109,7 +110,8 @@ class Stage:
         method, path = route.split()
         is_changed = method == "POST" and "{entry_id}" in path and not path.endswith("/ask")
         head = await self.new_entry() if is_changed else self.head
-        values = {"entry_id": head["id"], "advice_id": self.advice_id, "name": "console.css"}
+        values = {"entry_id": head["id"], "advice_id": self.advice_id, "tenant": self.tenant, "name": "console.css"}
+        values |= {"attribute": quote(self.document["attributes"][0]["name"], safe="")}
         if "{request_id}" in path:
             values["request_id"] = await self.new_request(path.rpartition("/")[2])
         if "{prefix}" in path:
@@ -144,7 +146,7 @@ class Stage:
         about = {"Origin": browser.origin, **headers}
         fields = {"csrf": await self.csrf(who)} | fields
         files = {"entry": ("entry.json", json.dumps(example_entry(name=f"entry-{uuid4().hex}")).encode())}
-        sent = {"files": files} if route == "POST /publish" else {}
+        sent: dict[str, Any] = {"files": files} if route == "POST /publish" else {}
         return await browser.client.post(path, data=fields, headers=about, **sent)
 
     async def csrf(self, who: str) -> str:
@@ -153,9 +155,9 @@ class Stage:
 
 
 _QUERIES: Mapping[str, str] = {
-    "GET /entries/{entry_id}/attribute": "?name=age",
+    "GET /entries/{entry_id}/attribute": "?name={attribute}",
     "GET /entries/{entry_id}/configuration": "?place=0",
-    "GET /entries/{entry_id}/counts": "?attribute=age",
+    "GET /entries/{entry_id}/counts": "?attribute={attribute}",
     "GET /requests/new": "?entry={entry_id}",
     "GET /publish": "?version_of={entry_id}",
 }
@@ -168,15 +170,18 @@ def hidden(answer: httpx.Response) -> dict[str, str]:
 
 
 @asynccontextmanager
-async def stage_with_keys(database_url: str, **settings: Any) -> AsyncIterator[Stage]:
-    """A service with keys, and everybody signed in."""
-    keys = {who: await create_key(database_url, *one) for who, one in PEOPLE.items()}
-    limits = {"wrong_keys": 0, "rate_limit": 0, "audit_key": AUDIT_KEY}
+async def stage_with_keys(
+    database_url: str, names: Mapping[str, str] | None = None, document: Any = None, **settings: Any
+) -> AsyncIterator[Stage]:
+    """A service with keys, and everybody signed in; `names`: other ones of the tenants."""
+    named = {tenant: (names or {}).get(tenant, tenant) for tenant, _ in PEOPLE.values()}
+    keys = {who: await create_key(database_url, named[tenant], role) for who, (tenant, role) in PEOPLE.items()}
+    limits: dict[str, Any] = {"wrong_keys": 0, "rate_limit": 0, "audit_key": AUDIT_KEY}
     async with browsing(database_url, **limits | settings) as first:
         people = {who: first.another() for who in PEOPLE}
         for who, browser in people.items():
             assert (await browser.sign_in(keys[who])).status_code == 303
-        yield await _set(database_url, "owner", first.another().client, people, keys, first)
+        yield await _set(database_url, named["owner"], first.another().client, people, keys, first, document)
 
 
 @asynccontextmanager
@@ -195,9 +200,10 @@ async def _set(
     people: Mapping[str, Browser],
     keys: Mapping[str, dict[str, str]],
     nobody: Browser,
+    document: Any = None,
 ) -> Stage:
     """The stage, with its entry. Its requests are advised at once, since one was before."""
-    document = example_entry(name=f"entry-{uuid4().hex}")
+    document = document or example_entry(name=f"entry-{uuid4().hex}")
     head = await publish(api, document, **keys["provider"])
     headers = {"Prefer": "respond-async", **keys["provider"]}
     advice = await api.post(f"/v1/entries/{head['id']}/advice", json=_QUESTION, headers=headers)
