@@ -142,7 +142,7 @@ def _odd_entries(world: World) -> None:
     world.ids["hostile"] = world.publish("provider", hostile())["id"]
     world.ids["hostile_advice"] = world.ask("consumer", world.ids["hostile"], measure="mutual_information")
     world.ids["wide"] = world.publish("provider", wide())["id"]
-    world.ids["wide_advice"] = world.ask("provider", world.ids["wide"], measure="mutual_information")
+    world.ids["wide_advice"] = world.ask("provider", world.ids["wide"], measure="mutual_information", limit=None)
     world.ids["mixed"] = world.publish("provider", mixed_entry())["id"]
     question = {"measure": "mutual_information", "kinds": ["masked", "generated"]}
     world.ids["mixed_advice"] = world.ask("consumer", world.ids["mixed"], **question)
