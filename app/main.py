@@ -13,6 +13,7 @@ import uvicorn
 from fastapi import Depends, FastAPI
 from opentelemetry.trace import Tracer
 from prometheus_client import CollectorRegistry, ProcessCollector
+from starlette.exceptions import HTTPException
 
 from app.api import errors, registry
 from app.api.dependencies import refuse_repeated_parameters
@@ -24,6 +25,7 @@ from app.catalog.probe import Probe
 from app.catalog.queue import queue_app
 from app.catalog.session import Database
 from app.console import registry as console
+from app.console.browsers import with_pages
 from app.domain.lanes import Lane
 from app.factory import Factory
 from app.identity import code_flow, token_reader
@@ -98,6 +100,8 @@ def create_app(
     app.state.metrics = ApiMetrics(metrics)
     app.state.example = example
     errors.register(app)
+    if settings.console:
+        app.add_exception_handler(HTTPException, with_pages(errors.refused_by_framework))
     consoles = console.ROUTERS if settings.console else ()
     app.state.routes = [*app.routes, *(route for router in (*consoles, *registry.ROUTERS) for route in router.routes)]
     for router in consoles:  # before the API, whose `/` answers programs

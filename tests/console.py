@@ -14,6 +14,8 @@ from app.main import create_app
 from app.settings import Settings
 
 ORIGIN = "https://aegis.example.org"
+#: The cookie of a session over HTTPS.
+SESSION = "__Host-aegis_session"
 
 
 class Browser:

@@ -82,7 +82,8 @@ def _invalid_parameter(request: Request, error: Exception) -> JSONResponse:
     return problem(request, 422, "Invalid", "invalid", "A parameter of the request is invalid.", faults=faults)
 
 
-def _refused_by_framework(request: Request, error: Exception) -> Response:
+def refused_by_framework(request: Request, error: Exception) -> Response:
+    """The answer to a request for a path or a method that there is not."""
     assert isinstance(error, HTTPException)  # noqa: S101 -- registered for this class only
     methods = allowed_methods(request.app.state.routes, request) if error.status_code == METHOD_NOT_ALLOWED else []
     if methods and request.method == "OPTIONS":
@@ -113,5 +114,5 @@ def register(app: FastAPI) -> None:
     """Have the application answer every error with a problem."""
     app.add_exception_handler(RefusalError, _refused)
     app.add_exception_handler(RequestValidationError, _invalid_parameter)
-    app.add_exception_handler(HTTPException, _refused_by_framework)
+    app.add_exception_handler(HTTPException, refused_by_framework)
     app.add_exception_handler(Exception, failed)

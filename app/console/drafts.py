@@ -5,19 +5,16 @@ nothing of it, so nothing is half published, and the file need not be chosen aga
 import binascii
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from dataclasses import dataclass
-from hashlib import sha256
-
-from pydantic import ValidationError
 
 from aegis_sdk import wire
 from app.console.entry_upload import EntryUpload
 from app.console.forms import Form
-from app.domain.entries import Head, Visibility
+from app.console.views.fields import validated_as
+from app.domain.entries import Visibility
 from app.domain.errors import InvalidDocumentError
-from app.web.bodies import invalid_document
 from app.web.codings import GZIP, CodingError, InflatedSizeError, Inflater, deflated
 from app.web.errors import BodyTooLargeError, MalformedRequestError
-from app.web.mapping import visibility_body, visibility_of
+from app.web.mapping import visibility_of
 
 _DAMAGED = "The form has lost the entry file. Choose the file again."
 
@@ -65,10 +62,7 @@ class Draft:
         if self.audience == "tenants" and not names:
             raise InvalidDocumentError("Name the tenants that are to see the entry, or choose who else does.")
         asked = {"tenants": names} if self.audience == "tenants" else self.audience
-        try:
-            return visibility_of(wire.VisibilityPatch.model_validate({"visibility": asked}).visibility)
-        except ValidationError as error:
-            raise invalid_document(error) from None
+        return visibility_of(validated_as(wire.VisibilityPatch, {"visibility": asked}).visibility)
 
 
 def read_draft(form: Form, limit: int) -> Draft:
@@ -100,9 +94,3 @@ def _unpacked(packed: str, limit: int) -> bytes:
     if not inflater.is_complete:
         raise MalformedRequestError(_DAMAGED)
     return document
-
-
-def state_of(head: Head) -> str:
-    """A text that changes with an entry's version and visibility."""
-    told = f"{head.version} {head.digest} {visibility_body(head.visibility)}"
-    return sha256(told.encode()).hexdigest()[:16]

@@ -1,7 +1,7 @@
 """What forms send."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Annotated, Final
+from typing import Annotated, Final, Self
 from urllib.parse import parse_qs
 
 from anyio import to_thread
@@ -17,6 +17,9 @@ _TYPE: Final = "application/x-www-form-urlencoded"
 #: The most fields of a form.
 MOST_FIELDS: Final = 10_000
 
+#: The most digits of a version's number, which the database keeps in four bytes.
+_VERSION_DIGITS: Final = 9
+
 #: What is said of a form that is not of a page that was shown to its sender.
 TOO_OLD: Final = "This form is too old: load its page again, and send it from there."
 
@@ -26,6 +29,14 @@ class Form:
 
     def __init__(self, fields: Mapping[str, Sequence[str]]) -> None:
         self._fields = fields
+
+    @classmethod
+    def in_address(cls, request: Request) -> Self:
+        """The fields that the address of a page fills in."""
+        fields: dict[str, list[str]] = {}
+        for name, text in request.query_params.multi_items():
+            fields.setdefault(name, []).append(text)
+        return cls(fields)
 
     @property
     def fields(self) -> Mapping[str, Sequence[str]]:
@@ -39,6 +50,12 @@ class Form:
     def texts(self, name: str) -> list[str]:
         """What all fields of a name say, but for empty ones."""
         return [text.strip() for text in self._fields.get(name, ()) if text.strip()]
+
+    @property
+    def version(self) -> int | None:
+        """The number of the version that the form is about; None if it names none."""
+        text = self.text("version")
+        return int(text) if text.isascii() and text.isdecimal() and len(text) <= _VERSION_DIGITS else None
 
     def has(self, name: str) -> bool:
         """Whether the form has a field, such as a box that is ticked."""

@@ -50,7 +50,7 @@ def page(request: Request, template: str, status: int = 200, **values: Any) -> R
 
 
 def see(place: str) -> Response:
-    """Lead from a form to the page that shows what has become of it."""
+    """Lead the browser to another page, such as from a form to what has become of it (303)."""
     return Response(status_code=303, headers={"Location": place})
 
 

@@ -10,7 +10,7 @@ from fastapi.routing import APIRoute
 
 from aegis_sdk.wire import FAULTS_SHOWN, pointer_of
 from app.console.origins import SAFE_METHODS, refuse_foreign_origin
-from app.console.page import page
+from app.console.page import page, see
 from app.domain.errors import Fault, InvalidDocumentError, RefusalError, UnknownKeyError, WaitError
 from app.web.errors import status_and_title
 from app.web.request_scope import request_id
@@ -44,15 +44,16 @@ def refusal_page(request: Request, error: RefusalError) -> Response:
     """The page that says what was refused and why."""
     status, title = status_and_title(error)
     faults = error.faults if isinstance(error, InvalidDocumentError) else ()
-    answer = _problem_page(request, status, title, error.code, error.detail, faults)
+    answer = problem_page(request, status, title, error.code, error.detail, faults)
     if isinstance(error, WaitError):
         answer.headers["Retry-After"] = str(error.seconds)
     return answer
 
 
-def _problem_page(
-    request: Request, status: int, title: str, code: str, detail: str, faults: Sequence[Fault]
+def problem_page(
+    request: Request, status: int, title: str, code: str, detail: str, faults: Sequence[Fault] = ()
 ) -> Response:
+    """A page about a problem, with the first hundred faults by their places."""
     request.app.state.metrics.refused(code)
     shown = {"title": title, "detail": detail, "code": code, "status": status, "request_id": request_id(request)}
     left_out = max(len(faults) - FAULTS_SHOWN, 0)
@@ -61,14 +62,14 @@ def _problem_page(
 
 def _invalid_parameter(request: Request, error: RequestValidationError) -> Response:
     faults = [Fault(pointer_of(line["loc"][1:]), line["msg"]) for line in error.errors()]
-    return _problem_page(request, 422, "Invalid", "invalid", "A parameter of the page's address is invalid.", faults)
+    return problem_page(request, 422, "Invalid", "invalid", "A parameter of the page's address is invalid.", faults)
 
 
 def _sign_in(request: Request, error: UnknownKeyError) -> Response:
     """Lead whoever is not signed in to where they can, and from there back to this page."""
     request.app.state.metrics.refused(error.code)
+    if "hx-request" in request.headers:  # for a part of a page: the whole page then leads there
+        return Response(status_code=204, headers={"HX-Refresh": "true"})
     back = request.url.path + (f"?{request.url.query}" if request.url.query else "")
     place = f"/sign-in?{urlencode({'next': back if request.method in SAFE_METHODS else '/'})}"
-    if "hx-request" in request.headers:
-        return Response(status_code=204, headers={"HX-Redirect": place})
-    return Response(status_code=303, headers={"Location": place})
+    return see(place)

@@ -2,8 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from anyio import move_on_after, to_thread
-from sqlalchemy.ext.asyncio import AsyncSession
+from anyio import to_thread
 
 from aegis_sdk.wire import FAULTS_SHOWN
 from app.console.document_places import Place, places_in
@@ -11,14 +10,13 @@ from app.console.drafts import Draft
 from app.console.viewers import Viewer
 from app.console.views.publish import LISTED, FaultLine, Review, unvouched_faults, verdict_view
 from app.domain.entries import Head, Publication
-from app.domain.errors import Fault, InvalidDocumentError, RefusalError, RoleNotAllowedError
-from app.domain.lanes import Lane
+from app.domain.errors import Fault, InvalidDocumentError, RefusalError
 from app.domain.tenants import TenantPolicy
 from app.domain.verdicts import StoredVerdict
 from app.services.publishing import Terms
 from app.services.small_counts import SmallCounts
 from app.web.state import State, services_of
-from app.web.uploads import PATIENCE, judge_in, read_publication_in
+from app.web.uploads import judge_in, read_publication_in, run_patiently
 
 
 async def review_of(state: State, viewer: Viewer, draft: Draft, problem: RefusalError | None = None) -> Review:
@@ -36,7 +34,7 @@ async def review_of(state: State, viewer: Viewer, draft: Draft, problem: Refusal
         terms = await catalogue.terms(viewer.caller, publication.name, state.admission)
         replaces = terms.named
         if draft.entry_id:
-            replaces = await owned_head(state, session, viewer, draft.entry_id)
+            replaces = await catalogue.own_head(viewer.caller, draft.entry_id)
             _refuse_other_name(publication, replaces)
     verdict = await judge_in(state.checking, tenant, publication.content)
     return await _review(state, viewer, draft, publication, terms, replaces, verdict, problem)
@@ -92,24 +90,10 @@ async def fault_lines(
 
 async def places_of(state: State, viewer: Viewer, document: bytes, pointers: Sequence[str]) -> list[Place]:
     """The places that pointers lead to; pointers alone if that takes longer than people wait."""
-    if pointers:
-        child = state.checking[Lane.HEAVY]
-        with move_on_after(PATIENCE):
-            return await child.run(places_in, document, pointers, on_behalf_of=viewer.caller.tenant)
-    return [Place(pointer) for pointer in pointers]
-
-
-async def owned_head(state: State, session: AsyncSession, viewer: Viewer, entry_id: str) -> Head:
-    """The head of an entry that the viewer may change.
-
-    Raises:
-        NotFoundError: there is no such entry, or the viewer may not see it.
-        RoleNotAllowedError: the viewer may not change it.
-    """
-    head = await services_of(state, session).catalogue().head(viewer.caller, entry_id)
-    if not head.belongs_to(viewer.caller):
-        raise RoleNotAllowedError("Only providers of the entry's own tenant and operators may change it.")
-    return head
+    if not pointers:
+        return []
+    places = await run_patiently(state.checking, viewer.caller.tenant, places_in, document, pointers)
+    return places or [Place(pointer) for pointer in pointers]
 
 
 def _refuse_other_name(publication: Publication, head: Head) -> None:

@@ -8,6 +8,9 @@ from typing import Any, Final
 
 from markupsafe import Markup
 
+from aegis_sdk.wire import PRIVACY_CRITERIA
+from app.console.charts.numbers import percent
+
 _UNITS: Final = ("bytes", "kB", "MB", "GB", "TB")
 _THOUSAND: Final = 1000
 
@@ -18,8 +21,8 @@ def count(number: int) -> str:
 
 
 def share(part: float) -> str:
-    """A share from 0 to 1 in percent, with three digits: `87.3 %`."""
-    return f"{significant(100 * part)} %"
+    """A share from 0 to 1 in percent, as charts write it: `87.3 %`, and `100 %` of all only."""
+    return percent(part)
 
 
 def significant(number: float, digits: int = 3) -> str:
@@ -68,6 +71,11 @@ def anchor(word: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", word.lower()).strip("-")
 
 
+def bound(criterion: str) -> str:
+    """Whether a number of a criterion of privacy is the least or the most."""
+    return "at least" if PRIVACY_CRITERIA.get(criterion) == "higher" else "at most"
+
+
 def plural(number: int, one: str, many: str | None = None) -> str:
     """So many things, such as `1 entry` or `2 entries`."""
     return f"{count(number)} {one if number == 1 else many or one + 's'}"
@@ -75,6 +83,7 @@ def plural(number: int, one: str, many: str | None = None) -> str:
 
 FILTERS: Mapping[str, Callable[..., Any]] = {
     "anchor": anchor,
+    "bound": bound,
     "count": count,
     "duration": duration,
     "moment": moment,

@@ -148,8 +148,11 @@ class Administration:
 
         Raises:
             RoleNotAllowedError: the caller administers nothing.
+            InvalidDocumentError: no tenant can have the name after which the page begins.
         """
         own = administered_tenant(caller, None)
+        if after is not None:
+            refuse_name(after)
         return await self._tenants.page(None if caller.is_operator else own, limit, after)
 
     async def _administered(self, caller: Caller, prefix: str, *, lock: bool = True) -> ApiKey:

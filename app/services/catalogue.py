@@ -156,6 +156,15 @@ class CatalogueService:
         head = await self._entries.find(caller, entry_id, version)
         return _seen(caller, head, entry_id, version).seen_by(caller)
 
+    async def own_head(self, caller: Caller, entry_id: str) -> Head:
+        """The head of an entry that the caller may change.
+
+        Raises:
+            NotFoundError: there is no such entry, or the caller may not see it.
+            RoleNotAllowedError: the caller may not change it.
+        """
+        return await self._owned(caller, entry_id, lock=False)
+
     async def page(self, caller: Caller, search: Search, limit: int, page_token: str | None) -> HeadPage:
         """A page of the entries that the caller may see.
 
@@ -271,9 +280,9 @@ class CatalogueService:
         record = AuditRecord(action, head.id, head.version, head.digest, head.terms, value=value)
         await self._audit.add(record, caller)
 
-    async def _owned(self, caller: Caller, entry_id: str) -> Head:
-        """The head of an entry that the caller may change, locked until the transaction ends."""
-        head = _seen(caller, await self._entries.find(caller, entry_id, lock=True), entry_id, None)
+    async def _owned(self, caller: Caller, entry_id: str, *, lock: bool = True) -> Head:
+        """The head of an entry that the caller may change; `lock` locks the entry until the transaction ends."""
+        head = _seen(caller, await self._entries.find(caller, entry_id, lock=lock), entry_id, None)
         if not head.belongs_to(caller):
             raise RoleNotAllowedError("Only providers of the entry's own tenant and operators may change it.")
         return head

@@ -1,10 +1,10 @@
 """Uploaded entries: a child process parses them with arrays for counts, validates and converts them."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from math import prod
 from types import GenericAlias
-from typing import Any
+from typing import Any, TypeVar, TypeVarTuple, Unpack
 
 import msgspec
 import numpy as np
@@ -24,6 +24,9 @@ from app.services.publications import publication_of
 from app.web.bodies import invalid_document
 from app.web.errors import MalformedRequestError
 from app.web.published import published_entry
+
+Given = TypeVarTuple("Given")
+Result = TypeVar("Result")
 
 #: The most bytes of an entry that is checked in the light lane, and the seconds after which it changes to the heavy
 #: one, since a small document can describe much work.
@@ -78,9 +81,25 @@ async def judge_in(children: Mapping[Lane, ChildProcess], tenant: str, content: 
         InterruptedWorkError: the process died.
         OverloadedError: too many entries wait already.
     """
+    return await run_patiently(children, tenant, compute_verdict, VerdictInput.of(content), JUDGING_SECONDS)
+
+
+async def run_patiently(
+    children: Mapping[Lane, ChildProcess],
+    tenant: str,
+    function: Callable[[Unpack[Given]], Result],
+    *given: *Given,
+) -> Result | None:
+    """What a function returns in the heavy lane; None if people would wait too long, but for the start of a process.
+
+    Raises:
+        InterruptedWorkError: the process died.
+        OverloadedError: too many entries wait already.
+    """
     child = children[Lane.HEAVY]
+    await child.warm()
     with move_on_after(PATIENCE):
-        return await child.run(compute_verdict, VerdictInput.of(content), JUDGING_SECONDS, on_behalf_of=tenant)
+        return await child.run(function, *given, on_behalf_of=tenant)
     return None
 
 

@@ -1,5 +1,7 @@
 """Listings and searches of a catalogue of 10^5 entries, by whoever asks and by how much is found.
 
+`core` are the milliseconds of a core that one takes in the API and in PostgreSQL, which other load hardly changes.
+
 `python -m bench.speed.searches --entries 100000`
 """
 
@@ -9,11 +11,12 @@ from collections.abc import Iterator
 from functools import partial
 
 import httpx
+import psutil
 import psycopg
 
 from aegis_sdk import Client
 from aegis_sdk.wire import EXAMPLE_ENTRY
-from bench.measuring import heading, percentile, run, table, timed, verdict
+from bench.measuring import MILLISECONDS, heading, percentile, run, table, timed, verdict
 from bench.speed.market import PROVIDER, Marketplace, key, marketplace
 
 TIMES, WARM = 40, 12
@@ -104,7 +107,10 @@ def main(entries: int = 100_000) -> None:
         print(f"(filled in {seconds:.0f} s)")
         callers = {"operator": key(market.environment, "operations", "operator"), "consumer": market.keys[CONSUMER]}
         rows = list(_rows(market.url, callers))
-        table(["search", "found", *(f"{name}, {p}" for name in callers for p in ("p50", "p99"))], [r for r, _ in rows])
+        table(
+            ["search", "found", *(f"{name}, {p}" for name in callers for p in ("p50", "p99", "core"))],
+            [r for r, _ in rows],
+        )
         slowest = max(slow for _, slow in rows)
         print(verdict(met=slowest <= TARGET, target=f"each p50 <= {TARGET:g} ms"), f"slowest: {slowest:.1f} ms")
 
@@ -113,8 +119,13 @@ def _fill(market: Marketplace, entries: int) -> None:
     with Client(market.url, market.keys[PROVIDER]) as client:
         client.publish(EXAMPLE_ENTRY, accept_small_counts=True)
     with psycopg.connect(market.environment["AEGIS_OWNER_DATABASE_URL"], autocommit=True) as connection:
+        index = connection.execute("SELECT pg_get_indexdef('ix_searched_version_search'::regclass)").fetchone()
+        # Filled as by the migration: making the index afterwards takes a tenth of the time.
+        connection.execute("DROP INDEX ix_searched_version_search")
         for statement in FILLED:
             connection.execute(statement, {"entries": entries})
+        connection.execute(index[0] if index else "")
+        connection.execute(_VACUUM)
 
 
 def _rows(url: str, callers: dict[str, str]) -> Iterator[tuple[list[str], float]]:
@@ -123,23 +134,31 @@ def _rows(url: str, callers: dict[str, str]) -> Iterator[tuple[list[str], float]
         cells, medians, sizes = [], [], []
         for own_key in callers.values():
             with httpx.Client(base_url=url, headers={"Authorization": f"Bearer {own_key}"}, timeout=60) as client:
-                seconds, size = _measured(client, params)
+                _answers(client, params, WARM)
+                before = _core_seconds()
+                seconds, size = _answers(client, params, TIMES)
+                core = (_core_seconds() - before) / TIMES * MILLISECONDS
             medians.append(percentile(seconds, 50))
-            cells += [f"{medians[-1]:.1f}", f"{percentile(seconds, 99):.1f}"]
+            cells += [f"{medians[-1]:.1f}", f"{percentile(seconds, 99):.1f}", f"{core:.1f}"]
             sizes.append(size)
         yield [name, "/".join(sizes), *cells], max(medians)
 
 
-def _measured(client: httpx.Client, params: dict[str, str]) -> tuple[list[float], str]:
-    """The seconds of each answer, and how much is on the page; some calls come before, until plans are chosen."""
+def _answers(client: httpx.Client, params: dict[str, str], times: int) -> tuple[list[float], str]:
+    """The seconds of each answer, and how many entries are on the page; + if there is another page."""
     seconds = []
-    for turn in range(WARM + TIMES):
+    for _ in range(times):
         start = time.perf_counter()
         answer = client.get("/v1/entries", params=params)
-        if turn >= WARM:
-            seconds.append(time.perf_counter() - start)
+        seconds.append(time.perf_counter() - start)
     page = answer.raise_for_status().json()
     return seconds, f"{len(page['items'])}{'+' if page['next_page_token'] else ''}"
+
+
+def _core_seconds() -> float:
+    """The core seconds that the API, PostgreSQL and this process's other children have used."""
+    processes = psutil.Process().children(recursive=True)
+    return sum(sum(process.cpu_times()[:2]) for process in processes)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from tests.browser.chromium import chromium_path, running_browser
 from tests.browser.services import RunningService, all_keys, own_database, serving
 from tests.browser.summary import MISSING
 from tests.browser.visits import Visit, visiting
+from tests.service import AUDIT_KEY
 
 NewVisit = Callable[..., Awaitable[Visit]]
 
@@ -45,7 +46,8 @@ async def guarded(
     """The service with keys of everybody. All tests share it, so a test looks only at what it made."""
     with own_database(postgres, migrated) as database_url:
         keys = await all_keys(database_url)
-        with serving(database_url) as url:
+        # Delivered files are on this machine.
+        with serving(database_url, links_allow_private="true", audit_key=AUDIT_KEY) as url:
             yield RunningService(url, database_url, keys)
 
 

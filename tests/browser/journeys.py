@@ -29,6 +29,13 @@ class Journey:
         self.clicks += 1
         await target.click()
 
+    async def slide(self, slider: Locator, share: float) -> None:
+        """Click on a slider, at this share of its length."""
+        self.clicks += 1
+        box = await slider.bounding_box()
+        assert box is not None
+        await slider.click(position={"x": share * box["width"], "y": box["height"] / 2})
+
     async def choose(self, target: Locator, option: str) -> None:
         """Choose an option of a list."""
         self.clicks += 1

@@ -12,7 +12,7 @@ from tests.app.jobs.database import until
 from tests.app.jobs.test_recovery import descendants, runs
 from tests.browser.summary import MISSING
 
-A_TEST = "tests/browser/test_pages.py::test_the_first_page_needs_no_scripts"
+A_TEST = "tests/browser/test_pages.py::test_the_reference_is_reached_by_keyboard"
 
 pytestmark = pytest.mark.long
 

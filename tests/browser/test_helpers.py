@@ -98,7 +98,7 @@ async def test_tab_needs_an_element_and_a_mark_on_it(visit, development):
 async def test_a_journey_tells_its_clicks(visit, development, request):
     page = await (await visit(development)).open("/")
     with journey(request, "somebody to the reference") as taken:
-        await taken.click(page.get_by_role("link", name="The reference of the API"))
+        await taken.click(page.get_by_role("link", name="Reference of the API"))
         await page.wait_for_url("**/docs")
     [(_, line)] = request.node.user_properties
     assert line.startswith("somebody to the reference: 1 clicks, 0 fields, ")

@@ -77,6 +77,8 @@ def test_entries_are_listed_over_all_pages_newest_first(client, entry):
     assert [head.name for head in client.entries(keyword=keyword)] == names[::-1]
     assert [head.name for head in client.entries(query=names[1])] == [names[1]]
     assert list(client.entries(keyword=keyword, label="no such label")) == []
+    assert len(list(client.entries(keyword=keyword, attribute="age", license=entry["license"], require={"k": 2}))) == 3
+    assert list(client.entries(keyword=keyword, require={"k": 1e9})) == []
 
 
 def test_visibility_changes_without_a_version(client, entry):

@@ -24,7 +24,7 @@ def named(client):
 
 def test_what_is_offered_is_shown(aegis, named):
     word, entry_id = named
-    code, out, err = aegis("search", word.upper(), "study", "--attribute", "age", "--require", "k=5")
+    code, out, err = aegis("search", word.upper(), "study", "study of", "--attribute", "age", "--require", "k=5")
     assert (code, err) == (0, "")
     assert out.splitlines() == [
         f"health-{word[:20]}…  {entry_id}",
@@ -37,7 +37,18 @@ def test_what_is_offered_is_shown(aegis, named):
 
 
 @pytest.mark.parametrize(
-    "wanted", [["no such word"], ["--attribute", "height"], ["--require", "k=51"], ["--require", "t=0.2"]]
+    "wanted",
+    [
+        ["no such word"],
+        ["study of", "of study"],
+        ["--attribute", "height"],
+        ["--attribute", "age", "--attribute", "height"],
+        ["--license", "CC0"],
+        ["--require", "k=51"],
+        ["--require", "t=0.2"],
+        ["--require", "k=50", "--require", "t=0.3"],  # each of another configuration
+    ],
+    ids=" ".join,
 )
 def test_what_is_not_offered_is_not_shown(aegis, named, wanted):
     assert aegis("search", named[0], *wanted) == (0, "no entries\n", "")

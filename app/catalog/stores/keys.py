@@ -71,11 +71,11 @@ class KeyStore:
     async def page(self, tenant: str | None, limit: int, after: str | None) -> list[ApiKey]:
         """The keys of a tenant (of all tenants if None), newest first: at most `limit`, older than the one `after`."""
         wanted = _KEYS.order_by(ApiKeyRow.id.desc()).limit(limit)
-        if tenant is not None:
-            wanted = wanted.where(TenantRow.name == tenant)
+        last = select(ApiKeyRow.id).join(TenantRow).where(ApiKeyRow.prefix == after)
+        if tenant is not None:  # nor does a key of another tenant show by what follows it that it exists
+            wanted, last = wanted.where(TenantRow.name == tenant), last.where(TenantRow.name == tenant)
         if after is not None:
-            last = select(ApiKeyRow.id).where(ApiKeyRow.prefix == after).scalar_subquery()
-            wanted = wanted.where(ApiKeyRow.id < last)
+            wanted = wanted.where(ApiKeyRow.id < last.scalar_subquery())
         return [to_key(row, name) for row, name in await self._session.execute(wanted)]
 
     async def note_use(self, prefix: str, now: datetime) -> None:

@@ -8,7 +8,6 @@ from app.console.charts.numbers import number, percent
 from app.console.charts.points import Point
 from app.console.charts.rendering import Chart, rendered
 from app.console.charts.table import Cell, Column, Table
-from app.console.charts.timeline import Step, Timeline
 
 __all__ = [
     "Axis",
@@ -21,9 +20,7 @@ __all__ = [
     "Group",
     "Interval",
     "Point",
-    "Step",
     "Table",
-    "Timeline",
     "category_bars",
     "number",
     "percent",

@@ -9,9 +9,8 @@ from markupsafe import Markup
 from app.console.charts.bars import Bars
 from app.console.charts.frontier import HEIGHT, TOP, Frontier
 from app.console.charts.text import fit
-from app.console.charts.timeline import Timeline
 
-Chart: TypeAlias = Frontier | Bars | Timeline
+Chart: TypeAlias = Frontier | Bars
 """What can be rendered."""
 
 _TEMPLATES: Final = Environment(
@@ -26,6 +25,6 @@ _TEMPLATES.filters["fit"] = fit
 
 
 def rendered(chart: Chart) -> Markup:
-    """The chart with its legend, its notes and its table, as a `<figure>`; a timeline as an ordered list."""
+    """The chart with its legend, its notes and its table, as a `<figure>`."""
     template = _TEMPLATES.get_template(f"{chart.template}.html")
     return Markup(template.render(chart=chart, height=HEIGHT, top=TOP))  # noqa: S704 - its template escapes texts

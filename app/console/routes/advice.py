@@ -5,14 +5,14 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request, Response
 
 from app.console.forms import Form, FormDependency
-from app.console.page import page
+from app.console.page import page, see
 from app.console.page_route import PageRoute
 from app.console.routes.entry_index import read_index
 from app.console.viewers import Viewer, ViewerDependency
 from app.console.views.answer import AnswerView, Choices, answer_view
 from app.console.views.entry_index import read_part
 from app.console.views.entry_parts import ABOUT, NAMES
-from app.console.views.question import field_faults, question_commands, question_form, question_in, question_link
+from app.console.views.question import advice_commands, question_commands, question_form, question_in, question_link
 from app.domain.advice import Status
 from app.domain.callers import Caller
 from app.domain.documents import is_small
@@ -44,10 +44,7 @@ async def show_question(
     version: Annotated[int | None, Query(ge=1)] = None,
 ) -> Response:
     """The form of a question, filled in by the parameters of the address."""
-    fields: dict[str, list[str]] = {}
-    for name, text in request.query_params.multi_items():
-        fields.setdefault(name, []).append(text)
-    return await _question_page(request, viewer, state, entry_id, version, Form(fields))
+    return await _question_page(request, viewer, state, entry_id, version, Form.in_address(request))
 
 
 @router.post("/entries/{entry_id}/ask")
@@ -68,7 +65,7 @@ async def ask(
         seen = await ask_and_wait(state, viewer.caller, entry_id, version, question, PATIENCE)
     except (InvalidDocumentError, BudgetSpentError, QuotaSpentError) as error:
         return await _question_page(request, viewer, state, entry_id, version, form, error)
-    return Response(status_code=303, headers={"Location": f"/advice/{seen.advice.id}"})
+    return see(f"/advice/{seen.advice.id}")
 
 
 @router.get("/advice/{advice_id}")
@@ -81,12 +78,12 @@ async def show_advice(
 ) -> Response:
     """The answer as the viewer may read it, or how far it is."""
     seen = await read_answer(state, viewer.caller, advice_id)
-    if not seen.advice.status.is_final:
-        return page(request, "advice_progress.html", seen=seen, here="catalogue")
     asked = request_of(seen.advice.question)
-    again = question_link(seen.advice.entry_id, asked)
-    if seen.advice.status is Status.FAILED:
-        return page(request, "advice_failed.html", seen=seen, again=again, here="catalogue")
+    again, about = question_link(seen.advice.entry_id, asked), (advice_id, seen.advice.entry_id, asked)
+    if not seen.advice.status.is_final or seen.advice.status is Status.FAILED:
+        template = "advice_failed.html" if seen.advice.status.is_final else "advice_progress.html"
+        commands = advice_commands(viewer, *about)
+        return page(request, template, seen=seen, again=again, commands=commands, here="catalogue")
     head, view = await _view(state, viewer.caller, seen, choices)
     return page(
         request,
@@ -96,8 +93,7 @@ async def show_advice(
         view=view,
         choices=choices,
         again=again,
-        request_link=again.replace(f"/entries/{head.id}/ask?", f"/requests/new?entry={head.id}&"),
-        commands=question_commands(viewer, head.id, asked, view.names),
+        commands=advice_commands(viewer, *about, view.names),
         here="catalogue",
     )
 
@@ -154,19 +150,19 @@ async def _question_page(
         left = await advice.questions_left(viewer.caller, head, state.question_budget)
     faults = error.faults if isinstance(error, InvalidDocumentError) else ()
     about, names = read_part(index.about, ABOUT), read_part(index.names, NAMES)
-    form = question_form(about, names, asked)
+    form = question_form(about, names, asked, faults)
     shown = {"measure": form.measure, "kinds": ["masked"]}
     return page(
         request,
         "ask.html",
         200 if error is None else status_and_title(error)[0],
         head=head,
+        version=version,
         form=form,
         left=left,
         budget=state.question_budget,
         problem=error,
         faults=faults,
-        by_field=field_faults(faults),
         commands=question_commands(viewer, head.id, shown),
         here="catalogue",
     )

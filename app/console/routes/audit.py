@@ -1,17 +1,20 @@
 """The audit log: what was done, and whether the log is as it was written."""
 
-from typing import Annotated
+import re
+from typing import Annotated, Final
 
 from fastapi import APIRouter, Query, Request, Response
 
 from app.console.commands import Commands
+from app.console.forms import Form, FormDependency
 from app.console.page import page
 from app.console.page_route import PageRoute
 from app.console.viewers import Viewer, ViewerDependency
-from app.console.views.audit import CheckView, RecordsForm, ShownRecord, audit_commands, export_lines, keys_line
+from app.console.views.audit import CheckView, RecordsForm, ShownRecord, audit_commands, export_lines
 from app.domain.audit import Place
 from app.services.audit_chain import START
 from app.web.audit_check import check_part
+from app.web.errors import MalformedRequestError
 from app.web.state import State, StateDependency, services_of
 
 router = APIRouter(route_class=PageRoute)
@@ -19,8 +22,8 @@ router = APIRouter(route_class=PageRoute)
 #: How many records a page has.
 PER_PAGE = 25
 
-After = Annotated[int, Query(ge=0, lt=2**53)]
-Hash = Annotated[str, Query(pattern="^[0-9a-f]{64}$")]
+_NUMBER: Final = re.compile(r"\d{1,15}", re.ASCII)
+_HASH: Final = re.compile(r"[0-9a-f]{64}")
 
 
 @router.get("/operator/audit")
@@ -43,31 +46,42 @@ async def show_records(
 
 
 @router.get("/operator/audit/check")
-async def check_log(
-    request: Request,
-    viewer: ViewerDependency,
-    state: StateDependency,
-    after: After = START.sequence,
-    own: Annotated[Hash, Query(alias="hash")] = START.hash,
-    signed: After = 0,
+async def check_log(request: Request, viewer: ViewerDependency, state: StateDependency) -> Response:
+    """Check the log from its first record on, part by part; the page goes on by itself."""
+    return _check_page(request, viewer, await _checked(state, viewer, START, 0))
+
+
+@router.post("/operator/audit/check")
+async def check_on(
+    request: Request, viewer: ViewerDependency, state: StateDependency, form: FormDependency
 ) -> Response:
-    """Check the log from a record on, part by part; the page goes on by itself."""
-    check = await _checked(state, viewer, Place(after, own), signed)
-    commands = Commands(export_lines(), (keys_line(viewer),))
-    return page(request, "operator/audit_check.html", check=check, commands=commands, here="operator")
+    """Check the next part, where no scripts run."""
+    return _check_page(request, viewer, await _checked(state, viewer, *_reached(form)))
 
 
-@router.get("/operator/audit/check/part")
+@router.post("/operator/audit/check/part")
 async def check_further(
-    request: Request,
-    viewer: ViewerDependency,
-    state: StateDependency,
-    after: After,
-    own: Annotated[Hash, Query(alias="hash")],
-    signed: After = 0,
+    request: Request, viewer: ViewerDependency, state: StateDependency, form: FormDependency
 ) -> Response:
     """The next part of the check, and how far it is."""
-    return page(request, "operator/check.html", check=await _checked(state, viewer, Place(after, own), signed))
+    return page(request, "operator/check.html", check=await _checked(state, viewer, *_reached(form)))
+
+
+def _reached(form: Form) -> tuple[Place, int]:
+    """How far a check is. It comes by a form, so that no link can begin one behind a record that was changed.
+
+    Raises:
+        MalformedRequestError: the form does not say.
+    """
+    after, own, signed = form.text("after"), form.text("hash"), form.text("signed")
+    if not (_NUMBER.fullmatch(after) and _HASH.fullmatch(own) and _NUMBER.fullmatch(signed)):
+        raise MalformedRequestError("The form does not say how far the check is: begin it again.")
+    return Place(int(after), own), min(int(signed), int(after))
+
+
+def _check_page(request: Request, viewer: Viewer, check: CheckView) -> Response:
+    commands = Commands(export_lines(viewer))
+    return page(request, "operator/audit_check.html", check=check, commands=commands, here="operator")
 
 
 async def _checked(state: State, viewer: Viewer, after: Place, signed: int) -> CheckView:

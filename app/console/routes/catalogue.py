@@ -7,19 +7,17 @@ from starlette.types import Scope
 
 from aegis_sdk import wire
 from app.catalog.stores.searches import Search
+from app.console.browsers import is_browser
 from app.console.page import page
 from app.console.page_route import PageRoute
 from app.console.viewers import Viewer, ViewerDependency
 from app.console.views.catalogue import SearchForm, catalogue_commands
 from app.domain.errors import InvalidDocumentError
 from app.web.mapping import page_body
-from app.web.negotiation import preferred, qualities
 from app.web.state import State, StateDependency, services_of
 
 #: How many entries a page has.
 PER_PAGE = 25
-
-_HTML = "text/html"
 
 
 class HomeRoute(PageRoute):
@@ -27,9 +25,7 @@ class HomeRoute(PageRoute):
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
         """Whether this route answers the request."""
-        accept = Headers(scope=scope).get("accept")
-        is_browser = _HTML in qualities(accept) and preferred(accept, (_HTML, "application/json")) == _HTML
-        return super().matches(scope) if is_browser else (Match.NONE, {})
+        return super().matches(scope) if is_browser(Headers(scope=scope).get("accept")) else (Match.NONE, {})
 
 
 router = APIRouter(route_class=HomeRoute)

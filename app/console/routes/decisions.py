@@ -1,25 +1,25 @@
 """What is done with data requests from their pages: each form calls the service that the API's route calls."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import structlog
 from fastapi import APIRouter, Request, Response
-from pydantic import BaseModel, ValidationError
 
 from aegis_sdk import wire
 from app.console.forms import Form, FormDependency
 from app.console.once import once
+from app.console.page import see
 from app.console.page_route import PageRoute
 from app.console.routes.data_request import refused_page
 from app.console.viewers import Viewer, ViewerDependency
+from app.console.views.fields import validated_as, whole_number
 from app.console.views.refusals import Refusal
 from app.domain.callers import Caller
 from app.domain.data_requests import Action, DataRequest, GrantLimit
 from app.domain.errors import NotFoundError, RefusalError, UnknownKeyError
 from app.factory import Factory
 from app.services.data_requests import DataRequestService
-from app.web.bodies import invalid_document
 from app.web.state import State, StateDependency
 
 router = APIRouter(prefix="/requests/{request_id}", route_class=PageRoute)
@@ -28,20 +28,21 @@ _log = structlog.get_logger(__name__)
 
 _ERASE: Final = "erase-contact"
 
-Asked = TypeVar("Asked", bound=BaseModel)
 Step = Callable[[DataRequestService, Caller, str, Form], Awaitable[DataRequest]]
 
 
 async def _approve(service: DataRequestService, caller: Caller, request_id: str, form: Form) -> DataRequest:
-    limit = {name: _whole(form, f"limit-{name}") for name in ("requests", "days") if form.text(f"limit-{name}")}
-    asked = _validated(wire.Approval, _reason(form) | {"limit": limit if "requests" in limit else None})
+    limit = {
+        name: whole_number(form.text(f"limit-{name}")) for name in ("requests", "days") if form.text(f"limit-{name}")
+    }
+    asked = validated_as(wire.Approval, _reason(form) | {"limit": limit if "requests" in limit else None})
     granted = None if asked.limit is None else GrantLimit(asked.limit.requests, asked.limit.days)
     return await service.approve(caller, request_id, asked.reason, granted)
 
 
 async def _counter(service: DataRequestService, caller: Caller, request_id: str, form: Form) -> DataRequest:
     offer = {"configuration": form.text("configuration")}
-    asked = _validated(wire.CounterOffer, _reason(form) | offer)
+    asked = validated_as(wire.CounterOffer, _reason(form) | offer)
     return await service.counter(caller, request_id, asked.configuration, asked.reason)
 
 
@@ -49,7 +50,7 @@ def _plain(action: Action, model: type[wire.Decision] | type[wire.Refusal]) -> S
     """A step that needs no more than a reason."""
 
     async def act(service: DataRequestService, caller: Caller, request_id: str, form: Form) -> DataRequest:
-        asked = _validated(model, _reason(form))
+        asked = validated_as(model, _reason(form))
         return await service.act(caller, request_id, action, asked.reason)
 
     return act
@@ -81,17 +82,17 @@ async def change_request(
 ) -> Response:
     """Take a step with a request, once however often the form is sent, and lead back to its page."""
     if action not in STEPS:
-        raise NotFoundError(f"Nobody can {action[:50]} a request here.")
+        raise NotFoundError(f"There is no step {action[:50]!r} of a request.")
     try:
-        await _take(state, viewer, request_id, action, form)
+        changed_id = await _take(state, viewer, request_id, action, form)
     except (NotFoundError, UnknownKeyError):
         raise
     except RefusalError as error:
         return await refused_page(request, viewer, state, request_id, action, form, Refusal.of(request, error))
-    return Response(status_code=303, headers={"Location": f"/requests/{request_id}"})
+    return see(f"/requests/{changed_id}")
 
 
-async def _take(state: State, viewer: Viewer, request_id: str, action: str, form: Form) -> None:
+async def _take(state: State, viewer: Viewer, request_id: str, action: str, form: Form) -> str:
     async def act(services: Factory) -> str:
         service = services.data_requests(state.recent)
         changed = await STEPS[action](service, viewer.caller, request_id, form)
@@ -102,27 +103,9 @@ async def _take(state: State, viewer: Viewer, request_id: str, action: str, form
             _log.info("request changed", data_request=changed.id, action=str(action), by=by)
         return changed.id
 
-    await once(state, viewer, f"/requests/{request_id}/{action}", form, act)
-
-
-def _validated(model: type[Asked], members: Mapping[str, Any]) -> Asked:
-    """What a form says, as the API reads it.
-
-    Raises:
-        InvalidDocumentError: it breaks a rule of the contract.
-    """
-    try:
-        return model.model_validate(dict(members))
-    except ValidationError as error:
-        raise invalid_document(error) from None
+    return await once(state, viewer, f"/requests/{request_id}/{action}", form, act)
 
 
 def _reason(form: Form) -> dict[str, Any]:
     """The reason that a form gives; None if its field is empty."""
     return {"reason": form.text("reason") or None}
-
-
-def _whole(form: Form, name: str) -> object:
-    """The whole number of a field; its text if it is none, for the contract to refuse."""
-    text = form.text(name)
-    return int(text) if text.isascii() and text.isdecimal() and len(text) <= 15 else text  # noqa: PLR2004

@@ -9,16 +9,13 @@ from app.console.page import page, see
 from app.console.page_route import PageRoute
 from app.console.routes.entry_index import read_entry
 from app.console.viewers import ViewerDependency
-from app.console.views.entry import entry_commands, entry_view, has_seen
+from app.console.views.entry import entry_commands, entry_view, is_seen
 from app.console.views.entry_words import CRITERIA, REASONS
 from app.web.state import StateDependency, services_of
 
 router = APIRouter(prefix="/entries/{entry_id}", route_class=PageRoute)
 
 Version = Annotated[int | None, Query(ge=1)]
-#: The most digits of a version's number.
-LONGEST_NUMBER = 9
-
 PageNumber = Annotated[int, Query(ge=1)]
 
 
@@ -44,13 +41,7 @@ async def show_entry(
 @router.post("/sign-off")
 async def sign_off(entry_id: str, viewer: ViewerDependency, state: StateDependency, form: FormDependency) -> Response:
     """Show others the version that the viewer has read."""
-    version = version_in(form.text("version"))
     async with state.database.transaction() as session:
         catalogue = services_of(state, session).catalogue()
-        head = await catalogue.sign_off(viewer.caller, entry_id, version, has_seen(form))
+        head = await catalogue.sign_off(viewer.caller, entry_id, form.version, is_seen(form.text("state")))
     return see(f"/entries/{head.id}?version={head.version}")
-
-
-def version_in(text: str) -> int | None:
-    """The number of a version that a form names; None if it names none."""
-    return int(text) if text.isascii() and text.isdecimal() and len(text) <= LONGEST_NUMBER else None

@@ -1,7 +1,6 @@
 """What owners change of their entries: who sees them, and whether they exist."""
 
 from fastapi import APIRouter, Request, Response
-from pydantic import ValidationError
 
 from aegis_sdk import wire
 from app.console.commands import Commands, aegis, curl
@@ -9,11 +8,11 @@ from app.console.forms import FormDependency
 from app.console.page import page, see
 from app.console.page_route import PageRoute
 from app.console.viewers import Viewer, ViewerDependency
-from app.console.views.entry import has_seen, state_of
+from app.console.views.entry import is_seen, state_of
 from app.console.views.entry_visibility import VisibilityForm
+from app.console.views.fields import validated_as
 from app.domain.entries import Head
-from app.domain.errors import InvalidDocumentError, RoleNotAllowedError
-from app.web.bodies import invalid_document
+from app.domain.errors import InvalidDocumentError
 from app.web.mapping import visibility_body, visibility_of
 from app.web.state import State, StateDependency, services_of
 
@@ -36,14 +35,14 @@ async def set_visibility(
     """Change who sees an entry."""
     asked = VisibilityForm(form.text("audience"), form.text("tenants"))
     try:
-        wanted = visibility_of(_validated(asked).visibility)
+        wanted = visibility_of(validated_as(wire.VisibilityPatch, {"visibility": asked.visibility}).visibility)
     except InvalidDocumentError as error:
         head = await _own_head(state, viewer, entry_id)
         return _visibility_page(request, viewer, head, asked.refused(error))
     async with state.database.transaction() as session:
         catalogue = services_of(state, session).catalogue()
-        await catalogue.set_visibility(viewer.caller, entry_id, wanted, has_seen(form))
-    return see(f"/entries/{entry_id}")
+        head = await catalogue.set_visibility(viewer.caller, entry_id, wanted, is_seen(form.text("state")))
+    return see(f"/entries/{head.id}")
 
 
 @router.get("/delete")
@@ -62,29 +61,13 @@ async def delete_entry(
 ) -> Response:
     """Delete the entry with its versions and advice."""
     async with state.database.transaction() as session:
-        await services_of(state, session).catalogue().delete(viewer.caller, entry_id, has_seen(form))
+        await services_of(state, session).catalogue().delete(viewer.caller, entry_id, is_seen(form.text("state")))
     return see("/")
 
 
 async def _own_head(state: State, viewer: Viewer, entry_id: str) -> Head:
-    """The head of an entry that the viewer may change.
-
-    Raises:
-        NotFoundError: there is none, or the viewer may not see it.
-        RoleNotAllowedError: the viewer may not change it.
-    """
     async with state.database.transaction() as session:
-        head = await services_of(state, session).catalogue().head(viewer.caller, entry_id)
-    if not head.belongs_to(viewer.caller):
-        raise RoleNotAllowedError("Only providers of the entry's own tenant and operators may change it.")
-    return head
-
-
-def _validated(asked: VisibilityForm) -> wire.VisibilityPatch:
-    try:
-        return wire.VisibilityPatch.model_validate({"visibility": asked.visibility})
-    except ValidationError as error:
-        raise invalid_document(error) from None
+        return await services_of(state, session).catalogue().own_head(viewer.caller, entry_id)
 
 
 def _visibility_page(request: Request, viewer: Viewer, head: Head, form: VisibilityForm) -> Response:

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Query, Request, Response
 from aegis_sdk import wire
 from app.console.forms import FormDependency
 from app.console.once import draw_key, once
-from app.console.page import page
+from app.console.page import page, see
 from app.console.page_route import PageRoute
 from app.console.viewers import Viewer, ViewerDependency
 from app.console.views.fields import Typed
@@ -140,7 +140,7 @@ async def revoke(prefix: str, viewer: ViewerDependency, state: StateDependency, 
     """End a key now."""
     async with state.database.transaction() as session:
         key = await revoke_key(services_of(state, session), viewer.caller, prefix)
-    return Response(status_code=303, headers={"Location": f"/operator/keys/{key.prefix}"})
+    return see(f"/operator/keys/{key.prefix}")
 
 
 def _known_key_page(request: Request, prefix: str) -> Response:

@@ -5,7 +5,7 @@ from fastapi import APIRouter, Request, Response
 
 from app.console.forms import Form, FormDependency
 from app.console.once import draw_key, once
-from app.console.page import page
+from app.console.page import page, see
 from app.console.page_route import PageRoute
 from app.console.routes.entry_index import read_index
 from app.console.viewers import Viewer, ViewerDependency
@@ -16,7 +16,6 @@ from app.console.views.new_request import (
     new_request_commands,
     new_request_form,
     new_request_in,
-    version_in,
 )
 from app.console.views.refusals import Refusal
 from app.domain.data_requests import NewDataRequest
@@ -44,10 +43,7 @@ async def show_new_request(request: Request, viewer: ViewerDependency, state: St
     `require-NAME` for a privacy criterion such as `require-k`, and `kinds=generated`. `purpose` and `contact` may be
     given, too.
     """
-    fields: dict[str, list[str]] = {}
-    for name, text in request.query_params.multi_items():
-        fields.setdefault(name, []).append(text)
-    asked = Form(fields)
+    asked = Form.in_address(request)
     if asked.text("advice"):
         asked = fields_of(await read_answer(state, viewer.caller, asked.text("advice")))
     if not asked.text("entry"):
@@ -60,7 +56,7 @@ async def request_data(
     request: Request, viewer: ViewerDependency, state: StateDependency, form: FormDependency
 ) -> Response:
     """Make the request, once however often the form is sent, and lead to its page. A job finds its configuration."""
-    _, index = await read_index(state, viewer.caller, form.text("entry"), version_in(form))
+    _, index = await read_index(state, viewer.caller, form.text("entry"), form.version)
     names = read_part(index.names, NAMES)
 
     async def create(services: Factory) -> str:
@@ -68,7 +64,7 @@ async def request_data(
         new = NewDataRequest(question_of(asked), asked.purpose, asked.contact, asked.terms)
         rules = QuestionRules(state.question_budget, state.admission.required)
         service = services.data_requests(state.recent)
-        made = await service.create(viewer.caller, form.text("entry"), version_in(form), new, rules)
+        made = await service.create(viewer.caller, form.text("entry"), form.version, new, rules)
         _log.info("data requested", data_request=made.id, entry=made.entry_id, by=viewer.caller.subject)
         return made.id
 
@@ -79,20 +75,20 @@ async def request_data(
         raise
     except RefusalError as error:
         return await _form_page(request, viewer, state, form, Refusal.of(request, error))
-    return Response(status_code=303, headers={"Location": f"/requests/{request_id}"})
+    return see(f"/requests/{request_id}")
 
 
 async def _form_page(
     request: Request, viewer: Viewer, state: State, asked: Form, refusal: Refusal | None = None
 ) -> Response:
     """The form, with why it was refused."""
-    head, index = await read_index(state, viewer.caller, asked.text("entry"), version_in(asked))
+    head, index = await read_index(state, viewer.caller, asked.text("entry"), asked.version)
     about, names = read_part(index.about, ABOUT), read_part(index.names, NAMES)
     answer = page(
         request,
         "new_request.html",
         200 if refusal is None else refusal.status,
-        view=new_request_form(head, about, names, asked, draw_key()),
+        view=new_request_form(head, about, names, asked, draw_key(), () if refusal is None else refusal.faults),
         refusal=refusal,
         by_field={} if refusal is None else refusal.by_field,
         commands=new_request_commands(viewer, head, asked, names),

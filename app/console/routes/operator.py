@@ -45,6 +45,7 @@ async def show_settings(request: Request, viewer: ViewerDependency, state: State
 
 async def _overview(state: State, viewer: Viewer, most_tenants: int) -> tuple[Overview, TenantPage | None]:
     """How the service is, and its first tenants; no tenants while the database does not answer."""
+    administered_tenant(viewer.caller, None)
     reading = await state.probe.read()
     if reading.pulse is None:
         return Overview.of(state, reading, None, ()), None

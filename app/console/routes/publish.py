@@ -1,7 +1,6 @@
 """Publishing: an entry file is checked, its verdict is shown, and then it is published."""
 
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import orjson
@@ -9,14 +8,15 @@ from anyio import to_thread
 from fastapi import APIRouter, Request, Response
 
 from aegis_sdk.wire import EXAMPLE_ENTRY
-from app.console.drafts import Draft, read_draft, state_of
+from app.console.drafts import Draft, read_draft
 from app.console.entry_upload import read_upload
 from app.console.forms import FormDependency, read_large_form
-from app.console.page import page
+from app.console.page import page, see
 from app.console.page_route import PageRoute
 from app.console.raw_tables import RawTableError
-from app.console.reviewing import fault_lines, owned_head, review_of
+from app.console.reviewing import fault_lines, review_of
 from app.console.viewers import Viewer, ViewerDependency
+from app.console.views.entry import is_seen
 from app.console.views.publish import FaultLine, is_readable, publish_commands, release_line, upload_commands
 from app.domain.entries import Head
 from app.domain.errors import (
@@ -76,7 +76,7 @@ async def publish(request: Request, viewer: ViewerDependency, state: StateDepend
             head = await _publish(state, viewer, draft)
         except (InvalidDocumentError, NameTakenError, QuotaExceededError, StaleVersionError) as problem:
             return await _review_page(request, viewer, state, draft, problem)
-    return _to_entry(head.id)
+    return see(f"/entries/{head.id}")
 
 
 @router.post("/publish/example")
@@ -91,8 +91,8 @@ async def publish_example(
     try:
         head = await _publish(state, viewer, Draft("", document, accepts_small_counts=True))
     except NameTakenError as error:  # an older example, or a changed one
-        return _to_entry(error.entry_id)
-    return _to_entry(head.id)
+        return see(f"/entries/{error.entry_id}")
+    return see(f"/entries/{head.id}")
 
 
 def _example(file: str, limit: int) -> bytes:
@@ -115,19 +115,16 @@ async def _publish(state: State, viewer: Viewer, draft: Draft) -> Head:
     async with state.database.transaction() as session:
         catalogue = services_of(state, session).catalogue()
         named = (await catalogue.terms(viewer.caller, publication.name, admission)).named
-        if named is not None and named.digest == publication.content.digest:
+        if named is not None and named.digest == publication.content.digest and draft.entry_id in {"", named.id}:
             return named
         if draft.entry_id:
-            is_current = partial(_is_seen, draft.seen)
-            published = await catalogue.replace(viewer.caller, draft.entry_id, publication, is_current, admission)
+            published = await catalogue.replace(
+                viewer.caller, draft.entry_id, publication, is_seen(draft.seen), admission
+            )
         else:
             published = await catalogue.publish(viewer.caller, publication, admission)
     note_published(state, published)
     return published.head
-
-
-def _is_seen(seen: str, head: Head) -> bool:
-    return state_of(head) == seen
 
 
 async def _upload_page(
@@ -143,7 +140,7 @@ async def _upload_page(
     faults: tuple[FaultLine, ...] = ()
     if version_of:
         async with state.database.transaction() as session:
-            head = await owned_head(state, session, viewer, version_of)
+            head = await services_of(state, session).catalogue().own_head(viewer.caller, version_of)
     if draft is not None and isinstance(problem, InvalidDocumentError):
         faults = await fault_lines(state, viewer, draft.document, problem)
     if problem is not None:
@@ -183,7 +180,3 @@ def _raw_table_page(request: Request, error: RawTableError) -> Response:
     status, _ = status_and_title(error)
     shown = {"line": release_line(error), "is_readable": is_readable(error)}
     return page(request, "publish_raw_table.html", status, error=error, here="publish", **shown)
-
-
-def _to_entry(entry_id: str) -> Response:
-    return Response(status_code=303, headers={"Location": f"/entries/{entry_id}"})

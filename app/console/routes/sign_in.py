@@ -10,7 +10,7 @@ from fastapi import APIRouter, Query, Request, Response
 from app.console import cookies
 from app.console.forms import FormDependency, read_form
 from app.console.origins import is_private, own_origin, own_path
-from app.console.page import page
+from app.console.page import page, see
 from app.console.page_route import PageRoute
 from app.console.viewers import ViewerDependency
 from app.console.views.sign_in import SignInView
@@ -35,7 +35,7 @@ Next = Annotated[str, Query(alias="next")]
 @router.get("/sign-in")
 async def show_sign_in(request: Request, state: StateDependency, path: Next = "/") -> Response:
     """The form to sign in, and the way to the issuer; in development mode, nobody has to."""
-    return _redirect(own_path(path)) if state.development_mode else _form(request, state, path)
+    return see(own_path(path)) if state.development_mode else _form(request, state, path)
 
 
 @router.post("/sign-in")
@@ -57,7 +57,7 @@ async def go_to_issuer(request: Request, state: StateDependency, path: Next = "/
     flow = _code_flow(state)
     _refuse_open_way(request, state)
     pending = draw_pending(own_path(path))
-    answer = _redirect(await flow.address(pending))
+    answer = see(await flow.address(pending))
     cookies.keep_sign_in(answer, request, state, pending)
     return answer
 
@@ -103,7 +103,7 @@ async def sign_out(
         sessions = services_of(state, session).sessions(state.session_rules)
         await (sessions.end_all if form.has("everywhere") else sessions.end)(viewer.token)
     _log.info("signed out", by=viewer.caller.subject)
-    answer = _redirect("/sign-in")
+    answer = see("/sign-in")
     cookies.forget_session(answer, request, state)
     return answer
 
@@ -122,7 +122,7 @@ async def _begin(
         if state.limits.requests is not None:
             take_turn(request, state.limits.requests, begun.caller.tenant)
     _log.info("signed in", by=begun.caller.subject)
-    answer = _redirect(own_path(path))
+    answer = see(own_path(path))
     cookies.keep_session(answer, request, state, token)
     return answer
 
@@ -157,7 +157,3 @@ def _code_flow(state: State) -> CodeFlow:
     if state.code_flow is None:
         raise NotFoundError("This service signs nobody in at an issuer: sign in with an API key.")
     return state.code_flow
-
-
-def _redirect(place: str) -> Response:
-    return Response(status_code=303, headers={"Location": place})

@@ -4,12 +4,11 @@ from collections.abc import Awaitable, Callable
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
-from sqlalchemy.ext.asyncio import AsyncSession
 
 from aegis_sdk import wire
 from app.console.commands import Commands, curl, server
 from app.console.forms import Form, FormDependency
-from app.console.page import page
+from app.console.page import page, see
 from app.console.page_route import PageRoute
 from app.console.viewers import Viewer, ViewerDependency
 from app.console.views.fields import Typed
@@ -107,7 +106,7 @@ async def _changed(
             raise
         typed = {what: Typed.of(form, error)}
         return await _tenant_page(request, viewer, state, tenant, typed, status=status_and_title(error)[0])
-    return Response(status_code=303, headers={"Location": tenant_link(tenant, saved=what)})
+    return see(tenant_link(tenant, saved=what))
 
 
 async def _tenant_page(
@@ -121,7 +120,7 @@ async def _tenant_page(
     status: int = 200,
 ) -> Response:
     async with state.database.transaction() as session:
-        view = await _view(state, session, viewer, name, typed or {})
+        view = await _view(state, services_of(state, session), viewer, name, typed or {})
     return page(
         request,
         "operator/tenant.html",
@@ -134,8 +133,7 @@ async def _tenant_page(
     )
 
 
-async def _view(state: State, session: AsyncSession, viewer: Viewer, name: str, typed: dict[str, Typed]) -> TenantView:
-    services = services_of(state, session)
+async def _view(state: State, services: Factory, viewer: Viewer, name: str, typed: dict[str, Typed]) -> TenantView:
     administration, caller = services.administration(), viewer.caller
     _, policy = await administration.policy(caller, name)
     own, quota = await services.quotas().own(caller, name), await tenant_json.quota_body(services, caller, name)

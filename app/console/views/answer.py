@@ -9,13 +9,12 @@ from markupsafe import Markup
 from pydantic import BaseModel, Field
 
 from aegis_sdk import wire
-from aegis_sdk.printable import Share
 from aegis_sdk.reading import headline, maskings_of, outcome, promises_of, whole_of
 from app.console.charts import rendered
 from app.console.views.compared import compared_chart
 from app.console.views.costs import costs_chart
 from app.console.views.frontier import PROTECTION, frontier_chart, protections_of
-from app.console.words import significant
+from app.console.words import number, share, significant
 from app.services.advice import SeenAdvice
 from app.web.advice_json import advice_json
 from app.web.mapping import entry_document
@@ -96,9 +95,11 @@ class AnswerView:
         kept: what the column about utility has.
         columns: the names of the columns about privacy.
         rows: those of this page.
+        start: how many rows come before them.
         ranked: how many rows there are in all.
         protections: what the frontier can show to the right, in words.
         across: what it shows.
+        first: the configuration on the left of a comparison.
         comparison: of two configurations, if they are chosen.
         unknown: a configuration that was chosen and is not ranked.
         names: the attributes of the entry.
@@ -109,11 +110,13 @@ class AnswerView:
     kept: str
     columns: tuple[str, ...]
     rows: tuple[Row, ...]
+    start: int
     ranked: int
     protections: Mapping[str, str]
     across: str
     frontier: Markup
     costs: Markup
+    first: str
     comparison: Comparison | None
     unknown: str
     names: tuple[str, ...]
@@ -147,6 +150,8 @@ def answer_view(
 
 def _view(advice: Answer, schema: Mapping[str, Any], choices: Choices) -> AnswerView:
     ranking = advice.ranking or []
+    if choices.start >= len(ranking):
+        choices = choices.model_copy(update={"start": 0})
     shown = ranking[choices.start : choices.start + ROWS]
     protections = protections_of(advice, schema)
     columns = protections[:_COLUMNS]
@@ -160,11 +165,13 @@ def _view(advice: Answer, schema: Mapping[str, Any], choices: Choices) -> Answer
         kept=_kept_name(advice),
         columns=columns,
         rows=tuple(_rows(advice, shown, promises_of(schema, [row.configuration for row in shown]), columns, choices)),
+        start=choices.start,
         ranked=len(ranking),
         protections={name: PROTECTION[name] for name in protections},
         across=across,
         frontier=rendered(frontier_chart(advice, schema, across, link=_comparing(advice, choices))),
         costs=rendered(costs_chart(advice, schema)),
+        first=first,
         comparison=_comparison(advice, schema, first, second) if second and not unknown else None,
         unknown=unknown,
         names=tuple(attribute["name"] for attribute in schema["attributes"]),
@@ -195,9 +202,9 @@ def _kept_name(advice: Answer) -> str:
 def _kept(advice: Answer, row: wire.CoarseRow) -> str:
     """How much a configuration keeps, with its interval where there is one."""
     if not isinstance(row, wire.RankedConfiguration):
-        return "" if row.utility_share is None else str(Share(row.utility_share))
+        return "" if row.utility_share is None else share(row.utility_share)
     whole = whole_of(advice) if isinstance(advice, wire.Advice) else None
-    return significant(row.deviation) if whole is None else str(Share(whole.kept(row.deviation).share))
+    return significant(row.deviation) if whole is None else share(whole.kept(row.deviation).share)
 
 
 def _rows(
@@ -221,8 +228,8 @@ def _rows(
         )
 
 
-def _number(number: float | None) -> str:
-    return "" if number is None else f"{number:,.6g}"
+def _number(value: float | None) -> str:
+    return "" if value is None else number(value)
 
 
 def _sure(advice: Answer, configuration: str, alike: set[str]) -> str:

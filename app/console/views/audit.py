@@ -88,18 +88,17 @@ def audit_commands(viewer: Viewer, form: RecordsForm) -> Commands:
     asked = form.asked | {
         name: at.isoformat() for name, at in (("since", form.wanted().since), ("until", form.wanted().until)) if at
     }
-    return Commands((aegis("audit", *options), *export_lines()), (curl(viewer, "/v1/audit", asked), keys_line(viewer)))
+    return Commands((aegis("audit", *options), *export_lines(viewer)), (curl(viewer, "/v1/audit", asked),))
 
 
-def export_lines() -> tuple[str, ...]:
-    """The lines that export the log, and check the file."""
+def export_lines(viewer: Viewer) -> tuple[str, ...]:
+    """The lines that export the log, fetch the public keys, and check the file by these."""
     file, keys = "audit.jsonl", "aegis-keys.json"
-    return server("audit", "export", "--output", file), server("audit", "verify", file, "--keys", keys)
-
-
-def keys_line(viewer: Viewer) -> str:
-    """The line that fetches the public keys."""
-    return f"{curl(viewer, '/.well-known/aegis-keys.json')} > aegis-keys.json"
+    return (
+        server("audit", "export", "--output", file),
+        f"{curl(viewer, '/.well-known/aegis-keys.json')} > {keys}",
+        server("audit", "verify", file, "--keys", keys),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,12 +112,6 @@ class CheckView:
 
     part: CheckedPart
     signed: int
-
-    @property
-    def following(self) -> str:
-        """The parameters of the next part."""
-        last = self.part.last
-        return urlencode({"after": last.sequence, "hash": last.hash, "signed": self.signed})
 
     @property
     def coverage(self) -> str:

@@ -11,6 +11,7 @@ from aegis_sdk import wire
 from app.catalog.stores.searches import Search
 from app.console.commands import Commands, aegis, curl
 from app.console.viewers import Viewer
+from app.console.words import bound
 from app.domain.errors import InvalidDocumentError
 from app.web.search import guarantee_in, without_control_characters
 
@@ -82,8 +83,8 @@ class SearchForm:
     @property
     def criteria(self) -> Iterator[tuple[str, str]]:
         """The guarantees to choose from, each with what a number limits."""
-        for name, better in wire.PRIVACY_CRITERIA.items():
-            yield name, f"{name}, at {'least' if better == 'higher' else 'most'}"
+        for name in wire.PRIVACY_CRITERIA:
+            yield name, f"{name}, {bound(name)}"
 
     def link(self, page_token: str | None = None) -> str:
         """The address of a page of this search; of the first one without a token."""

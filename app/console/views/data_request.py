@@ -14,7 +14,7 @@ from app.console.views.refusals import Refusal
 from app.domain.data_requests import Cost, Side
 
 #: By state, after how many seconds the page looks whether something has changed.
-POLLED: Final[Mapping[str, int]] = {"requested": 2, "approved": 10}
+POLLED: Final[Mapping[str, int]] = {"requested": 2, "approved": 10, "delivered": 10}
 
 #: Relative difference of two numbers that both sides computed from the same counts, as the service has it.
 _TOLERANCE: Final = 1e-6

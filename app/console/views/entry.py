@@ -10,7 +10,6 @@ from markupsafe import Markup
 from aegis_sdk import wire
 from aegis_sdk.reading import seen_by
 from app.console.commands import Commands, aegis, curl
-from app.console.forms import Form
 from app.console.viewers import Viewer
 from app.console.views.entry_index import EntryIndex, read_part
 from app.console.views.entry_parts import ABOUT, ATTRIBUTES, CONFIGURATIONS, About, AttributeRow, ConfigurationRow
@@ -32,8 +31,8 @@ class EntryView:
         shows_counts: whether the reader may read the counts.
         is_own: whether the reader may change the entry.
         may_sign_off: whether the reader may sign this version off, as far as this page can tell.
-        verdict: what the verdict says, in words.
-        findings: where it fails, for owners.
+        verdict: on the counts; where it fails, for owners only.
+        verdict_words: what it says.
         controls: what was done to the counts, in words.
     """
 
@@ -125,10 +124,9 @@ def state_of(head: Head) -> str:
     return sha256(repr((head.version, head.keyed_digest, head.visibility)).encode()).hexdigest()
 
 
-def has_seen(form: Form) -> Callable[[Head], bool]:
-    """Whether an entry is still as it was on the page that has sent a form."""
-    seen = form.text("state")
-    return lambda head: state_of(head) == seen
+def is_seen(state: str) -> Callable[[Head], bool]:
+    """Whether an entry is still as it was on the page whose form has sent this `state_of` it."""
+    return lambda head: state_of(head) == state
 
 
 def address(place: str, query: Mapping[str, object]) -> str:

@@ -50,8 +50,8 @@ class Typed:
         return cls(form, error.detail, {fault.pointer.rpartition("/")[2]: fault.detail for fault in error.faults})
 
 
-def document_of(model: type[AnyModel], members: Mapping[str, Any]) -> AnyModel:
-    """The document that the fields of a form make.
+def validated_as(model: type[AnyModel], members: Mapping[str, Any]) -> AnyModel:
+    """What the fields of a form say, as the contract reads it.
 
     Raises:
         InvalidDocumentError: a field breaks a rule of the contract.
@@ -63,7 +63,11 @@ def document_of(model: type[AnyModel], members: Mapping[str, Any]) -> AnyModel:
 
 
 def number(text: str) -> object:
-    """The number that a text writes; the text itself if it is none, and the contract says what is wrong with it."""
+    """The number that a text writes, with a point or a comma, None if it is empty; else the text, which the contract
+    refuses.
+    """
+    if not text:
+        return None
     try:
         return float(text.replace(",", "."))
     except ValueError:

@@ -6,11 +6,14 @@ from aegis_sdk import wire
 from app.console.commands import Commands, curl, server
 from app.console.forms import Form
 from app.console.viewers import Viewer
-from app.console.views.fields import document_of, whole_number
+from app.console.views.fields import validated_as, whole_number
 from app.domain.callers import DEFAULT_TENANT, Role
 
 #: Days for which a new key is valid unless something else is typed.
 USUAL_DAYS = 365
+
+#: The most digits of a number of days that lines for a terminal repeat.
+_LONGEST_NUMBER = 9
 
 #: What each role is for.
 ROLES = {
@@ -52,7 +55,7 @@ def key_request_in(form: Form) -> wire.KeyRequest:
         InvalidDocumentError: a field breaks a rule of the contract.
     """
     members = {"tenant": form.text("tenant"), "role": form.text("role")}
-    return document_of(wire.KeyRequest, members | {"expires_days": whole_number(form.text("expires_days"))})
+    return validated_as(wire.KeyRequest, members | {"expires_days": whole_number(form.text("expires_days"))})
 
 
 def rotation_in(form: Form) -> wire.RotationRequest:
@@ -62,7 +65,7 @@ def rotation_in(form: Form) -> wire.RotationRequest:
         InvalidDocumentError: a field breaks a rule of the contract.
     """
     members = {name: whole_number(form.text(name)) for name in ("overlap_hours", "expires_days") if form.text(name)}
-    return document_of(wire.RotationRequest, members)
+    return validated_as(wire.RotationRequest, members)
 
 
 def listing_commands(viewer: Viewer, tenant: str | None) -> Commands:
@@ -76,7 +79,7 @@ def creation_commands(viewer: Viewer, form: KeyForm) -> Commands:
     """The lines that create the same key."""
     options = ["--tenant", form.tenant, "--role", form.role]
     body: dict[str, object] = {"tenant": form.tenant, "role": form.role}
-    if form.days.isdigit():
+    if form.days.isascii() and form.days.isdigit() and len(form.days) <= _LONGEST_NUMBER:
         options += ["--expires-days", form.days]
         body["expires_days"] = int(form.days)
     return Commands((server("keys", "create", *options),), (curl(viewer, "/v1/keys", body=body),))

@@ -43,11 +43,13 @@ class NewRequestForm:
     once: str
 
 
-def new_request_form(head: Head, about: About, names: Sequence[str], asked: Form, key: str) -> NewRequestForm:
+def new_request_form(
+    head: Head, about: About, names: Sequence[str], asked: Form, key: str, faults: Sequence[Fault] = ()
+) -> NewRequestForm:
     """The form for an entry, filled in as far as something was typed or stands in the address."""
     return NewRequestForm(
         head=head,
-        question=question_form(about, names, asked),
+        question=question_form(about, names, asked, faults),
         policy=about.terms,
         purpose=asked.text("purpose"),
         contact=asked.text("contact"),
@@ -60,12 +62,6 @@ def fields_of(seen: SeenAdvice) -> Form:
     advice = seen.advice
     question = parse_qs(urlsplit(question_link(advice.entry_id, request_of(advice.question))).query)
     return Form(question | {"entry": [advice.entry_id], "version": [str(advice.version)]})
-
-
-def version_in(form: Form) -> int | None:
-    """The version of the entry that a form is about; None for the latest."""
-    text = form.text("version")
-    return int(text) if text.isascii() and text.isdecimal() and len(text) <= 9 else None  # noqa: PLR2004 -- an int4
 
 
 def new_request_in(form: Form, names: Sequence[str]) -> wire.NewDataRequest:

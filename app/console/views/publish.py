@@ -10,9 +10,12 @@ import numpy as np
 
 from app.console.commands import Commands, aegis, curl
 from app.console.document_places import Place
-from app.console.drafts import Draft, state_of
+from app.console.drafts import Draft
 from app.console.raw_tables import RawTableError
 from app.console.viewers import Viewer
+from app.console.views.entry import state_of
+from app.console.views.entry_index import SOME_K
+from app.console.views.entry_words import REASONS
 from app.domain.arrays import unpack
 from app.domain.entries import AttributeOutline, Audience, Head, Publication, Visibility
 from app.domain.errors import Fault, InvalidDocumentError, RefusalError
@@ -23,16 +26,6 @@ from app.services.small_counts import SmallCounts, SmallCountsGate
 
 #: How many attributes and places of a verdict a page lists.
 LISTED: Final = 50
-
-#: The sizes of groups for which a page says how many configurations have them.
-KS: Final = (2, 5, 10, 20)
-
-_REASONS: Final = {
-    "shown": "shown as they are",
-    "certain": "follow from several tables",
-    "likely": "known with a probability above 0.9",
-    "undecided": "not decided",
-}
 
 #: What `aegis release` reads as it is.
 _READABLE: Final = frozenset({".csv", ".tsv", ".txt", ".parquet", ".gz"})
@@ -171,7 +164,7 @@ class Review:
         if packed is None:
             return []
         vouched = unpack(packed)
-        return [(k, int(np.count_nonzero(vouched >= k))) for k in KS]
+        return [(k, int(np.count_nonzero(vouched >= k))) for k in SOME_K]
 
 
 def verdict_view(verdict: StoredVerdict | None, places: Sequence[Place]) -> VerdictView:
@@ -182,7 +175,7 @@ def verdict_view(verdict: StoredVerdict | None, places: Sequence[Place]) -> Verd
         return VerdictView("pass")
     is_decided = any(finding["reason"] != "undecided" for finding in verdict.findings)
     lines = tuple(
-        FindingLine(place, _REASONS.get(finding["reason"], finding["reason"]), finding["cells"])
+        FindingLine(place, REASONS.get(finding["reason"], finding["reason"]), finding["cells"])
         for finding, place in zip(verdict.findings, places, strict=False)
     )
     return VerdictView("fail" if is_decided else "undecided", lines, len(verdict.findings) - len(lines))
@@ -241,7 +234,7 @@ def plain_name(file: str) -> str:
 def audience_words(visibility: Visibility) -> str:
     """Who sees an entry, in words."""
     if visibility.audience is Audience.ALL:
-        return "everybody who may use this service"
+        return "everybody who uses this service"
     if visibility.audience is Audience.TENANTS:
         return f"your own tenant and {', '.join(visibility.tenants)}"
     return "your own tenant"

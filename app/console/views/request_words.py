@@ -6,6 +6,7 @@ from typing import Any, Final
 from markupsafe import Markup
 
 from aegis_sdk import wire
+from app.console.words import bound
 
 #: So many attributes or weights are named, and the others counted.
 _NAMED: Final = 30
@@ -85,8 +86,3 @@ def weight_texts(question: Mapping[str, Any]) -> tuple[list[tuple[str, float]], 
 def limits(numbers: Mapping[str, float] | None) -> list[str]:
     """Privacy in words, such as `k at least 5`."""
     return [f"{name} {bound(name)} {number:g}" for name, number in (numbers or {}).items()]
-
-
-def bound(name: str) -> str:
-    """Whether a criterion's number is the least or the most."""
-    return "at least" if wire.PRIVACY_CRITERIA.get(name) == "higher" else "at most"

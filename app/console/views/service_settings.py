@@ -54,7 +54,7 @@ def _of_tenants(state: State) -> tuple[Setting, ...]:
 
 
 def _setting(name: str, value: str) -> Setting:
-    return Setting(f"AEGIS_{name.upper()}", value, str(Settings.model_fields[name].description))
+    return Setting(f"AEGIS_{name.upper()}", value, str(Settings.model_fields[name].description).replace("`", ""))
 
 
 def _number(value: int | None) -> str:

@@ -8,8 +8,8 @@ from aegis_sdk import wire
 from app.console.commands import Commands, curl, server
 from app.console.forms import Form
 from app.console.viewers import Viewer
-from app.console.views.fields import NumberField, Typed, document_of, number, whole_number
-from app.console.words import count
+from app.console.views.fields import NumberField, Typed, number, validated_as, whole_number
+from app.console.words import bound, count
 from app.domain.quotas import LIMITS, Quota
 from app.domain.tenants import TenantPolicy
 
@@ -48,15 +48,14 @@ class TenantView:
 def criteria_fields(policy: TenantPolicy, typed: Typed | None) -> tuple[NumberField, ...]:
     """A field for each privacy criterion."""
     limits = {name: f"{limit:g}" for name, limit in policy.required_privacy.numbers.items()}
-    words = {"higher": "at least", "lower": "at most"}
     return tuple(
         NumberField(
             name,
-            f"{name}, {words[better]}",
+            f"{name}, {bound(name)}",
             limits.get(name, "") if typed is None else typed.form.text(name),
             fault="" if typed is None else typed.faults.get(name, ""),
         )
-        for name, better in wire.PRIVACY_CRITERIA.items()
+        for name in wire.PRIVACY_CRITERIA
     )
 
 
@@ -85,7 +84,7 @@ def policy_in(form: Form) -> wire.PolicyDocument:
         InvalidDocumentError: a field breaks a rule of the contract.
     """
     required = {name: number(form.text(name)) for name in wire.PRIVACY_CRITERIA if form.text(name)}
-    return document_of(wire.PolicyDocument, {"require": required, "sign_off": form.has("sign_off")})
+    return validated_as(wire.PolicyDocument, {"require": required, "sign_off": form.has("sign_off")})
 
 
 def quota_in(form: Form) -> wire.QuotaDocument:
@@ -94,7 +93,7 @@ def quota_in(form: Form) -> wire.QuotaDocument:
     Raises:
         InvalidDocumentError: a field breaks a rule of the contract.
     """
-    return document_of(wire.QuotaDocument, {name: whole_number(form.text(name)) for name in LIMITS})
+    return validated_as(wire.QuotaDocument, {name: whole_number(form.text(name)) for name in LIMITS})
 
 
 def tenant_link(name: str, **fields: str) -> str:

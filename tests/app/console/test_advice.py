@@ -115,6 +115,15 @@ async def test_two_configurations_stand_side_by_side(market):
     assert "The ranking has no configuration nothing" in (await look(api, f"{place}?second=nothing")).text
 
 
+async def test_a_comparison_is_with_the_best_on_every_page_of_the_ranking(market, monkeypatch):
+    monkeypatch.setattr("app.console.views.answer.ROWS", 1)
+    api, worker, entry = market
+    place = await answered(api, worker, entry, ASKED)
+    best = (await api.get(f"/v1{place}")).json()["configuration"]
+    for start in (1, 9_000):
+        assert f"Facts {best} c3" in (await look(api, f"{place}?start={start}&second=c3")).text
+
+
 @pytest.mark.parametrize(
     ("fields", "said"),
     [
@@ -177,8 +186,26 @@ async def test_an_entry_with_many_attributes_has_a_field_for_their_names(databas
     async with running_app(database_url) as api, Worker.on(database_url) as worker:
         head = await publish(api, entry)
         assert "The entry has 100 attributes" in (await look(api, f"/entries/{head['id']}/ask")).text
-        place = await answered(api, worker, head["id"], ASKED | {"named": "a3, a5"})
-        assert (await api.get(f"/v1{place}")).json()["request"]["attributes"] == ["a3", "a5"]
+        place = await answered(api, worker, head["id"], ASKED | {"named": "a3\r\na5", "weighted": "a5=4"})
+        asked = (await api.get(f"/v1{place}")).json()["request"]
+        assert (asked["attributes"], asked["weights"]) == (["a3", "a5"], {"a5": 4.0})
+        again = await look(api, next(link for link in (await look(api, place)).links if "/ask?" in link))
+        assert "a3 a5" in again.text
+        assert "a5=4" in again.text
+
+
+async def test_what_was_asked_elsewhere_is_asked_again_as_it_was(market):
+    """A weight that no slider has, and a correction that is not the measure's default."""
+    api, worker, entry = market
+    question = ASKED | {"weights": {"age": 3}, "bias_correction": True}
+    asked = await api.post(f"/v1/entries/{entry}/advice", json=question, headers={"Prefer": "respond-async"})
+    await worker.run()
+    link = next(link for link in (await look(api, f"/advice/{asked.json()['id']}")).links if "/ask?" in link)
+    form = await look(api, link)
+    fields = {one["name"]: one["value"] for one in form.all("input") if one["type"] != "checkbox"}
+    place = await answered(api, worker, entry, ASKED | fields | {"attributes": ["age", "sex"]})
+    again = (await api.get(f"/v1{place}")).json()["request"]
+    assert (again["weights"], again["bias_correction"]) == ({"age": 3.0}, True)
 
 
 def test_every_measure_is_said_in_words():

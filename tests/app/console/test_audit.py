@@ -7,12 +7,14 @@ from pydantic import SecretStr
 from app.catalog.queue import queue_app
 from app.catalog.session import Database
 from app.jobs.audit_heads import sign_head
+from app.services.audit_chain import START
 from app.services.signing import signer_of
-from tests.app.console.html import look
+from tests.app.console.html import look, send
 from tests.postgres import OWNER, as_role
 from tests.service import AUDIT_KEY, publish, running_app
 
 LOG, CHECK = "/operator/audit", "/operator/audit/check"
+REACHED = {"after": "0", "hash": START.hash, "signed": "0"}
 
 
 async def fill(api, keys=3):
@@ -58,10 +60,22 @@ async def test_the_log_is_checked_part_by_part_up_to_its_end(api, monkeypatch):
     monkeypatch.setattr("app.web.audit_check.PART", 2)
     page = await look(api, CHECK)
     assert "2 of 3 records checked, all in order so far" in page.text
-    (part,) = [named["hx-get"] for _, named in page.tags if "hx-get" in named]
-    last = await look(api, part)
-    assert "3 records: none was changed, removed or moved" in last.text
-    assert not [named for _, named in last.tags if "hx-get" in named]
+    (part,) = [named["hx-post"] for _, named in page.tags if "hx-post" in named]
+    for path in (part, CHECK):  # with scripts, and without
+        last = await send(api, path, REACHED | {one["name"]: one["value"] for one in page.all("input")})
+        assert "3 records: none was changed, removed or moved" in last.text
+        assert "hx-post" not in last.text
+
+
+@pytest.mark.parametrize("wrong", [{"after": "-1"}, {"after": "1e9"}, {"hash": "x"}, {"signed": "²"}, {"signed": ""}])
+async def test_a_check_goes_on_only_from_where_it_was(api, wrong):
+    assert (await send(api, CHECK, REACHED | wrong)).status_code == 400
+
+
+async def test_no_link_begins_a_check_behind_a_changed_record(api, database_url):
+    await fill(api)
+    change(database_url, "UPDATE audit_record SET value = 'other' WHERE id = 2")
+    assert "record 2 was changed" in (await look(api, f"{CHECK}?after=2&signed=3")).text
 
 
 async def test_signed_heads_say_up_to_where_the_log_is_covered_and_that_it_was_cut(database_url):

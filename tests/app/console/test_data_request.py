@@ -191,9 +191,12 @@ async def test_a_delivery_is_shown_with_its_link_and_how_to_receive_it(shared_ap
     assert all(one.get("src", "").startswith("/static/") for one in found.all("script"))
 
 
-async def test_a_received_table_is_shown_as_it_was_verified(shared_api, delivered):
+async def test_the_page_of_a_delivery_waits_for_the_verdict_and_then_shows_it(shared_api, delivered):
+    before = await look(shared_api, f"/requests/{delivered}")
+    polled = next(named for _, named in before.tags if "hx-get" in named)
+    assert polled["hx-trigger"] == "every 10s"
     await step(shared_api, delivered, "receive", **AGREES)
-    found = await look(shared_api, f"/requests/{delivered}")
+    found = Html((await shared_api.get(polled["hx-get"], headers=BROWSER)).text)
     assert "12 counts compared, none differ" in found.text
     assert "k, at least 5 5 6 kept" in found.text
     assert "t, at most not asked 0.2 0.2 kept" in found.text

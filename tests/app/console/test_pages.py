@@ -11,7 +11,7 @@ import pytest
 from app.console.glossary import glossary
 from app.console.routes.static import TYPES
 from app.console.words import anchor, moment, plural, share, significant, size
-from tests.app.console.html import SENT, look
+from tests.app.console.html import BROWSER, SENT, look
 from tests.service import publish, running_app
 
 STATIC = Path("app/console/static")
@@ -58,6 +58,17 @@ async def test_what_is_not_there_is_a_page_that_says_so(shared_api):
     found = await look(shared_api, f"/advice/{UNKNOWN}", 404)
     assert f"There is no advice {UNKNOWN}" in found.text
     assert "/" in found.links
+
+
+@pytest.mark.parametrize("path", ["/nonexistent", "/requests/", "/<script>"])
+async def test_an_address_without_a_page_is_a_page_that_says_so(shared_api, path):
+    assert f"There is no page {path}" in (await look(shared_api, path, 404)).text
+    assert (await shared_api.get(path)).headers["Content-Type"] == "application/problem+json"
+    assert (await shared_api.get(f"/v1{path}", headers=BROWSER)).headers["Content-Type"] == "application/problem+json"
+
+
+async def test_a_page_that_is_only_sent_to_says_so(shared_api):
+    assert "that can be asked for by GET" in (await look(shared_api, "/sign-out", 405)).text
 
 
 async def test_an_invalid_parameter_is_named(shared_api):
@@ -110,7 +121,7 @@ async def test_programs_read_the_first_page_as_before_and_a_setting_leaves_the_c
 
 
 async def test_the_glossary_has_every_word_of_the_documents(shared_api):
-    assert len(glossary()) == len(WORDS) - 1
+    assert len(glossary()) == len(WORDS) - 2  # two tables have a head each
     places = [word.anchor for word in glossary()]
     assert len(set(places)) == len(places)
     found = await look(shared_api, "/glossary")
@@ -138,7 +149,7 @@ async def test_entries_are_listed_and_searched(database_url):
 
 def test_numbers_are_written_for_people():
     assert (significant(0.000123456), significant(1234.5), significant(0.0)) == ("0.000123", "1,234", "0")
-    assert (share(0.8734), size(999), size(1_540_000)) == ("87.3 %", "999 bytes", "1.54 MB")
+    assert (share(0.8734), size(999), size(1_540_000)) == ("87.3\N{NO-BREAK SPACE}%", "999 bytes", "1.54 MB")
     assert (plural(1, "entry", "entries"), plural(12_345, "row")) == ("1 entry", "12,345 rows")
 
 

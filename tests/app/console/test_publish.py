@@ -65,7 +65,8 @@ async def test_a_file_is_checked_and_then_published(api, worker):
     assert (entry["name"], entry["visibility"], entry["version"]) == ("health-survey", "all", 1)
     await worker.run()
     stored = (await api.get(f"/v1/entries/{entry['id']}")).json()["verdict"]
-    assert ("PASS" in page.text) == stored["passed"]
+    assert stored["passed"] or "FAIL" in page.text
+    assert not stored["passed"] or "PASS" in page.text
     summaries = (await api.get(f"/v1/entries/{entry['id']}/summaries")).json()
     assert summaries == large_counts(visibility="all")
 
@@ -143,7 +144,9 @@ async def test_an_entry_that_changed_after_the_check_is_checked_again(api):
 
 async def test_a_new_version_keeps_the_name_of_its_entry(api):
     head = await publish(api, large_counts())
-    page = await look(api, f"/publish?version_of={head['id']}")
+    place = f"/publish?version_of={head['id']}"
+    assert place in (await look(api, f"/entries/{head['id']}")).links
+    page = await look(api, place)
     assert "Publish a new version of Self-rated health" in page.text
     assert {"type": "hidden", "name": "version_of", "value": head["id"]} in page.all("input")
     other = await check(api, large_counts(name="other"), version_of=head["id"])
@@ -306,11 +309,11 @@ async def test_texts_of_the_file_are_shown_as_they_are(api):
 async def test_a_table_of_many_attributes_stays_short(api):
     entry = large_counts()
     first = entry["attributes"][0]
-    entry["attributes"] = [first | {"name": f"attribute {i}", "maskings": []} for i in range(1_000)]
-    entry["configurations"] = [{"id": "c01", "maskings": {f"attribute {i}": "drop" for i in range(1_000)}}]
+    entry["attributes"] = [first | {"name": f"attribute {i}", "maskings": []} for i in range(60)]
+    entry["configurations"] = [{"id": "c01", "maskings": {f"attribute {i}": "drop" for i in range(60)}}]
     page = Html((await check(api, entry)).text)
-    assert "the first 50 of 1,000" in page.text
-    assert "attribute 50 " not in page.text
+    assert "the first 50 of 60" in page.text
+    assert "attribute 55 " not in page.text
 
 
 async def test_the_example_is_one_click_away_in_development_mode(api):

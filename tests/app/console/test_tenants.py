@@ -76,3 +76,4 @@ async def test_tenants_are_paged_by_name(api, monkeypatch):
     assert f"{PLACE}?name=d" not in first.links
     (following,) = [link for link in first.links if link and "after=" in link]
     assert f"{PLACE}?name=d" in (await look(api, following)).links
+    await look(api, "/operator/tenants?after=%00", 422)

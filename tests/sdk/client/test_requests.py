@@ -119,6 +119,17 @@ def test_entries_goes_through_all_pages(scripted):
     assert asked == [wanted, wanted | {"page_token": "a&b"}, wanted | {"page_token": "c"}]
 
 
+@pytest.mark.parametrize(
+    ("require", "sent"),
+    [({"k": 10}, "k=10"), ({"t": 0.2}, "t=0.2"), ({"epsilon": 1e-9}, "epsilon=0.000000001"), ({}, None)],
+)
+def test_what_entries_must_offer_is_sent_with_all_digits_and_no_exponent(scripted, require, sent):
+    client, script = scripted(answer(body={"items": [], "next_page_token": None}))
+    assert list(client.entries(attribute="age", license="CC0-1.0", require=require)) == []
+    wanted = {"attribute": "age", "license": "CC0-1.0", "limit": "200"} | ({"require": sent} if sent else {})
+    assert [dict(request.url.params) for request in script.requests] == [wanted]
+
+
 def test_entry_of_a_version(scripted):
     client, script = scripted(answer(body=EXAMPLE_HEAD | {"schema": {"name": "x"}}))
     assert client.entry(HEAD.id).entry_schema == {"name": "x"}
