@@ -1,14 +1,21 @@
 """Fields of forms for numbers, and what was wrong with a form that was refused."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from pydantic import ValidationError
 
 from app.console.forms import Form
 from app.domain.errors import InvalidDocumentError
 from app.web.bodies import AnyModel, invalid_document
+
+#: Python reads more: `1_000`, `nan`, digits of other scripts.
+_NUMBER: Final = re.compile(r"-?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
+
+#: Python does not read longer whole numbers.
+_LONGEST: Final = 4_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,15 +70,18 @@ def validated_as(model: type[AnyModel], members: Mapping[str, Any]) -> AnyModel:
 
 
 def number(text: str) -> object:
-    """The number that a text writes, with a point or a comma, None if it is empty; else the text, which the contract
-    refuses.
+    """The number that a text writes with digits and at most one point and one `e`, None if it is empty; else the text, which the
+    contract refuses. A comma is refused, too: 1,000 is a thousand to some and one to others.
     """
     if not text:
         return None
-    try:
-        return float(text.replace(",", "."))
-    except ValueError:
-        return text
+    return float(text) if _NUMBER.fullmatch(text) else text
+
+
+def written(value: float) -> str:
+    """A number so that `number` reads the very same again."""
+    short = f"{value:g}"
+    return short if float(short) == value else repr(value)
 
 
 def whole_number(text: str) -> object:
@@ -79,7 +89,3 @@ def whole_number(text: str) -> object:
     if not text:
         return None
     return int(text) if text.isascii() and text.isdigit() and len(text) < _LONGEST else text
-
-
-#: Python does not read longer numbers.
-_LONGEST = 4_000

@@ -11,7 +11,7 @@ from app.console.commands import Commands, aegis, curl
 from app.console.forms import Form
 from app.console.viewers import Viewer
 from app.console.views.entry_parts import About
-from app.console.views.fields import number, validated_as
+from app.console.views.fields import number, validated_as, written
 from app.domain.errors import Fault
 from app.services.views import COARSE_WEIGHTS
 
@@ -209,8 +209,8 @@ def question_link(entry_id: str, question: Mapping[str, Any]) -> str:
         question: as the contract writes it.
     """
     fields = [("measure", question["measure"]), *(("attributes", name) for name in question.get("attributes") or ())]
-    fields += [(f"weight-{name}", f"{weight:g}") for name, weight in (question.get("weights") or {}).items()]
-    fields += [(f"require-{name}", f"{number:g}") for name, number in (question.get("require") or {}).items()]
+    fields += [(f"weight-{name}", written(weight)) for name, weight in (question.get("weights") or {}).items()]
+    fields += [(f"require-{name}", written(limit)) for name, limit in (question.get("require") or {}).items()]
     fields += [("kinds", kind) for kind in question.get("kinds") or () if kind == "generated"]
     measure, corrected = MEASURES.get(question["measure"]), question.get("bias_correction")
     if measure is not None and corrected is not None and corrected != measure.corrected_by_default:
@@ -233,7 +233,7 @@ def question_commands(
     weights = dict(question.get("weights") or {}) | {name: 0.0 for name in names if chosen and name not in chosen}
     options = ["--measure", str(question["measure"])]
     for option, numbers in (("--require", question.get("require")), ("--weights", weights)):
-        options += [word for name, number in (numbers or {}).items() for word in (option, f"{name}={number:g}")]
+        options += [word for name, value in (numbers or {}).items() for word in (option, f"{name}={written(value)}")]
     options += ["--kinds", "masked,generated"] if "generated" in question.get("kinds", ()) else []
     members = ("measure", "attributes", "weights", "require", "kinds")
     body = {name: question[name] for name in members if question.get(name) is not None} | {"limit": None}

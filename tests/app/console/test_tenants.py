@@ -18,7 +18,7 @@ async def tenant(api, name="hospital"):
 
 
 async def test_a_policy_is_read_and_set(api, database_url):
-    answer = await send_form(api, await tenant(api), POLICY, k="10", t="0,2", sign_off="on")
+    answer = await send_form(api, await tenant(api), POLICY, k="10", t="0.2", sign_off="on")
     assert answer.status_code == 303
     page = await look(api, answer.headers["location"])
     assert "The policy is set" in page.text
