@@ -70,8 +70,8 @@ def validated_as(model: type[AnyModel], members: Mapping[str, Any]) -> AnyModel:
 
 
 def number(text: str) -> object:
-    """The number that a text writes; None if it is empty; else the text, which the contract refuses. A comma is refused,
-    too: 1,000 is a thousand to some and one to others.
+    """The number that a text writes; None if it is empty; else the text, which the contract refuses. So is a comma:
+    1,000 is a thousand to some and one to others.
     """
     if not text:
         return None
