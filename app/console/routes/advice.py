@@ -13,6 +13,7 @@ from app.console.views.answer import AnswerView, Choices, answer_view
 from app.console.views.entry_index import read_part
 from app.console.views.entry_parts import ABOUT, NAMES
 from app.console.views.question import advice_commands, question_commands, question_form, question_in, question_link
+from app.console.views.refusals import Refusal
 from app.domain.advice import Status
 from app.domain.callers import Caller
 from app.domain.documents import is_small
@@ -22,7 +23,6 @@ from app.services.advice import SeenAdvice
 from app.web.advice_json import request_of
 from app.web.asked import question_of
 from app.web.asking import ask_and_wait, read_answer
-from app.web.errors import status_and_title
 from app.web.recent import version_key
 from app.web.state import State, StateDependency, services_of
 
@@ -64,7 +64,7 @@ async def ask(
         question = question_of(question_in(form, names))
         seen = await ask_and_wait(state, viewer.caller, entry_id, version, question, PATIENCE)
     except (InvalidDocumentError, BudgetSpentError, QuotaSpentError) as error:
-        return await _question_page(request, viewer, state, entry_id, version, form, error)
+        return await _question_page(request, viewer, state, entry_id, version, form, Refusal.of(request, error))
     return see(f"/advice/{seen.advice.id}")
 
 
@@ -141,28 +141,27 @@ async def _question_page(
     entry_id: str,
     version: int | None,
     asked: Form,
-    error: InvalidDocumentError | BudgetSpentError | QuotaSpentError | None = None,
+    refusal: Refusal | None = None,
 ) -> Response:
     """The form, with what was wrong with it."""
     head, index = await read_index(state, viewer.caller, entry_id, version)
     async with state.database.transaction() as session:
         advice = services_of(state, session).advice(state.recent)
         left = await advice.questions_left(viewer.caller, head, state.question_budget)
-    faults = error.faults if isinstance(error, InvalidDocumentError) else ()
     about, names = read_part(index.about, ABOUT), read_part(index.names, NAMES)
-    form = question_form(about, names, asked, faults)
+    form = question_form(about, names, asked, () if refusal is None else refusal.faults)
     shown = {"measure": form.measure, "kinds": ["masked"]}
-    return page(
+    answer = page(
         request,
         "ask.html",
-        200 if error is None else status_and_title(error)[0],
+        200 if refusal is None else refusal.status,
         head=head,
         version=version,
         form=form,
         left=left,
         budget=state.question_budget,
-        problem=error,
-        faults=faults,
+        refusal=refusal,
         commands=question_commands(viewer, head.id, shown),
         here="catalogue",
     )
+    return answer if refusal is None else refusal.on(answer)
