@@ -142,13 +142,9 @@ async def running_state(settings: Settings, metrics: ApiMetrics) -> AsyncIterato
     Raises:
         OpenDoorError: no key exists yet, and others can reach the host.
     """
-    if settings.database_url is None:
-        message = "the API needs a database: set AEGIS_DATABASE_URL, or use `aegis-server serve`"
-        raise ValueError(message)
-    database = Database(settings.database_url, pool_size=settings.pool_size)
-    announcements = Announcements(settings.database_url)
-    queue = queue_app(settings.database_url)
-    probe = Probe(settings.database_url)
+    url = _database_url(settings)
+    database = Database(url, pool_size=settings.pool_size)
+    announcements, queue, probe = Announcements(url), queue_app(url), Probe(url)
     tokens = token_reader(settings)
     try:
         async with database.transaction() as session:
@@ -189,6 +185,13 @@ async def running_state(settings: Settings, metrics: ApiMetrics) -> AsyncIterato
     finally:
         await probe.close()
         await database.close()
+
+
+def _database_url(settings: Settings) -> str:
+    if settings.database_url is None:
+        message = "the API needs a database: set AEGIS_DATABASE_URL, or use `aegis-server serve`"
+        raise ValueError(message)
+    return settings.database_url
 
 
 async def _ready_log(audit: AuditService, settings: Settings) -> Signer | None:

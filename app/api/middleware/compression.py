@@ -22,7 +22,9 @@ class Compression(HttpMiddleware):
     """Compresses answers of text that are sent as a whole.
 
     Compression can tell what is secret in an answer to whoever sees its length and has a part of it repeat their
-    guesses (the BREACH attack). Here nobody else can make a browser send a request with a key: there are no cookies.
+    guesses (the BREACH attack). Programs send keys, which no page can make a browser do. Browsers send the console's
+    cookie when a page elsewhere leads to it, so the token of its forms is masked anew each time, and a new key is shown
+    only in the answer to such a form.
     """
 
     async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:

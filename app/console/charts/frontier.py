@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Final
 
 from app.console.charts.axis import Axis
+from app.console.charts.drawn import Drawn, Tick
 from app.console.charts.numbers import pixels, place
 from app.console.charts.point_labels import Label, Level, Named, labels_of
 from app.console.charts.points import Chosen, Mark, Point, chosen_of
@@ -27,42 +28,6 @@ _MOST_EDGE_WHISKERS: Final = 12
 _Y_TICKS: Final = 6
 _STROKES: Final = 1_000
 """The width of the drawing in which the line of the frontier is stretched."""
-
-
-@dataclass(frozen=True)
-class Tick:
-    """A number beside an axis: its text, and where it stands."""
-
-    at: str
-    text: str
-
-
-@dataclass(frozen=True)
-class Drawn:
-    """A mark with its place.
-
-    Attributes:
-        mark: The mark.
-        kind: `best`, `edge`, `alike`, `alike-edge` or `other`, which decides shape and colour.
-        x: Its place to the right, as a share of the width.
-        y: Its place from the top, in pixels.
-        high: The upper end of its interval, in pixels; `None` if there is none to draw.
-        low: The lower end.
-        words: What it says to those who do not see it.
-    """
-
-    mark: Mark
-    kind: str
-    x: str
-    y: str
-    high: str | None
-    low: str | None
-    words: str
-
-    @property
-    def has_focus(self) -> bool:
-        """Whether the keyboard stops here: at the best and at the frontier, not at hundreds of others."""
-        return self.mark.on_frontier or self.mark.first.is_best
 
 
 @dataclass(frozen=True)
