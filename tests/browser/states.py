@@ -73,7 +73,7 @@ STATES = (
     # The catalogue
     main("the catalogue", "/", "Predicts"),
     State("a consumer's catalogue", "/", "Predicts", "consumer"),
-    State("a search in vain", "/?query=nothing-is-like-this", "No entry that you may see is like that"),
+    State("a search in vain", "/?query=nothing-is-like-this", "No entry that you may see matches"),
     State("a search for privacy", "/?criterion=k&limit=5", "survey"),
     State("a wrong search", "/?criterion=k&limit=many", "Correct what is marked", status=422),
     State("a wrong page", "/?page_token=none", "Show the first page", status=422),
@@ -144,7 +144,7 @@ STATES = (
     State("nobody who may publish", "/publish", "Only providers and operators may publish", "consumer", status=403),
     # Requests
     main("requests", "/requests", "asks"),
-    State("requests in vain", "/requests?state=expired", "No request that you may see is like that"),
+    State("requests in vain", "/requests?state=expired", "No request that you may see matches"),
     State("requests of a side", "/requests?side=consumer", "asks", "consumer"),
     State("no entry to request", "/requests/new", "Of which table?", "consumer"),
     main("a new request", "/requests/new?entry={entry}", "We accept these terms", "consumer"),
@@ -228,13 +228,13 @@ STATES = (
     State(
         "an audit log in vain",
         "/operator/audit?entry=00000000-0000-0000-0000-000000000000",
-        "No record is like that",
+        "No record matches",
         "operator",
     ),
     State("a wrong search of the audit log", "/operator/audit?entry=none", "422", "operator", status=422),
     main("the check of the audit log", "/operator/audit/check", "The log is in order", "operator"),
     main("questions", "/operator/questions", "Distinct questions, newest first", "operator"),
-    State("questions in vain", "/operator/questions?tenant=nobody", "No question is like that", "operator"),
+    State("questions in vain", "/operator/questions?tenant=nobody", "No question matches", "operator"),
     main("settings", "/operator/policy", "Settings of the service", "operator"),
     # Errors
     main("nothing", "/entries/none", "404", status=404),

@@ -46,7 +46,7 @@ async def test_the_list_is_what_the_api_lists_page_by_page(shared_api, head):
 )
 async def test_a_list_of_nothing_leads_back_to_all(shared_api, asked):
     found = await look(shared_api, f"/requests?{asked}")
-    assert "No request that you may see is like that" in found.text
+    assert "No request that you may see matches" in found.text
     assert f"aegis requests --{asked.replace('=', ' ')}" in found.text
 
 

@@ -68,5 +68,5 @@ async def test_questions_are_listed_with_who_has_asked_most_of_what_it_may(api, 
     text = (await look(api, f"/operator/questions?entry={head['id']}&tenant=default")).text
     assert f"default {head['name']} 1 7 193" in text
     assert f"default {advice['entry']['id'][:8]}, version 1 mutual_information; requires k 2 full" in text
-    assert "No question is like that" in (await look(api, "/operator/questions?tenant=nobody")).text
+    assert "No question matches" in (await look(api, "/operator/questions?tenant=nobody")).text
     await look(api, "/operator/questions?entry=x", 422)
