@@ -7,7 +7,7 @@ from fastapi import APIRouter, Query, Request, Response
 from app.console.forms import Form, FormDependency
 from app.console.page import page, see
 from app.console.page_route import PageRoute
-from app.console.routes.entry_index import read_index
+from app.console.reading import read_index
 from app.console.viewers import Viewer, ViewerDependency
 from app.console.views.answer import AnswerView, Choices, answer_view
 from app.console.views.entry_index import read_part

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Query, Request, Response
 from app.console.forms import FormDependency
 from app.console.page import page, see
 from app.console.page_route import PageRoute
-from app.console.routes.entry_index import read_entry
+from app.console.reading import read_entry
 from app.console.viewers import ViewerDependency
 from app.console.views.entry import entry_commands, entry_view, is_seen
 from app.console.views.entry_words import CRITERIA, REASONS

@@ -6,8 +6,8 @@ from fastapi import APIRouter, Query, Request, Response
 
 from app.console.page import page
 from app.console.page_route import PageRoute
+from app.console.reading import index_of, known_or_stored, read_entry
 from app.console.routes.entries import PageNumber, Version
-from app.console.routes.entry_index import index_of, known_or_stored, read_entry
 from app.console.viewers import ViewerDependency
 from app.console.views.entry_counts import counts_view
 from app.console.views.entry_index import read_part

@@ -7,7 +7,7 @@ from app.console.forms import Form, FormDependency
 from app.console.once import draw_key, once
 from app.console.page import page, see
 from app.console.page_route import PageRoute
-from app.console.routes.entry_index import read_index
+from app.console.reading import read_index
 from app.console.viewers import Viewer, ViewerDependency
 from app.console.views.entry_index import read_part
 from app.console.views.entry_parts import ABOUT, NAMES
