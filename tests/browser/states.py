@@ -35,7 +35,7 @@ class State:
         reach: what to do on the page before.
         status: of the answer at `path`.
         then: another status that follows.
-        is_main: whether the ordinary test run looks at it; the others are for the long one.
+        is_main: whether it is what the page mostly is; each page has such a state.
         scripts: whether the browser runs scripts.
     """
 
@@ -51,7 +51,7 @@ class State:
 
 
 def main(name: str, path: str, says: str, who: str = "provider", reach: Reach | None = None, **more: Any) -> State:
-    """A state that the ordinary test run looks at."""
+    """What a page mostly is."""
     return State(name, path, says, who, reach, is_main=True, **more)
 
 

@@ -3,6 +3,8 @@
 import json
 from uuid import uuid4
 
+import pytest
+
 from tests.browser.keyboard import activate, tab_to
 from tests.browser.world import survey
 
@@ -24,6 +26,7 @@ async def look_again(page, text):
     raise AssertionError(f"{page.url} has never said {text!r}")
 
 
+@pytest.mark.long
 async def test_all_is_done_without_scripts(visit, development, tmp_path):
     file, title = entry_file(tmp_path)
     page = await (await visit(development, scripts=False)).open("/publish")

@@ -36,11 +36,6 @@ ROUTES = [
 ]
 
 
-def cases(states):
-    """The states with their names, of which most are for the long test run."""
-    return [pytest.param(each, id=each.name, marks=() if each.is_main else pytest.mark.long) for each in states]
-
-
 def route_of(path):
     """The route that answers at a path of the list."""
     names = [name for _, name, _, _ in string.Formatter().parse(path) if name]
@@ -69,7 +64,8 @@ def nothing(_chromium, postgres, migrated):
         yield RunningService(url, database_url)
 
 
-@pytest.mark.parametrize("state", cases(STATES))
+@pytest.mark.long  # some 130 states, a second or two each
+@pytest.mark.parametrize("state", STATES, ids=lambda state: state.name)
 async def test_a_page_can_be_used(visit, world, state):
     coming = await visit(world.service, scripts=state.scripts)
     if state.who != "nobody":
@@ -82,7 +78,8 @@ async def test_a_page_can_be_used(visit, world, state):
     await assert_usable(page)
 
 
-@pytest.mark.parametrize("state", cases(NOTHING))
+@pytest.mark.long  # some 130 states, a second or two each
+@pytest.mark.parametrize("state", NOTHING, ids=lambda state: state.name)
 async def test_a_page_with_nothing_on_it_can_be_used(visit, nothing, state):
     page = await (await visit(nothing)).open(state.path, status=state.status)
     await page.get_by_text(state.says).first.wait_for()
