@@ -16,8 +16,9 @@ from fastapi import Depends, Header, Request, Response
 from app.domain.entries import Head
 from app.domain.verdicts import StoredVerdict
 from app.services.advice import SeenAdvice
+from app.web.entity_tags import etag
 from app.web.errors import MalformedRequestError, PreconditionRequiredError
-from app.web.mapping import head_body, visibility_body
+from app.web.mapping import head_body
 
 #: For what may be kept by its reader, who asks each time whether it has changed.
 REVALIDATED = "private, no-cache"
@@ -30,15 +31,6 @@ _TAG = re.compile(r'[ \t]*(?:((?:W/)?"[\x21\x23-\x7e\x80-\xff]*")[ \t]*)?(?:,|\Z
 _CODED = re.compile(r'\+(?:gzip|zstd)"\Z')
 
 Precondition = Callable[[Head], bool]
-
-
-def etag(head: Head) -> str:
-    """The entity tag of an entry: its version, 16 digits of its digest, and 8 of that of its visibility.
-
-    Like everything else in a head, they are those that the caller sees.
-    """
-    visibility = orjson.dumps(visibility_body(head.visibility))
-    return f'"{head.version}-{head.digest.rpartition(":")[2][:16]}-{sha256(visibility).hexdigest()[:8]}"'
 
 
 def etag_of_shown(head: Head, verdict: StoredVerdict | None) -> str:

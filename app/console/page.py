@@ -42,7 +42,7 @@ def page(request: Request, template: str, status: int = 200, **values: Any) -> R
         request: what is answered; `get_viewer` has noted in it who looks.
         template: the name of the template.
         status: of the answer.
-        **values: what the template shows.
+        **values: what the template shows; whole pages need `commands`, the lines that do the same in a terminal.
     """
     viewer = getattr(request.state, "viewer", None)
     text = TEMPLATES.get_template(template).render(values, viewer=viewer, path=request.url.path)

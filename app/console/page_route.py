@@ -9,6 +9,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 
 from aegis_sdk.wire import FAULTS_SHOWN, pointer_of
+from app.console.commands import Commands, aegis, curl
 from app.console.origins import SAFE_METHODS, refuse_foreign_origin
 from app.console.page import page, see
 from app.domain.errors import Fault, InvalidDocumentError, RefusalError, UnknownKeyError, WaitError
@@ -57,7 +58,10 @@ def problem_page(
     request.app.state.metrics.refused(code)
     shown = {"title": title, "detail": detail, "code": code, "status": status, "request_id": request_id(request)}
     left_out = max(len(faults) - FAULTS_SHOWN, 0)
-    return page(request, "error.html", status, problem=shown, faults=faults[:FAULTS_SHOWN], left_out=left_out)
+    commands = Commands((aegis("list"),), (curl(getattr(request.state, "viewer", None), "/v1/entries"),))
+    return page(
+        request, "error.html", status, problem=shown, faults=faults[:FAULTS_SHOWN], left_out=left_out, commands=commands
+    )
 
 
 def _invalid_parameter(request: Request, error: RequestValidationError) -> Response:

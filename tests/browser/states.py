@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from tests.app.console.test_publish import large_counts
+from tests.app.console.publishing import large_counts
 from tests.browser.reaching import (
     FAULTY,
     VOUCHED_TOO_LITTLE,
@@ -235,7 +235,7 @@ STATES = (
     main("the check of the audit log", "/operator/audit/check", "The log is in order", "operator"),
     main("questions", "/operator/questions", "Distinct questions, newest first", "operator"),
     State("questions in vain", "/operator/questions?tenant=nobody", "No question matches", "operator"),
-    main("settings", "/operator/policy", "Settings of the service", "operator"),
+    main("settings", "/operator/settings", "Settings of the service", "operator"),
     # Errors
     main("nothing", "/entries/none", "404", status=404),
     State("a wrong version", "/entries/{entry}?version=none", "422", status=422),

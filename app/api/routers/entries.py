@@ -9,7 +9,6 @@ from app.api.conditional import (
     KnownTagsDependency,
     OptionalPreconditionDependency,
     PreconditionDependency,
-    etag,
     etag_of_shown,
 )
 from app.api.dependencies import (
@@ -28,6 +27,7 @@ from app.api.paging import PageLimit, PageToken, links
 from app.domain.entries import Publication
 from app.factory import Factory
 from app.services.publishing import Published
+from app.web.entity_tags import etag
 from app.web.entry_documents import document_json
 from app.web.mapping import (
     entry_head_json,

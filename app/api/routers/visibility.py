@@ -4,11 +4,12 @@ import structlog
 from fastapi import APIRouter, Response
 
 from aegis_sdk import wire
-from app.api.conditional import OptionalPreconditionDependency, ReadVersionDependency, etag
+from app.api.conditional import OptionalPreconditionDependency, ReadVersionDependency
 from app.api.dependencies import CallerDependency, FactoryDependency, PatchDependency, PublisherDependency, Version
 from app.api.describe import answers, body
 from app.api.json_response import JsonResponse
 from app.web.bodies import validated
+from app.web.entity_tags import etag
 from app.web.mapping import head_body, visibility_of
 
 _log = structlog.get_logger(__name__)

@@ -2,6 +2,7 @@
 
 from fastapi import APIRouter, Request, Response
 
+from app.console.commands import Commands, aegis, curl
 from app.console.glossary import glossary
 from app.console.page import page
 from app.console.page_route import PageRoute
@@ -11,6 +12,7 @@ router = APIRouter(route_class=PageRoute)
 
 
 @router.get("/glossary")
-async def show_glossary(request: Request, _: ViewerDependency) -> Response:
+async def show_glossary(request: Request, viewer: ViewerDependency) -> Response:
     """Every word that pages use, with what it means."""
-    return page(request, "glossary.html", words=glossary())
+    commands = Commands((aegis("--help"),), (curl(viewer, "/openapi.json"),))
+    return page(request, "glossary.html", words=glossary(), commands=commands)

@@ -98,7 +98,7 @@ async def create(request: Request, viewer: ViewerDependency, state: StateDepende
     except KeyReusedError:
         again = KeyForm(form.text("tenant"), form.text("role"), form.text("expires_days"), draw_key())
         return await _form_page(request, viewer, state, again, Typed(form, _SENT_BEFORE, {}))
-    return _new_key_page(request, state, *made[0]) if made else _known_key_page(request, prefix)
+    return _new_key_page(request, viewer, state, *made[0]) if made else _known_key_page(request, viewer, prefix)
 
 
 @router.get("/operator/keys/{prefix}")
@@ -124,7 +124,7 @@ async def rotate(
         return made[0][1].prefix
 
     successor = await once(state, viewer, request.url.path, form, carry_out)
-    return _new_key_page(request, state, *made[0]) if made else _known_key_page(request, successor)
+    return _new_key_page(request, viewer, state, *made[0]) if made else _known_key_page(request, viewer, successor)
 
 
 @router.get("/operator/keys/{prefix}/revoke")
@@ -143,12 +143,14 @@ async def revoke(prefix: str, viewer: ViewerDependency, state: StateDependency, 
     return see(f"/operator/keys/{key.prefix}")
 
 
-def _known_key_page(request: Request, prefix: str) -> Response:
+def _known_key_page(request: Request, viewer: Viewer, prefix: str) -> Response:
     """The page that says which key a form has created before: only its prefix is kept."""
-    return page(request, "operator/known_key.html", prefix=prefix, here="operator")
+    return page(
+        request, "operator/known_key.html", prefix=prefix, commands=key_commands(viewer, prefix), here="operator"
+    )
 
 
-def _new_key_page(request: Request, state: State, text: str, key: ApiKey) -> Response:
+def _new_key_page(request: Request, viewer: Viewer, state: State, text: str, key: ApiKey) -> Response:
     """The only page that ever has the secret of a key."""
     answer = page(
         request,
@@ -157,6 +159,7 @@ def _new_key_page(request: Request, state: State, text: str, key: ApiKey) -> Res
         text=text,
         key=_shown(key),
         may_need_restart=state.development_mode,
+        commands=key_commands(viewer, key.prefix),
         here="operator",
     )
     answer.headers["Cache-Control"] = "no-store"

@@ -13,6 +13,7 @@ from app.console.views.entry_index import read_part
 from app.console.views.entry_parts import ABOUT, NAMES
 from app.console.views.new_request import (
     fields_of,
+    finding_commands,
     new_request_commands,
     new_request_form,
     new_request_in,
@@ -47,7 +48,7 @@ async def show_new_request(request: Request, viewer: ViewerDependency, state: St
     if asked.text("advice"):
         asked = fields_of(await read_answer(state, viewer.caller, asked.text("advice")))
     if not asked.text("entry"):
-        return page(request, "new_request_nowhere.html", here="requests")
+        return page(request, "new_request_nowhere.html", commands=finding_commands(viewer), here="requests")
     return await _form_page(request, viewer, state, asked)
 
 

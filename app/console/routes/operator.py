@@ -35,11 +35,11 @@ async def show_health(request: Request, viewer: ViewerDependency, state: StateDe
     return page(request, "operator/health.html", overview=overview)
 
 
-@router.get("/operator/policy")
+@router.get("/operator/settings")
 async def show_settings(request: Request, viewer: ViewerDependency, state: StateDependency) -> Response:
     """What applies to every tenant."""
     administered_tenant(viewer.caller, None)
-    commands = Commands((server("serve", "--help"),))
+    commands = Commands((server("serve", "--help"),), (curl(viewer, "/readyz"),))
     return page(request, "operator/settings.html", groups=service_settings(state), commands=commands, here="operator")
 
 

@@ -43,7 +43,7 @@ async def show_upload(
 ) -> Response:
     """Where an entry file is chosen, for a new entry or for a new version of one."""
     if not viewer.caller.may_publish:
-        return page(request, "publish_not_allowed.html", 403, here="publish")
+        return page(request, "publish_not_allowed.html", 403, commands=upload_commands(viewer), here="publish")
     return await _upload_page(request, viewer, state, version_of)
 
 
@@ -56,7 +56,7 @@ async def check_upload(request: Request, viewer: ViewerDependency, state: StateD
         try:
             draft = Draft.of_upload(await read_upload(request, viewer, state.max_body_bytes, take))
         except RawTableError as error:
-            return _raw_table_page(request, error)
+            return _raw_table_page(request, viewer, error)
         if not draft.file:
             nothing = MalformedRequestError("Choose an entry file first.")
             return await _upload_page(request, viewer, state, draft.entry_id, nothing)
@@ -175,8 +175,16 @@ async def _review_page(
     return page(request, "publish_review.html", status, review=review, commands=commands, here="publish")
 
 
-def _raw_table_page(request: Request, error: RawTableError) -> Response:
+def _raw_table_page(request: Request, viewer: Viewer, error: RawTableError) -> Response:
     request.app.state.metrics.refused(error.code)
     status, _ = status_and_title(error)
     shown = {"line": release_line(error), "is_readable": is_readable(error)}
-    return page(request, "publish_raw_table.html", status, error=error, here="publish", **shown)
+    return page(
+        request,
+        "publish_raw_table.html",
+        status,
+        error=error,
+        commands=upload_commands(viewer),
+        here="publish",
+        **shown,
+    )

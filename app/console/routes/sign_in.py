@@ -13,7 +13,7 @@ from app.console.origins import is_private, own_origin, own_path
 from app.console.page import page, see
 from app.console.page_route import PageRoute
 from app.console.viewers import ViewerDependency
-from app.console.views.sign_in import SignInView
+from app.console.views.sign_in import SignInView, session_commands
 from app.domain.errors import NotFoundError, RefusalError, RoleNotAllowedError, UnknownKeyError, WaitError
 from app.domain.sessions import Session
 from app.identity import Answer, CodeFlow, draw_pending, path_of
@@ -89,9 +89,9 @@ async def come_from_issuer(
 
 
 @router.get("/session")
-async def show_session(request: Request, _: ViewerDependency) -> Response:
+async def show_session(request: Request, viewer: ViewerDependency) -> Response:
     """Who is signed in, until when, and how to end that."""
-    return page(request, "session.html")
+    return page(request, "session.html", commands=session_commands(viewer))
 
 
 @router.post("/sign-out")
@@ -137,10 +137,10 @@ def _form(request: Request, state: State, path: str, error: RefusalError | None 
         None if error is None else error.detail,
     )
     if error is None:
-        return page(request, "sign_in.html", form=form)
+        return page(request, "sign_in.html", form=form, commands=session_commands(None))
     request.app.state.metrics.refused(error.code)
     status, _ = status_and_title(error)
-    answer = page(request, "sign_in.html", status, form=form)
+    answer = page(request, "sign_in.html", status, form=form, commands=session_commands(None))
     if status == UNAUTHORIZED:
         answer.headers["WWW-Authenticate"] = "Bearer"  # which browsers do not ask for
     if isinstance(error, WaitError):

@@ -116,3 +116,8 @@ def _weight(name: str, weight: object) -> str:
     line = io.StringIO()
     csv.writer(line, lineterminator="").writerow([f"{name}={weight}"])
     return line.getvalue()
+
+
+def finding_commands(viewer: Viewer) -> Commands:
+    """The lines that find a table to request."""
+    return Commands((aegis("search"),), (curl(viewer, "/v1/entries"),))

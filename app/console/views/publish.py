@@ -23,6 +23,7 @@ from app.domain.verdicts import StoredVerdict
 from app.services.admission import refuse_unvouched
 from app.services.publishing import Terms
 from app.services.small_counts import SmallCounts, SmallCountsGate
+from app.web.entity_tags import etag
 
 #: How many attributes and places of a verdict a page lists.
 LISTED: Final = 50
@@ -199,9 +200,12 @@ def publish_commands(viewer: Viewer, review: Review) -> Commands:
     words = ["--update"] * (review.replaces is not None)
     words += ["--accept-small-counts"] * bool(review.small_counts)
     asked = {"accept_small_counts": "true"} if review.small_counts else {}
-    if review.replaces is not None:
-        return Commands((aegis("publish", file, *words),))
-    return Commands((aegis("publish", file, *words),), (curl(viewer, "/v1/entries", asked, file=file),))
+    if review.replaces is None:
+        return Commands((aegis("publish", file, *words),), (curl(viewer, "/v1/entries", asked, file=file),))
+    place, state = f"/v1/entries/{review.replaces.id}", etag(review.replaces)
+    return Commands(
+        (aegis("publish", file, *words),), (curl(viewer, place, asked, method="PUT", file=file, replaces=state),)
+    )
 
 
 def upload_commands(viewer: Viewer) -> Commands:

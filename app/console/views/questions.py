@@ -6,7 +6,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, Field
 
-from app.console.commands import Commands, curl
+from app.console.commands import Commands, aegis, curl
 from app.console.viewers import Viewer
 from app.domain.callers import LONGEST_TENANT
 from app.domain.errors import Fault, InvalidDocumentError
@@ -44,8 +44,9 @@ class QuestionsForm(BaseModel):
 
 
 def questions_commands(viewer: Viewer, form: QuestionsForm) -> Commands:
-    """The line that lists the same."""
-    return Commands((), (curl(viewer, "/v1/questions", form.asked),))
+    """The lines that list who asked, and what."""
+    only = ("--entry", form.asked["entry"]) if "entry" in form.asked else ()
+    return Commands((aegis("audit", *only),), (curl(viewer, "/v1/questions", form.asked),))
 
 
 def in_words(asked: dict[str, Any]) -> str:

@@ -3,6 +3,9 @@
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
+from app.console.commands import Commands, aegis, curl
+from app.console.viewers import Viewer
+
 
 @dataclass(frozen=True, slots=True)
 class SignInView:
@@ -26,3 +29,8 @@ class SignInView:
     def issuer_link(self) -> str:
         """The address that leads to the issuer."""
         return f"/sign-in/oidc?{urlencode({'next': self.path})}"
+
+
+def session_commands(viewer: Viewer | None) -> Commands:
+    """The lines that use a key: nobody signs in or out in a terminal, since each command sends its key."""
+    return Commands((aegis("list"), "unset AEGIS_API_KEY"), (curl(viewer, "/v1/quota"),))

@@ -9,10 +9,9 @@ from aegis_sdk.wire import EXAMPLE_DRAWN_MASKING, EXAMPLE_NOISY_MASKING
 from app.console import viewers
 from app.console.views.entry_words import control_words
 from app.domain.callers import Caller, Role
-from app.domain.tenants import TenantPolicy
-from tests.app.console.html import Html, look, send
+from tests.app.console.html import look
 from tests.generated import mixed_entry
-from tests.service import ACCEPTED, Worker, example_entry, publish, running_app, tenants_of
+from tests.service import ACCEPTED, example_entry, publish, running_app
 
 NASTY = "<script>alert(1)</script>\"'&\u202e\u0645\u0631\u062d\U0001f600"
 CONSUMER = Caller("stranger", frozenset({Role.CONSUMER}), "key-of-a-stranger")
@@ -170,76 +169,6 @@ def test_controls_are_told_in_words(control, words):
     assert any(words in sentence for sentence in control_words(control))
 
 
-async def test_the_verdict_is_told_to_all_and_its_places_to_owners(api, database_url, seen_by):
-    head = await publish(api, example_entry(visibility="all"))
-    place = f"/entries/{head['id']}"
-    assert "Not judged yet" in (await look(api, place)).text
-    async with Worker.on(database_url) as worker:
-        await worker.run()
-    owner = (await look(api, place)).text
-    assert "Failed" in owner
-    assert "/attributes/0/histogram shown by a table" in owner
-    seen_by(CONSUMER)
-    other = (await look(api, place)).text
-    assert "Failed" in other
-    assert "/attributes/0" not in other
-
-
-async def test_others_read_of_an_entry_what_the_api_tells_them(api, seen_by):
-    entry = example_entry(visibility={"tenants": ["stranger", "third"]})
-    entry["attributes"][0]["maskings"][0] = EXAMPLE_NOISY_MASKING
-    entry["configurations"][0]["suppressed"] = 41
-    head = await publish(api, entry)
-    place = f"/entries/{head['id']}"
-    own = await look(api, place)
-    assert "41 records" in own.text
-    assert "third" in own.text
-    seen_by(CONSUMER)
-    other = await look(api, place)
-    for told in ("41 records", "third", head["digest"], f"{place}/counts", f"{place}/delete", f"{place}/visibility"):
-        assert told not in other.text
-        assert told not in other.links
-    assert "hmac-sha256:" in other.text
-    assert "/summaries" not in other.text
-
-
-async def test_what_was_read_by_owners_is_never_shown_to_others(api, seen_by):
-    """An index is kept for each side by itself."""
-    entry = example_entry(visibility="all")
-    entry["configurations"][0]["suppressed"] = 41
-    place = f"/entries/{(await publish(api, entry))['id']}"
-    for caller, is_told in ((OWNER, True), (CONSUMER, False), (OWNER, True), (CONSUMER, False)):
-        seen_by(caller)
-        assert ("41 records" in (await look(api, place)).text) is is_told
-
-
-@pytest.mark.parametrize(
-    "part", ["", "/attribute?name=age", "/configuration?place=0", "/counts", "/visibility", "/delete"]
-)
-async def test_what_a_viewer_may_not_see_is_not_there(api, seen_by, part):
-    place = f"/entries/{(await publish(api, example_entry()))['id']}"
-    seen_by(CONSUMER)
-    page = await look(api, f"{place}{part}", 404)
-    assert "Self-rated" not in page.text
-
-
-@pytest.mark.parametrize(("part", "caller"), [("/counts", CONSUMER), ("/visibility", CONSUMER), ("/delete", REVIEWER)])
-async def test_what_a_viewer_may_not_do_is_refused(api, seen_by, part, caller):
-    place = f"/entries/{(await publish(api, example_entry(visibility='all')))['id']}"
-    seen_by(caller)
-    await look(api, f"{place}{part}", 403)
-
-
-@pytest.mark.parametrize("part", ["visibility", "delete", "sign-off"])
-async def test_changes_by_others_are_refused(api, seen_by, part):
-    place = f"/entries/{(await publish(api, example_entry(visibility='all')))['id']}"
-    seen_by(CONSUMER)
-    answer = await send(api, f"{place}/{part}", {"audience": "private"})
-    assert answer.status_code == 403
-    seen_by(OWNER)
-    assert "every caller" in (await look(api, place)).text
-
-
 async def test_owners_see_counts_as_charts_and_tables(api):
     place = f"/entries/{(await publish(api))['id']}/counts"
     page = await look(api, place)
@@ -268,85 +197,6 @@ async def test_an_attribute_without_counts_says_so(api):
     entry["configurations"] = [{"id": "c", "maskings": {"age": "identity"}}]
     place = f"/entries/{(await publish(api, entry))['id']}/counts"
     assert "no counts of this attribute" in (await look(api, f"{place}?attribute=age")).text
-
-
-async def form_of(api, path):
-    """The fields of the form of a page, as the browser would send them."""
-    page = await look(api, path)
-    fields = {one["name"]: one["value"] for one in page.all("input") if one.get("type") != "radio"}
-    return fields | {one["name"]: one["value"] for one in page.all("input") if "checked" in one}
-
-
-async def test_owners_change_who_sees_an_entry(api):
-    place = f"/entries/{(await publish(api))['id']}"
-    fields = await form_of(api, f"{place}/visibility")
-    assert fields["audience"] == "private"
-    chosen = {"audience": "tenants", "tenants": "partner\r\n second partner \r\n"}
-    answer = await send(api, f"{place}/visibility", fields | chosen)
-    assert (answer.status_code, answer.headers["Location"]) == (303, place)
-    assert "its own tenant and partner, second partner" in (await look(api, place)).text
-    # The form was made before that change.
-    assert (await send(api, f"{place}/visibility", fields | {"audience": "all"})).status_code == 412
-
-
-@pytest.mark.parametrize(
-    ("fields", "said"),
-    [({"audience": "nonsense"}, "Visibility must be"), ({"audience": "tenants", "tenants": "ok\n\x07"}, "(line 2)")],
-    ids=["audience", "tenant"],
-)
-async def test_a_wrong_visibility_is_explained_on_the_form_which_keeps_its_fields(api, fields, said):
-    place = f"/entries/{(await publish(api))['id']}"
-    answer = await send(api, f"{place}/visibility", await form_of(api, f"{place}/visibility") | fields)
-    assert answer.status_code == 422
-    page = Html(answer.text)
-    assert said in page.text
-    assert fields.get("tenants", "") in answer.text
-
-
-async def test_an_entry_is_deleted_after_a_page_that_asks(api):
-    head = await publish(api)
-    place = f"/entries/{head['id']}"
-    page = await look(api, f"{place}/delete")
-    assert "cannot be undone" in page.text
-    assert (await send(api, f"{place}/delete", {"state": "other"})).status_code == 412
-    answer = await send(api, f"{place}/delete", await form_of(api, f"{place}/delete"))
-    assert (answer.status_code, answer.headers["Location"]) == (303, "/")
-    await look(api, place, 404)
-    assert (await api.get(f"/v1/entries/{head['id']}")).status_code == 404
-
-
-async def test_reviewers_sign_off_the_version_that_they_have_read(api, database_url, seen_by):
-    async with tenants_of(database_url) as tenants:
-        await tenants.set_policy("default", TenantPolicy(demands_sign_off=True))
-    head = await publish(api, example_entry(visibility="all"))
-    place = f"/entries/{head['id']}"
-    seen_by(CONSUMER)
-    await look(api, place, 404)
-    seen_by(OWNER)
-    assert f"{place}/sign-off" not in [one["action"] for one in (await look(api, place)).all("form")]
-    seen_by(REVIEWER)
-    fields = await form_of(api, place)
-    assert (await send(api, f"{place}/sign-off", fields | {"state": "another"})).status_code == 412
-    answer = await send(api, f"{place}/sign-off", fields)
-    assert (answer.status_code, answer.headers["Location"]) == (303, f"{place}?version=1")
-    assert "awaits sign-off" not in (await look(api, place)).text
-    seen_by(CONSUMER)
-    await look(api, place)
-
-
-async def test_versions_that_await_their_sign_off_are_not_listed_to_others(api, database_url, seen_by):
-    head = await publish(api, example_entry(visibility="all"))
-    async with tenants_of(database_url) as tenants:
-        await tenants.set_policy("default", TenantPolicy(demands_sign_off=True))
-    document = example_entry(visibility="all", title="Second")
-    path, place = f"/v1/entries/{head['id']}", f"/entries/{head['id']}"
-    assert (await api.put(path, json=document, headers={"If-Match": "*"}, params=ACCEPTED)).status_code == 200
-    assert f"{place}?version=2" in (await look(api, place)).links
-    seen_by(CONSUMER)
-    page = await look(api, place)
-    assert f"{place}?version=2" not in page.links
-    assert "not the latest" not in page.text
-    await look(api, f"{place}?version=2", 404)
 
 
 async def test_texts_of_the_provider_are_shown_as_texts(api):

@@ -18,6 +18,8 @@ from tests.service import create_key
 
 ROUTES = routes()
 PAGES = [route for route in ROUTES if route.startswith("GET ") and "/static/" not in route]
+#: But for parts that scripts load, files, and ways to somewhere else.
+WHOLE_PAGES = [page for page in PAGES if not re.search(r"/(progress|now|health|oidc|callback|receipt)$", page)]
 #: Routes that change something, but for the one that begins sessions.
 CHANGES = [route for route in ROUTES if route.startswith("POST ") and route != "POST /sign-in"]
 
@@ -104,6 +106,15 @@ async def test_what_is_another_tenant_s_looks_like_what_does_not_exist(stage: St
             assert real.status_code == (200 if route.startswith("GET /requests?") else real.status_code)
             assert real.status_code in {200, 403, 404}
         assert stage.head["name"] not in real.text
+
+
+@pytest.mark.parametrize("route", WHOLE_PAGES)
+async def test_every_page_has_the_lines_that_do_the_same_in_a_terminal(stage: Stage, route):
+    answer = await stage.browser("operator").get(await stage.address(route))
+    lines = re.findall(r"<code data-copy>(\S+)", answer.text.partition("Do the same in a terminal")[2])
+    assert answer.status_code == 200
+    assert "curl" in lines
+    assert set(lines) & {"aegis", "aegis-server"}
 
 
 def stored(url: str) -> dict[str, str]:

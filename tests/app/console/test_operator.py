@@ -50,7 +50,7 @@ async def test_a_database_of_another_revision_is_named(api, database_url):
 
 async def test_the_settings_that_apply_to_every_tenant_are_shown(database_url):
     async with running_app(database_url, min_cell=5, require_privacy={"k": 3.0}, question_budget=1234) as api:
-        text = (await look(api, "/operator/policy")).text
+        text = (await look(api, "/operator/settings")).text
     assert "AEGIS_MIN_CELL 5" in text
     assert "AEGIS_REQUIRE_PRIVACY k >= 3" in text
     assert "AEGIS_QUESTION_BUDGET 1,234" in text

@@ -18,7 +18,7 @@ PAGES = {
     "/operator/keys?tenant=other": {Role.OPERATOR},
     "/operator/keys/new": {Role.ADMINISTRATOR, Role.OPERATOR},
     "/operator/keys/new?tenant=other": {Role.OPERATOR},
-    "/operator/policy": {Role.ADMINISTRATOR, Role.OPERATOR},
+    "/operator/settings": {Role.ADMINISTRATOR, Role.OPERATOR},
     "/operator/audit": {Role.OPERATOR},
     "/operator/audit/check": {Role.OPERATOR},
     "/operator/questions": {Role.OPERATOR},

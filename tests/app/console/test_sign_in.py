@@ -7,7 +7,8 @@ import psycopg
 import pytest
 
 from app.domain.sessions import MOST_SESSIONS
-from tests.console import ORIGIN, browsing, csrf_in, set_cookies
+from tests.app.console.signing_in import is_signed_in, leads_to, text_of
+from tests.console import ORIGIN, browsing, set_cookies
 from tests.service import create_key, example_entry, keyring_of, prefix_of, publish, running_app
 
 SESSION = "__Host-aegis_session"
@@ -31,21 +32,6 @@ def execute(database_url, statement, *values):
     with psycopg.connect(database_url, autocommit=True) as connection:
         rows = connection.execute(statement, values)
         return rows.fetchall() if rows.description else []
-
-
-def text_of(key):
-    return key["Authorization"].split()[1]
-
-
-def leads_to(answer):
-    assert answer.status_code == 303, answer.text
-    return answer.headers["Location"]
-
-
-async def is_signed_in(browser):
-    answer = await browser.get("/session")
-    assert answer.status_code == 200 or leads_to(answer) == "/sign-in?next=%2Fsession"
-    return answer.status_code == 200
 
 
 async def test_a_key_signs_its_holder_in_and_leads_back(browser, key):
@@ -219,114 +205,6 @@ async def test_sessions_of_a_key_are_bounded(browser, key):
     for _ in range(MOST_SESSIONS):
         await browser.another().sign_in(key)
     assert not await is_signed_in(browser)
-
-
-@pytest.mark.parametrize(
-    "path",
-    [
-        *("https://evil.example", "//evil.example", "///evil.example", "/\\evil.example", "\\\\evil.example"),
-        *("/\t/evil.example", "/\n/evil.example", "\t//evil.example", "/\x00", " //evil.example", "evil.example"),
-        *("javascript:alert(1)", "", "/ä", "/" + "x" * 3000, "/a\r\nSet-Cookie: a=b"),
-    ],
-    ids=ascii,
-)
-async def test_signing_in_leads_nowhere_else(shared_console, path):
-    browser, key = shared_console
-    assert leads_to(await browser.another().sign_in(key, path)) == "/"
-    form = await browser.client.get("/sign-in", params={"next": path})
-    assert 'name="next" value="/"' in form.text
-
-
-@pytest.fixture(scope="module")
-async def shared_console(_one_loop, shared_database_url):
-    key = await create_key(shared_database_url, "clinic", "provider")
-    async with browsing(shared_database_url) as browser:
-        yield browser, key
-
-
-@pytest.mark.parametrize(
-    "headers",
-    [
-        {"Origin": "https://evil.example"},
-        {"Origin": "null"},
-        {"Origin": "http://aegis.example.org"},
-        {"Origin": "https://aegis.example.org:8443"},
-        {"Origin": "https://aegis.example.org.evil.example"},
-        {"Origin": "https://evil.example", "Sec-Fetch-Site": "same-origin"},
-        {"Origin": "", "Sec-Fetch-Site": "same-origin"},
-        {"Origin": None, "Sec-Fetch-Site": "cross-site"},
-        {"Origin": None, "Sec-Fetch-Site": "same-site"},
-        {"Origin": None, "Sec-Fetch-Site": "none"},
-        {"Origin": None},
-    ],
-    ids=str,
-)
-async def test_forms_of_other_pages_are_refused_before_anything_else(shared_console, headers):
-    browser, key = shared_console
-    other = browser.another()
-    assert (await other.sign_in(key)).status_code == 303
-    token = csrf_in(await other.get("/session"))
-    for path, fields in (("/sign-in", {"key": text_of(key)}), ("/sign-out", {"csrf": token})):
-        request = other.client.build_request("POST", path, data=fields)
-        request.headers.update({name: value for name, value in headers.items() if value is not None})
-        answer = await other.client.send(request)
-        assert (answer.status_code, set_cookies(answer)) == (403, {})
-        assert f"must be sent from a page of {ORIGIN}" in answer.text
-    assert await is_signed_in(other)
-
-
-async def test_a_browser_that_sends_no_origin_says_that_the_page_is_the_own(shared_console):
-    browser, key = shared_console
-    fields, headers = {"key": text_of(key)}, {"Sec-Fetch-Site": "same-origin"}
-    answer = await browser.another().client.post("/sign-in", data=fields, headers=headers)
-    assert leads_to(answer) == "/"
-
-
-async def test_pages_let_browsers_say_where_forms_come_from(shared_console):
-    browser, _ = shared_console
-    assert (await browser.get("/sign-in")).headers["Referrer-Policy"] == "same-origin"
-
-
-async def test_a_form_without_a_token_of_its_session_changes_nothing(shared_console):
-    browser, key = shared_console
-    mine, other = browser.another(), browser.another()
-    await mine.sign_in(key)
-    await other.sign_in(key)
-    foreign = csrf_in(await other.get("/session"))
-    for csrf in ("", "x", foreign, csrf_in(await mine.get("/session"))[:-1], mine.cookies[SESSION]):
-        answer = await mine.post("/sign-out", csrf=csrf)
-        assert answer.status_code == 403
-        assert "This form is too old" in answer.text
-    assert (await mine.post("/sign-out")).status_code == 403
-    assert await is_signed_in(mine)
-
-
-async def test_no_two_pages_have_the_same_token_in_their_forms(shared_console):
-    browser, key = shared_console
-    mine = browser.another()
-    await mine.sign_in(key)
-    tokens = {csrf_in(await mine.get("/session")) for _ in range(3)}
-    assert len(tokens) == 3
-    assert leads_to(await mine.post("/sign-out", csrf=tokens.pop())) == "/sign-in"
-
-
-async def test_a_form_from_before_another_sign_in_is_too_old(shared_console):
-    browser, key = shared_console
-    mine = browser.another()
-    await mine.sign_in(key)
-    old = csrf_in(await mine.get("/session"))
-    await mine.sign_in(key)
-    assert (await mine.post("/sign-out", csrf=old)).status_code == 403
-
-
-@pytest.mark.parametrize("host", ["[", "", "[::1", "a b", "[x]", "\xff", "aegis.example.org:99999999"], ids=ascii)
-async def test_a_header_host_that_names_no_host_is_refused(shared_console, host):
-    browser, key = shared_console
-    headers = {"Host": host.encode("latin-1")}
-    answers = [await browser.client.get(path, headers=headers) for path in ("/sign-in", "/session", "/")]
-    answers.append(await browser.client.post("/sign-in", data={"key": text_of(key)}, headers=headers))
-    assert all(answer.status_code < 500 for answer in answers)
-    assert answers[-1].status_code in {400, 403}
 
 
 async def test_where_the_console_is_can_be_set(database_url, key):
