@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from http.client import INTERNAL_SERVER_ERROR, METHOD_NOT_ALLOWED
 from typing import Any
 
-import structlog
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
@@ -22,11 +21,8 @@ from app.domain.errors import (
     WaitError,
 )
 from app.web.codings import CODINGS
-from app.web.errors import STATUS, ContentCodingError, MediaTypeError, status_and_title
+from app.web.errors import INTERNAL, STATUS, ContentCodingError, MediaTypeError, note_defect, status_and_title
 from app.web.request_scope import request_id
-
-_log = structlog.get_logger(__name__)
-
 
 #: Headers that a client needs besides the problem itself, by status.
 _HEADERS: Mapping[int, Mapping[str, str]] = {401: {"WWW-Authenticate": "Bearer"}, 503: {"Retry-After": "1"}}
@@ -105,9 +101,8 @@ def interrupted(request: Request) -> JSONResponse:
 
 def failed(request: Request, error: Exception) -> JSONResponse:
     """The answer to a request that meets a defect, which is logged."""
-    # The class and the path are logged, not the message, which could contain a count.
-    _log.error("unexpected error", error=type(error).__name__, path=request.url.path, exc_info=error)
-    return problem(request, 500, "Internal error", "internal", "The service failed; see its log.")
+    note_defect(request, error)
+    return problem(request, 500, *INTERNAL, "The service failed; see its log.")
 
 
 def register(app: FastAPI) -> None:

@@ -7,13 +7,14 @@ from urllib.parse import urlencode
 from fastapi import Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
+from starlette.exceptions import HTTPException
 
 from aegis_sdk.wire import FAULTS_SHOWN, pointer_of
 from app.console.commands import Commands, aegis, curl
 from app.console.origins import SAFE_METHODS, refuse_foreign_origin
 from app.console.page import page, see
 from app.domain.errors import Fault, InvalidDocumentError, RefusalError, UnknownKeyError, WaitError
-from app.web.errors import status_and_title
+from app.web.errors import INTERNAL, note_defect, status_and_title
 from app.web.request_scope import request_id
 from app.web.state import get_state
 
@@ -37,6 +38,11 @@ class PageRoute(APIRoute):
                 return refusal_page(request, error)
             except RequestValidationError as error:
                 return _invalid_parameter(request, error)
+            except HTTPException:
+                raise
+            except Exception as error:  # noqa: BLE001 -- logged, and then answered as in the API
+                note_defect(request, error)
+                return problem_page(request, 500, *INTERNAL, "This page failed. The log of the service says why.")
 
         return show
 

@@ -1,6 +1,10 @@
 """The only table from error to status, and the refusals of requests that are not understood."""
 
 from collections.abc import Mapping
+from typing import Final
+
+import structlog
+from fastapi import Request
 
 from app.domain.errors import (
     ActionNotPossibleError,
@@ -28,6 +32,11 @@ from app.domain.errors import (
     TooManyGuessesError,
     UnknownKeyError,
 )
+
+_log = structlog.get_logger(__name__)
+
+#: The title and the code of a defect.
+INTERNAL: Final = ("Internal error", "internal")
 
 
 class MalformedRequestError(RefusalError):
@@ -93,3 +102,8 @@ STATUS: Mapping[type[RefusalError], tuple[int, str]] = {
 def status_and_title(error: RefusalError) -> tuple[int, str]:
     """The status and the title of a refusal."""
     return next(STATUS[kind] for kind in type(error).__mro__ if kind in STATUS)
+
+
+def note_defect(request: Request, error: Exception) -> None:
+    """Log a defect by its class and its path, without the message, which could contain a count."""
+    _log.error("unexpected error", error=type(error).__name__, path=request.url.path, exc_info=error)

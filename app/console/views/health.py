@@ -9,10 +9,10 @@ from app.domain.lanes import Lane
 from app.services.health import Health
 from app.web.state import State
 
-Standing = Literal["good", "warn", "bad"]
+Standing = Literal["good", "warn", "bad", "unknown"]
 
 #: What the standings are called.
-_WORDS = {"good": "Fine", "warn": "Look at it", "bad": "Broken"}
+_WORDS = {"good": "Fine", "warn": "Look at it", "bad": "Broken", "unknown": "Not known"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ def _database(pulse: Pulse | None) -> Check:
 
 def _workers(pulse: Pulse | None) -> Check:
     if pulse is None:
-        return Check("Workers", "warn", "Not known while the database does not answer.")
+        return Check("Workers", "unknown", "Not known while the database does not answer.")
     if pulse.workers == 0:
         return Check("Workers", "warn", "None was heard of in the last seconds, so new questions wait: start one.")
     return Check("Workers", "good", f"{pulse.workers} heard of in the last seconds.")
@@ -103,7 +103,8 @@ def _workers(pulse: Pulse | None) -> Check:
 def _disk(state: State) -> Check:
     disk = state.limits.disk
     if disk is None:
-        return Check("Disk", "good", "Not watched here: AEGIS_DISK_DIR names no directory on the disk of the database.")
+        text = "Not watched here: AEGIS_DISK_DIR names no directory on the disk of the database."
+        return Check("Disk", "unknown", text)
     if not disk.has_room:
         return Check("Disk", "bad", "Almost full, so nothing more is stored: make room.")
     return Check("Disk", "good", "It has room.")

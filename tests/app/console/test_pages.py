@@ -54,6 +54,17 @@ def test_scripts_and_style_are_small_and_htmx_is_as_published():
     assert not re.search(r"url\(|@import", (STATIC / "console.css").read_text())
 
 
+async def test_a_defect_is_a_page_and_is_logged_without_its_message(shared_api, monkeypatch, caplog):
+    def fail():
+        raise ValueError("12345 records")
+
+    monkeypatch.setattr("app.console.routes.glossary.glossary", fail)
+    page = await look(shared_api, "/glossary", 500)
+    assert "This page failed. The log of the service says why." in page.text
+    assert "12345" not in page.text
+    assert "unexpected error" in caplog.text
+
+
 async def test_what_is_not_there_is_a_page_that_says_so(shared_api):
     found = await look(shared_api, f"/advice/{UNKNOWN}", 404)
     assert f"There is no advice {UNKNOWN}" in found.text
