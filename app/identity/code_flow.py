@@ -112,7 +112,7 @@ class CodeFlow:
             raise UnknownKeyError(_BROKEN)
         if answer.issuer not in {None, self._issuer}:  # RFC 9207
             raise UnknownKeyError("This answer is of another issuer. Sign in again.")
-        if answer.code is None:
+        if answer.error is not None or not answer.code:
             raise UnknownKeyError(f"The issuer did not sign you in ({_slug(answer.error)}). Sign in again.")
         return answer.code
 

@@ -49,6 +49,16 @@ def folded(summary: str, button: str, **fields: str) -> Reach:
     return reach
 
 
+async def give_next_version(page: Page, world: World) -> None:
+    """Have a file checked that is a new version of an entry."""
+    await giving(world.latest | {"title": "Self-rated health, once more"})(page, world)
+
+
+async def give_latest_version(page: Page, world: World) -> None:
+    """Have a file checked that is published already."""
+    await giving(world.latest)(page, world)
+
+
 async def raw_table(page: Page, _: World) -> None:
     """Choose a table."""
     file = {"name": "people.csv", "mimeType": "text/csv", "buffer": b"age,ill\n41,yes\n"}

@@ -67,7 +67,7 @@ def serving(database_url: str, *, worker: bool = True, **settings: str) -> Itera
 
     They end with this process, even if that is killed.
     """
-    settings |= {"database_url": database_url, "port": "0", "log_level": "WARNING"}
+    settings = {"database_url": database_url, "port": "0", "log_level": "WARNING"} | settings
     with ExitStack() as running:
         api = running.enter_context(_started("api", settings))
         if worker:

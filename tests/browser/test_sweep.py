@@ -2,6 +2,7 @@
 
 import string
 from collections import Counter
+from datetime import timedelta
 from urllib.parse import quote
 
 import pytest
@@ -55,7 +56,9 @@ def test_states_have_different_names():
 
 @pytest.fixture(scope="module")
 async def world(guarded):
-    return world_of(guarded)
+    world = world_of(guarded)
+    await let_expire(guarded.database_url, world.ids["forgotten"])
+    return world
 
 
 @pytest.fixture(scope="module")
@@ -105,6 +108,16 @@ async def test_pages_of_what_waits_for_a_worker_and_of_what_has_failed_can_be_us
     await page.goto(f"/requests/{request['id']}")
     await page.get_by_text("failed", exact=True).wait_for()
     await assert_usable(page)
+
+
+async def let_expire(database_url, request_id):
+    """Have a request expire, as a worker does once nobody has done anything for so long."""
+    database = Database(database_url, pool_size=1)
+    async with database.transaction() as session:
+        past = text("UPDATE data_request SET changed_at = now() - interval '31 days' WHERE id = :id")
+        await session.execute(past, {"id": request_id})
+        assert await Factory(session, queue_app(database_url)).data_request_work().expire(timedelta(days=30)) == 1
+    await database.close()
 
 
 async def fail_all(database_url):

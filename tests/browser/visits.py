@@ -27,11 +27,13 @@ class Watch:
     Attributes:
         origin: the only place that pages may ask.
         expected: statuses from 400 on that a test provokes.
+        others: further origins to which a test is led.
         faults: what happened.
     """
 
     origin: str
     expected: set[int] = field(default_factory=set)
+    others: set[str] = field(default_factory=set)
     faults: list[str] = field(default_factory=list)
 
     def over(self, context: BrowserContext) -> None:
@@ -54,7 +56,7 @@ class Watch:
         self.faults.append(f"script: {error.error}")
 
     def _request(self, request: Request) -> None:
-        if not request.url.startswith(f"{self.origin}/"):
+        if not request.url.startswith(tuple(f"{each}/" for each in (self.origin, *self.others))):
             self.faults.append(f"request to another place: {request.url[:200]}")
 
     def _failure(self, request: Request) -> None:

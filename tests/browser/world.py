@@ -34,6 +34,7 @@ _STEPS: Mapping[str, tuple[tuple[str, str, dict[str, Any]], ...]] = {
     "approved": (("provider", "approve", {"reason": "The ethics board has agreed"}),),
     "countered": (("provider", "counter", {"configuration": "c3", "reason": "k = 50"}),),
     "declined": (("provider", "decline", {"reason": "Not for this purpose"}),),
+    "forgotten": (),
     "withdrawn": (("consumer", "withdraw", {}),),
     "ended": (("operator", "end", {"reason": "Both have left"}),),
     "delivered": (("provider", "approve", {}), ("provider", "deliver", DELIVERED)),
@@ -54,11 +55,13 @@ class World:
         service: the service, which needs keys.
         keys: by who, the key.
         ids: by name, what stands in addresses.
+        latest: what the entry `old` has in its latest version.
     """
 
     service: RunningService
     keys: dict[str, str]
     ids: dict[str, str] = field(default_factory=dict)
+    latest: dict[str, Any] = field(default_factory=dict)
     _cookies: dict[str, str] = field(default_factory=dict)
 
     def call(self, who: str, method: str, path: str, **about: Any) -> Any:
@@ -133,8 +136,9 @@ def _versions(world: World) -> None:
     entry = survey(name="improved")
     head = world.publish("provider", entry)
     world.ids |= {"old": head["id"], "stale": world.ask("consumer", head["id"], **_ASKED)}
-    again = entry | {"name": head["name"], "title": "Self-rated health, corrected"}
-    world.call("provider", "PUT", f"/v1/entries/{head['id']}", params=ACCEPTED, json=again, headers={"If-Match": "*"})
+    world.latest = entry | {"name": head["name"], "title": "Self-rated health, corrected"}
+    place, replaced = f"/v1/entries/{head['id']}", {"If-Match": "*"}
+    world.call("provider", "PUT", place, params=ACCEPTED, json=world.latest, headers=replaced)
 
 
 def _odd_entries(world: World) -> None:
@@ -180,15 +184,18 @@ def wide(attributes: int = 70, configurations: int = 40) -> dict[str, Any]:
 
 
 def _ward(world: World) -> None:
-    """A tenant that requires privacy and sign-off, with an entry that awaits it, and a webhook."""
+    """A tenant that requires privacy and sign-off, with an entry that awaits it, a webhook, and no question left."""
     tenant = f"ward-{uuid4().hex[:8]}"
-    for role in ("provider", "reviewer"):
+    for role in ("provider", "reviewer", "consumer"):
         made = world.call("operator", "POST", "/v1/keys", json={"tenant": tenant, "role": role})
         world.keys[f"ward's {role}"] = made["key"]
     policy = {"require": {"k": 5}, "sign_off": True}
     world.call("operator", "PUT", "/v1/policy", params={"tenant": tenant}, json=policy)
     hook = {"tenant": tenant, "url": "https://ward.example/hook", "events": ["advice.failed"]}
     world.call("operator", "POST", "/v1/webhooks", json=hook)
+    world.call("operator", "PUT", "/v1/quota", params={"tenant": tenant}, json={"advice": 1})
+    with Client(world.service.url, api_key=world.keys["ward's consumer"]) as client:
+        client.advise(world.ids["entry"], measure="g3")
     world.ids |= {"ward": tenant, "unsigned": world.publish("ward's provider", survey())["id"]}
 
 
