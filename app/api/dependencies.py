@@ -13,7 +13,7 @@ from app.domain.errors import UnknownKeyError
 from app.factory import Factory
 from app.services.administration import administered_tenant
 from app.services.admission import Admission
-from app.services.catalogue import require_publisher
+from app.services.publishing import require_publisher
 from app.web.bodies import SMALL_BODY, read_body
 from app.web.errors import MalformedRequestError
 from app.web.mapping import timestamp

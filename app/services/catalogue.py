@@ -27,9 +27,10 @@ from app.domain.tenants import TenantPolicy
 from app.domain.verdicts import StoredVerdict
 from app.services.admission import Admission
 from app.services.data_request_work import DataRequestWork
-from app.services.publishing import Published, Terms
+from app.services.publishing import Published, Terms, require_publisher
 from app.services.quotas import QuotaService
 from app.services.references import chunks
+from app.services.visible import visible
 
 #: How many versions of an entry are listed.
 VERSIONS_LISTED = 50
@@ -123,11 +124,7 @@ class CatalogueService:
             StaleVersionError: the caller has not seen the latest version.
             InvalidDocumentError: the name differs from that of the entry, or this may not be published here.
         """
-        head = await self._owned(caller, entry_id)
-        if not is_current(head):
-            raise StaleVersionError(
-                f"The entry has changed; it is at version {head.version}. Read it again and repeat the change."
-            )
+        head = await self._unchanged(caller, entry_id, is_current)
         if publication.name != head.name:
             fault = Fault("/name", f"The name must stay {head.name!r}.")
             raise InvalidDocumentError("A version cannot rename its entry.", (fault,))
@@ -154,7 +151,7 @@ class CatalogueService:
             NotFoundError: there is no such entry or version, or the caller may not see it.
         """
         head = await self._entries.find(caller, entry_id, version)
-        return _seen(caller, head, entry_id, version).seen_by(caller)
+        return visible(caller, head, entry_id, version).seen_by(caller)
 
     async def own_head(self, caller: Caller, entry_id: str) -> Head:
         """The head of an entry that the caller may change.
@@ -230,9 +227,7 @@ class CatalogueService:
             RoleNotAllowedError: the caller may not change it.
             StaleVersionError: the entry has changed since the caller has seen it.
         """
-        head = await self._owned(caller, entry_id)
-        if not is_current(head):
-            raise StaleVersionError("The entry has changed. Read it again and repeat the change.")
+        head = await self._unchanged(caller, entry_id, is_current)
         await self._entries.set_visibility(entry_id, visibility)
         await self._record(caller, AuditAction.SHOW_ENTRY, head, audience_text(visibility))
         await self._events.entry_shown(entry_id, before=head.visibility)
@@ -248,7 +243,7 @@ class CatalogueService:
             RoleNotAllowedError: the caller may not sign off, or has published this version itself.
             StaleVersionError: this is not the version that the caller has read.
         """
-        head = _seen(caller, await self._entries.find(caller, entry_id, version, lock=True), entry_id, version)
+        head = visible(caller, await self._entries.find(caller, entry_id, version, lock=True), entry_id, version)
         if not (caller.may_sign_off and head.shows_counts_to(caller)):
             raise RoleNotAllowedError("Only reviewers of the entry's own tenant and operators may sign it off.")
         if not is_current(head):
@@ -266,11 +261,7 @@ class CatalogueService:
 
     async def delete(self, caller: Caller, entry_id: str, is_current: Callable[[Head], bool]) -> None:
         """Delete the entry with its versions and advice, end the requests for it, and free its name."""
-        head = await self._owned(caller, entry_id)
-        if not is_current(head):
-            raise StaleVersionError(
-                f"The entry has changed; it is at version {head.version}. Read it again before deleting it."
-            )
+        head = await self._unchanged(caller, entry_id, is_current)
         await self._requests.end_for_entry(entry_id)
         await self._advice.wake_waiting(entry_id)
         await self._entries.delete(entry_id)
@@ -282,9 +273,18 @@ class CatalogueService:
 
     async def _owned(self, caller: Caller, entry_id: str, *, lock: bool = True) -> Head:
         """The head of an entry that the caller may change; `lock` locks the entry until the transaction ends."""
-        head = _seen(caller, await self._entries.find(caller, entry_id, lock=lock), entry_id, None)
+        head = visible(caller, await self._entries.find(caller, entry_id, lock=lock), entry_id, None)
         if not head.belongs_to(caller):
             raise RoleNotAllowedError("Only providers of the entry's own tenant and operators may change it.")
+        return head
+
+    async def _unchanged(self, caller: Caller, entry_id: str, is_current: Callable[[Head], bool]) -> Head:
+        """The head of an entry that the caller may change, locked, if it is the one that the caller has seen."""
+        head = await self._owned(caller, entry_id)
+        if not is_current(head):
+            raise StaleVersionError(
+                f"The entry has changed; it is at version {head.version}. Read it again and repeat the change."
+            )
         return head
 
     async def _add_version(
@@ -301,20 +301,3 @@ class CatalogueService:
         outline = publication.content.outline
         await self._queue.reconstruct(caller.tenant, version_id, chunks(outline, range(len(outline))))
         await self._queue.judge(caller.tenant, version_id)
-
-
-def require_publisher(caller: Caller) -> None:
-    """Refuse a caller that may not publish.
-
-    Raises:
-        RoleNotAllowedError: the caller is neither a provider nor an operator.
-    """
-    if not caller.may_publish:
-        raise RoleNotAllowedError("Only providers and operators may publish. Use a provider's key.")
-
-
-def _seen(caller: Caller, head: Head | None, entry_id: str, version: int | None) -> Head:
-    if head is None or not head.is_visible_to(caller):
-        wanted = f"entry {entry_id}" if version is None else f"version {version} of entry {entry_id}"
-        raise NotFoundError(f"There is no {wanted}, or you may not see it.")
-    return head

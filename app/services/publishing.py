@@ -2,7 +2,9 @@
 
 from dataclasses import dataclass
 
+from app.domain.callers import Caller
 from app.domain.entries import Head
+from app.domain.errors import RoleNotAllowedError
 from app.domain.required_privacy import RequiredPrivacy
 
 
@@ -36,3 +38,13 @@ class Terms:
     named: Head | None
     required: RequiredPrivacy
     demands_sign_off: bool
+
+
+def require_publisher(caller: Caller) -> None:
+    """Refuse a caller that may not publish.
+
+    Raises:
+        RoleNotAllowedError: the caller is neither a provider nor an operator.
+    """
+    if not caller.may_publish:
+        raise RoleNotAllowedError("Only providers and operators may publish. Use a provider's key.")

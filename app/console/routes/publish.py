@@ -27,7 +27,7 @@ from app.domain.errors import (
     RefusalError,
     StaleVersionError,
 )
-from app.services.catalogue import require_publisher
+from app.services.publishing import require_publisher
 from app.web.bodies import SMALL_BODY
 from app.web.errors import MalformedRequestError, status_and_title
 from app.web.publishing import note_published
