@@ -9,6 +9,8 @@ from contextlib import contextmanager
 import structlog
 from structlog.types import EventDict, Processor
 
+from app.repetition import Unrepeated
+
 
 def _name_exception(_logger: object, _method: str, event: EventDict) -> EventDict:
     """Log only the class of an exception and its stack: its text may quote counts or keys."""
@@ -58,6 +60,7 @@ def configure(level: str) -> None:
             foreign_pre_chain=_SHARED,
         )
     )
+    handler.addFilter(Unrepeated())
     logging.basicConfig(level=level, handlers=[handler], force=True)
     for name in _TALKATIVE:
         logging.getLogger(name).setLevel(max(logging.WARNING, logging.getLevelName(level)))

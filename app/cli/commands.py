@@ -69,7 +69,7 @@ def serve(
     settings = settings_of(host=host, port=port, workers=workers, data_dir=data_dir)
     log.configure(settings.log_level)
     _refuse_taken_port(settings.host, settings.port)
-    with own_database(settings) as urls:
+    with own_database(settings) as (urls, postmaster):
         migrations.upgrade(urls)
         asyncio.run(with_services(urls.service, lambda services: refuse_open_door(services.keyring(), settings)))
         environment = _ONE_THREAD | {
@@ -90,8 +90,8 @@ def serve(
         for number in range(1, settings.workers + 1):
             name = f"worker {number}"
             own = environment | settings.of_worker(number)
-            group.append(GroupMember(name=name, argv=(*this, "worker"), env=own, restart=True))
-        status = Supervisor(group).run()
+            group.append(GroupMember(name=name, argv=(*this, "worker"), env=own))
+        status = Supervisor(group, server=postmaster).run()
     raise typer.Exit(status)
 
 

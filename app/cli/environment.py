@@ -16,7 +16,7 @@ from app.catalog.session import Database
 from app.domain.quotas import Quota
 from app.factory import Factory
 from app.identity import code_flow, token_reader
-from app.process.embedded import EmbeddedPostgres, home_of, running_urls, server_account
+from app.process.embedded import EmbeddedPostgres, Postmaster, home_of, running_urls, server_account
 from app.services.signing import signer_of
 from app.settings import Settings
 from app.telemetry import refuse_missing_exporter
@@ -59,18 +59,18 @@ def database_of(settings: Settings) -> Iterator[DatabaseUrls]:
     if urls is not None:
         yield urls
         return
-    with own_database(settings) as urls:
+    with own_database(settings) as (urls, _):
         yield urls
 
 
 @contextmanager
-def own_database(settings: Settings) -> Iterator[DatabaseUrls]:
-    """Where the database is that is set, or an embedded one that runs during the block."""
+def own_database(settings: Settings) -> Iterator[tuple[DatabaseUrls, Postmaster | None]]:
+    """Where the database is that is set, or an embedded one that runs during the block, with its process."""
     if settings.urls is not None:
-        yield settings.urls
+        yield settings.urls, None
         return
     with EmbeddedPostgres(settings.data_dir) as server:
-        yield server.urls
+        yield server.urls, server.postmaster
 
 
 def audit_key_file_of(settings: Settings) -> Path | None:

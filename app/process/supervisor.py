@@ -1,4 +1,4 @@
-"""Runs the processes of `aegis-server serve` as one group that starts and stops together."""
+"""Runs the processes of `aegis-server serve` as one group that starts and stops together, and brings back what dies."""
 
 import contextlib
 import logging
@@ -8,20 +8,24 @@ import signal
 import socket
 import subprocess
 import time
-from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import FrameType
+from typing import Protocol
 
 from app.process.bound import bound_command
 
 _log = logging.getLogger(__name__)
 
 _STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
-_WINDOW_SECONDS = 60.0
-_MOST_FAILURES = 5  # within the window
-_FIRST_DELAY_SECONDS = 0.1  # doubles with every failure in the window
+
+#: A process works once it has run for so many seconds. One that ends by itself before will not work the next time,
+#: either: a setting is wrong, say.
+WORKS_AFTER_SECONDS = 10.0
+
+#: Seconds before a process is started again: they double with each failure, until it works.
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 10.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,29 +36,54 @@ class GroupMember:
         name: its name in the log.
         argv: its command line, which begins with an absolute path; no shell is used.
         env: environment variables, added to those of this process.
-        restart: if it ends unexpectedly, whether to start it again or to stop the whole group.
     """
 
     name: str
     argv: Sequence[str]
     env: Mapping[str, str] = field(default_factory=dict)
-    restart: bool = False
+
+    def start(self) -> subprocess.Popen[bytes]:
+        """Start it."""
+        return subprocess.Popen(  # noqa: S603 - the group's own command lines
+            bound_command(self.argv, on_parent_death=signal.SIGKILL),
+            env={**os.environ, **self.env},
+            stdin=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+
+
+class Server(Protocol):
+    """A process that runs before the group and after it, on which the group depends."""
+
+    name: str
+    process: subprocess.Popen[bytes]
+
+    def start(self) -> subprocess.Popen[bytes]:
+        """Start it again."""
 
 
 class Supervisor:
-    """Starts the children in order, keeps them running, and stops them in the reverse order.
+    """Starts the children in order, starts again what dies, and stops the children in the reverse order.
 
     Each child leads its own session, so that a terminal's Ctrl-C reaches only the supervisor. On Linux, a child is
     killed if the supervisor is killed. To stop, a child gets SIGTERM, and SIGKILL after `grace` seconds; only then is
     the one started before it stopped. SIGKILL also goes to the processes that a child leaves in its session.
+
+    Args:
+        children: the group.
+        server: is started again, too, if it dies; whoever has started it stops it.
+        grace: seconds.
     """
 
-    def __init__(self, children: Sequence[GroupMember], *, grace: float = 10.0) -> None:
-        self._members = [_Member(child) for child in children]
+    def __init__(self, children: Sequence[GroupMember], *, server: Server | None = None, grace: float = 10.0) -> None:
+        self._members = [_Member(child.name, child.start) for child in children]
+        self._kept = list(self._members)
+        if server is not None:
+            self._kept.insert(0, _Member(server.name, server.start, server.process))
         self._grace = grace
 
     def run(self) -> int:
-        """Run until SIGTERM or SIGINT (returns 0), or until a child without restart ends or one keeps ending (1).
+        """Run until SIGTERM or SIGINT (returns 0), or until a child ends that has never worked (1).
 
         A second signal kills all processes that still run. Call this from the main thread.
         """
@@ -68,10 +97,10 @@ class Supervisor:
 
     def _watch(self, wakeup: "_Wakeup") -> int:
         while not wakeup.stops:
-            for member in self._members:
+            for member in self._kept:
                 if not member.keep_running():
                     return 1
-            due = [member.due for member in self._members if member.due is not None]
+            due = [member.due for member in self._kept if member.due is not None]
             wakeup.wait(min(due, default=None))
         return 0
 
@@ -85,38 +114,51 @@ class Supervisor:
 
 
 class _Member:
-    """A child's current process, and when its previous ones failed."""
+    """The current process of a member, and when its previous ones failed.
 
-    def __init__(self, child: GroupMember) -> None:
+    Args:
+        name: its name in the log.
+        begin: starts a process.
+        process: one that runs already, and works.
+    """
+
+    def __init__(
+        self, name: str, begin: Callable[[], subprocess.Popen[bytes]], process: subprocess.Popen[bytes] | None = None
+    ) -> None:
         self.due: float | None = None
-        self._child = child
-        self._process: subprocess.Popen[bytes] | None = None
-        self._failures: deque[float] = deque(maxlen=_MOST_FAILURES)
+        self._name = name
+        self._begin = begin
+        self._process = process
+        self._has_worked = process is not None
+        self._began_at = time.monotonic()
+        self._failures = 0
 
     def start(self) -> None:
         self.due = None
-        self._process = subprocess.Popen(  # noqa: S603 - the group's own command lines
-            bound_command(self._child.argv, on_parent_death=signal.SIGKILL),
-            env={**os.environ, **self._child.env},
-            stdin=subprocess.DEVNULL,
-            start_new_session=True,
-        )
-        _log.info("%s runs as process %d", self._child.name, self._process.pid)
+        self._began_at = time.monotonic()
+        self._process = self._begin()
+        _log.info("%s runs as process %d", self._name, self._process.pid)
 
     def runs(self) -> bool:
         return self._process is not None and self._process.poll() is None
 
     def keep_running(self) -> bool:
-        """Restart the process if it ended and may be restarted; False if the group must stop."""
+        """Start the process again if it ended, after a pause; False if it has never worked."""
         if self.due is not None and self.due <= time.monotonic():
             self.start()
         if self.due is not None or self.runs():
             return True
-        self._note_failure()
-        if not self._child.restart or len(self._failures) == _MOST_FAILURES:
-            _log.error("%s ended and is not restarted, so the others stop too", self._child.name)
+        ran = time.monotonic() - self._began_at
+        status = self.kill() or 0
+        worked = ran >= WORKS_AFTER_SECONDS
+        self._has_worked |= worked
+        if status >= 0 and not self._has_worked:
+            _log.error("%s ended with status %d before it has worked, so the others stop too", self._name, status)
             return False
-        self.due = time.monotonic() + _FIRST_DELAY_SECONDS * 2 ** (len(self._failures) - 1)
+        self._failures = 1 if worked else self._failures + 1
+        pause = min(_LONGEST_PAUSE, _FIRST_PAUSE * 2 ** (self._failures - 1))
+        self.due = time.monotonic() + pause
+        _log.warning("%s ended (%s) and starts again in %.1f s%s", self._name, _cause(status), pause, self._times())
         return True
 
     def ask_to_stop(self) -> None:
@@ -133,12 +175,17 @@ class _Member:
             os.killpg(process.pid, signal.SIGKILL)
         return process.wait()
 
-    def _note_failure(self) -> None:
-        _log.warning("%s ended unexpectedly with status %s", self._child.name, self.kill())
-        now = time.monotonic()
-        while self._failures and now - self._failures[0] > _WINDOW_SECONDS:
-            self._failures.popleft()
-        self._failures.append(now)
+    def _times(self) -> str:
+        return "" if self._failures == 1 else f"; that is {self._failures} times in a row"
+
+
+def _cause(status: int) -> str:
+    """Why a process ended, in words."""
+    if status >= 0:
+        return f"status {status}"
+    with contextlib.suppress(ValueError):
+        return signal.Signals(-status).name
+    return f"signal {-status}"
 
 
 class _Wakeup:

@@ -3,10 +3,8 @@
 import contextlib
 import os
 import signal
-import subprocess
 import tempfile
 import threading
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -22,12 +20,11 @@ from app.process.embedded.binaries import Binaries, binaries_for
 from app.process.embedded.cluster import (
     drop_stale_pid_file,
     make_cluster,
-    server_environment,
     stop_orphan,
 )
 from app.process.embedded.lock import Launch, LauncherLock, current_launch
 from app.process.embedded.places import Account, EmbeddedPostgresError, home_of, make_home, server_account
-from app.process.embedded.server_log import kept_small
+from app.process.embedded.postmaster import FAST_STOP_SECONDS, Postmaster
 
 _DATABASE = "aegis"
 #: The role that owns everything, and that of the service, which `app.catalog.roles` creates.
@@ -35,10 +32,6 @@ _OWNER, _SERVICE = "postgres", "aegis"
 _DEFAULTS = {"max_connections": "100", "shared_buffers": "128MB", "timezone": "UTC", "log_timezone": "UTC"}
 _PORT = "5432"  # part of the name of the socket's file only
 _LONGEST_SOCKET_PATH = 103  # bytes: 107 on Linux, 103 on macOS
-_START_SECONDS = 60.0  # including recovery after a crash
-_FAST_STOP_SECONDS = 15.0
-_POLL_SECONDS = 0.01
-_LOG_TAIL_LINES = 12
 
 
 class EmbeddedPostgres:
@@ -63,6 +56,7 @@ class EmbeddedPostgres:
         self._settings = _DEFAULTS | dict(settings)
         self._running = ExitStack()
         self._socket: Path | None = None
+        self._postmaster: Postmaster | None = None
         with _clear_errors(data_dir):
             self.home = home_of(data_dir, self._account)
 
@@ -77,6 +71,13 @@ class EmbeddedPostgres:
         if self._socket is None:
             raise EmbeddedPostgresError(f"the database in {self.home} is not running: enter its `with` block first")
         return _urls(self._socket)
+
+    @property
+    def postmaster(self) -> Postmaster:
+        """The server's process, while the server runs."""
+        if self._postmaster is None:
+            raise EmbeddedPostgresError(f"the database in {self.home} is not running: enter its `with` block first")
+        return self._postmaster
 
     def __enter__(self) -> Self:
         """Create the cluster and the database if missing, start the server, and wait until it accepts connections."""
@@ -99,14 +100,15 @@ class EmbeddedPostgres:
         binaries = binaries_for(self._account)
         make_home(self.home, self._account)
         lock = starting.enter_context(
-            LauncherLock(self.home, patience=_FAST_STOP_SECONDS, evict=lambda: stop_orphan(cluster))
+            LauncherLock(self.home, patience=FAST_STOP_SECONDS, evict=lambda: stop_orphan(cluster))
         )
         if not cluster.exists():
             make_cluster(cluster, binaries, self._account, durable=self._settings.get("fsync") != "off")
         drop_stale_pid_file(cluster)
         socket = starting.enter_context(_socket_directory(self.home, lock.previous, self._account))
         lock.tell(Launch(os.getpid(), str(socket)))
-        starting.enter_context(_server(self._command(binaries, socket), self.home, socket, lock.fileno()))
+        self._postmaster = Postmaster(self._command(binaries, socket), self.home, lock.fileno())
+        starting.enter_context(self._postmaster.running(lambda: _refusal(socket)))
         _ensure_database(socket)
         self._socket = socket
 
@@ -177,46 +179,6 @@ def _socket_directory(home: Path, previous: Launch | None, account: Account) -> 
             yield Path(short)
 
 
-@contextmanager
-def _server(command: list[str], home: Path, socket: Path, lock: int) -> Iterator[None]:
-    """Run the server, with its log in `home`. The server holds the lock by inheriting its file."""
-    log_path = home / "postgres.log"
-    log = os.open(log_path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600)
-    try:
-        start = os.fstat(log).st_size
-        process = subprocess.Popen(  # noqa: S603 - our own command line
-            command,
-            cwd="/",
-            env=server_environment(),
-            pass_fds=(lock,),
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            start_new_session=True,  # a terminal's Ctrl-C must not reach it: it is stopped last
-        )
-    finally:
-        os.close(log)
-    try:
-        _await_connections(process, socket, log_path, start)
-        with kept_small(log_path):
-            yield
-    finally:
-        _stop(process)
-
-
-def _await_connections(process: subprocess.Popen[bytes], socket: Path, log: Path, start: int) -> None:
-    """Wait until the server accepts connections; if it does not, raise with its log from the position `start` on."""
-    deadline = time.monotonic() + _START_SECONDS
-    while (refusal := _refusal(socket)) is not None:
-        if process.poll() is not None or time.monotonic() > deadline:
-            with log.open("rb") as lines:
-                lines.seek(start)
-                tail = lines.read().decode(errors="replace").splitlines()[-_LOG_TAIL_LINES:]
-            problem = f"the database in {log.parent} did not start: see the end of {log}"
-            raise EmbeddedPostgresError("\n".join([problem, *tail, refusal]))
-        time.sleep(_POLL_SECONDS)
-
-
 def _refusal(socket: Path) -> str | None:
     """Why the server does not accept connections yet; None if it does."""
     try:
@@ -231,13 +193,3 @@ def _ensure_database(socket: Path) -> None:
         known = connection.execute("SELECT FROM pg_database WHERE datname = %s", [_DATABASE])
         if known.rowcount == 0:
             connection.execute(f"CREATE DATABASE {_DATABASE}")
-
-
-def _stop(process: subprocess.Popen[bytes]) -> None:
-    """Shut down fast, or immediately if that takes too long; the next start recovers from an immediate shutdown."""
-    process.send_signal(signal.SIGINT)
-    try:
-        process.wait(_FAST_STOP_SECONDS)
-    except subprocess.TimeoutExpired:
-        process.send_signal(signal.SIGQUIT)
-        process.wait()

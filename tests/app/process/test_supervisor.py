@@ -11,8 +11,10 @@ from app.process.supervisor import GroupMember, Supervisor
 
 GROUP = """
 import json, sys
+from app.process import supervisor
 from app.process.supervisor import GroupMember, Supervisor
-children, grace = json.loads(sys.argv[1])
+children, grace, works_after = json.loads(sys.argv[1])
+supervisor.WORKS_AFTER_SECONDS = works_after
 sys.exit(Supervisor([GroupMember(**child) for child in children], grace=grace).run())
 """
 
@@ -54,15 +56,17 @@ print(sys.argv[1], "leaves a child behind", flush=True)
 
 FAILING = SAY + "say('fails'); sys.exit(3)"
 
+CRASHING = SAY + "say('crashes'); os.kill(os.getpid(), signal.SIGKILL)"
+
 
 def child(name, script, **options):
     return {"name": name, "argv": [sys.executable, "-c", script, name], **options}
 
 
 @contextmanager
-def group(*children, grace=60.0):
+def group(*children, grace=60.0, works_after=60.0):
     """A supervisor in a separate process. All children write to one pipe, which ends with the last of them."""
-    command = [sys.executable, "-c", GROUP, json.dumps([children, grace])]
+    command = [sys.executable, "-c", GROUP, json.dumps([children, grace, works_after])]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as supervisor:
         try:
             yield supervisor
@@ -109,8 +113,8 @@ def test_a_second_signal_does_not_wait():
         assert rest(supervisor) == ([], 0)
 
 
-def test_a_child_that_may_restart_does():
-    with group(child("api", POLITE), child("worker", POLITE, restart=True)) as supervisor:
+def test_a_child_that_is_killed_starts_again():
+    with group(child("api", POLITE), child("worker", POLITE)) as supervisor:
         first = started(supervisor, 2)["worker"]
         os.kill(first, signal.SIGKILL)
         assert started(supervisor, 1)["worker"] != first
@@ -118,23 +122,44 @@ def test_a_child_that_may_restart_does():
         assert rest(supervisor) == (["worker stops", "api stops"], 0)
 
 
-def test_a_child_that_keeps_failing_stops_the_group_after_five_times():
-    with group(child("api", POLITE), child("worker", FAILING, restart=True)) as supervisor:
+def test_a_child_that_has_worked_starts_again_if_it_ends_by_itself():
+    with group(child("api", POLITE), works_after=0.0) as supervisor:
+        first = started(supervisor, 1)["api"]
+        os.kill(first, signal.SIGTERM)
+        assert read(supervisor) == ["api", "stops"]
+        assert started(supervisor, 1)["api"] != first
+        supervisor.terminate()
+        assert rest(supervisor) == (["api stops"], 0)
+
+
+def test_a_child_that_fails_before_it_has_worked_stops_the_group():
+    with group(child("api", POLITE), child("worker", FAILING)) as supervisor:
         lines, code = rest(supervisor)
-    assert [line for line in lines if line == "fails"] == ["fails"] * 5
-    assert lines[-1] == "api stops"
+    assert sorted(lines[:2])[1] == "fails"
+    assert lines[2:] == ["api stops"]
     assert code == 1
 
 
+def test_a_child_that_keeps_crashing_leaves_the_others_alone_and_pauses_longer_each_time():
+    with group(child("api", POLITE), child("worker", CRASHING)) as supervisor:
+        lines = [read(supervisor) for _ in range(6)]
+        supervisor.terminate()
+        _, errors = supervisor.communicate(timeout=20)
+    assert lines.count(["crashes"]) == 5
+    assert supervisor.returncode == 0
+    pauses = [line.split(" starts again in ")[1] for line in errors.splitlines() if "starts again" in line]
+    assert pauses[:3] == ["0.1 s", "0.2 s; that is 2 times in a row", "0.4 s; that is 3 times in a row"]
+
+
 def test_a_pending_restart_does_not_delay_stopping():
-    with group(child("worker", FAILING, restart=True)) as supervisor:
+    with group(child("worker", CRASHING)) as supervisor:
         for _ in range(4):
-            assert read(supervisor) == ["fails"]
+            assert read(supervisor) == ["crashes"]
         supervisor.terminate()
         assert rest(supervisor) == ([], 0)
 
 
-def test_the_end_of_a_child_that_must_not_end_stops_the_group():
+def test_the_end_of_a_child_that_has_never_worked_stops_the_group():
     with group(child("worker", POLITE), child("api", POLITE)) as supervisor:
         os.kill(started(supervisor, 2)["api"], signal.SIGTERM)
         assert rest(supervisor) == (["api stops", "worker stops"], 1)
