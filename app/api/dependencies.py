@@ -18,6 +18,7 @@ from app.web.bodies import SMALL_BODY, read_body
 from app.web.errors import MalformedRequestError
 from app.web.mapping import timestamp
 from app.web.own_name import refuse_other_name
+from app.web.presence import note_known
 from app.web.rate_limit import take_turn
 from app.web.request_scope import answer_headers
 from app.web.state import State, StateDependency, services_of
@@ -53,6 +54,7 @@ async def get_caller(
             "Send an API key: 'Authorization: Bearer KEY' (the command aegis reads the key from AEGIS_API_KEY)."
         )
     caller = await _holder(request, state, key.strip())
+    note_known(request, lambda: _holder(request, state, key.strip()))
     if state.limits.requests is not None:
         take_turn(request, state.limits.requests, caller.tenant)
     return caller

@@ -17,6 +17,9 @@ _TYPE: Final = "application/x-www-form-urlencoded"
 #: The most fields of a form.
 MOST_FIELDS: Final = 10_000
 
+#: The most bytes of a form that are escaped, as in `%C3%A4`: each takes some two hundred bytes of memory to read.
+MOST_ESCAPES: Final = 100_000
+
 #: The most digits of a version's number, which the database keeps in four bytes.
 _VERSION_DIGITS: Final = 9
 
@@ -95,6 +98,8 @@ async def read_large_form(request: Request, viewer: Viewer, limit: int, take: Ca
 
 
 def _form(body: bytes) -> Form:
+    if body.count(b"%") > MOST_ESCAPES:
+        raise MalformedRequestError(f"The form cannot be read: it has more than {MOST_ESCAPES:,} escaped bytes.")
     try:
         fields = parse_qs(body.decode(), keep_blank_values=True, max_num_fields=MOST_FIELDS, errors="strict")
     except ValueError:

@@ -19,6 +19,10 @@ logging.getLogger("python_multipart").setLevel(logging.CRITICAL)
 
 TYPE: Final = "multipart/form-data"
 
+#: The most parts of a form, and the most bytes of all their headers. Pages have three parts, with some 200 bytes each.
+MOST_PARTS: Final = 20
+MOST_HEADER_BYTES: Final = 16 * 1024
+
 _UNREADABLE: Final = "The form cannot be read: its parts are not what multipart/form-data has."
 
 
@@ -56,6 +60,7 @@ class Multipart:
             raise MediaTypeError(f"Send the form as {TYPE}.")
         self._pieces: list[Piece] = []
         self._header, self._value = b"", b""
+        self._parts, self._header_bytes = 0, 0
         self._name = ""
         self._file: str | None = None
         self.is_complete = False
@@ -90,16 +95,27 @@ class Multipart:
         }
 
     def _begin(self) -> None:
+        self._parts += 1
+        if self._parts > MOST_PARTS:
+            raise MalformedRequestError(f"The form has more than {MOST_PARTS} parts.")
         self._name, self._file = "", None
 
     def _begin_header(self) -> None:
         self._header, self._value = b"", b""
 
     def _add_to_header(self, data: bytes, start: int, end: int) -> None:
+        self._count_header(end - start)
         self._header += data[start:end]
 
     def _add_to_value(self, data: bytes, start: int, end: int) -> None:
+        self._count_header(end - start)
         self._value += data[start:end]
+
+    def _count_header(self, size: int) -> None:
+        """Refuse too long headers: the time to take them apart grows with their length, and others wait for it."""
+        self._header_bytes += size
+        if self._header_bytes > MOST_HEADER_BYTES:
+            raise MalformedRequestError(f"The headers of the form's parts have more than {MOST_HEADER_BYTES:,} bytes.")
 
     def _end_header(self) -> None:
         if self._header.lower() != b"content-disposition":

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 
 from fastapi import Request, Response
 from fastapi.exceptions import RequestValidationError
@@ -11,7 +11,7 @@ from starlette.exceptions import HTTPException
 
 from aegis_sdk.wire import FAULTS_SHOWN, pointer_of
 from app.console.commands import Commands, aegis, curl
-from app.console.origins import SAFE_METHODS, refuse_foreign_origin
+from app.console.origins import SAFE_METHODS, own_path, refuse_foreign_origin
 from app.console.page import page, see
 from app.domain.errors import Fault, InvalidDocumentError, RefusalError, UnknownKeyError, WaitError
 from app.web.errors import INTERNAL, note_defect, status_and_title
@@ -80,6 +80,19 @@ def _sign_in(request: Request, error: UnknownKeyError) -> Response:
     request.app.state.metrics.refused(error.code)
     if "hx-request" in request.headers:  # for a part of a page: the whole page then leads there
         return Response(status_code=204, headers={"HX-Refresh": "true"})
-    back = request.url.path + (f"?{request.url.query}" if request.url.query else "")
-    place = f"/sign-in?{urlencode({'next': back if request.method in SAFE_METHODS else '/'})}"
-    return see(place)
+    if request.method in SAFE_METHODS:
+        back = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+        return see(f"/sign-in?{urlencode({'next': back})}")
+    return see(f"/sign-in?{urlencode({'next': _page_of_form(request), 'unsent': 'yes'})}")
+
+
+def _page_of_form(request: Request) -> str:
+    """The page whose form was sent; the first page if it cannot be opened by a link."""
+    try:
+        came_from = urlsplit(request.headers.get("referer", ""))
+    except ValueError:
+        return "/"
+    pages = [route for route in request.app.state.routes if "GET" in (getattr(route, "methods", None) or ())]
+    if not any(route.path_regex.match(came_from.path) for route in pages):
+        return "/"
+    return own_path(came_from.path + (f"?{came_from.query}" if came_from.query else ""))

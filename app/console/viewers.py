@@ -12,6 +12,7 @@ from app.domain.csrf import csrf_token, is_csrf_token
 from app.domain.errors import UnknownKeyError
 from app.domain.sessions import Session
 from app.web.own_name import refuse_other_name
+from app.web.presence import note_known
 from app.web.rate_limit import take_turn
 from app.web.state import State, StateDependency, services_of
 
@@ -70,6 +71,7 @@ async def get_viewer(request: Request, state: StateDependency) -> Viewer:
         viewer = Viewer(DEVELOPER, is_developer=True)
     else:
         viewer = await _signed_in(request, state)
+        note_known(request, lambda: _signed_in(request, state))
     request.state.viewer = viewer
     if state.limits.requests is not None:
         take_turn(request, state.limits.requests, viewer.caller.tenant)

@@ -8,7 +8,7 @@ from uuid import UUID
 from app.catalog.stores.keys import KeyStore
 from app.catalog.stores.questions import AskedRecord, QuestionStore, SpentBudget
 from app.domain.callers import ApiKey, Caller, Role, is_prefix
-from app.domain.errors import InvalidDocumentError, NotFoundError, RoleNotAllowedError
+from app.domain.errors import InvalidDocumentError, NotFoundError, RoleNotAllowedError, UnknownKeyError
 from app.domain.tenants import TenantPolicy
 from app.services.keyring import Keyring
 from app.services.tenants import TenantPage, TenantService, refuse_name
@@ -39,9 +39,11 @@ class Administration:
         Raises:
             RoleNotAllowedError: the caller may not administer this tenant, or not keys of this role.
             InvalidDocumentError: the name of the tenant is invalid.
+            UnknownKeyError: the caller's key has just ended.
         """
         owner = administered_tenant(caller, tenant)
         _refuse_more(caller, role)
+        await self._refuse_ended(caller)
         return await self._keyring.create(owner, role, lifetime, by=caller)
 
     async def page(self, caller: Caller, tenant: str | None, limit: int, after: str | None) -> KeyPage:
@@ -90,6 +92,7 @@ class Administration:
             NotFoundError: there is no such key, or its tenant is not the caller's.
             InvalidDocumentError: the key is not valid any more, or has been replaced already.
         """
+        await self._refuse_ended(caller, prefix)
         key, now = await self._administered(caller, prefix), datetime.now(UTC)
         _refuse_more(caller, key.role)
         if not key.is_valid(now):
@@ -154,6 +157,18 @@ class Administration:
         if after is not None:
             refuse_name(after)
         return await self._tenants.page(None if caller.is_operator else own, limit, after)
+
+    async def _refuse_ended(self, caller: Caller, *others: str) -> None:
+        """Refuse a caller whose key has just ended: no key outlives its end by making another one meanwhile.
+
+        Its end waits until this transaction is over. Its key and the others are locked in order, so that no two
+        callers wait for each other.
+        """
+        own = caller.subject or ""
+        for prefix in filter(is_prefix, sorted({own, *others})):
+            key = await self._keys.find_by_prefix(prefix)
+            if prefix == own and (key is None or not key.is_valid(datetime.now(UTC))):
+                raise UnknownKeyError("This API key is unknown, expired or revoked.")
 
     async def _administered(self, caller: Caller, prefix: str, *, lock: bool = True) -> ApiKey:
         """The key with this prefix, if the caller administers its tenant."""

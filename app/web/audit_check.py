@@ -51,6 +51,8 @@ async def check_part(state: State, caller: Caller, after: Place) -> CheckedPart:
 
 
 def _checked(part: LogPart, keys: list[SigningKey], after: Place) -> CheckedPart:
+    if after.sequence > part.length:
+        return CheckedPart(after, 0, part.length, is_end=True, fault=f"record {after.sequence} is missing")
     known = wire.PublicKeySet.model_validate({"keys": list(map(public_key_body, keys))})
     try:
         promises = [head_promise(head.jws, known) for head in part.heads]

@@ -17,6 +17,7 @@ from aegis_sdk.wire import NotJsonError, faults_of, read_json, refuse_repeated_m
 from app.domain.errors import Fault, InvalidDocumentError, OverloadedError
 from app.web.codings import BOMB_BYTES, BOMB_RATIO, CODINGS, CodingError, InflatedSizeError, Inflater
 from app.web.errors import BodyTooLargeError, ContentCodingError, MalformedRequestError, MediaTypeError
+from app.web.presence import refuse_ended
 
 #: The most bytes of a question or a change of visibility.
 SMALL_BODY = 256 * 1024
@@ -100,6 +101,7 @@ async def arriving(request: Request, limit: int) -> AsyncIterator[bytes]:
     Raises:
         BodyTooLargeError: it has more than `limit` bytes; reading stops there.
         MalformedRequestError: the client closed the connection before its end.
+        UnknownKeyError: the sender's key has ended meanwhile.
     """
     declared = request.headers.get("content-length", "")
     if declared.isdigit() and int(declared) > limit:
@@ -113,6 +115,7 @@ async def arriving(request: Request, limit: int) -> AsyncIterator[bytes]:
             yield chunk
     except ClientDisconnect:
         raise MalformedRequestError("The connection closed before the end of the body.") from None
+    await refuse_ended(request)
 
 
 async def _inflated(sent: AsyncIterator[bytes], coding: str, limit: int) -> AsyncIterator[bytes]:

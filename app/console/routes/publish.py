@@ -18,7 +18,7 @@ from app.console.reviewing import fault_lines, review_of
 from app.console.viewers import Viewer, ViewerDependency
 from app.console.views.entry import is_seen
 from app.console.views.publish import FaultLine, is_readable, publish_commands, release_line, upload_commands
-from app.domain.entries import Head
+from app.domain.entries import Head, Publication
 from app.domain.errors import (
     InvalidDocumentError,
     NameTakenError,
@@ -111,6 +111,13 @@ async def _publish(state: State, viewer: Viewer, draft: Draft) -> Head:
     publication = await read_publication_in(state.checking, viewer.caller.tenant, draft.document, state.policy)
     if visibility is not None:
         publication = replace(publication, visibility=visibility)
+    try:
+        return await _stored(state, viewer, draft, publication)
+    except NameTakenError:  # perhaps by the same form, sent at the same time: then this time its entry is known
+        return await _stored(state, viewer, draft, publication)
+
+
+async def _stored(state: State, viewer: Viewer, draft: Draft, publication: Publication) -> Head:
     admission = state.admission.confirmed(is_confirmed=draft.accepts_small_counts)
     async with state.database.transaction() as session:
         catalogue = services_of(state, session).catalogue()

@@ -33,9 +33,12 @@ Next = Annotated[str, Query(alias="next")]
 
 
 @router.get("/sign-in")
-async def show_sign_in(request: Request, state: StateDependency, path: Next = "/") -> Response:
-    """The form to sign in, and the way to the issuer; in development mode, nobody has to."""
-    return see(own_path(path)) if state.development_mode else _form(request, state, path)
+async def show_sign_in(request: Request, state: StateDependency, path: Next = "/", unsent: str = "") -> Response:
+    """The form to sign in, and the way to the issuer; in development mode, nobody has to.
+
+    If a form has led here whose session had ended, `unsent` says so.
+    """
+    return see(own_path(path)) if state.development_mode else _form(request, state, path, is_unsent=bool(unsent))
 
 
 @router.post("/sign-in")
@@ -127,7 +130,9 @@ async def _begin(
     return answer
 
 
-def _form(request: Request, state: State, path: str, error: RefusalError | None = None) -> Response:
+def _form(
+    request: Request, state: State, path: str, error: RefusalError | None = None, *, is_unsent: bool = False
+) -> Response:
     """The page to sign in, with the reason why the last try failed."""
     form = SignInView(
         own_path(path),
@@ -135,6 +140,7 @@ def _form(request: Request, state: State, path: str, error: RefusalError | None 
         is_private(request, state),
         state.code_flow is not None,
         None if error is None else error.detail,
+        is_unsent,
     )
     if error is None:
         return page(request, "sign_in.html", form=form, commands=session_commands(None))

@@ -17,6 +17,7 @@ class SignInView:
         is_private: whether nobody on the way can read what the browser sends; if not, nobody signs in.
         has_issuer: whether people can sign in at an issuer of tokens.
         refusal: why the last try failed; None for the first one.
+        is_unsent: whether a form was sent after its session had ended.
     """
 
     path: str
@@ -24,6 +25,7 @@ class SignInView:
     is_private: bool
     has_issuer: bool
     refusal: str | None = None
+    is_unsent: bool = False
 
     @property
     def issuer_link(self) -> str:

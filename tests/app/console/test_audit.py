@@ -72,6 +72,13 @@ async def test_a_check_goes_on_only_from_where_it_was(api, wrong):
     assert (await send(api, CHECK, REACHED | wrong)).status_code == 400
 
 
+async def test_a_check_that_is_said_to_be_beyond_the_end_is_not_believed(api):
+    await fill(api)
+    answer = await send(api, CHECK, REACHED | {"after": "999", "signed": "999"})
+    assert "record 999 is missing" in answer.text
+    assert "in order" not in answer.text
+
+
 async def test_no_link_begins_a_check_behind_a_changed_record(api, database_url):
     await fill(api)
     change(database_url, "UPDATE audit_record SET value = 'other' WHERE id = 2")

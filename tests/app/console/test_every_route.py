@@ -161,7 +161,7 @@ async def test_a_form_of_a_session_that_has_ended_changes_nothing(stage: Stage, 
     browser.client.cookies.set(SESSION, token, domain="aegis.example.org")
     before = stored(guarded_url)
     answer = await stage.send("operator", route, path, {"csrf": own} | fields)
-    assert answer.headers["Location"] == "/sign-in?next=%2F"
+    assert answer.headers["Location"] == "/sign-in?next=%2F&unsent=yes"
     assert stored(guarded_url) == before
     browser.client.cookies.clear()
     assert (await browser.sign_in(stage.keys["operator"])).status_code == 303

@@ -1,5 +1,6 @@
 """Publishing: an entry file is checked, its verdict shown, and then it is published."""
 
+import asyncio
 import gzip
 import json
 import re
@@ -84,6 +85,14 @@ async def test_a_second_click_leads_to_the_same_entry(api):
     first, second = [await confirm(api, checked) for _ in range(2)]
     assert first.headers["Location"] == second.headers["Location"]
     assert len(await entries(api)) == 1
+
+
+async def test_two_clicks_at_the_same_time_publish_once(api):
+    checked = await check(api, large_counts())
+    answers = await asyncio.gather(*(confirm(api, checked) for _ in range(4)))
+    assert {(each.status_code, each.headers.get("Location")) for each in answers} == {
+        (303, f"/entries/{(await entries(api))[0]['id']}")
+    }
 
 
 async def test_an_entry_that_changed_after_the_check_is_checked_again(api):

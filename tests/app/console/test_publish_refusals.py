@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from app.console.forms import MOST_ESCAPES
 from app.web.bodies import SMALL_BODY
 from tests.app.console.html import SENT, Html, send
 from tests.app.console.publishing import SCRIPT, check, confirm, entries, fields_of, large_counts
@@ -124,6 +125,30 @@ async def test_files_that_are_too_large_are_refused_as_pages(database_url):
 async def test_a_form_that_lost_its_file_is_refused(shared_api, document):
     refused = await send(shared_api, "/publish/confirm", {"csrf": "", "document": document})
     assert refused.status_code == 400
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        [f"Content-Disposition: form-data; name=csrf{';' * 4_000}"] * 5,
+        ["Content-Disposition: form-data; name=csrf"] * 500,
+    ],
+    ids=["long", "many"],
+)
+async def test_parts_with_long_headers_and_many_parts_are_refused(shared_api, headers):
+    body = "".join(f"--X\r\n{one}\r\n\r\n\r\n" for one in headers) + "--X--\r\n"
+    sent = SENT | {"Content-Type": "multipart/form-data; boundary=X"}
+    refused = await shared_api.post("/publish", content=body, headers=sent)
+    assert refused.status_code == 400
+    assert "form" in Html(refused.text).text
+
+
+async def test_a_form_that_is_escaped_throughout_is_refused_before_it_is_read(shared_api):
+    sent = SENT | {"Content-Type": "application/x-www-form-urlencoded"}
+    body = "csrf=&document=" + "%41" * (MOST_ESCAPES + 1)
+    refused = await shared_api.post("/publish/confirm", content=body, headers=sent)
+    assert refused.status_code == 400
+    assert "escaped" in Html(refused.text).text
 
 
 async def test_forms_from_elsewhere_publish_nothing(api):

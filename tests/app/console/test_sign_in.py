@@ -2,6 +2,7 @@
 
 import re
 from datetime import timedelta
+from urllib.parse import parse_qsl, urlsplit
 
 import psycopg
 import pytest
@@ -142,6 +143,23 @@ async def test_signing_out_here_leaves_other_browsers_and_everywhere_does_not(br
     assert [await is_signed_in(one) for one in (browser, second, third)] == [False, True, True]
     await second.send("/sign-out", everywhere="yes")
     assert [await is_signed_in(one) for one in (second, third)] == [False, False]
+
+
+@pytest.mark.parametrize(
+    ("referer", "path"),
+    [
+        (f"{ORIGIN}/requests/new?entry=a&k=5", "/requests/new?entry=a&k=5"),
+        (f"{ORIGIN}/publish/confirm", "/"),  # which no link opens
+        ("https://evil.example//evil.example", "/"),
+        ("https://[", "/"),
+        ("", "/"),
+    ],
+)
+async def test_a_form_that_comes_too_late_leads_back_to_its_page_and_says_that_nothing_was_sent(browser, referer, path):
+    answer = await browser.post("/requests/new", {"Referer": referer}, purpose="A study")
+    place = leads_to(answer)
+    assert dict(parse_qsl(urlsplit(place).query)) == {"next": path, "unsent": "yes"}
+    assert "nothing was sent" in (await browser.get(place)).text
 
 
 async def test_a_session_ends_at_once_with_its_key(browser, database_url, key):
