@@ -68,14 +68,14 @@ def serve(
     """
     settings = settings_of(host=host, port=port, workers=workers, data_dir=data_dir)
     log.configure(settings.log_level)
-    _refuse_taken_port(settings.host, settings.port)
+    port = _free_port(settings.host, settings.port)
     with own_database(settings) as (urls, postmaster):
         migrations.upgrade(urls)
         asyncio.run(with_services(urls.service, lambda services: refuse_open_door(services.keyring(), settings)))
         environment = _ONE_THREAD | {
             "AEGIS_DATABASE_URL": urls.service,
             "AEGIS_HOST": settings.host,
-            "AEGIS_PORT": str(settings.port),
+            "AEGIS_PORT": str(port),
             "AEGIS_EXAMPLE": str(example or ""),
         }
         if settings.disk_dir is None and settings.database_url is None:
@@ -159,10 +159,15 @@ def openapi(
         fail(f"{path} is out of date: run `make openapi` and commit it")
 
 
-def _refuse_taken_port(host: str, port: int) -> None:
-    """Exit if the port is taken, before anything is started; the API itself would notice only after the rest."""
+def _free_port(host: str, port: int) -> int:
+    """The port to listen on: for 0 a free one, which the API has again after each start.
+
+    Exit if it is taken, before anything is started; the API itself would notice only after the rest.
+    """
     try:
-        socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET).close()
+        with socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET) as tried:
+            number: int = tried.getsockname()[1]
+            return number
     except OSError as error:
         fail(f"cannot listen on {host}, port {port}: {error.strerror or error}; choose another with --port")
 

@@ -1,0 +1,74 @@
+"""What dies under `aegis-server serve` comes back, and nothing that was acknowledged is lost."""
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.running import address, process
+from tests.service import ACCEPTED, example_entry
+
+PATIENCE = 120.0
+
+
+@pytest.fixture
+def served(tmp_path):
+    """The whole service on an embedded database of its own."""
+    data_dir = tmp_path / "data"
+    with process("serve", "--port", "0", "--workers", "1", "--data-dir", str(data_dir)) as server:
+        with httpx.Client(base_url=address(server), timeout=30) as api:
+            ready(api)
+            yield api, server, data_dir
+        server.send_signal(signal.SIGTERM)
+        server.communicate(timeout=60)
+        assert server.returncode == 0
+
+
+def until(holds, what):
+    """Wait until something holds."""
+    deadline = time.monotonic() + PATIENCE
+    while not holds():
+        assert time.monotonic() < deadline, what
+        time.sleep(0.1)
+
+
+def ready(api):
+    """Wait until everything works."""
+
+    def is_ready():
+        try:
+            return api.get("/readyz", params={"require": "workers"}).status_code == 200
+        except httpx.HTTPError:
+            return False
+
+    until(is_ready, "the service has not come back")
+
+
+def child(server, words):
+    """The process id of a child of the supervisor; None if there is none."""
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            parent = int(status.read_text().rpartition(")")[2].split()[1])
+            line = (status.parent / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+        except OSError:
+            continue
+        if parent == server.pid and words in line:
+            return int(status.parent.name)
+    return None
+
+
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="finds processes in /proc")
+def test_what_is_killed_comes_back_with_all_that_was_acknowledged(served):
+    api, server, _ = served
+    head = api.post("/v1/entries", params=ACCEPTED, json=example_entry()).json()
+    for words, measure in (("/bin/postgres -D", "g3"), ("app.cli api", "g2"), ("app.cli worker", "g1")):
+        killed = child(server, words)
+        os.kill(killed, signal.SIGKILL)
+        until(lambda: child(server, words) not in {None, killed}, f"{words} was not started again")  # noqa: B023
+        ready(api)
+        assert api.get(f"/v1/entries/{head['id']}").json()["digest"] == head["digest"]
+        question = {"json": {"measure": measure}, "headers": {"Prefer": "wait=60"}}
+        assert api.post(f"/v1/entries/{head['id']}/advice", **question).json()["status"] == "succeeded"
