@@ -1,0 +1,51 @@
+"""SIGTERM under way: every client gets an answer that says what to do next."""
+
+import json
+import signal
+import socket
+import threading
+import time
+from urllib.parse import urlsplit
+
+import httpx
+
+from tests.running import serving
+from tests.service import ACCEPTED, example_entry
+
+
+def begun_upload(api):
+    """A connection on which an upload has begun, and goes on slowly."""
+    place = urlsplit(str(api.base_url))
+    upload = socket.create_connection((place.hostname, place.port), timeout=60)
+    content = json.dumps(example_entry(name="slow")).encode()
+    head = f"POST /v1/entries HTTP/1.1\r\nHost: {place.netloc}\r\nContent-Type: application/json\r\n"
+    upload.sendall(head.encode() + b"Content-Length: %d\r\n\r\n" % len(content) + content[:-10])
+    return upload
+
+
+def test_whoever_waits_gets_202_with_the_id_and_running_uploads_503(database_url):
+    with serving(database_url=database_url) as (api, server):
+        head = api.post("/v1/entries", params=ACCEPTED, json=example_entry()).json()
+        answers = []
+
+        def ask():
+            question = {"json": {"measure": "g3"}, "headers": {"Prefer": "wait=60"}}
+            answers.append(httpx.post(f"{api.base_url}/v1/entries/{head['id']}/advice", timeout=60, **question))
+
+        waiting = threading.Thread(target=ask)
+        waiting.start()
+        upload = begun_upload(api)
+        time.sleep(1.0)
+        server.send_signal(signal.SIGTERM)
+        received = b""
+        while part := upload.recv(65536):
+            received += part
+        upload.close()
+        waiting.join()
+        server.communicate(timeout=30)
+    assert (answers[0].status_code, answers[0].json()["status"]) == (202, "queued")
+    assert answers[0].json()["id"] in answers[0].headers["Location"]
+    headers, _, body = received.partition(b"\r\n\r\n")
+    assert headers.startswith(b"HTTP/1.1 503 ")
+    assert b"application/problem+json" in headers
+    assert json.loads(body)["code"] == "interrupted"
