@@ -1,0 +1,135 @@
+"""A steady mix of publishing, questions and requests, with notes of what the service has acknowledged."""
+
+import threading
+import time
+from copy import deepcopy
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any
+from uuid import uuid4
+
+import httpx
+
+from aegis_sdk.wire import EXAMPLE_ENTRY
+
+MEASURES = ("mutual_information", "chi_square", "g1", "g2", "g3", "theils_u", "cramers_v")
+_ACCEPTED = {"accept_small_counts": "true"}
+#: Seconds between two steps of a client.
+_PAUSE = 0.15
+
+
+@dataclass
+class Notes:
+    """What was acknowledged.
+
+    Attributes:
+        entries: by id, the documents that were published, with the digest that was answered.
+        advice: by entry and measure, the ids that were answered.
+        requests: by purpose, the ids that were answered.
+    """
+
+    entries: dict[str, tuple[dict[str, Any], str]] = field(default_factory=dict)
+    advice: dict[tuple[str, str], set[str]] = field(default_factory=dict)
+    requests: dict[str, set[str]] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def published(self, document: dict[str, Any], head: dict[str, Any]) -> None:
+        """Note an entry."""
+        with self._lock:
+            self.entries[head["id"]] = document, head["digest"]
+
+    def asked(self, entry: str, measure: str, advice: str) -> None:
+        """Note a question."""
+        with self._lock:
+            self.advice.setdefault((entry, measure), set()).add(advice)
+
+    def requested(self, purpose: str, request: str) -> None:
+        """Note a request for data."""
+        with self._lock:
+            self.requests.setdefault(purpose, set()).add(request)
+
+    def known(self) -> list[str]:
+        """The entries so far."""
+        with self._lock:
+            return list(self.entries)
+
+
+class Client(threading.Thread):
+    """Somebody who publishes, asks and requests until told to stop, and repeats what was not acknowledged."""
+
+    def __init__(self, urls: tuple[str, ...], notes: Notes, seed: int) -> None:
+        super().__init__(daemon=True)
+        self._urls, self._notes, self._rng = urls, notes, Random(seed)
+        self.over = threading.Event()
+        self.refused: list[str] = []
+
+    def run(self) -> None:
+        """Take one step after the other."""
+        with httpx.Client(timeout=30) as client:
+            self._client = client
+            while not self.over.is_set():
+                known = self._notes.known()
+                step = self._rng.choices((self._publish, self._ask, self._request), (1, 4, 2))[0]
+                (step if known else self._publish)()
+                time.sleep(_PAUSE)
+
+    def _publish(self) -> None:
+        document = made_up(self._rng)
+        answer = self._send("/v1/entries", document, _ACCEPTED)
+        if answer is not None:
+            self._notes.published(document, answer)
+
+    def _ask(self) -> None:
+        entry, measure = self._rng.choice(self._notes.known()[-30:]), self._rng.choice(MEASURES)
+        answer = self._send(f"/v1/entries/{entry}/advice", {"measure": measure})
+        if answer is not None:
+            self._notes.asked(entry, measure, answer["id"])
+
+    def _request(self) -> None:
+        entry = self._rng.choice(self._notes.known()[-30:])
+        head = self._get(f"/v1/entries/{entry}")
+        if head is None:
+            return
+        purpose = f"A study {uuid4().hex}"
+        asked = {"measure": self._rng.choice(MEASURES), "purpose": purpose, "contact": "lab@example.org"}
+        answer = self._send(f"/v1/entries/{entry}/requests", asked | {"terms": head["terms"]})
+        if answer is not None:
+            self._notes.requested(purpose, answer["id"])
+
+    def _send(self, path: str, body: dict[str, Any], params: dict[str, str] | None = None) -> dict[str, Any] | None:
+        """Send until it is acknowledged, under one key, to either replica."""
+        once = {"Idempotency-Key": uuid4().hex}
+        while not self.over.is_set():
+            try:
+                url = f"{self._rng.choice(self._urls)}{path}"
+                answer = self._client.post(url, json=body, headers=once, params=params or {})
+            except httpx.HTTPError:
+                time.sleep(_PAUSE)
+                continue
+            if answer.is_success:
+                acknowledged: dict[str, Any] = answer.json()
+                return acknowledged
+            if answer.status_code < 500 and answer.json().get("code") not in {"in_flight", "rate_exceeded"}:
+                self.refused.append(f"{path}: {answer.status_code} {answer.text[:300]}")
+                return None
+            time.sleep(_PAUSE)
+        return None
+
+    def _get(self, path: str) -> dict[str, Any] | None:
+        try:
+            answer = self._client.get(f"{self._rng.choice(self._urls)}{path}")
+        except httpx.HTTPError:
+            return None
+        return answer.json() if answer.is_success else None
+
+
+def made_up(rng: Random) -> dict[str, Any]:
+    """An entry that no other one equals: the example with its counts times a number of its own."""
+    factor = rng.randrange(100, 1_000_000)
+    entry = deepcopy(dict(EXAMPLE_ENTRY)) | {"name": f"entry-{uuid4().hex}"}
+    entry["records"] *= factor
+    for owner in (entry["label"], *entry["attributes"]):
+        owner["histogram"] = [factor * count for count in owner["histogram"]]
+        for masking in owner.get("maskings", ()):
+            masking["joint"] = [[factor * count for count in row] for row in masking["joint"]]
+    return entry

@@ -1,0 +1,73 @@
+"""A network that can be slow, cut, or broken: a proxy between the service and the socket of PostgreSQL."""
+
+import asyncio
+import contextlib
+import threading
+from pathlib import Path
+from typing import Self
+
+_CHUNK = 65_536
+
+
+class Proxy:
+    """Passes connections on from one socket to another, in a thread of its own.
+
+    Attributes:
+        delay: seconds that each part of a conversation takes, in each direction.
+    """
+
+    def __init__(self, front: Path, back: Path) -> None:
+        self.delay = 0.0
+        self._passes = asyncio.Event()
+        self._passes.set()
+        self._front, self._back = front, back
+        self._loop = asyncio.new_event_loop()
+        self._writers: set[asyncio.StreamWriter] = set()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+
+    def __enter__(self) -> Self:
+        """Begin to pass connections on."""
+        self._thread.start()
+        asyncio.run_coroutine_threadsafe(asyncio.start_unix_server(self._meet, self._front), self._loop).result()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End all connections."""
+        self.reset()
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+
+    def cut(self) -> None:
+        """Let nothing arrive any more, without a word to either side."""
+        self._loop.call_soon_threadsafe(self._passes.clear)
+
+    def join(self) -> None:
+        """Let everything arrive again."""
+        self._loop.call_soon_threadsafe(self._passes.set)
+
+    def reset(self) -> None:
+        """Break all connections."""
+        self._loop.call_soon_threadsafe(self._abort)
+
+    def _abort(self) -> None:
+        for writer in self._writers:
+            writer.transport.abort()
+
+    async def _meet(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            there, back = await asyncio.open_unix_connection(self._back)
+        except OSError:
+            writer.transport.abort()
+            return
+        self._writers |= {writer, back}
+        await asyncio.gather(self._pass(reader, back), self._pass(there, writer))
+        self._writers -= {writer, back}
+
+    async def _pass(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(OSError):
+            while part := await reader.read(_CHUNK):
+                await asyncio.sleep(self.delay)
+                await self._passes.wait()
+                writer.write(part)
+                await writer.drain()
+        writer.close()

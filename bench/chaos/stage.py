@@ -1,0 +1,163 @@
+"""What the faults hit: two replicas of the service, with two workers each, on one database.
+
+The first replica has the embedded database and reaches it directly; the second one reaches it by a proxy.
+"""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
+
+import httpx
+import psutil
+import psycopg
+
+from app.process.embedded import running_urls
+from bench.chaos.proxy import Proxy
+
+#: Seconds for whatever a replica needs to start, or to come back.
+PATIENCE = 180.0
+_SOCKET = ".s.PGSQL.5432"
+
+
+@dataclass
+class Replica:
+    """A group of processes that `aegis-server serve` keeps."""
+
+    url: str
+    process: subprocess.Popen[bytes]
+
+    def is_ready(self) -> bool:
+        """Whether it answers and its database has workers."""
+        try:
+            return httpx.get(f"{self.url}/readyz", params={"require": "workers"}, timeout=5).status_code == 200
+        except httpx.HTTPError:
+            return False
+
+
+@dataclass
+class Stage:
+    """Everything that runs.
+
+    Attributes:
+        replicas: the two.
+        proxy: what the second one reaches the database by.
+        owner_url: the database, for its owner.
+    """
+
+    replicas: tuple[Replica, Replica]
+    proxy: Proxy
+    owner_url: str
+
+    def processes(self) -> list[psutil.Process]:
+        """All processes of both replicas."""
+        found = []
+        for replica in self.replicas:
+            try:
+                this = psutil.Process(replica.process.pid)
+                found += [this, *this.children(recursive=True)]
+            except psutil.NoSuchProcess:
+                continue
+        return found
+
+    def named(self, words: str) -> list[psutil.Process]:
+        """The processes whose command line has these words."""
+        return [one for one in self.processes() if re.search(words, _command(one))]
+
+    def children_of(self, words: str) -> list[psutil.Process]:
+        """The processes that those with these words have started."""
+        return [child for one in self.named(words) for child in _children(one)]
+
+    def recovered(self) -> float:
+        """Wait until both replicas work; in how many seconds they did."""
+        start = time.monotonic()
+        while not all(replica.is_ready() for replica in self.replicas):
+            if time.monotonic() - start > PATIENCE:
+                raise TimeoutError(f"the service has not come back within {PATIENCE:g} s")
+            time.sleep(0.05)
+        return time.monotonic() - start
+
+
+@contextmanager
+def stage(directory: Path) -> Iterator[Stage]:
+    """Run both replicas during the block, and stop them; their logs stay in the directory."""
+    data_dir, sockets = directory / "data", Path(tempfile.mkdtemp(prefix="aegis-chaos-", dir="/tmp"))
+    first = _serve(directory / "first.log", AEGIS_DATA_DIR=str(data_dir))
+    second = None
+    try:
+        urls = running_urls(data_dir)
+        if urls is None:
+            raise RuntimeError("the first replica has no database")
+        with psycopg.connect(urls.owner) as connection:
+            row = connection.execute("SHOW unix_socket_directories").fetchone()
+        back = Path(str(row[0] if row else "").strip('"')) / _SOCKET
+        with Proxy(sockets / _SOCKET, back) as proxy:
+            place = f"host={quote(str(sockets), safe='')}&port=5432"
+            second = _serve(
+                directory / "second.log",
+                AEGIS_DATABASE_URL=f"postgresql://aegis@/aegis?{place}",
+                AEGIS_OWNER_DATABASE_URL=urls.owner,
+            )
+            both = Stage((first, second), proxy, urls.owner)
+            both.recovered()
+            yield both
+            proxy.delay = 0.0
+            proxy.join()
+            _stop(second)
+    finally:
+        if second is not None:
+            second.process.kill()
+        _stop(first)
+
+
+def _serve(log: Path, **environment: str) -> Replica:
+    command = [sys.executable, "-m", "app.cli", "serve", "--port", "0", "--workers", "2"]
+    plain = {name: text for name, text in os.environ.items() if not name.startswith("AEGIS_")}
+    with log.open("wb") as errors:
+        process = subprocess.Popen(
+            command, env=plain | environment, stdout=subprocess.PIPE, stderr=errors, start_new_session=True
+        )
+    assert process.stdout is not None
+    for line in process.stdout:
+        if address := re.search(rb"listens on (http://\S+)", line):
+            _drain(process)
+            return Replica(address[1].decode(), process)
+    raise RuntimeError(f"the service did not start: see {log}")
+
+
+def _drain(process: subprocess.Popen[bytes]) -> None:
+    """Read what each start of the API prints, so that the pipe never fills."""
+    assert process.stdout is not None
+    threading.Thread(target=process.stdout.read, daemon=True).start()
+
+
+def _stop(replica: Replica) -> None:
+    replica.process.send_signal(signal.SIGTERM)
+    try:
+        replica.process.wait(60)
+    except subprocess.TimeoutExpired:
+        replica.process.kill()
+        raise
+
+
+def _command(process: psutil.Process) -> str:
+    try:
+        return " ".join(process.cmdline())
+    except psutil.Error:
+        return ""
+
+
+def _children(process: psutil.Process) -> list[psutil.Process]:
+    try:
+        return process.children()
+    except psutil.Error:
+        return []
