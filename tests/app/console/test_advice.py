@@ -128,14 +128,15 @@ async def test_a_comparison_is_with_the_best_on_every_page_of_the_ranking(market
     ("fields", "said"),
     [
         ({"measure": "nonsense"}, "Unknown measure"),
-        ({"require-k": "many"}, "/require/k"),
-        ({"require-k": "nan"}, "/require/k"),
-        ({"require-k": "1e999"}, "/require/k"),
+        ({"require-k": "many"}, "k: give a number, such as 10"),
+        ({"require-k": "nan"}, "Correct what is marked"),
+        ({"require-k": "1e999"}, "k: give a number, such as 10"),
         ({"attributes": "nothing"}, "The entry has no attribute"),
-        ({"step-age": "3"}, "/attributes"),
+        ({"step-age": "3"}, "attributes: The list is empty"),
         ({"attributes": ["age", "sex"], "step-age": "0", "step-sex": "0"}, "All weights are zero"),
+        ({"measure": "joint", "attributes": ["age", "sex"], "step-age": "5"}, "choose a measure that takes weights"),
     ],
-    ids=["measure", "text", "nan", "infinite", "attribute", "no attribute", "weights"],
+    ids=["measure", "text", "nan", "infinite", "attribute", "no attribute", "weights", "unequal weights"],
 )
 async def test_a_wrong_question_is_explained_on_the_form_which_keeps_its_fields(market, fields, said):
     api, _, entry = market
