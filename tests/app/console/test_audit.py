@@ -44,6 +44,7 @@ async def test_records_say_who_did_what_to_what_and_are_paged_and_narrowed(api, 
     assert f"/entries/{head['id']}" in (await look(api, following)).links
     about = await look(api, f"{LOG}?entry={head['id']}")
     assert "entry.publish" in about.text
+    assert ", version 1, visible to its own tenant only" in about.text
     assert "key.create" not in about.text
     assert f"aegis audit --entry {head['id']}" in about.text
     assert "No record matches" in (await look(api, f"{LOG}?since=2999-01-01&until=")).text
