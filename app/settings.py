@@ -144,7 +144,7 @@ class Settings(BaseSettings):
         default=30,
         ge=1,
         le=3650,
-        description="Days after which a request for data ends with which nobody does anything.",
+        description="A request on which nobody acts ends after so many days.",
     )
     disk_dir: Path | None = Field(
         default=None,

@@ -13,8 +13,10 @@ HTML: Final = "text/html"
 
 Answer = Callable[[Request, Exception], Response]
 
+NOT_FOUND: Final = 404
+
 #: The title and the code of errors that have a page, by status.
-TITLES: Final = {404: ("Not found", "not_found"), 405: ("Not possible", "method_not_allowed")}
+TITLES: Final = {NOT_FOUND: ("Not found", "not_found"), 405: ("Not possible", "method_not_allowed")}
 
 
 def is_browser(accept: str | None) -> bool:
@@ -33,7 +35,8 @@ def with_pages(answer: Answer) -> Answer:
         status = error.status_code if isinstance(error, HTTPException) else 0
         if status not in TITLES or request.url.path.startswith("/v1/") or not is_browser(request.headers.get("accept")):
             return answer(request, error)
-        detail = f"There is no page {request.url.path} that can be asked for by {request.method}."
+        how = f" that can be asked for by {request.method}" if status != NOT_FOUND else ""
+        detail = f"There is no page {request.url.path}{how}."
         return problem_page(request, status, *TITLES[status], detail)
 
     return answer_or_page

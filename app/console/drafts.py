@@ -29,7 +29,7 @@ class Draft:
         entry_id: the entry that it is a new version of; empty for a new entry, or if its name decides.
         seen: the state of that entry when its provider decided (`state_of`).
         audience: who is to see a new entry: `private`, `all` or `tenants`; empty if the file says so.
-        tenants: their names, with commas between.
+        tenants: their names, on lines of their own or with commas between.
         accepts_small_counts: whether its exact counts of a few people are accepted.
     """
 
@@ -58,7 +58,7 @@ class Draft:
         """
         if not self.audience:
             return None
-        names = [name.strip() for name in self.tenants.split(",") if name.strip()]
+        names = [name.strip() for name in self.tenants.replace(",", "\n").splitlines() if name.strip()]
         if self.audience == "tenants" and not names:
             raise InvalidDocumentError("Name the tenants that are to see the entry, or choose who else does.")
         asked = {"tenants": names} if self.audience == "tenants" else self.audience

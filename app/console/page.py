@@ -32,7 +32,7 @@ TEMPLATES = Environment(
     undefined=StrictUndefined,
 )
 TEMPLATES.filters |= words.FILTERS
-TEMPLATES.globals |= {"static_url": static_url, "version": version("aegis-server")}
+TEMPLATES.globals |= {"static_url": static_url, "release": version("aegis-server")}
 
 
 def page(request: Request, template: str, status: int = 200, **values: Any) -> Response:  # noqa: ANN401 -- views

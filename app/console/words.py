@@ -12,7 +12,11 @@ from aegis_sdk.wire import PRIVACY_CRITERIA
 from app.console.charts.numbers import percent
 
 _UNITS: Final = ("bytes", "kB", "MB", "GB", "TB")
+_TEN: Final = 10
 _THOUSAND: Final = 1000
+
+#: What has members of its own in forms, each of which has a field.
+_GROUPS: Final = frozenset({"limit", "require", "weights"})
 
 
 def count(number: int) -> str:
@@ -44,7 +48,9 @@ def size(number: int) -> str:
     amount, place = float(number), 0
     while amount >= _THOUSAND and place < len(_UNITS) - 1:
         amount, place = amount / _THOUSAND, place + 1
-    return f"{number} bytes" if place == 0 else f"{significant(amount)} {_UNITS[place]}"
+    if place == 0:
+        return f"{number} bytes"
+    return f"{amount:.0f} {_UNITS[place]}" if amount >= _TEN else f"{significant(amount)} {_UNITS[place]}"
 
 
 def moment(at: datetime) -> Markup:
@@ -76,6 +82,17 @@ def bound(criterion: str) -> str:
     return "at least" if PRIVACY_CRITERIA.get(criterion) == "higher" else "at most"
 
 
+def field_name(pointer: str) -> str:
+    """What people call the field at a place of a document: `k` at `/require/k`, `attributes` at `/attributes/0`."""
+    names = [name.replace("~1", "/").replace("~0", "~") for name in pointer.split("/")[1:]]
+    return names[1] if len(names) > 1 and names[0] in _GROUPS else names[0] if names else ""
+
+
+def criterion(name: str) -> str:
+    """The name of a criterion or a fact as a heading, such as `k`, `Entropy l` or `Suppressed`."""
+    return name if len(name) == 1 else name[:1].upper() + name[1:].replace("_", " ")
+
+
 def plural(number: int, one: str, many: str | None = None) -> str:
     """So many things, such as `1 entry` or `2 entries`."""
     return f"{count(number)} {one if number == 1 else many or one + 's'}"
@@ -85,7 +102,9 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "anchor": anchor,
     "bound": bound,
     "count": count,
+    "criterion": criterion,
     "duration": duration,
+    "field_name": field_name,
     "moment": moment,
     "number": number,
     "plural": plural,

@@ -94,7 +94,8 @@ def _joint_faults(question: AdviceQuestion, names: Sequence[str]) -> Iterator[Fa
         yield Fault("/reference", detail)
     weights = question.weights or {}
     if len({weights.get(name, 1.0) for name in scored_names(question, names)}) > 1:
-        detail = f"{question.measure!r} takes attributes together: give them equal weights, or 0 to leave one out."
+        detail = f"{question.measure!r} takes attributes together: give them equal weights, or 0 to leave one out, or "
+        detail += "choose a measure that takes weights, such as mutual_information."
         yield Fault("/weights", detail)
 
 

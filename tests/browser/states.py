@@ -113,7 +113,7 @@ STATES = (
     State(
         "a wrong question",
         "/entries/{entry}/ask",
-        "/require/k",
+        "give a number, such as 10",
         reach=pressing("Ask", **{"k, at least": "many"}),
         then=422,
     ),
@@ -172,7 +172,14 @@ STATES = (
     main("a new request", "/requests/new?entry={entry}", "We accept these terms", "consumer"),
     State("a new request by an advice", "/requests/new?advice={coarse}", "We accept these terms", "consumer"),
     State("a hostile new request", "/requests/new?entry={hostile}", "alert(1)", "consumer"),
-    State("a wrong request", "/requests/new?entry={entry}", "/require/k", "consumer", request_in_vain, then=422),
+    State(
+        "a wrong request",
+        "/requests/new?entry={entry}",
+        "give a number, such as 10",
+        "consumer",
+        request_in_vain,
+        then=422,
+    ),
     main("an advised request", "/requests/{advised}", "You agree to hand over"),
     State("an advised request of the consumer", "/requests/{advised}", "Withdraw", "consumer"),
     State(

@@ -92,7 +92,7 @@ class TestTheExample:
         out = aegis("show", health)[1]
         habits = [each.strip() for each in line_of(out, "visits-any").split("  ") if each]
         assert habits == [
-            *("visits-any", "2", "18", "mapping, joint counts", "visits-habits", "intervals with the edges 0, 1, inf")
+            *("visits-any", "2", "18", "mapping, joint counts", "visits-habits", "2 intervals: 0 to 1, from 1 on")
         ]
         assert "as identity" in line_of(out, "deductible-coded")
         assert "any" in line_of(out, "visits-gone")
@@ -208,7 +208,11 @@ class TestWords:
         ("name", "parameters", "words"),
         [
             ("bucketize", {"width": 5, "origin": 0}, "intervals of width 5, from 0"),
-            ("bucketize", {"edges": ["-inf", 2.5, "inf"]}, "intervals with the edges -inf, 2.5, inf"),
+            ("bucketize", {"edges": ["-inf", 2.5, "inf"]}, "2 intervals: below 2.5, from 2.5 on"),
+            ("bucketize", {"edges": [0, 18]}, "1 interval: 0 to 18"),
+            ("bucketize", {"edges": ["-inf", "inf"]}, "1 interval: all"),
+            ("bucketize", {"edges": [*range(9)]}, "8 intervals: 0 to 1, 1 to 2, 2 to 3, 3 to 4, 4 to 5, ..."),
+            ("bucketize", {"edges": "none"}, "intervals with the edges none"),
             (
                 "bucketize",
                 {"equal_frequency": 4, "edges": [0, 1]},

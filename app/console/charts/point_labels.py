@@ -55,7 +55,7 @@ class Named:
     @property
     def text(self) -> str:
         """What is written beside it."""
-        return cut(self.name, LONGEST) + (f" +{self.more:,}" if self.more else "")
+        return cut(self.name, LONGEST) + (f" and {self.more:,} more" if self.more else "")
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from markupsafe import Markup
 from pydantic import BaseModel, Field
 
 from aegis_sdk import wire
-from aegis_sdk.reading import headline, maskings_of, outcome, promises_of, whole_of
+from aegis_sdk.reading import headline, kept_by_best, maskings_of, outcome, promises_of, whole_of
 from app.console.charts import rendered
 from app.console.views.compared import compared_chart
 from app.console.views.costs import costs_chart
@@ -92,13 +92,15 @@ class AnswerView:
     Attributes:
         sentence: what the answer says first.
         facts: by what that is so, and how certain it is.
-        kept: what the column about utility has.
+        kept: what the column about utility has; empty if the answer does not say how much any configuration keeps.
         columns: the names of the columns about privacy.
+        tells_difference: whether the answer says if any configuration differs from the best.
         rows: those of this page.
         start: how many rows come before them.
         ranked: how many rows there are in all.
         protections: what the frontier can show to the right, in words.
         across: what it shows.
+        verb: whether the bars show what maskings cost or, in the coarse view, what each `keeps`.
         first: the configuration on the left of a comparison.
         comparison: of two configurations, if they are chosen.
         unknown: a configuration that was chosen and is not ranked.
@@ -109,6 +111,7 @@ class AnswerView:
     facts: tuple[str, ...]
     kept: str
     columns: tuple[str, ...]
+    tells_difference: bool
     rows: tuple[Row, ...]
     start: int
     ranked: int
@@ -116,6 +119,7 @@ class AnswerView:
     across: str
     frontier: Markup
     costs: Markup
+    verb: str
     first: str
     comparison: Comparison | None
     unknown: str
@@ -154,7 +158,7 @@ def _view(advice: Answer, schema: Mapping[str, Any], choices: Choices) -> Answer
         choices = choices.model_copy(update={"start": 0})
     shown = ranking[choices.start : choices.start + ROWS]
     protections = protections_of(advice, schema)
-    columns = protections[:_COLUMNS]
+    columns = tuple(sorted(protections[:_COLUMNS], key=[*PROTECTION].index))
     across = choices.across if choices.across in protections else next(iter(protections), "")
     first, second = choices.first or advice.configuration or "", choices.second
     ranked = {row.configuration for row in ranking}
@@ -164,6 +168,7 @@ def _view(advice: Answer, schema: Mapping[str, Any], choices: Choices) -> Answer
         facts=tuple(_sentences(advice, outcome(advice, schema))),
         kept=_kept_name(advice),
         columns=columns,
+        tells_difference=_tells_difference(advice),
         rows=tuple(_rows(advice, shown, promises_of(schema, [row.configuration for row in shown]), columns, choices)),
         start=choices.start,
         ranked=len(ranking),
@@ -171,6 +176,7 @@ def _view(advice: Answer, schema: Mapping[str, Any], choices: Choices) -> Answer
         across=across,
         frontier=rendered(frontier_chart(advice, schema, across, link=_comparing(advice, choices))),
         costs=rendered(costs_chart(advice, schema)),
+        verb="keeps" if isinstance(advice, wire.CoarseAdvice) else "costs",
         first=first,
         comparison=_comparison(advice, schema, first, second) if second and not unknown else None,
         unknown=unknown,
@@ -179,8 +185,14 @@ def _view(advice: Answer, schema: Mapping[str, Any], choices: Choices) -> Answer
 
 
 def _sentences(advice: Answer, lines: Iterable[str]) -> Iterator[str]:
-    """Lines of the command as sentences; those that begin with the id of the best configuration keep it as it is."""
-    for line in lines:
+    """Lines of the command as sentences; those that begin with the id of the best configuration keep it as it is.
+
+    If the headline says already which is the best of how many, the first one says only by what.
+    """
+    best = f"it is the best of {advice.considered} "
+    again = "ranked " if kept_by_best(advice) is None else best
+    for told in lines:
+        line = f"{again}{told.removeprefix(best)}" if told.startswith(best) else told
         begins_with_id = line.startswith(advice.configuration or "\0")
         yield f"{line[:1] if begins_with_id else line[:1].upper()}{line[1:]}."
 
@@ -195,7 +207,7 @@ def _comparing(advice: Answer, choices: Choices) -> Callable[[str], str]:
 
 def _kept_name(advice: Answer) -> str:
     if isinstance(advice, wire.CoarseAdvice):
-        return "kept, about"
+        return "kept, about" if any(row.utility_share is not None for row in advice.ranking or ()) else ""
     return "deviation" if whole_of(advice) is None else "kept"
 
 
@@ -232,6 +244,10 @@ def _number(value: float | None) -> str:
     return "" if value is None else number(value)
 
 
+def _tells_difference(advice: Answer) -> bool:
+    return advice.indistinguishable is not None or len(advice.tied or ()) > 1
+
+
 def _sure(advice: Answer, configuration: str, alike: set[str]) -> str:
     """Whether the difference from the best is real, as far as the answer says."""
     if configuration == advice.configuration:
@@ -247,11 +263,11 @@ def _comparison(advice: Answer, schema: Mapping[str, Any], first: str, second: s
     rows = {row.configuration: row for row in advice.ranking or ()}
     promises = promises_of(schema, [first, second])
     alike = {*(advice.indistinguishable or ())}
-    facts = [
-        (_kept_name(advice), _kept(advice, rows[first]), _kept(advice, rows[second])),
-        ("difference from the best", _sure(advice, first, alike), _sure(advice, second, alike)),
-        *((name, _number(pair[0]), _number(pair[1])) for name, pair in promises.items()),
-    ]
+    facts = [(name, _number(pair[0]), _number(pair[1])) for name, pair in promises.items()]
+    if _tells_difference(advice):
+        facts.insert(0, ("difference from the best", _sure(advice, first, alike), _sure(advice, second, alike)))
+    if kept := _kept_name(advice):
+        facts.insert(0, (kept, _kept(advice, rows[first]), _kept(advice, rows[second])))
     one, other = maskings_of(schema, first), maskings_of(schema, second)
     maskings = [(name, one.get(name, ""), other.get(name, "")) for name in {**one, **other}]
     maskings.sort(key=lambda row: row[1] == row[2])

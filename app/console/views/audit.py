@@ -13,10 +13,10 @@ from pydantic import BaseModel, Field
 from aegis_sdk import wire
 from app.console.commands import Commands, aegis, curl, server
 from app.console.viewers import Viewer
-from app.domain.audit import WantedRecords
+from app.console.words import count
+from app.domain.audit import AuditAction, WantedRecords
 from app.domain.errors import Fault, InvalidDocumentError
 from app.web.audit_check import CheckedPart
-from app.web.audit_promises import coverage
 
 Value = TypeVar("Value")
 
@@ -71,6 +71,15 @@ class ShownRecord:
     record: wire.AuditRecord
     text: str
 
+    @property
+    def value(self) -> str:
+        """What was set, in words."""
+        value = self.record.value or ""
+        if self.record.action not in _ABOUT_AUDIENCES:
+            return value
+        others = {"all": "all", "private": "its own tenant only"}
+        return f"visible to {others.get(value, value)}" if value else ""
+
     @classmethod
     def of(cls, form: str) -> Self:
         """The record in a JSON text."""
@@ -80,6 +89,7 @@ class ShownRecord:
 
 
 _INDENT = orjson.OPT_INDENT_2
+_ABOUT_AUDIENCES = frozenset({AuditAction.PUBLISH_ENTRY, AuditAction.SHOW_ENTRY})
 
 
 def audit_commands(viewer: Viewer, form: RecordsForm) -> Commands:
@@ -115,5 +125,9 @@ class CheckView:
 
     @property
     def coverage(self) -> str:
-        """What signatures cover."""
-        return coverage(self.part.last, self.signed)
+        """What signatures cover, in a sentence."""
+        last, first = self.part.last.sequence, self.signed + 1
+        if first > last:
+            return "All of them are signed."
+        which = f"Record {count(last)} is" if first == last else f"Records {count(first)} to {count(last)} are"
+        return f"{which} not signed yet; a worker signs them once a day."

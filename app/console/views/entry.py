@@ -8,12 +8,11 @@ from urllib.parse import urlencode
 from markupsafe import Markup
 
 from aegis_sdk import wire
-from aegis_sdk.reading import seen_by
 from app.console.commands import Commands, aegis, curl
 from app.console.viewers import Viewer
 from app.console.views.entry_index import EntryIndex, read_part
 from app.console.views.entry_parts import ABOUT, ATTRIBUTES, CONFIGURATIONS, About, AttributeRow, ConfigurationRow
-from app.console.views.entry_words import control_words, judged
+from app.console.views.entry_words import control_words, judged, visible_to
 from app.console.views.slices import Slice
 from app.domain.entries import Head, VersionMark
 from app.domain.verdicts import StoredVerdict
@@ -103,7 +102,7 @@ def entry_view(
         attributes=Slice.of(index.attributes, pages[0], about.attributes, ATTRIBUTES),
         configurations=Slice.of(index.configurations, pages[1], about.configurations, CONFIGURATIONS),
         versions=tuple(versions),
-        seen_by=seen_by(shown.visibility),
+        seen_by=visible_to(shown.visibility),
         shows_counts=head.shows_counts_to(caller),
         is_own=head.belongs_to(caller),
         may_sign_off=_may_sign_off(viewer, head),

@@ -10,6 +10,7 @@ import msgspec
 import orjson
 
 from aegis_sdk.reading import declares_joint, in_words, measured_of, shown
+from aegis_sdk.reading.function_words import as_given
 from aegis_sdk.wire import DROP, PRIVACY_CRITERIA
 from app.console.markdown import html_of
 from app.console.views.entry_parts import (
@@ -32,6 +33,15 @@ from app.web.mapping import entry_document
 SOME_K: Final = (2, 5, 10, 20)
 
 _LONGEST_WORDS: Final = 120
+
+#: What rules of discretization do.
+_RULES: Final = {
+    "merged": "values merged",
+    "edges": "intervals with chosen edges",
+    "equal_width": "intervals of equal width",
+    "equal_frequency": "intervals of about equal numbers of records",
+    "freedman_diaconis": "intervals by the rule of Freedman and Diaconis",
+}
 
 #: How many maskings a part of an index has, unless a single configuration has more.
 _MASKINGS: Final = 5_000
@@ -149,9 +159,14 @@ def _attribute(place: int, attribute: Document) -> AttributeRow:
         type=attribute["type"],
         values=len(attribute["domain"]),
         first=tuple(attribute["domain"][:FIRST_VALUES]),
-        rule="" if rule is None else _function(rule["rule"], rule.get("parameters") or {}),
+        rule="" if rule is None else _rule(rule["rule"], rule.get("parameters") or {}),
         maskings=tuple(map(_masking, attribute.get("maskings") or ())),
     )
+
+
+def _rule(name: str, parameters: Document) -> str:
+    """What made the values of an attribute discrete."""
+    return shown(as_given(_RULES.get(name, f"made discrete by {name}"), parameters), _LONGEST_WORDS)
 
 
 def _masking(masking: Document) -> MaskingRow:

@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from aegis_sdk import wire
+from aegis_sdk.reading import seen_by
 from app.console.words import count, significant
 from app.domain.verdicts import StoredVerdict
 
@@ -36,6 +38,11 @@ CRITERIA: Final[Mapping[str, str]] = {
     "attribute_disclosure": "an attacker guesses a secret of at most this share of people",
     "membership": "an attacker tells members from others with at most this area under the curve",
 }
+
+
+def visible_to(visibility: str | wire.SeenBy) -> str:
+    """Who sees an entry, in words."""
+    return "everybody who uses this service" if visibility == "all" else seen_by(visibility)
 
 
 def judged(verdict: StoredVerdict | None) -> str:

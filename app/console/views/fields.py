@@ -8,7 +8,7 @@ from typing import Any, Final, Self
 from pydantic import ValidationError
 
 from app.console.forms import Form
-from app.domain.errors import InvalidDocumentError
+from app.domain.errors import Fault, InvalidDocumentError
 from app.web.bodies import AnyModel, invalid_document
 
 #: Python reads more: `1_000`, `nan`, digits of other scripts.
@@ -16,6 +16,15 @@ _NUMBER: Final = re.compile(r"-?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IG
 
 #: Python does not read longer whole numbers.
 _LONGEST: Final = 4_000
+
+#: What to give where the contract finds something else, by the type of its error.
+_WANTED: Final[Mapping[str, str]] = {
+    "finite_number": "give a number, such as 10",
+    "float_type": "give a number, such as 10",
+    "int_type": "give a whole number, such as 10, or 0",
+    "greater_than_equal": "give a number from {ge:g} on",
+    "less_than_equal": "give at most {le:,}",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +75,16 @@ def validated_as(model: type[AnyModel], members: Mapping[str, Any]) -> AnyModel:
     try:
         return model.model_validate(members)
     except ValidationError as error:
-        raise invalid_document(error) from None
+        raise in_forms_words(error) from None
+
+
+def in_forms_words(error: ValidationError) -> InvalidDocumentError:
+    """The error for fields that break rules of the contract, in words for people."""
+    lines = error.errors(include_url=False, include_input=False)
+    wanted = (_WANTED[line["type"]].format(**line.get("ctx", {})) if line["type"] in _WANTED else "" for line in lines)
+    faults = zip(invalid_document(error).faults, wanted, strict=False)  # of many, the first ones
+    told = tuple(Fault(fault.pointer, words or fault.detail) for fault, words in faults)
+    return InvalidDocumentError("Correct what is marked.", told)
 
 
 def number(text: str) -> object:

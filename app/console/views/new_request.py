@@ -14,12 +14,12 @@ from app.console.commands import Commands, aegis, curl
 from app.console.forms import Form
 from app.console.viewers import Viewer
 from app.console.views.entry_parts import About
+from app.console.views.fields import in_forms_words
 from app.console.views.question import QuestionForm, question_form, question_link, question_members
 from app.domain.entries import Head
 from app.domain.errors import Fault, InvalidDocumentError
 from app.services.advice import SeenAdvice
 from app.web.advice_json import request_of
-from app.web.bodies import invalid_document
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ def new_request_in(form: Form, names: Sequence[str]) -> wire.NewDataRequest:
     try:
         return wire.NewDataRequest.model_validate(members)
     except ValidationError as error:
-        raise _in_words(invalid_document(error)) from None
+        raise _in_words(in_forms_words(error)) from None
 
 
 def _in_words(error: InvalidDocumentError) -> InvalidDocumentError:

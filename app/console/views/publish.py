@@ -126,7 +126,13 @@ class Review:
     @property
     def tenants(self) -> str:
         """The tenants among them."""
-        return self.draft.tenants or ", ".join(self.publication.visibility.tenants)
+        return self.draft.tenants or "\n".join(self.publication.visibility.tenants)
+
+    @property
+    def tenant_fault(self) -> str:
+        """What is wrong with them; empty if nothing is."""
+        faults = self.problem.faults if isinstance(self.problem, InvalidDocumentError) else ()
+        return next((fault.detail for fault in faults if fault.pointer.startswith("/visibility/")), "")
 
     @property
     def demands_sign_off(self) -> bool:

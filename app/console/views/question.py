@@ -70,6 +70,7 @@ class QuestionForm:
 
     Attributes:
         measures: by id, what a measure is.
+        unweighted: those that take attributes together, so that their weights must be equal.
         measure: the chosen one.
         sliders: the attributes, if they are not too many.
         named: otherwise, those that are named, one a line.
@@ -83,6 +84,7 @@ class QuestionForm:
     """
 
     measures: Mapping[str, str]
+    unweighted: tuple[str, ...]
     measure: str
     sliders: tuple[Slider, ...]
     named: str
@@ -109,6 +111,7 @@ def question_form(about: About, names: Sequence[str], asked: Form, faults: Seque
     given = () if few else [f"{name}={weight}" for name in names if (weight := asked.text(f"weight-{name}"))]
     return QuestionForm(
         measures={name: f"{name}: {MEASURE_WORDS.get(name, measure.formula)}" for name, measure in MEASURES.items()},
+        unweighted=tuple(name for name, measure in MEASURES.items() if measure.is_joint),
         measure=asked.text("measure") or about.measure,
         sliders=tuple(_slider(asked, name, is_chosen=name in chosen) for name in names) if few else (),
         named="" if few else "\n".join(asked.texts("attributes")) or asked.text("named"),

@@ -7,6 +7,9 @@ from aegis_sdk import wire
 from app.console.commands import Commands, aegis, curl
 from app.console.viewers import Viewer
 
+#: Where `aegis release` writes the plan of what it searched.
+_PLAN: Final = "release/configurations.yaml"
+
 _WHY: Final = ("--why", "REASON")
 
 #: What the API gets with an action.
@@ -51,7 +54,7 @@ def receive_line(request: wire.DataRequest) -> str:
 
 def fulfil_line(request: wire.DataRequest) -> str:
     """The line that masks the provider's table as agreed upon, puts it into its storage and delivers it."""
-    return aegis("fulfil", request.id, "TABLE.csv", "--plan", "PLAN.yaml", "--to", "FOLDER", "--link", "URL")
+    return aegis("fulfil", request.id, "TABLE.csv", "--plan", _PLAN, "--to", "FOLDER", "--link", "URL")
 
 
 def _relink_line(request: wire.DataRequest) -> str:

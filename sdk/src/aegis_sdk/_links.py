@@ -188,7 +188,9 @@ class Links:
         except (httpx.InvalidURL, ValueError):
             raise LinkError("the link is no URL") from None
         if target.scheme != "https" and not (self._allow_private and target.scheme == "http"):
-            raise LinkError("the link must begin with https://")
+            raise LinkError(
+                "the link must begin with https:// (AEGIS_LINKS_ALLOW_PRIVATE=true allows HTTP, for development)"
+            )
         if not host or target.userinfo:
             raise LinkError("the link must name a host, and no user")
         if not _is_host(target.raw_host.decode("ascii")):

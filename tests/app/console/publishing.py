@@ -1,6 +1,8 @@
 """Publishing by the pages of the console."""
 
+import html
 import json
+import re
 
 from tests.app.console.html import SENT, Html, send
 from tests.service import example_entry
@@ -33,6 +35,8 @@ def fields_of(answer):
         each["name"]: each.get("value") or "" for each in page.all("input") if each.get("type") in ("hidden", "text")
     }
     sent |= {each["name"]: each["value"] for each in page.all("input") if "checked" in each}
+    areas = re.findall(r'<textarea[^>]* name="([^"]+)"[^>]*>([^<]*)</textarea>', answer.text)
+    sent |= {name: html.unescape(text) for name, text in areas}
     assert "document" in sent, page.text
     return sent
 

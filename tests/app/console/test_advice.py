@@ -107,6 +107,21 @@ async def test_a_kept_answer_is_another_for_owners_than_for_others_of_their_tena
         assert ("What each masking keeps" not in (await look(api, place)).text) is is_full
 
 
+async def test_columns_of_what_the_answer_does_not_say_are_left_out(market, seen_by):
+    api, worker, entry = market
+    seen_by(STRANGER)
+    place = await answered(api, worker, entry, ASKED | {"measure": "g3"})
+    said = (await api.get(f"/v1{place}")).json()
+    assert {row["utility_share"] for row in said["ranking"]} == {None}
+    text = (await look(api, f"{place}?second=c3")).text
+    assert f"{said['configuration']} is the best of {said['considered']}" in text
+    assert "Ranked by g3" in text
+    assert text.count("is the best of") == 1
+    assert "Kept, about" not in text
+    has_difference = said["indistinguishable"] is not None or len(said["tied"] or ()) > 1
+    assert ("Difference from the best" in text) is has_difference
+
+
 async def test_two_configurations_stand_side_by_side(market):
     api, worker, entry = market
     place = await answered(api, worker, entry, ASKED)
@@ -128,14 +143,15 @@ async def test_a_comparison_is_with_the_best_on_every_page_of_the_ranking(market
     ("fields", "said"),
     [
         ({"measure": "nonsense"}, "Unknown measure"),
-        ({"require-k": "many"}, "/require/k"),
-        ({"require-k": "nan"}, "/require/k"),
-        ({"require-k": "1e999"}, "/require/k"),
+        ({"require-k": "many"}, "k: give a number, such as 10"),
+        ({"require-k": "nan"}, "Correct what is marked"),
+        ({"require-k": "1e999"}, "k: give a number, such as 10"),
         ({"attributes": "nothing"}, "The entry has no attribute"),
-        ({"step-age": "3"}, "/attributes"),
+        ({"step-age": "3"}, "attributes: The list is empty"),
         ({"attributes": ["age", "sex"], "step-age": "0", "step-sex": "0"}, "All weights are zero"),
+        ({"measure": "joint", "attributes": ["age", "sex"], "step-age": "5"}, "choose a measure that takes weights"),
     ],
-    ids=["measure", "text", "nan", "infinite", "attribute", "no attribute", "weights"],
+    ids=["measure", "text", "nan", "infinite", "attribute", "no attribute", "weights", "unequal weights"],
 )
 async def test_a_wrong_question_is_explained_on_the_form_which_keeps_its_fields(market, fields, said):
     api, _, entry = market

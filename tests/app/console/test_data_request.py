@@ -75,7 +75,7 @@ async def test_a_request_is_approved_with_a_reason_and_then_fulfilled(shared_api
     assert (answer.status_code, answer.headers["Location"]) == (303, f"/requests/{advised}")
     found = await look(shared_api, f"/requests/{advised}")
     assert "The ethics board has agreed" in found.text
-    assert f"aegis fulfil {advised} TABLE.csv --plan PLAN.yaml" in found.text
+    assert f"aegis fulfil {advised} TABLE.csv --plan release/configurations.yaml" in found.text
     assert forms(found) == ["withdraw", "end", "erase-contact"]
     assert next(named["hx-trigger"] for _, named in found.tags if "hx-get" in named) == "every 10s"
 
@@ -103,15 +103,15 @@ async def test_a_limit_that_is_reached_is_said_and_the_form_keeps_it(shared_api,
 @pytest.mark.parametrize(
     ("action", "fields", "said"),
     [
-        ("approve", {"limit-requests": "some"}, "/limit/requests"),
-        ("approve", {"limit-requests": "1", "limit-days": "0"}, "/limit/days"),
-        ("approve", {"reason": "x" * 2_001}, "/reason"),
-        ("decline", {}, "/reason"),
-        ("end", {"reason": " "}, "/reason"),
+        ("approve", {"limit-requests": "some"}, "requests: give a whole number"),
+        ("approve", {"limit-requests": "1", "limit-days": "0"}, "days: give a number from 1 on"),
+        ("approve", {"reason": "x" * 2_001}, "reason: "),
+        ("decline", {}, "reason: "),
+        ("end", {"reason": " "}, "reason: "),
         ("counter", {"configuration": "nothing"}, "is not in the ranking"),
         ("counter", {"configuration": "c01"}, "is what the consumer asks for"),
         ("counter", {"configuration": "c03"}, "is not in the ranking"),
-        ("counter", {}, "/configuration"),
+        ("counter", {}, "configuration: "),
     ],
     ids=["limit", "days", "long", "decline", "end", "unknown", "advised", "less private", "none"],
 )

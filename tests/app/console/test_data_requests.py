@@ -94,7 +94,7 @@ async def test_a_form_without_its_key_makes_nothing(shared_api):
         ({"purpose": " "}, "Say what the data is for"),
         ({"contact": ""}, "Say whom the provider can ask"),
         ({"measure": "nonsense"}, "Unknown measure"),
-        ({"require-k": "many"}, "/require/k"),
+        ({"require-k": "many"}, "k: give a number, such as 10"),
         ({"terms": "sha256:" + "0" * 64}, "These are not the terms of the entry"),
         ({"require-k": "51"}, "No configuration"),
     ],

@@ -32,7 +32,7 @@ async def test_changes_by_others_are_refused(api, seen_by, part):
     answer = await send(api, f"{place}/{part}", {"audience": "private"})
     assert answer.status_code == 403
     seen_by(OWNER)
-    assert "every caller" in (await look(api, place)).text
+    assert "everybody who uses this service" in (await look(api, place)).text
 
 
 async def form_of(api, path):

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from importlib.metadata import version
 
 import httpx
 import psycopg
@@ -115,6 +116,12 @@ async def test_every_page_has_the_lines_that_do_the_same_in_a_terminal(stage: St
     assert answer.status_code == 200
     assert "curl" in lines
     assert set(lines) & {"aegis", "aegis-server"}
+
+
+@pytest.mark.parametrize("route", WHOLE_PAGES)
+async def test_every_page_ends_with_the_release_of_the_service(stage: Stage, route):
+    answer = await stage.browser("operator").get(await stage.address(route))
+    assert f"Aegis {version('aegis-server')}</p>\n</footer>" in answer.text
 
 
 def stored(url: str) -> dict[str, str]:

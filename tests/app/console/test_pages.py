@@ -10,7 +10,7 @@ import pytest
 
 from app.console.glossary import glossary
 from app.console.routes.static import TYPES
-from app.console.words import anchor, moment, plural, share, significant, size
+from app.console.words import anchor, criterion, moment, plural, share, significant, size
 from tests.app.console.html import BROWSER, SENT, look
 from tests.service import publish, running_app
 
@@ -73,7 +73,7 @@ async def test_what_is_not_there_is_a_page_that_says_so(shared_api):
 
 @pytest.mark.parametrize("path", ["/nonexistent", "/requests/", "/<script>"])
 async def test_an_address_without_a_page_is_a_page_that_says_so(shared_api, path):
-    assert f"There is no page {path}" in (await look(shared_api, path, 404)).text
+    assert f"There is no page {path}." in (await look(shared_api, path, 404)).text
     assert (await shared_api.get(path)).headers["Content-Type"] == "application/problem+json"
     assert (await shared_api.get(f"/v1{path}", headers=BROWSER)).headers["Content-Type"] == "application/problem+json"
 
@@ -155,12 +155,16 @@ async def test_entries_are_listed_and_searched(database_url):
         head = await publish(api)
         found = await look(api, "/")
         assert f"/entries/{head['id']}" in found.links
-        assert "No entry that you may see" in (await look(api, "/?query=nothing-like-this")).text
+        in_vain = "To search for a column, use Attribute or Label"
+        assert in_vain in (await look(api, "/?query=nothing-like-this")).text
+        assert in_vain not in (await look(api, "/?attribute=nothing-like-this")).text
 
 
 def test_numbers_are_written_for_people():
     assert (significant(0.000123456), significant(1234.5), significant(0.0)) == ("0.000123", "1,234", "0")
     assert (share(0.8734), size(999), size(1_540_000)) == ("87.3\N{NO-BREAK SPACE}%", "999 bytes", "1.54 MB")
+    assert (size(67_108_864), size(9_990_000)) == ("67 MB", "9.99 MB")
+    assert [criterion(name) for name in ("k", "entropy_l", "suppressed")] == ["k", "Entropy l", "Suppressed"]
     assert (plural(1, "entry", "entries"), plural(12_345, "row")) == ("1 entry", "12,345 rows")
 
 

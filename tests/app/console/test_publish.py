@@ -51,12 +51,14 @@ async def test_a_compressed_file_and_one_with_another_name_are_published(api):
 async def test_who_sees_it_is_as_the_file_says_or_as_chosen(api):
     checked = await check(api, large_counts(visibility={"tenants": ["lab", "clinic"]}))
     sent = fields_of(checked)
-    assert (sent["audience"], sent["tenants"]) == ("tenants", "lab, clinic")
+    assert (sent["audience"], sent["tenants"]) == ("tenants", "lab\nclinic")
     wrong = await confirm(api, checked, tenants=" , ")
     assert wrong.status_code == 422
     assert "It is not published" in Html(wrong.text).text
-    await confirm(api, wrong, tenants="lab,partner one")
-    assert (await entries(api))[0]["visibility"] == {"tenants": ["lab", "partner one"]}
+    wrong = await confirm(api, wrong, tenants="lab\r\n" + "x" * 256)
+    assert "A name has 1 to 255 characters, not 256" in Html(wrong.text).text
+    await confirm(api, wrong, tenants="lab\r\n partner one,clinic")
+    assert (await entries(api))[0]["visibility"] == {"tenants": ["lab", "partner one", "clinic"]}
 
 
 async def test_a_name_that_is_taken_becomes_a_new_version(api):

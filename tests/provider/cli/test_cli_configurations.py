@@ -189,6 +189,9 @@ def test_other_commands_say_where_configurations_come_from(aegis, small):
     code, _, error = aegis("summarize", *small[:-1], small[-1], "--name", "n")
     assert code == 2
     assert "plan.yaml: `configurations` is missing; `aegis configurations` finds some" in error
+    small[-1].with_name("configurations.yaml").touch()
+    _, _, error = aegis("summarize", *small, "--name", "n")
+    assert "`configurations` is missing; use the configurations.yaml that `aegis release` wrote" in error
 
 
 def test_ctrl_c_ends_the_search_and_not_the_command(aegis, tmp_path, monkeypatch):

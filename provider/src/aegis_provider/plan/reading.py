@@ -27,6 +27,7 @@ _OPTIONAL: Final = (
     "generated",
     "holdout",
 )
+_RELEASED: Final = "configurations.yaml"
 _LEAST_HELD_OUT, _MOST_HELD_OUT = Decimal("0.001"), Decimal("0.9")
 
 
@@ -43,7 +44,9 @@ def load_plan(path: Path, *, configurations_needed: bool = True) -> Plan:
     root = Element(path.name, "", parsed(path), path.parent)
     fields = root.fields("label", "attributes", optional=("configurations", *_OPTIONAL, *_ABOUT))
     if configurations_needed and "configurations" not in fields:
-        root.fail("`configurations` is missing; `aegis configurations` finds some")
+        is_found = (path.parent / _RELEASED).is_file()
+        found = f"use the {_RELEASED} that `aegis release` wrote" if is_found else "`aegis configurations` finds some"
+        root.fail(f"`configurations` is missing; {found}")
     label = fields["label"].name()
     attributes = tuple(read_attributes(fields["attributes"], label))
     stated = fields.get("configurations")

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping
+from itertools import pairwise
 from typing import TypeAlias
 
 from aegis_sdk.printable import shown, some
@@ -68,7 +69,22 @@ def _bucketize(parameters: Parameters) -> str | None:
         return f"{intervals}, {edges}" if edges else intervals
     if "width" in parameters:
         return f"intervals of width {_value(parameters['width'])}, from {_value(parameters.get('origin', 0))}"
-    return f"intervals {edges}" if edges else None
+    return _intervals(parameters["edges"]) if edges else None
+
+
+def _intervals(edges: object) -> str:
+    """The intervals between edges, such as `3 intervals: below 18, 18 to 65, from 65 on`; of many, the first ones."""
+    if not isinstance(edges, list) or len(edges) < 2:  # noqa: PLR2004 -- an interval has two
+        return f"intervals with the edges {_listed(edges)}"
+    named = [_interval(_value(low), _value(high)) for low, high in pairwise(edges[: _SHOWN + 1])]
+    more = ", ..." if len(edges) - 1 > len(named) else ""
+    return f"{len(edges) - 1} interval{'s' * (len(edges) > 2)}: {', '.join(named)}{more}"  # noqa: PLR2004 -- as above
+
+
+def _interval(low: str, high: str) -> str:
+    if low == "-inf":
+        return "all" if high == "inf" else f"below {high}"
+    return f"from {low} on" if high == "inf" else f"{low} to {high}"
 
 
 def _hierarchy(parameters: Parameters) -> str | None:
