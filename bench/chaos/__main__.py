@@ -67,6 +67,7 @@ def disturb(directory: Path, faults: int, rng: Random, *, is_short: bool = False
         ]
         for client in clients:
             client.start()
+        done.notes.wait_for_each_kind()
         _make_faults(running, faults, rng, done)
         for client in clients:
             client.over.set()

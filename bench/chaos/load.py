@@ -14,6 +14,9 @@ from aegis_sdk.wire import EXAMPLE_ENTRY
 
 MEASURES = ("mutual_information", "chi_square", "g1", "g2", "g3", "theils_u", "cramers_v")
 _ACCEPTED = {"accept_small_counts": "true"}
+#: Seconds until the service must have acknowledged something of each kind.
+PATIENCE = 120.0
+
 #: Seconds between two steps of a client.
 _PAUSE = 0.15
 
@@ -47,6 +50,14 @@ class Notes:
         """Note a request for data."""
         with self._lock:
             self.requests.setdefault(purpose, set()).add(request)
+
+    def wait_for_each_kind(self) -> None:
+        """Wait until something of each kind was acknowledged."""
+        deadline = time.monotonic() + PATIENCE
+        while not (self.entries and self.advice and self.requests):
+            if time.monotonic() > deadline:
+                raise TimeoutError("the service acknowledges nothing")
+            time.sleep(_PAUSE)
 
     def known(self) -> list[str]:
         """The entries so far."""

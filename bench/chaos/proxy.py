@@ -8,6 +8,9 @@ from typing import Self
 
 _CHUNK = 65_536
 
+#: Seconds in which all connections end.
+_END_SECONDS = 10.0
+
 
 class Proxy:
     """Passes connections on from one socket to another, in a thread of its own.
@@ -23,19 +26,31 @@ class Proxy:
         self._front, self._back = front, back
         self._loop = asyncio.new_event_loop()
         self._writers: set[asyncio.StreamWriter] = set()
+        self._server: asyncio.Server | None = None
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
 
     def __enter__(self) -> Self:
         """Begin to pass connections on."""
         self._thread.start()
-        asyncio.run_coroutine_threadsafe(asyncio.start_unix_server(self._meet, self._front), self._loop).result()
+        starting = asyncio.start_unix_server(self._meet, self._front)
+        self._server = asyncio.run_coroutine_threadsafe(starting, self._loop).result()
         return self
 
     def __exit__(self, *_: object) -> None:
         """End all connections."""
-        self.reset()
+        asyncio.run_coroutine_threadsafe(self._end(), self._loop).result()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
+        self._loop.close()
+
+    async def _end(self) -> None:
+        self._passes.set()
+        if self._server is not None:
+            self._server.close()
+        self._abort()
+        others = asyncio.all_tasks() - {asyncio.current_task()}
+        if others:
+            await asyncio.wait(others, timeout=_END_SECONDS)
 
     def cut(self) -> None:
         """Let nothing arrive any more, without a word to either side."""

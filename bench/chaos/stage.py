@@ -136,8 +136,12 @@ def _serve(log: Path, **environment: str) -> Replica:
 
 def _drain(process: subprocess.Popen[bytes]) -> None:
     """Read what each start of the API prints, so that the pipe never fills."""
-    assert process.stdout is not None
-    threading.Thread(target=process.stdout.read, daemon=True).start()
+
+    def read() -> None:
+        with process.stdout as printed:  # type: ignore[union-attr]
+            printed.read()
+
+    threading.Thread(target=read, daemon=True).start()
 
 
 def _stop(replica: Replica) -> None:
