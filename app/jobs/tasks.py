@@ -9,6 +9,7 @@ import structlog
 from procrastinate import App, JobContext, RetryStrategy
 
 from aegis_advisor.errors import AdvisorError
+from app.catalog.presence import ATTEMPTS
 from app.catalog.queue import ADVICE_TASK, CEILING, REFERENCE_TASK, VERDICT_TASK, Job, JobQueue
 from app.catalog.session import Database
 from app.domain.advice import Problem
@@ -27,9 +28,7 @@ Result = TypeVar("Result")
 
 _log = structlog.get_logger(__name__)
 
-#: A child process that died (for example out of memory) or a lost database connection is worth another attempt. But a
-#: job that kills its worker every time must not be repeated for ever.
-ATTEMPTS = 3
+# A child process that died (for example out of memory) or a lost database connection is worth another attempt.
 _RETRY = RetryStrategy(max_attempts=ATTEMPTS, wait=1)
 _GIVEN_UP = Problem("internal", "The computation failed; see the worker's log.")
 _TOO_HEAVY = Problem("too_heavy", "The computation took longer than this service allows (AEGIS_JOB_SECONDS).")

@@ -10,11 +10,13 @@ from opentelemetry.trace import Tracer
 from procrastinate import App
 from prometheus_client import CollectorRegistry, ProcessCollector, start_http_server
 
+from app.catalog.presence import Presence
 from app.catalog.queue import queue_app
 from app.catalog.session import Database
 from app.domain.lanes import Lane
 from app.jobs.audit_heads import keep_heads_signed
 from app.jobs.deliveries import Deliverer
+from app.jobs.lanes import LaneWorker, PresentJobs, end_without_database, keep_present
 from app.jobs.retention import keep_retention
 from app.jobs.sending import Sender
 from app.jobs.tasks import Tasks
@@ -27,11 +29,6 @@ from app.settings import Settings
 from app.telemetry import ChildrenCollector, JobMetrics, PoolCollector, WebhookMetrics, tracer_for
 
 _log = structlog.get_logger(__name__)
-
-#: Seconds between the heartbeats of a worker, until a silent worker counts as dead, and between two looks for jobs.
-HEARTBEAT = 1.0
-STALLED_AFTER = 3.0
-POLLING = 0.5
 
 #: Seconds after which a job of the light lane, whose cost was estimated badly, begins again in the heavy one.
 LIGHT_SECONDS = 2.0
@@ -52,6 +49,7 @@ async def _run_worker(settings: Settings, tracer: Tracer) -> None:
     # One of its own: neither do deliveries wait for answers, nor answers for deliveries.
     for_deliveries = Database(settings.database_url, pool_size=1, can_lose_commits=True)
     queue = queue_app(settings.database_url)
+    presence = Presence(settings.database_url)
     children = {
         Lane.LIGHT: ChildProcess(computation.__name__, LIGHT_SECONDS),
         Lane.HEAVY: ChildProcess(computation.__name__, settings.job_seconds),
@@ -74,12 +72,13 @@ async def _run_worker(settings: Settings, tracer: Tracer) -> None:
                     asyncio.create_task(keep_heads_signed(database, queue, signer)),
                     asyncio.create_task(deliverer.run()),
                 ]
-                await _work(queue)
+                await _work(queue, presence, children)
                 for task in beside:
                     task.cancel()
     finally:
         await database.close()
         await for_deliveries.close()
+        await presence.close()
 
 
 def observed(
@@ -108,35 +107,33 @@ def metrics_served(settings: Settings, registry: CollectorRegistry) -> Iterator[
         thread.join()
 
 
-async def _work(queue: App) -> None:
+async def _work(queue: App, presence: Presence, children: Mapping[Lane, ChildProcess]) -> None:
     """Run the jobs of both lanes until SIGTERM or SIGINT."""
-    sweeping = asyncio.create_task(sweep(queue))
-    lanes = [asyncio.create_task(_run_lane(queue, lane)) for lane in Lane]
-    with _on_stop(*(lane.cancel for lane in lanes)):
+    queue.job_manager = PresentJobs(queue, presence)
+    workers = [LaneWorker(queue, lane) for lane in Lane]
+    presenting = asyncio.create_task(keep_present(presence, workers))
+    lanes = [asyncio.create_task(worker.run()) for worker in workers]
+    ending: list[asyncio.Task[None]] = []
+
+    def stop() -> None:
+        for lane in lanes:
+            lane.cancel()
+        ending.append(asyncio.create_task(end_without_database(presence, children.values())))
+
+    with _on_stop(stop):
         # A lane that fails takes the other one along, and the supervisor starts the worker again.
         _, others = await asyncio.wait(lanes, return_when=asyncio.FIRST_COMPLETED)
         for other in others:
             if not other.cancelling():  # a second time would end its job before it is finished
                 other.cancel()
         ended = await asyncio.gather(*lanes, return_exceptions=True)
-    sweeping.cancel()
+    beside = (presenting, *ending)
+    for task in beside:
+        task.cancel()
+    await asyncio.gather(*beside, return_exceptions=True)
     for error in ended:
         if isinstance(error, Exception):
             raise error
-
-
-async def _run_lane(queue: App, lane: Lane) -> None:
-    """Run the jobs of a lane, one at a time. When this is cancelled, the current job is finished first."""
-    await queue.run_worker_async(
-        queues=[lane.value],
-        name=lane.value,
-        concurrency=1,
-        fetch_job_polling_interval=POLLING,
-        update_heartbeat_interval=HEARTBEAT,
-        stalled_worker_timeout=STALLED_AFTER,
-        delete_jobs="successful",
-        install_signal_handlers=False,
-    )
 
 
 @contextmanager
@@ -150,16 +147,3 @@ def _on_stop(*stop: Callable[[], object]) -> Iterator[None]:
     finally:
         for number in signals:
             loop.remove_signal_handler(number)
-
-
-async def sweep(queue: App) -> None:
-    """Return the jobs of dead workers to the queue, for ever. Every worker does this, since repetition is harmless."""
-    while True:
-        await asyncio.sleep(HEARTBEAT)
-        try:
-            for job in await queue.job_manager.get_stalled_jobs(seconds_since_heartbeat=STALLED_AFTER):
-                request_id = job.task_kwargs.get("request_id")
-                _log.warning("job recovered", task=job.task_name, job_id=job.id, request_id=request_id)
-                await queue.job_manager.retry_job(job)
-        except Exception as error:  # noqa: BLE001 -- the sweep must go on after the database was unavailable
-            _log.warning("sweep interrupted", error=type(error).__name__)

@@ -42,7 +42,7 @@ class ChildState:
 
     Attributes:
         is_alive: whether the process that ran last still lives.
-        is_busy: whether a function runs.
+        is_busy: whether a function runs, or the process starts for one.
         waiting: how many callers wait for their turn.
         deaths: in how many calls the process died.
     """
@@ -106,11 +106,12 @@ class ChildProcess:
             OverloadedError: too many callers wait for their turn.
         """
         async with self._turns.turn(on_behalf_of):
-            await self._start()
-            with self._busy(), fail_after(self._deadline), self._death_noticed():
-                return await to_process.run_sync(
-                    _prepared, self._module, function, *given, cancellable=True, limiter=self._limiter
-                )
+            with self._busy():
+                await self._start()
+                with fail_after(self._deadline), self._death_noticed():
+                    return await to_process.run_sync(
+                        _prepared, self._module, function, *given, cancellable=True, limiter=self._limiter
+                    )
 
     @contextmanager
     def _busy(self) -> Iterator[None]:

@@ -1,0 +1,123 @@
+"""The two lanes of a worker: each takes the jobs of its queue, one at a time, and is registered as a worker."""
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from typing import Any, Final
+
+import structlog
+from procrastinate import App, JobContext
+from procrastinate.exceptions import ConnectorException
+from procrastinate.jobs import Job
+from procrastinate.manager import JobManager
+from procrastinate.worker import Worker
+from psycopg.errors import ForeignKeyViolation
+
+from app.catalog.presence import Presence
+from app.domain.lanes import Lane
+from app.process.child import ChildProcess
+
+_log = structlog.get_logger(__name__)
+
+#: Seconds between the heartbeats of a worker, and between two looks for jobs.
+HEARTBEAT: Final = 1.0
+POLLING: Final = 0.5
+
+#: Seconds between two looks whether a worker is registered, or can no longer end well.
+_LOOK: Final = 0.1
+
+#: Years: Procrastinate has only heartbeats to tell slow workers from dead ones, so it must neither send nor judge them.
+_NEVER: Final = 10 * 365 * 86_400.0
+
+
+class PresentJobs(JobManager):
+    """Procrastinate's access to jobs, for workers that take none while they could not keep it."""
+
+    def __init__(self, queue: App, presence: Presence) -> None:
+        super().__init__(queue.connector)
+        self._presence = presence
+
+    async def fetch_job(self, queues: Iterable[str] | None, worker_id: int) -> Job | None:
+        """The next job; none before the worker has its lock, nor if its row is gone."""
+        if not self._presence.holds(worker_id):
+            return None
+        try:
+            return await super().fetch_job(queues, worker_id)
+        except ConnectorException as error:
+            if isinstance(error.__cause__, ForeignKeyViolation):
+                return None
+            raise
+
+
+class LaneWorker(Worker):
+    """Procrastinate's worker for a lane, which knows what it runs."""
+
+    def __init__(self, queue: App, lane: Lane) -> None:
+        super().__init__(
+            queue,
+            queues=[lane.value],
+            name=lane.value,
+            concurrency=1,
+            fetch_job_polling_interval=POLLING,
+            update_heartbeat_interval=_NEVER,
+            stalled_worker_timeout=_NEVER,
+            delete_jobs="successful",
+            install_signal_handlers=False,
+            worker_middleware=[self._noted],
+        )
+        self._running: set[int] = set()
+        self._is_ending = False
+
+    @property
+    def running(self) -> Collection[int]:
+        """The ids of the jobs that it runs."""
+        return self._running
+
+    @property
+    def is_present(self) -> bool:
+        """Whether it should be heard of: one that ends without a job takes its row away itself."""
+        return self.worker_id is not None and not (self._is_ending and not self._running)
+
+    def stop(self) -> None:
+        """End after the current job."""
+        self._is_ending = True
+        super().stop()  # type: ignore[no-untyped-call]
+
+    async def run(self) -> None:
+        """Work until this is cancelled; the current job is finished first."""
+        await super().run()  # type: ignore[no-untyped-call]
+
+    async def _noted(self, run: Callable[[], Awaitable[Any]], context: JobContext, _: Worker) -> Any:  # noqa: ANN401
+        job_id = context.job.id or 0
+        self._running.add(job_id)
+        try:
+            return await run()
+        finally:
+            self._running.discard(job_id)
+
+
+async def keep_present(presence: Presence, workers: Sequence[LaneWorker]) -> None:
+    """Have workers heard of, and return the jobs of dead ones to the queue, for ever."""
+    while True:
+        is_complete = all(worker.worker_id for worker in workers)
+        try:
+            for worker_id in await presence.beat([worker for worker in workers if worker.is_present]):
+                _log.warning("worker registered anew", worker_id=worker_id)
+            for job in await presence.take():
+                known = {"task": job.task, "job_id": job.id, "request_id": job.request_id}
+                _log.warning("job recovered", **known, interruptions=job.interruptions)
+        except Exception as error:  # noqa: BLE001 -- it must go on after the database was unavailable
+            _log.warning("heartbeat interrupted", error=type(error).__name__)
+        await asyncio.sleep(HEARTBEAT if is_complete else _LOOK)
+
+
+async def end_without_database(presence: Presence, children: Collection[ChildProcess]) -> None:
+    """End this process once the database is away and nothing is computed any more.
+
+    Whoever waits for the database to say goodbye is killed at the end of the supervisor's patience, and Procrastinate
+    waits half a minute for a connection. Nothing is lost: others remove what is left of this worker.
+    """
+    while not presence.is_away or any(child.state().is_busy for child in children):  # noqa: ASYNC110 -- no event tells
+        await asyncio.sleep(_LOOK)
+    _log.warning("worker ended without the database")
+    os._exit(0)
