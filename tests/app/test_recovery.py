@@ -6,8 +6,10 @@ import time
 from pathlib import Path
 
 import httpx
+import psycopg
 import pytest
 
+from app.process.embedded import running_urls
 from tests.running import address, process
 from tests.service import ACCEPTED, example_entry
 
@@ -72,3 +74,20 @@ def test_what_is_killed_comes_back_with_all_that_was_acknowledged(served):
         assert api.get(f"/v1/entries/{head['id']}").json()["digest"] == head["digest"]
         question = {"json": {"measure": measure}, "headers": {"Prefer": "wait=60"}}
         assert api.post(f"/v1/entries/{head['id']}/advice", **question).json()["status"] == "succeeded"
+
+
+@pytest.mark.long
+def test_a_database_that_cannot_start_for_a_while_comes_back(served):
+    """As with a full disk: the server ends each time until the reason is gone."""
+    api, server, data_dir = served
+    urls = running_urls(data_dir)
+    with psycopg.connect(urls.owner) as connection:
+        [cluster] = connection.execute("SHOW data_directory").fetchone()
+    control = Path(cluster) / "global" / "pg_control"
+    hidden = control.with_name("hidden")
+    control.rename(hidden)
+    os.kill(child(server, "/bin/postgres -D"), signal.SIGKILL)
+    time.sleep(5)
+    assert api.get("/readyz").status_code == 503
+    hidden.rename(control)
+    ready(api)

@@ -55,7 +55,7 @@ def people(tmp_path, guarded):
     with guarded.api("clinic", "provider") as api:
         answer = api.post("/v1/entries", params=ACCEPTED, json=entry | VISIBILITY)
     assert answer.status_code == 201, answer.text
-    return {"TABLE.csv": str(table), "PLAN.yaml": str(plan), "NAME": name}
+    return {"TABLE.csv": str(table), "release/configurations.yaml": str(plan), "NAME": name}
 
 
 @pytest.fixture
