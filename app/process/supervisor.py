@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import FrameType
 from typing import Protocol
 
@@ -53,9 +54,10 @@ class GroupMember:
 
 
 class Server(Protocol):
-    """A process that runs before the group and after it, on which the group depends."""
+    """A process that runs before the group and after it, on which the group depends. `log` says why it ended."""
 
     name: str
+    log: Path
     process: subprocess.Popen[bytes]
 
     def start(self) -> subprocess.Popen[bytes]:
@@ -79,7 +81,7 @@ class Supervisor:
         self._members = [_Member(child.name, child.start) for child in children]
         self._kept = list(self._members)
         if server is not None:
-            self._kept.insert(0, _Member(server.name, server.start, server.process))
+            self._kept.insert(0, _Member(server.name, server.start, server.process, server.log))
         self._grace = grace
 
     def run(self) -> int:
@@ -120,15 +122,21 @@ class _Member:
         name: its name in the log.
         begin: starts a process.
         process: one that runs already, and works.
+        log: its own log, if it has one.
     """
 
     def __init__(
-        self, name: str, begin: Callable[[], subprocess.Popen[bytes]], process: subprocess.Popen[bytes] | None = None
+        self,
+        name: str,
+        begin: Callable[[], subprocess.Popen[bytes]],
+        process: subprocess.Popen[bytes] | None = None,
+        log: Path | None = None,
     ) -> None:
         self.due: float | None = None
         self._name = name
         self._begin = begin
         self._process = process
+        self._log = log
         self._has_worked = process is not None
         self._began_at = time.monotonic()
         self._failures = 0
@@ -158,7 +166,7 @@ class _Member:
         self._failures = 1 if worked else self._failures + 1
         pause = min(_LONGEST_PAUSE, _FIRST_PAUSE * 2 ** (self._failures - 1))
         self.due = time.monotonic() + pause
-        _log.warning("%s ended (%s) and starts again in %.1f s%s", self._name, _cause(status), pause, self._times())
+        _log.warning("%s ended (%s) and starts again in %.1f s%s", self._name, _cause(status), pause, self._details())
         return True
 
     def ask_to_stop(self) -> None:
@@ -175,8 +183,9 @@ class _Member:
             os.killpg(process.pid, signal.SIGKILL)
         return process.wait()
 
-    def _times(self) -> str:
-        return "" if self._failures == 1 else f"; that is {self._failures} times in a row"
+    def _details(self) -> str:
+        times = "" if self._failures == 1 else f"; that is {self._failures} times in a row"
+        return times if self._log is None else f"{times}; see {self._log}"
 
 
 def _cause(status: int) -> str:

@@ -31,6 +31,7 @@ class Postmaster:
 
     Attributes:
         name: what it is called in the log.
+        log: its own log.
         process: the one that was started last.
     """
 
@@ -39,7 +40,7 @@ class Postmaster:
 
     def __init__(self, command: list[str], home: Path, lock: int) -> None:
         self._command = command
-        self._log = home / "postgres.log"
+        self.log = home / "postgres.log"
         self._lock = lock
 
     @contextmanager
@@ -52,11 +53,11 @@ class Postmaster:
         Raises:
             EmbeddedPostgresError: it never does; the error has the end of its log.
         """
-        start = self._log.stat().st_size if self._log.exists() else 0
+        start = self.log.stat().st_size if self.log.exists() else 0
         self.start()
         try:
             self._await(refusal, start)
-            with kept_small(self._log):
+            with kept_small(self.log):
                 yield
         finally:
             _stop(self.process)
@@ -67,7 +68,7 @@ class Postmaster:
         Processes of a server that died may live a little longer. PostgreSQL knows them by the memory that they share,
         and ends until they are gone.
         """
-        log = os.open(self._log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600)
+        log = os.open(self.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600)
         try:
             self.process = subprocess.Popen(  # noqa: S603 - our own command line
                 self._command,
@@ -88,10 +89,10 @@ class Postmaster:
         deadline = time.monotonic() + _START_SECONDS
         while (refused := refusal()) is not None:
             if self.process.poll() is not None or time.monotonic() > deadline:
-                with self._log.open("rb") as lines:
+                with self.log.open("rb") as lines:
                     lines.seek(start)
                     tail = lines.read().decode(errors="replace").splitlines()[-_LOG_TAIL_LINES:]
-                problem = f"the database in {self._log.parent} did not start: see the end of {self._log}"
+                problem = f"the database in {self.log.parent} did not start: see the end of {self.log}"
                 raise EmbeddedPostgresError("\n".join([problem, *tail, refused]))
             time.sleep(_POLL_SECONDS)
 
