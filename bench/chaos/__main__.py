@@ -77,7 +77,7 @@ def disturb(directory: Path, faults: int, rng: Random, *, is_short: bool = False
         processes = running.processes()
         url = running.replicas[0].url
         undisturbed = nullcontext(url) if is_short else _undisturbed(directory)
-        verdict = judge(url, done.notes, directory / "data", undisturbed)
+        verdict = judge(url, done.notes, running.data_dir, undisturbed)
     _, alive = psutil.wait_procs(processes, timeout=30)
     done.left = [f"{one.pid} {one.name()}" for one in alive]
     return done, verdict

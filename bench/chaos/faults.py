@@ -13,6 +13,9 @@ from bench.chaos.stage import Stage
 
 _API, _WORKER, _POSTMASTER = r"app\.cli api", r"app\.cli worker", r"/bin/postgres -D"
 
+#: How often the database ends while its disk is full.
+_ENDS_WHILE_FULL = 0.3
+
 #: What a process of PostgreSQL that serves a connection is called.
 _BACKEND = r"postgres: aegis aegis"
 
@@ -95,6 +98,18 @@ def _reset(stage: Stage, _: Random) -> bool:
     return True
 
 
+def _full(stage: Stage, rng: Random) -> bool:
+    if not stage.disk.is_own:
+        return False
+    stage.disk.fill()
+    # As if it could not write its log: then it cannot recover, either, until there is space.
+    if rng.random() < _ENDS_WHILE_FULL:
+        _signal(stage.named(_POSTMASTER), rng, signal.SIGKILL)
+    time.sleep(rng.uniform(1.0, 6.0))
+    stage.disk.clear()
+    return True
+
+
 FAULTS = (
     Fault("worker killed", _killed(lambda stage: stage.named(_WORKER)), 3),
     Fault("worker stopped for a while", _stopped(lambda stage: stage.named(_WORKER), 8.0), 2),
@@ -110,4 +125,5 @@ FAULTS = (
     Fault("database slow", _slow),
     Fault("database cut off", _cut),
     Fault("connections reset", _reset, 2),
+    Fault("disk full", _full),
 )

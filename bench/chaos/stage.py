@@ -21,11 +21,17 @@ import httpx
 import psutil
 import psycopg
 
-from app.process.embedded import running_urls
+from app.cli.environment import AUDIT_KEY
+from app.process.embedded import home_of, running_urls, server_account
+from bench.chaos.disk import Disk, disk
 from bench.chaos.proxy import Proxy
 
 #: Seconds for whatever a replica needs to start, or to come back.
 PATIENCE = 180.0
+
+#: Seconds after which a fault shows at the latest.
+_NOTICED_SECONDS = 0.3
+
 _SOCKET = ".s.PGSQL.5432"
 
 
@@ -51,11 +57,15 @@ class Stage:
     Attributes:
         replicas: the two.
         proxy: what the second one reaches the database by.
+        disk: what the database is on.
+        data_dir: where its files are there.
         owner_url: the database, for its owner.
     """
 
     replicas: tuple[Replica, Replica]
     proxy: Proxy
+    disk: Disk
+    data_dir: Path
     owner_url: str
 
     def processes(self) -> list[psutil.Process]:
@@ -80,6 +90,7 @@ class Stage:
     def recovered(self) -> float:
         """Wait until both replicas work; in how many seconds they did."""
         start = time.monotonic()
+        time.sleep(_NOTICED_SECONDS)
         while not all(replica.is_ready() for replica in self.replicas):
             if time.monotonic() - start > PATIENCE:
                 raise TimeoutError(f"the service has not come back within {PATIENCE:g} s")
@@ -90,7 +101,14 @@ class Stage:
 @contextmanager
 def stage(directory: Path) -> Iterator[Stage]:
     """Run both replicas during the block, and stop them; their logs stay in the directory."""
-    data_dir, sockets = directory / "data", Path(tempfile.mkdtemp(prefix="aegis-chaos-", dir="/tmp"))
+    with tempfile.TemporaryDirectory(prefix="aegis-chaos-", dir="/tmp") as sockets:
+        Path(sockets).chmod(0o755)  # the account of the database must reach its disk
+        with disk(Path(sockets) / "disk") as own:
+            yield from _stage(directory, own, Path(sockets))
+
+
+def _stage(directory: Path, own: Disk, sockets: Path) -> Iterator[Stage]:
+    data_dir = own.place / "data"
     first = _serve(directory / "first.log", AEGIS_DATA_DIR=str(data_dir))
     second = None
     try:
@@ -106,12 +124,14 @@ def stage(directory: Path) -> Iterator[Stage]:
                 directory / "second.log",
                 AEGIS_DATABASE_URL=f"postgresql://aegis@/aegis?{place}",
                 AEGIS_OWNER_DATABASE_URL=urls.owner,
+                AEGIS_AUDIT_KEY_FILE=str(home_of(data_dir, server_account()) / AUDIT_KEY),
             )
-            both = Stage((first, second), proxy, urls.owner)
+            both = Stage((first, second), proxy, own, data_dir, urls.owner)
             both.recovered()
             yield both
             proxy.delay = 0.0
             proxy.join()
+            own.clear()
             _stop(second)
     finally:
         if second is not None:

@@ -116,7 +116,7 @@ def _ended(api: httpx.Client, path: str, is_over: Callable[[dict[str, Any]], boo
 
 def _log(api: httpx.Client, data_dir: Path, verdict: Verdict) -> None:
     """Check the chain of the audit log."""
-    log, keys = data_dir.parent / "audit.jsonl", data_dir.parent / "audit-keys.json"
+    log, keys = data_dir.with_name("audit.jsonl"), data_dir.with_name("audit-keys.json")
     keys.write_bytes(api.get("/.well-known/aegis-keys.json").content)
     for words in (("export", "--data-dir", data_dir, "--output", log), ("verify", log, "--keys", keys)):
         command = [sys.executable, "-m", "app.cli", "audit", *map(str, words)]
