@@ -19,6 +19,10 @@ from app.catalog.session import COMMIT_SOON
 #: frozen, or on a machine that is cut off. Slow workers come nowhere near the latter.
 STALLED_AFTER, LOST_AFTER = 3.0, 60.0
 
+#: Seconds after which a worker gives back a job that is its own by the database, and that it does not run: the answer
+#: to its fetch was lost with its connection. Ending a job, which a worker does not run any more, takes less.
+UNKNOWN_AFTER = 10.0
+
 #: Seconds of steady heartbeats before a worker takes anything from others. After a restart of the database all locks
 #: are free; by then, those that live have theirs again.
 SETTLED_AFTER = 4.0
@@ -65,7 +69,8 @@ WHERE last_heartbeat < now() - make_interval(secs => %(stalled)s) AND (
 """
 _ABANDONED = """
 SELECT id, worker_id FROM procrastinate_jobs
-WHERE status = 'doing' AND (worker_id IS NULL OR worker_id = ANY(%(dead)s::bigint[])) ORDER BY id
+WHERE status = 'doing' AND (worker_id IS NULL OR worker_id = ANY(%(dead)s::bigint[])
+    OR (worker_id = ANY(%(own)s::bigint[]) AND id <> ALL(%(running)s::bigint[]))) ORDER BY id
 """
 # Each try is an event. Procrastinate's own way to retry a job would count an interruption as a failure. If another job
 # with the same claim waits already (this one has just moved to the other lane, say), this one gives the claim up.
@@ -214,8 +219,10 @@ class Presence:
         await self._lock(new)
         return new
 
-    async def take(self) -> list[TakenJob]:
+    async def take(self, workers: Sequence[Registered] = ()) -> list[TakenJob]:
         """Return the jobs of dead workers to the queue, and remove these workers. Any number may do this at a time.
+
+        Jobs of the given workers, those of this process, are returned that these do not run.
 
         Raises:
             psycopg.Error: the database does not answer.
@@ -225,20 +232,29 @@ class Presence:
         connection = self._connection
         limits = {"stalled": STALLED_AFTER, "lost": LOST_AFTER, "lock_class": LOCK_CLASS}
         dead = [row[0] for row in await (await connection.execute(_DEAD, limits)).fetchall()]
-        abandoned = await (await connection.execute(_ABANDONED, {"dead": dead})).fetchall()
+        own = {worker.worker_id for worker in workers if worker.worker_id is not None}
+        running = [job_id for worker in workers for job_id in worker.running]
+        asked = {"dead": dead, "own": list(own), "running": running}
+        abandoned = await (await connection.execute(_ABANDONED, asked)).fetchall()
         taken = []
-        for job_id, worker_id in self._due(abandoned):  # one by one: two of them may have the same claim
+        for job_id, worker_id in self._due(abandoned, own):  # one by one: two of them may have the same claim
             known = {"id": job_id, "worker": worker_id, "most": INTERRUPTIONS, "attempts": ATTEMPTS}
             taken += await (await connection.execute(_TAKE, known)).fetchall()
         if dead:
             await connection.execute(_REMOVE, {"dead": dead, "stalled": STALLED_AFTER})
         return [TakenJob(*row) for row in taken]
 
-    def _due(self, abandoned: Sequence[TupleRow]) -> list[tuple[Any, ...]]:
-        """Those whose worker is dead, or has no row and has had time to register anew."""
-        now = time.monotonic()
-        self._orphans = {row[0]: self._orphans.get(row[0], now) for row in abandoned if row[1] is None}
-        return [row for row in abandoned if now - self._orphans.get(row[0], -STALLED_AFTER) >= STALLED_AFTER]
+    def _due(self, abandoned: Sequence[TupleRow], own: Collection[int]) -> list[tuple[Any, ...]]:
+        """Those whose worker is dead; without a row, once it has had time to register anew; and own ones, see above."""
+        now, due = time.monotonic(), []
+        self._orphans = {
+            job_id: self._orphans.get(job_id, now) for job_id, worker in abandoned if worker is None or worker in own
+        }
+        for job_id, worker in abandoned:
+            patience = UNKNOWN_AFTER if worker in own else STALLED_AFTER if worker is None else 0.0
+            if now - self._orphans.get(job_id, now) >= patience:
+                due.append((job_id, worker))
+        return due
 
     async def _connected(self) -> psycopg.AsyncConnection[TupleRow]:
         if self._connection is None:

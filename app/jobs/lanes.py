@@ -103,7 +103,7 @@ async def keep_present(presence: Presence, workers: Sequence[LaneWorker]) -> Non
         try:
             for worker_id in await presence.beat([worker for worker in workers if worker.is_present]):
                 _log.warning("worker registered anew", worker_id=worker_id)
-            for job in await presence.take():
+            for job in await presence.take(workers):
                 known = {"task": job.task, "job_id": job.id, "request_id": job.request_id}
                 _log.warning("job recovered", **known, interruptions=job.interruptions)
         except Exception as error:  # noqa: BLE001 -- it must go on after the database was unavailable

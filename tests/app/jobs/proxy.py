@@ -14,6 +14,7 @@ class Proxy:
         place = parse_qs(self._parts.query)
         self._socket = f"{place['host'][0]}/.s.PGSQL.{place['port'][0]}"
         self._writers: list[asyncio.StreamWriter] = []
+        self._passing: set[asyncio.Task[None] | None] = set()
         self._is_hanging = False
 
     async def start(self) -> str:
@@ -23,8 +24,12 @@ class Proxy:
         return f"postgresql://{self._parts.username}@127.0.0.1:{port}{self._parts.path}"
 
     async def _pass(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._passing.add(asyncio.current_task())
+        self._writers.append(writer)
         inner_reader, inner_writer = await asyncio.open_unix_connection(self._socket)
-        self._writers += writer, inner_writer
+        self._writers.append(inner_writer)
+        if not self._server.is_serving():  # it was cut meanwhile
+            inner_writer.transport.abort()
         await asyncio.gather(self._copy(reader, inner_writer), self._copy(inner_reader, writer))
 
     async def _copy(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -44,6 +49,12 @@ class Proxy:
         for writer in self._writers:
             writer.transport.abort()
 
+    async def end(self) -> None:
+        """The same, and wait until all of them are closed."""
+        self.cut()
+        if self._passing:
+            await asyncio.wait([task for task in self._passing if task is not None], timeout=10)
+
 
 @asynccontextmanager
 async def proxied(url: str) -> AsyncIterator[tuple[Proxy, str]]:
@@ -52,4 +63,4 @@ async def proxied(url: str) -> AsyncIterator[tuple[Proxy, str]]:
     try:
         yield proxy, await proxy.start()
     finally:
-        proxy.cut()
+        await proxy.end()

@@ -96,6 +96,16 @@ async def test_a_job_without_a_worker_waits_until_that_could_have_registered_ane
     assert [job.id for job in await presence.take()] == [orphan]
 
 
+async def test_a_worker_gives_back_a_job_whose_fetch_it_never_heard_of(database_url, presence, monkeypatch):
+    own = Registered(worker(database_url))
+    own.running = [job_of(database_url, own.worker_id)]
+    unknown = job_of(database_url, own.worker_id)
+    assert await presence.take([own]) == []
+    monkeypatch.setattr("app.catalog.presence.UNKNOWN_AFTER", 0.0)
+    assert await presence.take() == []
+    assert [job.id for job in await presence.take([own])] == [unknown]
+
+
 async def test_nothing_is_taken_on_a_new_connection(database_url):
     job_of(database_url, worker(database_url, LOST))
     young = Presence(database_url)
