@@ -166,7 +166,7 @@ STATES = (
     State("nobody who may publish", "/publish", "Only providers and operators may publish", "consumer", status=403),
     # Requests
     main("requests", "/requests", "asks"),
-    State("requests in vain", "/requests?state=expired", "No request that you may see matches"),
+    State("requests in vain", "/requests?state=failed", "No request that you may see matches"),
     State("requests of a side", "/requests?side=consumer", "asks", "consumer"),
     State("no entry to request", "/requests/new", "Of which table?", "consumer"),
     main("a new request", "/requests/new?entry={entry}", "We accept these terms", "consumer"),
