@@ -32,10 +32,11 @@ def test_whoever_waits_gets_202_with_the_id_and_running_uploads_503(database_url
             question = {"json": {"measure": "g3"}, "headers": {"Prefer": "wait=60"}}
             answers.append(httpx.post(f"{api.base_url}/v1/entries/{head['id']}/advice", timeout=60, **question))
 
+        upload = begun_upload(api)
         waiting = threading.Thread(target=ask)
         waiting.start()
-        upload = begun_upload(api)
-        time.sleep(1.0)
+        while not api.get("/v1/questions").json()["items"]:  # until the question has arrived
+            time.sleep(0.1)
         server.send_signal(signal.SIGTERM)
         received = b""
         while part := upload.recv(65536):
