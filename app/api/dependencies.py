@@ -18,8 +18,8 @@ from app.web.bodies import SMALL_BODY, read_body
 from app.web.errors import MalformedRequestError
 from app.web.mapping import timestamp
 from app.web.own_name import refuse_other_name
-from app.web.presence import note_known
 from app.web.rate_limit import take_turn
+from app.web.recognition import note_known
 from app.web.request_scope import answer_headers
 from app.web.state import State, StateDependency, services_of
 

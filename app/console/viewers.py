@@ -12,8 +12,8 @@ from app.domain.csrf import csrf_token, is_csrf_token
 from app.domain.errors import UnknownKeyError
 from app.domain.sessions import Session
 from app.web.own_name import refuse_other_name
-from app.web.presence import note_known
 from app.web.rate_limit import take_turn
+from app.web.recognition import note_known
 from app.web.state import State, StateDependency, services_of
 
 

@@ -17,7 +17,7 @@ from aegis_sdk.wire import NotJsonError, faults_of, read_json, refuse_repeated_m
 from app.domain.errors import Fault, InvalidDocumentError, OverloadedError
 from app.web.codings import BOMB_BYTES, BOMB_RATIO, CODINGS, CodingError, InflatedSizeError, Inflater
 from app.web.errors import BodyTooLargeError, ContentCodingError, MalformedRequestError, MediaTypeError
-from app.web.presence import refuse_ended
+from app.web.recognition import refuse_ended
 
 #: The most bytes of a question or a change of visibility.
 SMALL_BODY = 256 * 1024
