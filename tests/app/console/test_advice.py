@@ -7,16 +7,14 @@ import orjson
 import pytest
 
 from aegis_advisor.measures import MEASURES
-from app.console import viewers
 from app.console.views.question import MEASURE_WORDS
-from app.domain.callers import Caller, Role
+from app.domain.callers import Role
 from tests.app.api.test_views import two_attributes
+from tests.app.console.callers import CONSUMER, OWNER
 from tests.app.console.html import BROWSER, Html, look, send, send_form
 from tests.service import Worker, example_entry, publish, running_app
 
 ASKED = {"measure": "mutual_information"}
-STRANGER = Caller("stranger", frozenset({Role.CONSUMER}), "key-of-a-stranger")
-OWNER = Caller("default", frozenset({Role.PROVIDER}), "key-of-an-owner")
 NASTY = "<script>alert(1)</script>\"'&\u202e\U0001f600"
 
 
@@ -26,12 +24,6 @@ async def answered(api, worker, entry_id, fields):
     assert answer.status_code == 303, answer.text
     await worker.run()
     return answer.headers["Location"]
-
-
-@pytest.fixture(name="seen_by")
-def _seen_by(monkeypatch):
-    """Has pages shown to a caller instead of the developer."""
-    return lambda caller: monkeypatch.setattr(viewers, "DEVELOPER", caller)
 
 
 @pytest.fixture(name="market")
@@ -84,16 +76,16 @@ async def test_the_command_of_a_page_asks_the_same(market):
 
 async def test_a_kept_answer_is_refused_to_those_who_may_not_read_it_now(market, seen_by):
     api, worker, entry = market
-    seen_by(STRANGER)
+    seen_by(CONSUMER)
     place = await answered(api, worker, entry, ASKED)
     assert await look(api, place)
-    seen_by(replace(STRANGER, tenant="third"))
+    seen_by(replace(CONSUMER, tenant="third"))
     await look(api, place, 404)
     seen_by(OWNER)
     await look(api, place, 404)
     path = f"/entries/{entry}/visibility"
     assert (await send_form(api, await look(api, path), path, audience="private")).status_code == 303
-    seen_by(STRANGER)
+    seen_by(CONSUMER)
     await look(api, place, 404)
 
 
@@ -109,7 +101,7 @@ async def test_a_kept_answer_is_another_for_owners_than_for_others_of_their_tena
 
 async def test_columns_of_what_the_answer_does_not_say_are_left_out(market, seen_by):
     api, worker, entry = market
-    seen_by(STRANGER)
+    seen_by(CONSUMER)
     place = await answered(api, worker, entry, ASKED | {"measure": "g3"})
     said = (await api.get(f"/v1{place}")).json()
     assert {row["utility_share"] for row in said["ranking"]} == {None}

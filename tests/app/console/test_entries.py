@@ -6,29 +6,13 @@ import shlex
 import pytest
 
 from aegis_sdk.wire import EXAMPLE_DRAWN_MASKING, EXAMPLE_NOISY_MASKING
-from app.console import viewers
 from app.console.views.entry_words import control_words
-from app.domain.callers import Caller, Role
+from tests.app.console.callers import CONSUMER
 from tests.app.console.html import look
 from tests.generated import mixed_entry
-from tests.service import ACCEPTED, example_entry, publish, running_app
+from tests.service import ACCEPTED, example_entry, publish
 
 NASTY = "<script>alert(1)</script>\"'&\u202e\u0645\u0631\u062d\U0001f600"
-CONSUMER = Caller("stranger", frozenset({Role.CONSUMER}), "key-of-a-stranger")
-OWNER = Caller("default", frozenset({Role.PROVIDER}), "key-of-an-owner")
-REVIEWER = Caller("default", frozenset({Role.REVIEWER}), "key-of-a-reviewer")
-
-
-@pytest.fixture(name="seen_by")
-def _seen_by(monkeypatch):
-    """Has pages shown to a caller instead of the developer."""
-    return lambda caller: monkeypatch.setattr(viewers, "DEVELOPER", caller)
-
-
-@pytest.fixture(name="api")
-async def _api(database_url):
-    async with running_app(database_url) as api:
-        yield api
 
 
 def many(attributes=60, configurations=80):

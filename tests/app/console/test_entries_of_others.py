@@ -3,26 +3,9 @@
 import pytest
 
 from aegis_sdk.wire import EXAMPLE_NOISY_MASKING
-from app.console import viewers
-from app.domain.callers import Caller, Role
+from tests.app.console.callers import CONSUMER, OWNER, REVIEWER
 from tests.app.console.html import look
-from tests.service import Worker, example_entry, publish, running_app
-
-CONSUMER = Caller("stranger", frozenset({Role.CONSUMER}), "key-of-a-stranger")
-OWNER = Caller("default", frozenset({Role.PROVIDER}), "key-of-an-owner")
-REVIEWER = Caller("default", frozenset({Role.REVIEWER}), "key-of-a-reviewer")
-
-
-@pytest.fixture(name="seen_by")
-def _seen_by(monkeypatch):
-    """Has pages shown to a caller instead of the developer."""
-    return lambda caller: monkeypatch.setattr(viewers, "DEVELOPER", caller)
-
-
-@pytest.fixture(name="api")
-async def _api(database_url):
-    async with running_app(database_url) as api:
-        yield api
+from tests.service import Worker, example_entry, publish
 
 
 async def test_the_verdict_is_told_to_all_and_its_places_to_owners(api, database_url, seen_by):

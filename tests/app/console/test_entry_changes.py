@@ -2,27 +2,10 @@
 
 import pytest
 
-from app.console import viewers
-from app.domain.callers import Caller, Role
 from app.domain.tenants import TenantPolicy
+from tests.app.console.callers import CONSUMER, OWNER, REVIEWER
 from tests.app.console.html import Html, look, send
-from tests.service import ACCEPTED, example_entry, publish, running_app, tenants_of
-
-CONSUMER = Caller("stranger", frozenset({Role.CONSUMER}), "key-of-a-stranger")
-OWNER = Caller("default", frozenset({Role.PROVIDER}), "key-of-an-owner")
-REVIEWER = Caller("default", frozenset({Role.REVIEWER}), "key-of-a-reviewer")
-
-
-@pytest.fixture(name="seen_by")
-def _seen_by(monkeypatch):
-    """Has pages shown to a caller instead of the developer."""
-    return lambda caller: monkeypatch.setattr(viewers, "DEVELOPER", caller)
-
-
-@pytest.fixture(name="api")
-async def _api(database_url):
-    async with running_app(database_url) as api:
-        yield api
+from tests.service import ACCEPTED, example_entry, publish, tenants_of
 
 
 @pytest.mark.parametrize("part", ["visibility", "delete", "sign-off"])

@@ -1,0 +1,9 @@
+import pytest
+
+from app.console import viewers
+
+
+@pytest.fixture(name="seen_by")
+def _seen_by(monkeypatch):
+    """Has pages shown to a caller instead of the developer."""
+    return lambda caller: monkeypatch.setattr(viewers, "DEVELOPER", caller)
