@@ -70,14 +70,14 @@ class Stage:
 
     def processes(self) -> list[psutil.Process]:
         """All processes of both replicas."""
-        found = []
+        running = []
         for replica in self.replicas:
             try:
                 this = psutil.Process(replica.process.pid)
-                found += [this, *this.children(recursive=True)]
+                running += [this, *this.children(recursive=True)]
             except psutil.NoSuchProcess:
                 continue
-        return found
+        return running
 
     def named(self, words: str) -> list[psutil.Process]:
         """The processes whose command line has these words."""
