@@ -15,6 +15,7 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 from procrastinate import App, PsycopgConnector
 from procrastinate.exceptions import AlreadyEnqueued
 from psycopg import AsyncConnection
+from psycopg_pool import AsyncConnectionPool
 from sqlalchemy import text
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -27,6 +28,9 @@ from app.log import bound_request_id
 REFERENCE_TASK = "reference"
 ADVICE_TASK = "advice"
 VERDICT_TASK = "verdict"
+
+#: Seconds between two attempts of a worker to reach the database again.
+RECONNECT = 1.0
 
 #: Verdicts come after everything that somebody may wait for.
 _LAST = 1_000_000
@@ -63,6 +67,9 @@ def queue_app(database_url: str) -> App:
             conninfo=database_url,
             kwargs={"connect_timeout": CONNECT_TIMEOUT},
             configure=_without_delay,
+            # After an outage, jobs go on as soon as the database is back: by default, the pool tries ever more rarely.
+            reconnect_timeout=RECONNECT,
+            reconnect_failed=AsyncConnectionPool.check,
             min_size=1,
             max_size=4,
         )

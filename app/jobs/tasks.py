@@ -1,8 +1,8 @@
 """The tasks that workers run. A task may run more than once, so it keeps results that are already stored."""
 
+import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Mapping
 from typing import TypeVar, TypeVarTuple, Unpack
 
 import structlog
@@ -13,7 +13,7 @@ from app.catalog.presence import ATTEMPTS
 from app.catalog.queue import ADVICE_TASK, CEILING, REFERENCE_TASK, VERDICT_TASK, Job, JobQueue
 from app.catalog.session import Database
 from app.domain.advice import Problem
-from app.domain.errors import InvalidDocumentError
+from app.domain.errors import DatabaseUnavailableError, InvalidDocumentError
 from app.domain.lanes import Lane, WrongLaneError
 from app.factory import Factory
 from app.jobs.outcome import Outcome
@@ -28,7 +28,10 @@ Result = TypeVar("Result")
 
 _log = structlog.get_logger(__name__)
 
-# A child process that died (for example out of memory) or a lost database connection is worth another attempt.
+#: How often a step is done again while the database is away, and the seconds before each time.
+_PATIENCE, _PAUSE = 20, 1.0
+
+# A child process that died (for example out of memory) is worth another attempt.
 _RETRY = RetryStrategy(max_attempts=ATTEMPTS, wait=1)
 _GIVEN_UP = Problem("internal", "The computation failed; see the worker's log.")
 _TOO_HEAVY = Problem("too_heavy", "The computation took longer than this service allows (AEGIS_JOB_SECONDS).")
@@ -76,81 +79,96 @@ class Tasks:
     async def reconstruct(self, context: JobContext, tenant: str, version_id: int, attributes: list[int]) -> Outcome:
         """Compute and store the references of some attributes; enqueue waiting advice that now has all it needs."""
         outcome = await _outcome(context, lambda: self._reconstruct(_lane(context), version_id, attributes))
-        async with self._factory("end") as services:
+
+        async def end(services: Factory) -> None:
             if outcome.problem is not None:
                 await services.references().give_up(version_id, attributes, outcome.problem)
             await _end_turn(services.jobs(), tenant, context, outcome)
+
+        await self._step("end", end)
         if outcome.problem is not None:
             await self._settle()
         return outcome
 
     async def _reconstruct(self, lane: Lane, version_id: int, attributes: list[int]) -> None:
-        async with self._factory("load") as services:
-            given = await services.references().load(version_id, attributes)
+        given = await self._step("load", lambda services: services.references().load(version_id, attributes))
         computed = [] if given is None else await self._compute(lane, compute_references, given, self._seconds)
         for reference in computed:
             self._watch.metrics.residuals.observe(reference.certificate.residual)
         # Needed even without new references: another run may have stored them but died before enqueueing the advice.
-        async with self._factory("store") as services:
-            await services.references().store(version_id, attributes, computed)
+        await self._step("store", lambda services: services.references().store(version_id, attributes, computed))
 
     async def advise(self, context: JobContext, tenant: str, advice_id: str) -> Outcome:
         """Answer an advice, or store why there is no answer."""
         outcome = await _outcome(context, lambda: self._answer(_lane(context), tenant, advice_id))
-        async with self._factory("end") as services:
+
+        async def end(services: Factory) -> None:
             if outcome.problem is not None:
                 await services.advice_work(self._recent).fail(advice_id, outcome.problem)
             await _end_turn(services.jobs(), tenant, context, outcome)
+
+        await self._step("end", end)
         await self._settle()
         return outcome
 
     async def _settle(self) -> None:
         """Answer the requests for data whose advice is finished now; also those of a run that died before this."""
-        while True:
-            async with self._factory("settle") as services:
-                if not await services.data_request_work().settle():
-                    return
+        while await self._step("settle", lambda services: services.data_request_work().settle()):
+            pass
 
     async def _answer(self, lane: Lane, tenant: str, advice_id: str) -> None:
         start = time.perf_counter()
-        async with self._factory("load") as services:
-            given = await services.advice_work(self._recent).begin(tenant, lane, advice_id)
+        given = await self._step("load", lambda it: it.advice_work(self._recent).begin(tenant, lane, advice_id))
         if given is None:
             return
         result = await self._compute(lane, compute_advice, given)
         self._recent.keep(given)  # only now is it known to be sound
         elapsed_ms = (time.perf_counter() - start) * 1e3
-        async with self._factory("store") as services:
-            await services.advice_work(self._recent).succeed(advice_id, result, elapsed_ms)
+        await self._step("store", lambda it: it.advice_work(self._recent).succeed(advice_id, result, elapsed_ms))
 
     async def judge(self, context: JobContext, tenant: str, version_id: int) -> Outcome:
         """Judge what the counts of a version give away; a verdict that cannot be reached is not a pass."""
         outcome = await _outcome(context, lambda: self._judge(_lane(context), version_id))
-        async with self._factory("end") as services:
+
+        async def end(services: Factory) -> None:
             if outcome.problem is not None:
                 await services.verdicts().store(version_id, UNDECIDED)
             await _end_turn(services.jobs(), tenant, context, outcome)
+
+        await self._step("end", end)
         return outcome
 
     async def _judge(self, lane: Lane, version_id: int) -> None:
-        async with self._factory("load") as services:
-            given = await services.verdicts().load(version_id)
+        given = await self._step("load", lambda services: services.verdicts().load(version_id))
         if given is None:
             return
         verdict = await self._compute(lane, compute_verdict, given, self._seconds)
-        async with self._factory("store") as services:
-            await services.verdicts().store(version_id, verdict)
+        await self._step("store", lambda services: services.verdicts().store(version_id, verdict))
 
     async def _compute(self, lane: Lane, function: Callable[[Unpack[Given]], Result], *given: *Given) -> Result:
         with self._watch.step("compute"):
             return await self._children[lane].run(function, *given)
 
-    @asynccontextmanager
-    async def _factory(self, step: str) -> AsyncIterator[Factory]:
-        """The services in a transaction, for a step of a job."""
+    async def _step(self, step: str, work: Callable[[Factory], Awaitable[Result]]) -> Result:
+        """Do a step of a job in a transaction of its own; do it again if the database went away meanwhile.
+
+        Otherwise a moment without a database would cost the job what it has computed, and one of its few attempts.
+
+        Raises:
+            DatabaseUnavailableError: the database has stayed away.
+        """
+        for _ in range(_PATIENCE):
+            try:
+                return await self._once(step, work)
+            except DatabaseUnavailableError:
+                _log.warning("step repeated without the database", step=step)
+                await asyncio.sleep(_PAUSE)
+        return await self._once(step, work)
+
+    async def _once(self, step: str, work: Callable[[Factory], Awaitable[Result]]) -> Result:
         with self._watch.step(step):
             async with self._database.transaction() as session:
-                yield Factory(session, self._queue, self._ceiling)
+                return await work(Factory(session, self._queue, self._ceiling))
 
 
 def _lane(context: JobContext) -> Lane:

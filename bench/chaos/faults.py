@@ -16,6 +16,9 @@ _API, _WORKER, _POSTMASTER = r"app\.cli api", r"app\.cli worker", r"/bin/postgre
 #: How often the database ends while its disk is full.
 _ENDS_WHILE_FULL = 0.3
 
+#: Seconds that a clock is wrong by, at most.
+_MOST_STEPPED = 7200
+
 #: What a process of PostgreSQL that serves a connection is called.
 _BACKEND = r"postgres: aegis aegis"
 
@@ -110,6 +113,19 @@ def _full(stage: Stage, rng: Random) -> bool:
     return True
 
 
+def _stepped(which: int) -> Callable[[Stage, Random], bool]:
+    def make(stage: Stage, rng: Random) -> bool:
+        clock = stage.clocks[which]
+        if not clock.is_own:
+            return False
+        clock.step(rng.choice((-1, 1)) * rng.randrange(1, _MOST_STEPPED))
+        time.sleep(rng.uniform(1.5, 5.0))
+        clock.step(0)
+        return True
+
+    return make
+
+
 FAULTS = (
     Fault("worker killed", _killed(lambda stage: stage.named(_WORKER)), 3),
     Fault("worker stopped for a while", _stopped(lambda stage: stage.named(_WORKER), 8.0), 2),
@@ -126,4 +142,6 @@ FAULTS = (
     Fault("database cut off", _cut),
     Fault("connections reset", _reset, 2),
     Fault("disk full", _full),
+    Fault("clock of API and workers stepped", _stepped(1)),
+    Fault("clock of the database, too, stepped", _stepped(0)),
 )

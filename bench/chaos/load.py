@@ -29,27 +29,34 @@ class Notes:
         entries: by id, the documents that were published, with the digest that was answered.
         advice: by entry and measure, the ids that were answered.
         requests: by purpose, the ids that were answered.
+        fault: the last one that was made.
+        after: by id, the fault that was the last one when this was acknowledged.
     """
 
     entries: dict[str, tuple[dict[str, Any], str]] = field(default_factory=dict)
     advice: dict[tuple[str, str], set[str]] = field(default_factory=dict)
     requests: dict[str, set[str]] = field(default_factory=dict)
+    fault: str = ""
+    after: dict[str, str] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def published(self, document: dict[str, Any], head: dict[str, Any]) -> None:
         """Note an entry."""
         with self._lock:
             self.entries[head["id"]] = document, head["digest"]
+            self.after[head["id"]] = self.fault
 
     def asked(self, entry: str, measure: str, advice: str) -> None:
         """Note a question."""
         with self._lock:
             self.advice.setdefault((entry, measure), set()).add(advice)
+            self.after.setdefault(advice, self.fault)
 
     def requested(self, purpose: str, request: str) -> None:
         """Note a request for data."""
         with self._lock:
             self.requests.setdefault(purpose, set()).add(request)
+            self.after.setdefault(request, self.fault)
 
     def wait_for_each_kind(self) -> None:
         """Wait until something of each kind was acknowledged."""

@@ -1,6 +1,7 @@
 """What the faults hit: two replicas of the service, with two workers each, on one database.
 
-The first replica has the embedded database and reaches it directly; the second one reaches it by a proxy.
+The first replica has the embedded database and reaches it directly; the second one reaches it by a proxy. Each replica
+goes by a clock of its own, as on a machine of its own, and the database by the first one's.
 """
 
 import os
@@ -23,6 +24,7 @@ import psycopg
 
 from app.cli.environment import AUDIT_KEY
 from app.process.embedded import home_of, running_urls, server_account
+from bench.chaos.clock import Clock
 from bench.chaos.disk import Disk, disk
 from bench.chaos.proxy import Proxy
 
@@ -58,6 +60,7 @@ class Stage:
         replicas: the two.
         proxy: what the second one reaches the database by.
         disk: what the database is on.
+        clocks: what the replicas go by.
         data_dir: where its files are there.
         owner_url: the database, for its owner.
     """
@@ -65,6 +68,7 @@ class Stage:
     replicas: tuple[Replica, Replica]
     proxy: Proxy
     disk: Disk
+    clocks: tuple[Clock, Clock]
     data_dir: Path
     owner_url: str
 
@@ -109,7 +113,8 @@ def stage(directory: Path) -> Iterator[Stage]:
 
 def _stage(directory: Path, own: Disk, sockets: Path) -> Iterator[Stage]:
     data_dir = own.place / "data"
-    first = _serve(directory / "first.log", AEGIS_DATA_DIR=str(data_dir))
+    clocks = Clock(sockets / "first-clock"), Clock(sockets / "second-clock")
+    first = _serve(directory / "first.log", AEGIS_DATA_DIR=str(data_dir), **clocks[0].environment)
     second = None
     try:
         urls = running_urls(data_dir)
@@ -125,8 +130,9 @@ def _stage(directory: Path, own: Disk, sockets: Path) -> Iterator[Stage]:
                 AEGIS_DATABASE_URL=f"postgresql://aegis@/aegis?{place}",
                 AEGIS_OWNER_DATABASE_URL=urls.owner,
                 AEGIS_AUDIT_KEY_FILE=str(home_of(data_dir, server_account()) / AUDIT_KEY),
+                **clocks[1].environment,
             )
-            both = Stage((first, second), proxy, own, data_dir, urls.owner)
+            both = Stage((first, second), proxy, own, clocks, data_dir, urls.owner)
             both.recovered()
             yield both
             proxy.delay = 0.0

@@ -18,13 +18,33 @@ PATIENCE = 300.0
 _FINAL = {"succeeded", "failed"}
 
 
+@dataclass(frozen=True)
+class Damage:
+    """What became of something that was acknowledged.
+
+    Attributes:
+        id: of the entry, advice or request.
+        words: what it is now.
+    """
+
+    id: str
+    words: str
+
+
 @dataclass
 class Verdict:
-    """What went wrong: nothing, if all lists are empty."""
+    """What went wrong: nothing, if all lists are empty.
 
-    lost: list[str] = field(default_factory=list)
-    doubled: list[str] = field(default_factory=list)
-    different: list[str] = field(default_factory=list)
+    Attributes:
+        lost: what is not there any more, or does not end.
+        doubled: what was done twice.
+        different: what is not as it was sent, or as an undisturbed service answers.
+        broken: what is wrong with the audit log.
+    """
+
+    lost: list[Damage] = field(default_factory=list)
+    doubled: list[Damage] = field(default_factory=list)
+    different: list[Damage] = field(default_factory=list)
     broken: list[str] = field(default_factory=list)
 
     @property
@@ -57,11 +77,11 @@ def _entries(api: httpx.Client, notes: Notes, verdict: Verdict) -> None:
     for entry, (document, digest) in notes.entries.items():
         head, counts = api.get(f"/v1/entries/{entry}"), api.get(f"/v1/entries/{entry}/summaries")
         if not (head.is_success and counts.is_success):
-            verdict.lost.append(f"entry {entry}: {head.status_code}, {counts.status_code}")
+            verdict.lost.append(Damage(entry, f"{head.status_code}, {counts.status_code}"))
             continue
         joint = document["attributes"][0]["maskings"][0]["joint"]
         if head.json()["digest"] != digest or counts.json()["attributes"][0]["maskings"][0]["joint"] != joint:
-            verdict.different.append(f"entry {entry}")
+            verdict.different.append(Damage(entry, "not as it was published"))
 
 
 def _advice(api: httpx.Client, notes: Notes, verdict: Verdict) -> dict[tuple[str, str], Any]:
@@ -69,14 +89,14 @@ def _advice(api: httpx.Client, notes: Notes, verdict: Verdict) -> dict[tuple[str
     answers = {}
     for question, ids in notes.advice.items():
         if len(ids) > 1:
-            verdict.doubled.append(f"advice {sorted(ids)}")
+            verdict.doubled.append(Damage(min(ids), f"advice {sorted(ids)}"))
         advice = _ended(api, f"/v1/advice/{min(ids)}", lambda body: body["status"] in _FINAL)
         if advice is None:
-            verdict.lost.append(f"advice {min(ids)}")
+            verdict.lost.append(Damage(min(ids), "advice does not end"))
         elif advice["status"] != "succeeded":
-            verdict.different.append(f"advice {min(ids)}: {advice['problem']}")
+            verdict.different.append(Damage(min(ids), f"advice {advice['problem']}"))
         else:
-            answers[question] = advice["ranking"]
+            answers[question] = advice
     return answers
 
 
@@ -92,12 +112,12 @@ def _requests(api: httpx.Client, notes: Notes, verdict: Verdict) -> None:
             break
     for purpose, ids in notes.requests.items():
         if len(purposes.get(purpose, [])) > 1 or len(ids) > 1:
-            verdict.doubled.append(f"request {sorted(ids)}")
+            verdict.doubled.append(Damage(min(ids), f"request {sorted(ids)}"))
         ended = _ended(api, f"/v1/requests/{min(ids)}", lambda body: body["state"] != "requested")
         if ended is None:
-            verdict.lost.append(f"request {min(ids)}")
+            verdict.lost.append(Damage(min(ids), "request does not end"))
         elif ended["state"] != "advised":
-            verdict.different.append(f"request {min(ids)}: {ended['state']}")
+            verdict.different.append(Damage(min(ids), f"request {ended['state']}"))
 
 
 def _ended(api: httpx.Client, path: str, is_over: Callable[[dict[str, Any]], bool]) -> dict[str, Any] | None:
@@ -128,12 +148,12 @@ def _log(api: httpx.Client, data_dir: Path, verdict: Verdict) -> None:
 def _compare(api: httpx.Client, notes: Notes, answers: dict[tuple[str, str], Any], verdict: Verdict) -> None:
     """Ask the undisturbed service the same."""
     again: dict[str, str] = {}
-    for (entry, measure), ranking in answers.items():
+    for (entry, measure), advice in answers.items():
         if entry not in again:
             document = notes.entries[entry][0] | {"name": f"again-{entry}"}
             published = api.post("/v1/entries", params={"accept_small_counts": "true"}, json=document)
             again[entry] = published.json()["id"]
         asked = api.post(f"/v1/entries/{again[entry]}/advice", json={"measure": measure})
         same = _ended(api, f"/v1/advice/{asked.json()['id']}", lambda body: body["status"] in _FINAL)
-        if same is None or same.get("ranking") != ranking:
-            verdict.different.append(f"advice on {entry} by {measure}")
+        if same is None or same.get("ranking") != advice["ranking"]:
+            verdict.different.append(Damage(advice["id"], "another ranking than that of an undisturbed service"))
