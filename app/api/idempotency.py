@@ -3,6 +3,7 @@
 There is no standard for this header: the draft of the IETF expired. docs/api.md says what this service does.
 """
 
+import asyncio
 import base64
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -17,7 +18,7 @@ from fastapi import Depends, Header, Request, Response
 from app.api.dependencies import CallerDependency
 from app.domain.callers import Caller
 from app.factory import Factory
-from app.services.idempotency import Claim
+from app.services.idempotency import BEAT, Claim
 from app.web.errors import MalformedRequestError
 from app.web.rate_limit import refuse_beyond
 from app.web.state import State, StateDependency, services_of
@@ -141,11 +142,24 @@ class Once:
             answer = await again(claim)
             answer.headers["Idempotency-Replayed"] = "true"
             return answer
+        holding = asyncio.create_task(self._hold(claim))
         try:
             return await carry_out(claim)
         except BaseException:
             await self._release(claim)
             raise
+        finally:
+            holding.cancel()
+
+    async def _hold(self, claim: Claim) -> None:
+        """Say again and again that the request is being carried out. Most requests end before the first time."""
+        while True:
+            await asyncio.sleep(BEAT)
+            try:
+                async with self._services() as services:
+                    await services.idempotency().hold(claim)
+            except Exception as error:  # noqa: BLE001 -- whoever is silent for too long finds out at the commit
+                _log.warning("an idempotency key was not held", error=type(error).__name__)
 
     async def _claim(self, key: str, body: bytes) -> Claim | bytes:
         url = self._request.url

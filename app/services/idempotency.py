@@ -13,9 +13,13 @@ from app.catalog.stores.idempotency import IdempotencyStore
 from app.domain.callers import Caller
 from app.domain.errors import InFlightError, KeyReusedError
 
-#: How long an answer is kept, and how long a request may take before it counts as lost.
+#: How long an answer is kept.
 KEPT: Final = timedelta(hours=24)
-LAPSED: Final = timedelta(minutes=10)
+
+#: Whoever carries a request out says so every three seconds, and counts as dead after so long a silence. That may be
+#: wrong (a process was stopped, or the database was away), but nothing is done twice: the silent one cannot commit.
+BEAT: Final = 3.0
+LAPSED: Final = timedelta(seconds=15)
 
 _NONCE: Final = 12
 
@@ -64,11 +68,15 @@ class IdempotencyService:
             raise InFlightError("The same request is being carried out. Ask again for its answer after Retry-After.", 1)
         return cipher.decrypt(known.answer[:_NONCE], known.answer[_NONCE:], name)
 
+    async def hold(self, claim: Claim) -> None:
+        """Say that a request is still being carried out."""
+        await self._requests.hold(claim.name, claim.number)
+
     async def keep(self, claim: Claim, answer: bytes) -> None:
         """Keep the answer. In the transaction of what the request changes, both are stored or neither is.
 
         Raises:
-            InFlightError: it took so long that somebody else carries the request out.
+            InFlightError: it was silent for so long that somebody else carries the request out.
         """
         nonce = secrets.token_bytes(_NONCE)
         encrypted = nonce + claim.cipher.encrypt(nonce, answer, claim.name)

@@ -16,6 +16,9 @@ from bench.chaos.load import Client, Notes
 from bench.chaos.stage import Stage, stage
 from bench.chaos.verdict import Verdict, judge
 
+#: How many publish, ask and request at the same time.
+_CLIENTS = 6
+
 
 @dataclass
 class Run:
@@ -45,9 +48,8 @@ def disturb(directory: Path, faults: int, rng: Random, *, is_short: bool = False
     """
     done, processes = Run(), []
     with stage(directory) as running:
-        clients = [
-            Client(tuple(one.url for one in running.replicas), done.notes, rng.randrange(2**32)) for _ in range(3)
-        ]
+        urls = tuple(one.url for one in running.replicas)
+        clients = [Client(urls, done.notes, rng.randrange(2**32)) for _ in range(_CLIENTS)]
         for client in clients:
             client.start()
         done.notes.wait_for_each_kind()

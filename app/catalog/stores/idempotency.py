@@ -35,7 +35,8 @@ class IdempotencyStore:
     ) -> uuid.UUID | KnownRequest:
         """Claim a name, or return the request that has it.
 
-        Names are free again after `kept`, and without an answer after `lapsed`: whoever claimed them has died.
+        Names are free again after `kept`, and without an answer if nobody has held them for `lapsed`: whoever claimed
+        them has died.
         """
         row = IdempotencyKeyRow
         is_free = or_(
@@ -53,6 +54,17 @@ class IdempotencyStore:
             return claim
         known = await self._session.get(row, name)
         return KnownRequest(known.fingerprint, known.answer) if known else KnownRequest(fingerprint, None)
+
+    async def hold(self, name: bytes, claim: uuid.UUID) -> None:
+        """Claim a name as if it were now. Whoever stores its answer at the same time is not waited for."""
+        row = IdempotencyKeyRow
+        held = select(row.name).where(row.name == name, row.claim == claim, row.answer.is_(None))
+        await self._session.execute(
+            update(row)
+            .where(row.name.in_(held.with_for_update(skip_locked=True)))
+            .values(created_at=func.now())
+            .execution_options(synchronize_session=False)
+        )
 
     async def keep(self, name: bytes, claim: uuid.UUID, answer: bytes) -> bool:
         """Store the answer to a claimed request; False if somebody else has claimed it since."""

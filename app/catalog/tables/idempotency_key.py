@@ -11,7 +11,7 @@ class IdempotencyKeyRow(Base):
     """A request with an idempotency key, by a hash of the caller and the key.
 
     `answer` is encrypted with the key itself, which is not stored: an answer can have a secret. It is NULL while the
-    request is carried out.
+    request is carried out; `created_at` is then when its process was last heard of.
     """
 
     __tablename__ = "idempotency_key"

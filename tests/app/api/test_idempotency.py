@@ -8,17 +8,21 @@ from uuid import uuid4
 import psycopg
 import pytest
 
+from app.api import idempotency
 from app.catalog.queue import queue_app
 from app.catalog.session import Database
 from app.domain.callers import Caller, Role
 from app.factory import Factory
 from app.web import limits
+from tests.app.jobs.database import until
 from tests.service import ACCEPTED, Worker, create_key, example_entry, running_app
 
 CALLS = {
     "POST /v1/entries": lambda name: example_entry(name=name),
     "POST /v1/keys": lambda _: {"role": "consumer"},
 }
+
+HEARD_OF = "SELECT 1 FROM idempotency_key WHERE created_at > now() - interval '10 seconds'"
 
 
 @pytest.fixture
@@ -120,8 +124,21 @@ async def test_whoever_died_over_a_request_does_not_hold_it_for_ever(guarded, da
     with psycopg.connect(database_url, autocommit=True) as connection:
         connection.execute("UPDATE idempotency_key SET answer = NULL")
         assert (await guarded.post("/v1/keys", json=made, headers=headers)).status_code == 409
-        connection.execute("UPDATE idempotency_key SET created_at = created_at - interval '11 minutes'")
+        connection.execute("UPDATE idempotency_key SET created_at = created_at - interval '16 seconds'")
     assert (await guarded.post("/v1/keys", json=made, headers=headers)).status_code == 201
+
+
+async def test_whoever_takes_long_over_a_request_goes_on_holding_it(guarded, database_url, owner_url, monkeypatch):
+    monkeypatch.setattr(idempotency, "BEAT", 0.05)
+    document, headers = example_entry(name="long"), with_key()
+    with psycopg.connect(owner_url) as blocking, psycopg.connect(database_url, autocommit=True) as connection:
+        blocking.execute("LOCK TABLE entry_version IN ACCESS EXCLUSIVE MODE")
+        publishing = asyncio.create_task(guarded.post("/v1/entries", json=document, headers=headers, params=ACCEPTED))
+        await until(lambda: connection.execute("SELECT 1 FROM idempotency_key").fetchone())
+        for _ in range(2):
+            connection.execute("UPDATE idempotency_key SET created_at = created_at - interval '1 hour'")
+            await until(lambda: connection.execute(HEARD_OF).fetchone())
+    assert (await publishing).status_code == 201
 
 
 async def test_after_a_day_the_key_is_free(guarded, database_url):
