@@ -28,6 +28,10 @@ PUBLIC = "public, no-cache"
 
 _TAG = re.compile(r'[ \t]*(?:((?:W/)?"[\x21\x23-\x7e\x80-\xff]*")[ \t]*)?(?:,|\Z)')
 
+#: What `If-Match` and `If-None-Match` may be, for the OpenAPI document: `*`, or a list, which may have empty elements.
+_TAG_PATTERN = r'(W/)?"[!#-~\x80-\xff]*"[ \t]*'
+_TAGS_PATTERN = rf"^[ \t]*(\*[ \t]*|(,[ \t]*)*{_TAG_PATTERN}(,[ \t]*({_TAG_PATTERN})?)*)$"
+
 _CODED = re.compile(r'\+(?:gzip|zstd)"\Z')
 
 Precondition = Callable[[Head], bool]
@@ -76,7 +80,19 @@ class KnownTags:
 
 
 _IfNoneMatch = Annotated[
-    str | None, Header(description="Tags of what the caller keeps; if one is still true, the answer is 304")
+    str | None,
+    Header(
+        description="Tags of what the caller keeps; if one is still true, the answer is 304",
+        json_schema_extra={"pattern": _TAGS_PATTERN},
+    ),
+]
+
+_IfMatch = Annotated[
+    str | None,
+    Header(
+        description="Tag of what the caller has seen; if it has changed since, the answer is 412",
+        json_schema_extra={"pattern": _TAGS_PATTERN},
+    ),
 ]
 
 
@@ -85,21 +101,21 @@ async def get_known_tags(request: Request, if_none_match: _IfNoneMatch = None) -
     return KnownTags(None if if_none_match is None else _lines(request, "if-none-match"))
 
 
-def get_precondition(request: Request, if_match: Annotated[str | None, Header()] = None) -> Precondition:
+def get_precondition(request: Request, if_match: _IfMatch = None) -> Precondition:
     """A check, by `If-Match`, whether a head is the one that the caller has seen."""
     if if_match is None:
         raise PreconditionRequiredError("Say which version to change: send If-Match with the ETag of the entry.")
     return _matcher(_lines(request, "if-match"))
 
 
-def get_read_version(request: Request, if_match: Annotated[str | None, Header()] = None) -> Precondition:
+def get_read_version(request: Request, if_match: _IfMatch = None) -> Precondition:
     """The same check if the caller must have read the very state: `*` says of nothing that it was read."""
     if if_match is not None and _lines(request, "if-match").strip() == "*":
         raise PreconditionRequiredError("Say which version you have read: send If-Match with its ETag, not *.")
     return get_precondition(request, if_match)
 
 
-def get_optional_precondition(request: Request, if_match: Annotated[str | None, Header()] = None) -> Precondition:
+def get_optional_precondition(request: Request, if_match: _IfMatch = None) -> Precondition:
     """The same check if `If-Match` is optional: without it, every head passes."""
     return _matcher("*" if if_match is None else _lines(request, "if-match"))
 

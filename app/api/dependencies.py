@@ -23,6 +23,9 @@ from app.web.recognition import note_known
 from app.web.request_scope import answer_headers
 from app.web.state import State, StateDependency, services_of
 
+#: The OpenAPI document says by a security scheme where the key is (OpenAPI 3.1, section 4.8.12).
+_Authorization = Annotated[str | None, Header(include_in_schema=False)]
+
 
 async def refuse_repeated_parameters(request: Request) -> None:
     """Refuse a query that names a parameter twice under /v1: a proxy might go by the other value.
@@ -36,9 +39,7 @@ async def refuse_repeated_parameters(request: Request) -> None:
         raise MalformedRequestError(f"The parameter {repeated[0][:100]!r} is given more than once.")
 
 
-async def get_caller(
-    request: Request, state: StateDependency, authorization: Annotated[str | None, Header()] = None
-) -> Caller:
+async def get_caller(request: Request, state: StateDependency, authorization: _Authorization = None) -> Caller:
     """The caller: the holder of the key or of the token, or the developer in development mode.
 
     This has a transaction of its own, since no transaction must stay open while a body is uploaded.

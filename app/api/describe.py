@@ -69,6 +69,18 @@ def _drop_validation_errors(document: dict[str, Any]) -> None:
             del operation["responses"]["422"]
 
 
+def _correct_parameters(document: dict[str, Any]) -> None:
+    """Say of parameters what FastAPI cannot know: none is ever null, and an operation that answers 428 needs one."""
+    for operation in (operation for operations in document["paths"].values() for operation in operations.values()):
+        for parameter in operation.get("parameters", ()):
+            schema = parameter["schema"]
+            kinds = [kind for kind in schema.pop("anyOf", ()) if kind != {"type": "null"}]
+            for kind in kinds:  # at most one is left
+                schema |= kind
+            if parameter["name"] == "if-match":
+                parameter["required"] = "428" in operation["responses"]
+
+
 def _models(routers: Sequence[APIRouter]) -> list[tuple[type[BaseModel], Literal["validation", "serialization"]]]:
     """The wire models that operations refer to; nested models follow by themselves. Requests are read strictly."""
     routes = [route for router in routers for route in router.routes if isinstance(route, APIRoute)]
@@ -105,6 +117,7 @@ def openapi(app: FastAPI, routers: Sequence[APIRouter]) -> dict[str, Any]:
     )
     schemas = document.setdefault("components", {}).setdefault("schemas", {})
     _drop_validation_errors(document)
+    _correct_parameters(document)
     _, definitions = models_json_schema(_models(routers), ref_template=_TEMPLATE)
     schemas.update(definitions["$defs"])
     for path, operations in document["paths"].items():

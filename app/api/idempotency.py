@@ -34,7 +34,10 @@ _log = structlog.get_logger(__name__)
 
 IdempotencyKey = Annotated[
     str | None,
-    Header(description="16 to 255 visible characters, such as a UUID: the request is carried out once (kept 24 h)"),
+    Header(
+        description="16 to 255 visible characters, such as a UUID: the request is carried out once (kept 24 h)",
+        json_schema_extra={"pattern": f"^{_KEY.pattern}$"},
+    ),
 ]
 
 

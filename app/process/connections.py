@@ -31,6 +31,8 @@ WRITE_SECONDS = 30.0
 #: Seconds for which what a client still sends after its answer is read and thrown away.
 LINGERING_SECONDS = 5.0
 
+_TOO_MANY = "Too many clients are connected; try again in a second."
+
 
 class RefusedError(Exception):
     """The request is refused before the application sees it."""
@@ -52,21 +54,54 @@ class Connection(HttpToolsProtocol):
     _outside_body = 0  # bytes since the last part of a body: headers, sizes of chunks, trailers
     _body_bytes = 0
     _was_paused = False
+    waits_since = 0.0  # the time of the loop; of use while `is_waiting()`
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Accept the connection, unless there are too many."""
+        """Accept the connection. If there are too many, the one that has waited longest for a request ends."""
         super().connection_made(transport)
         transport.set_write_buffer_limits(high=0)  # so that `pause_writing` tells of everything that is not read
-        if len(self.connections) > self.connections_at_most:
-            self._refuse(503, "overloaded", "Too many clients are connected; try again in a second.")
+        if len(self.connections) > self.connections_at_most and not self._end_longest_wait():
+            self._refuse(503, "overloaded", _TOO_MANY)
         else:
+            self.waits_since = self.loop.time()
             self._start_timer(self.header_seconds, self._headers_too_slow)
+
+    def _end_longest_wait(self) -> bool:
+        """End the connection that has waited longest for a request; whether there is room for this one now."""
+        others = [one for one in self.connections if isinstance(one, Connection) and one is not self]
+        staying = [one for one in others if not one.transport.is_closing()]
+        if len(staying) < self.connections_at_most:
+            return True
+        waiting = [one for one in staying if one.is_waiting()]
+        if waiting:
+            min(waiting, key=lambda one: one.waits_since).give_way()
+        return bool(waiting)
+
+    def is_waiting(self) -> bool:
+        """Whether no request has arrived that is not answered, or only a part of its headers."""
+        return self._in_headers and not self._is_answering()
+
+    def give_way(self) -> None:
+        """End this connection, so that another client can be served."""
+        if self._outside_body and self._refusal is None:
+            self._refuse(503, "overloaded", _TOO_MANY)
+        else:
+            self.transport.close()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the connection."""
         self._stop_timer()
         self._stop_write_timer()
         super().connection_lost(exc)
+
+    def eof_received(self) -> bool:  # type: ignore[override]
+        """Answer a client that sends no more, since it may still read; whether the connection stays open for that."""
+        is_cut_off = self._outside_body > 0 if self._in_headers else self._is_answering()
+        if self._is_answering():
+            self.cycle.keep_alive = False
+        if is_cut_off and self._refusal is None:
+            self._refuse(400, "malformed", "The connection ended before the request did.")
+        return self._in_headers and self._is_answering()
 
     def data_received(self, data: bytes) -> None:
         """Count what arrives, and pass it on."""
@@ -88,6 +123,7 @@ class Connection(HttpToolsProtocol):
         """A request begins; several can be in one connection."""
         super().on_message_begin()
         self._in_headers = True
+        self._outside_body = max(1, self._outside_body)  # its first bytes may have come with the request before
         self._start_timer(self.header_seconds, self._headers_too_slow)
 
     def on_headers_complete(self) -> None:
@@ -115,12 +151,14 @@ class Connection(HttpToolsProtocol):
     def on_message_complete(self) -> None:
         """The request has arrived whole."""
         self._stop_timer()
+        self.waits_since = self.loop.time()
         self._in_headers, self._outside_body = True, 0
         super().on_message_complete()
 
     def on_response_complete(self) -> None:
         """Wait a little for the rest of a request that is answered already, and then break the connection."""
         super().on_response_complete()
+        self.waits_since = self.loop.time()
         if self.cycle.response_complete and not self._in_headers and not self.transport.is_closing():
             self._start_timer(self.lingering_seconds, self.transport.abort)
 

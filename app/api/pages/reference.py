@@ -81,7 +81,7 @@ def _operation(method: str, path: str, described: Mapping[str, Any]) -> Operatio
         path=path,
         summary=described["summary"],
         description=described["description"],
-        parameters=tuple(_parameter(one) for one in parameters if one["name"] != "authorization"),
+        parameters=tuple(_parameter(one) for one in parameters),
         body=None if body is None else _content_kind(body),
         answers=tuple(_answer(status, one) for status, one in sorted(described["responses"].items())),
         example="\n".join(_call(method, path, described)),

@@ -1,11 +1,16 @@
 """Whoever keeps an answer asks whether it still holds, and gets 304 if it does."""
 
+import re
+
 import pytest
 from fastapi import Response
+from hypothesis import given
+from hypothesis import strategies as st
 
 from app.api.conditional import KnownTags
 from app.services.catalogue import CatalogueService
 from app.web.errors import MalformedRequestError
+from tests.answers import document
 from tests.service import ask, create_key, example_entry, publish, running_app
 
 
@@ -46,6 +51,18 @@ async def test_what_is_no_list_of_tags_is_refused(shared_api, entry, header):
     for path in (entry, f"{entry}/summaries", "/v1/measures", "/openapi.json"):
         answer = await known(shared_api, path, header.encode("latin-1"))
         assert (answer.status_code, answer.json()["code"]) == (400, "malformed")
+
+
+@given(st.text('*W/"a!\xe4, \t'))
+def test_the_document_s_pattern_is_what_is_accepted(header):
+    parameters = document()["paths"]["/v1/measures"]["get"]["parameters"]
+    (pattern,) = (one["schema"]["pattern"] for one in parameters if one["name"] == "if-none-match")
+    try:
+        KnownTags(header)
+    except MalformedRequestError:
+        assert re.search(pattern, header) is None
+    else:
+        assert re.search(pattern, header)
 
 
 async def test_lines_of_the_header_are_one_list(shared_api, entry):

@@ -111,6 +111,7 @@ REFUSED = {
     "less than an attribute tells": ({"value": 0.0001}, "/joint_trace/value"),
     "more than there is to tell": ({"value": 1.01}, "/joint_trace/value"),
     "no multiple of its base": ({"value": 0.5003, "rounded_to": 0.001}, "/joint_trace/value"),
+    "a base that is almost 0": ({"value": 0.5, "rounded_to": 5e-324}, "/joint_trace/value"),
     "not a number": ({"value": "0.5"}, "/joint_trace/value"),
     "below zero": ({"value": -0.1}, "/joint_trace/value"),
     "a base of 0": ({"value": 0.5, "rounded_to": 0}, "/joint_trace/rounded_to"),

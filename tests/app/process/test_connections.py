@@ -1,77 +1,14 @@
 """What a client may send, and how slowly: by real connections to a real server."""
 
 import asyncio
-import json
 import re
-import resource
-from contextlib import asynccontextmanager
 
 import pytest
-import uvicorn
 
 from app.api.middleware.head_method import HeadMethod
 from app.process.answers import SAFE_HEADERS
-from app.process.connections import CONNECTIONS, HEADER_BYTES, HEADERS, Connection
-
-
-async def echo(_scope, receive, send):
-    """Answer with the number of bytes of the body."""
-    size, more = 0, True
-    while more:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            return
-        size, more = size + len(message.get("body", b"")), message.get("more_body", False)
-    body = str(size).encode()
-    headers = [(b"content-length", str(len(body)).encode())]
-    await send({"type": "http.response.start", "status": 200, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
-
-
-@asynccontextmanager
-async def served(application=echo, **limits):
-    """The port of a server whose connections have these limits."""
-    protocol = type("Limited", (Connection,), limits)
-    config = uvicorn.Config(application, port=0, http=protocol, ws="none", lifespan="off", log_config=None)
-    server, listening = uvicorn.Server(config), config.bind_socket()
-    listening.listen()
-    running = asyncio.create_task(server._serve([listening]))
-    try:
-        yield listening.getsockname()[1]
-    finally:
-        server.should_exit = server.force_exit = True
-        await running
-        listening.close()
-
-
-async def answered(port, *parts):
-    """What the server answers to bytes that are sent one after the other: status, headers, body."""
-    reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    try:
-        for part in parts:
-            writer.write(part)
-            await writer.drain()
-        return await read_answer(reader)
-    finally:
-        writer.close()
-
-
-async def read_answer(reader):
-    head = (await reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
-    headers = dict(line.lower().split(": ", 1) for line in head[1:] if line)
-    return int(head[0].split()[1]), headers, await reader.readexactly(int(headers["content-length"]))
-
-
-def problem(answer):
-    status, headers, body = answer
-    assert headers["content-type"] == "application/problem+json"
-    assert json.loads(body)["status"] == status
-    return status, json.loads(body)["code"]
-
-
-def request(*headers, body=b""):
-    lines = [b"POST / HTTP/1.1", b"Host: x", b"Content-Length: %d" % len(body), *headers]
-    return b"\r\n".join(lines) + b"\r\n\r\n" + body
+from app.process.connections import HEADER_BYTES, HEADERS
+from tests.app.process.served import answered, echo, problem, read_answer, request, served
 
 
 @pytest.mark.parametrize("size", [0, 10, 3_000_000])
@@ -158,23 +95,6 @@ async def test_an_answer_that_takes_long_is_waited_for():
     async with served(slow, header_seconds=0.2, body_seconds=0.2) as port:
         status, _, body = await answered(port, request(body=b"whole"))
     assert (status, body) == (200, b"5")
-
-
-async def test_too_many_connections_are_refused_and_the_others_still_served():
-    async with served(connections_at_most=2) as port:
-        first = await asyncio.open_connection("127.0.0.1", port)
-        second = await asyncio.open_connection("127.0.0.1", port)
-        for reader, writer in (first, second):
-            writer.write(request(body=b"abc"))
-            assert (await read_answer(reader))[2] == b"3"
-        refused = await answered(port)
-        assert problem(refused) == (503, "overloaded")
-        assert refused[1]["retry-after"] == "1"
-        first[1].close()
-        await first[1].wait_closed()
-        second[1].write(request(body=b"abcd"))
-        assert (await read_answer(second[0]))[2] == b"4"
-        second[1].close()
 
 
 CHUNKED = b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n"
@@ -333,18 +253,3 @@ async def test_an_application_that_does_not_answer_is_a_problem(application):
         answer = await answered(port, request(b"X-Request-ID: mine"))
     assert problem(answer) == (500, "internal")
     assert answer[1]["x-request-id"] == "mine"
-
-
-@pytest.mark.long
-async def test_of_a_thousand_connections_those_beyond_the_limit_are_refused():
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (min(4_000, most), most))
-    async with served() as port:
-        opened = [await asyncio.open_connection("127.0.0.1", port) for _ in range(1_000)]
-        refused = [problem(await read_answer(reader)) for reader, _ in opened[CONNECTIONS:]]
-        assert refused == [(503, "overloaded")] * (1_000 - CONNECTIONS)
-        for reader, writer in opened[:CONNECTIONS]:
-            writer.write(request(body=b"abc"))
-            assert (await read_answer(reader))[2] == b"3"
-        for _, writer in opened:
-            writer.close()

@@ -1,6 +1,7 @@
 """The trace of the unmasked table: how much there is to keep, in the unit of the measure `joint`."""
 
 from collections.abc import Iterator
+from math import isfinite
 
 from pydantic import ConfigDict, Field
 
@@ -44,6 +45,6 @@ def trace_faults(trace: JointTrace | None, control: DisclosureControl | None) ->
 
 
 def is_multiple(number: float, base: float) -> bool:
-    """Whether a number was rounded to a multiple of a base."""
+    """Whether a number was rounded to a multiple of a base, which may be so small that nobody could tell."""
     multiple = number / base
-    return abs(multiple - round(multiple)) <= _NEARLY * max(1.0, abs(multiple))
+    return isfinite(multiple) and abs(multiple - round(multiple)) <= _NEARLY * max(1.0, abs(multiple))
