@@ -10,6 +10,7 @@ from functools import cache
 
 import structlog
 import uvicorn
+from anyio import to_thread
 from fastapi import Depends, FastAPI
 from opentelemetry.trace import Tracer
 from prometheus_client import CollectorRegistry, ProcessCollector
@@ -23,6 +24,7 @@ from app.api.pages import Site
 from app.catalog.announcements import Announcements
 from app.catalog.probe import Probe
 from app.catalog.queue import queue_app
+from app.catalog.revisions import known_revisions, newest_revision
 from app.catalog.session import Database
 from app.console import registry as console
 from app.console.browsers import with_pages
@@ -146,6 +148,8 @@ async def running_state(settings: Settings, metrics: ApiMetrics) -> AsyncIterato
     database = Database(url, pool_size=settings.pool_size)
     announcements, queue, probe = Announcements(url), queue_app(url), Probe(url)
     tokens = token_reader(settings)
+    for read in (newest_revision, known_revisions):  # from files, so that no look at the database waits for that
+        await to_thread.run_sync(read)
     try:
         async with database.transaction() as session:
             development_mode = await refuse_open_door(Factory(session, queue).keyring(), settings)

@@ -12,6 +12,7 @@ from uvicorn.loops.auto import auto_loop_factory
 
 from app import log
 from app.catalog import migrations
+from app.catalog.compatibility import refuse_mismatch
 from app.cli.audit import audit
 from app.cli.environment import (
     DataDir,
@@ -117,6 +118,7 @@ def worker(data_dir: DataDir = None) -> None:
         fail(f"no database: set AEGIS_DATABASE_URL, or start `aegis-server serve --data-dir {settings.data_dir}`")
     own = settings.model_copy(update={"database_url": urls.service, "audit_key_file": audit_key_file_of(settings)})
     refuse_bad_audit_key(own)
+    refuse_mismatch(urls.service)  # its jobs would fail
     with asyncio.Runner(loop_factory=auto_loop_factory()) as runner:  # as the API has it
         runner.run(run_worker(own))
 
@@ -129,10 +131,16 @@ def migrate(
         Path | None,
         typer.Option(envvar="AEGIS_FIRST_KEY_FILE", help="File for an operator's key, if no key was ever created."),
     ] = None,
+    wait: Annotated[
+        float | None, typer.Option(min=0, help="Change nothing, but wait so many seconds for another that migrates.")
+    ] = None,
 ) -> None:
     """Bring the database to the newest revision. Safe to run at any time, also several times at once."""
     settings = settings_of(data_dir=data_dir)
     with database_of(settings) as urls:
+        if wait is not None:
+            migrations.wait(urls.service, wait)
+            return
         migrations.upgrade(urls)
         _audit_key_file(settings)
         if draft is not None:

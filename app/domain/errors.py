@@ -184,6 +184,12 @@ class DatabaseUnavailableError(RefusalError):
     code = "database_unavailable"
 
 
+class SchemaMismatchError(RefusalError):
+    """The database's schema is one that this version of the service cannot work with."""
+
+    code = "schema_mismatch"
+
+
 class NothingSignedError(RefusalError):
     """This service has no key that may sign."""
 
