@@ -30,7 +30,7 @@ from app.cli.replay import replay
 from app.cli.tenants import tenants
 from app.domain.callers import DEFAULT_TENANT, Role
 from app.domain.errors import RefusalError
-from app.main import OpenDoorError, create_app, refuse_open_door, run
+from app.main import ANSWER_SECONDS, OpenDoorError, create_app, refuse_open_door, run
 from app.process.embedded import EmbeddedPostgresError, home_of, running_urls, server_account
 from app.process.supervisor import GroupMember, Supervisor
 from app.services.keyring import Keyring
@@ -47,6 +47,9 @@ cli.command()(replay)
 
 #: Settings that only migrations need.
 _OWNER_ONLY = ("AEGIS_OWNER_DATABASE_URL", "AEGIS_OWNER_DATABASE_PASSWORD_FILE")
+
+#: Seconds that a process has to end besides those for what it does.
+_END_SECONDS = 2.0
 
 #: The advisor's arrays are small, so one thread in each process is fastest and leaves the cores to the workers.
 _ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
@@ -92,7 +95,8 @@ def serve(
             name = f"worker {number}"
             own = environment | settings.of_worker(number)
             group.append(GroupMember(name=name, argv=(*this, "worker"), env=own))
-        status = Supervisor(group, server=postmaster).run()
+        grace = max(settings.stop_seconds, settings.drain_seconds + ANSWER_SECONDS) + _END_SECONDS
+        status = Supervisor(group, server=postmaster, grace=grace).run()
     raise typer.Exit(status)
 
 
