@@ -190,6 +190,12 @@ class SchemaMismatchError(RefusalError):
     code = "schema_mismatch"
 
 
+class SupersededError(RefusalError):
+    """Another version of the service was asked, and this one computes by a newer model."""
+
+    code = "superseded"
+
+
 class NothingSignedError(RefusalError):
     """This service has no key that may sign."""
 
