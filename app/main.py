@@ -3,13 +3,16 @@
 import asyncio
 import socket
 import sys
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from functools import cache
+from typing import Final
 
 import structlog
 import uvicorn
+from anyio import to_thread
 from fastapi import Depends, FastAPI
 from opentelemetry.trace import Tracer
 from prometheus_client import CollectorRegistry, ProcessCollector
@@ -23,6 +26,7 @@ from app.api.pages import Site
 from app.catalog.announcements import Announcements
 from app.catalog.probe import Probe
 from app.catalog.queue import queue_app
+from app.catalog.revisions import known_revisions, newest_revision
 from app.catalog.session import Database
 from app.console import registry as console
 from app.console.browsers import with_pages
@@ -47,6 +51,9 @@ from app.web.required_privacy import required_by
 from app.web.state import State
 
 _log = structlog.get_logger(__name__)
+
+#: Seconds for requests under way once the API stops.
+ANSWER_SECONDS: Final = 5
 
 _DESCRIPTION = (
     "Picks the masking configuration of a table that loses the least predictive utility, from summaries, "
@@ -146,6 +153,8 @@ async def running_state(settings: Settings, metrics: ApiMetrics) -> AsyncIterato
     database = Database(url, pool_size=settings.pool_size)
     announcements, queue, probe = Announcements(url), queue_app(url), Probe(url)
     tokens = token_reader(settings)
+    for read in (newest_revision, known_revisions):  # from files, so that no look at the database waits for that
+        await to_thread.run_sync(read)
     try:
         async with database.transaction() as session:
             development_mode = await refuse_open_door(Factory(session, queue).keyring(), settings)
@@ -242,20 +251,34 @@ def _serve(settings: Settings, example: str, tracer: Tracer) -> None:
         forwarded_allow_ips=settings.trusted_proxies or "",
         # Longer than clients keep idle connections (httpx: 5 s), so that they are not closed as a request is sent.
         timeout_keep_alive=15,
-        timeout_graceful_shutdown=5,
+        timeout_graceful_shutdown=ANSWER_SECONDS,
     )
     # The socket is bound before the start, so that the greeting is true and port 0 has become a number.
     listening = config.bind_socket()
     listening.listen()
-    _Server(config, app).run(sockets=[listening])
+    _Server(config, app, settings.drain_seconds).run(sockets=[listening])
 
 
 class _Server(uvicorn.Server):
-    """The server. When it stops, it tells at once whoever waits for an answer that there is none yet."""
+    """The server. When it is asked to end, it is not ready any more, and goes on for the seconds that load balancers
+    need to notice. When it stops, it tells at once whoever waits for an answer that there is none yet.
+    """
 
-    def __init__(self, config: uvicorn.Config, app: FastAPI) -> None:
+    def __init__(self, config: uvicorn.Config, app: FastAPI, drain_seconds: float) -> None:
         super().__init__(config)
         self._aegis = app
+        self._drain_seconds = drain_seconds
+        self._stops_at: float | None = None
+
+    async def on_tick(self, counter: int) -> bool:
+        """Whether to stop now; asked ten times in a second."""
+        is_asked = await super().on_tick(counter)
+        if not is_asked or self.force_exit:
+            return is_asked
+        if self._stops_at is None:
+            self._stops_at = time.monotonic() + self._drain_seconds
+            self._aegis.state.aegis.ending.set()
+        return time.monotonic() >= self._stops_at
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Stop accepting connections, and give requests a few seconds to end."""

@@ -113,6 +113,17 @@ class Settings(BaseSettings):
     max_body_bytes: int = Field(default=64 * MEBIBYTE, ge=1, description="Larger request bodies are refused with 413.")
     pool_size: int = Field(default=10, ge=1, description="Number of database connections that a process keeps open.")
     job_seconds: int = Field(default=3600, ge=1, description="Seconds after which a worker gives up a computation.")
+    stop_seconds: float = Field(
+        default=8.0,
+        ge=0,
+        description="Seconds for a worker that is asked to end; what it has not finished goes back to the queue.",
+    )
+    drain_seconds: float = Field(
+        default=0.0,
+        ge=0,
+        description="Seconds for which an API that is asked to end goes on, but is not ready, so that load balancers "
+        "send their requests elsewhere.",
+    )
     tenant_jobs: int = Field(
         default=4,
         ge=1,

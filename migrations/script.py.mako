@@ -10,14 +10,13 @@ revision = ${repr(up_revision)}
 down_revision = ${repr(down_revision)}
 branch_labels = ${repr(branch_labels)}
 depends_on = ${repr(depends_on)}
+#: Whether versions of the service from before this revision cannot work with the schema any more (CONTRIBUTING.md).
+ends_compatibility = False
 
 
 def upgrade() -> None:
-    # A migration that waits for a lock must not block all queries behind it.
-    op.execute("SET LOCAL lock_timeout = '5s'")
     ${upgrades if upgrades else "pass"}
 
 
 def downgrade() -> None:
-    op.execute("SET LOCAL lock_timeout = '5s'")
     ${downgrades if downgrades else "pass"}

@@ -6,11 +6,21 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import IO
+from pathlib import Path
+from typing import IO, Protocol
 
 import httpx
 
 COMMAND = (sys.executable, "-m", "app.cli")
+
+
+class Version(Protocol):
+    """Another version of the service: where its checkout is, and the search path of its packages."""
+
+    tree: Path
+
+    @property
+    def path(self) -> str: ...
 
 
 def environment(**settings: str) -> dict[str, str]:
@@ -20,14 +30,17 @@ def environment(**settings: str) -> dict[str, str]:
 
 
 @contextmanager
-def process(*arguments: str, **settings: str) -> Iterator[subprocess.Popen[str]]:
-    """Run an operator's command, which is killed at the end of the block.
+def process(*arguments: str, version: Version | None = None, **settings: str) -> Iterator[subprocess.Popen[str]]:
+    """Run an operator's command, of another version of the service if one is given; kill it at the end of the block.
 
     It logs warnings only, unless a test asks for more: nobody reads the pipe meanwhile, and a full one would stop it.
     """
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     environ = environment(**{"log_level": "WARNING"} | settings)
-    with subprocess.Popen([*COMMAND, *arguments], env=environ, text=True, **pipes) as started:
+    if version is not None:
+        environ["PYTHONPATH"] = version.path
+    place = None if version is None else version.tree
+    with subprocess.Popen([*COMMAND, *arguments], cwd=place, env=environ, text=True, **pipes) as started:
         try:
             yield started
         finally:
@@ -50,10 +63,10 @@ def line_with(stream: IO[str] | None, text: str) -> str:
 
 
 @contextmanager
-def serving(**settings: str) -> Iterator[tuple[httpx.Client, subprocess.Popen[str]]]:
+def serving(version: Version | None = None, **settings: str) -> Iterator[tuple[httpx.Client, subprocess.Popen[str]]]:
     """Run the API in a separate process without workers; yield a client and the process."""
     with (
-        process("api", port="0", **settings) as server,
+        process("api", version=version, port="0", **settings) as server,
         httpx.Client(base_url=address(server), timeout=30) as client,
     ):
         yield client, server

@@ -1,50 +1,47 @@
-"""The catalogue's migrations, run from the installed package as well as from a checkout."""
+"""The catalogue's migrations, which run beside a service that goes on."""
 
-from functools import cache
-from pathlib import Path
+import time
+from typing import Final
 
 import psycopg
+import structlog
 from alembic import command
-from alembic.config import Config
-from alembic.script import ScriptDirectory
 from alembic.script.revision import ResolutionError
 from alembic.util import CommandError
-from sqlalchemy.exc import ProgrammingError
+from sqlalchemy.exc import OperationalError, ProgrammingError
 
+from app.catalog.compatibility import refuse_mismatch
+from app.catalog.revisions import configuration
 from app.catalog.roles import DatabaseUrls, grant
 from app.catalog.session import clear_errors
-from app.domain.errors import DatabaseUnavailableError
+from app.domain.errors import DatabaseUnavailableError, SchemaMismatchError
 
-_HERE = Path(__file__).resolve()
-#: A wheel has the revisions inside the package; a checkout has them in its root directory.
-_LOCATIONS = (_HERE.parents[1] / "migrations", _HERE.parents[2] / "migrations")
+_log = structlog.get_logger(__name__)
 
-
-def configuration(database_url: str) -> Config:
-    """Alembic's configuration for one database."""
-    config = Config(_HERE.parents[2] / "alembic.ini")
-    config.set_main_option("script_location", str(next(place for place in _LOCATIONS if place.is_dir())))
-    config.attributes["database_url"] = database_url
-    return config
+#: How often a migration is tried that cannot have a table to itself, and seconds between two tries, in which those who
+#: queued up behind it go on.
+TRIES: Final = 20
+PAUSE: Final = 3.0
 
 
 def upgrade(urls: DatabaseUrls) -> None:
     """Bring the database to the newest revision, if it is not there yet, and let the service's role use it.
 
+    Leaves a database alone that a newer version has migrated, if this one works with it.
+
     Raises:
-        DatabaseUnavailableError: the database cannot be reached, belongs to a newer version, or has no role for the
-            service and none can be created.
+        DatabaseUnavailableError: the database cannot be reached, is too busy, or has no role for the service and none
+            can be created.
+        SchemaMismatchError: a newer version has migrated it, and this one does not work with it any more.
     """
     with clear_errors():
         try:
-            command.upgrade(configuration(urls.owner), "head")
+            _upgrade(urls.owner)
             grant(urls)
         except CommandError as error:
             if not isinstance(error.__cause__, ResolutionError):
                 raise
-            raise DatabaseUnavailableError(
-                "A newer version has migrated this database: install that version, or restore the backup from before."
-            ) from None
+            refuse_mismatch(urls.service)
         except ProgrammingError as error:
             if not isinstance(error.orig, psycopg.errors.InsufficientPrivilege):
                 raise
@@ -53,10 +50,42 @@ def upgrade(urls: DatabaseUrls) -> None:
             ) from None
 
 
-@cache
-def newest_revision() -> str | None:
-    """The revision that this version of the service works with."""
-    return ScriptDirectory.from_config(configuration("")).get_current_head()
+def _upgrade(url: str) -> None:
+    """Run what is missing. Each revision is committed, so that a new try goes on where the last one gave up.
+
+    Raises:
+        DatabaseUnavailableError: other transactions have not left a table to it, at any try.
+    """
+    for left in reversed(range(TRIES)):
+        try:
+            command.upgrade(configuration(url), "head")
+        except OperationalError as error:
+            if not isinstance(error.orig, psycopg.errors.LockNotAvailable):
+                raise
+            _log.warning("migration waits for long transactions to end", tries_left=left)
+            time.sleep(PAUSE)
+        else:
+            return
+    raise DatabaseUnavailableError(
+        "The database could not be migrated: long transactions use its tables. Let them end, and try again."
+    )
+
+
+def wait(url: str, seconds: float) -> None:
+    """Wait until another process has migrated the database, so many seconds at most.
+
+    Raises:
+        DatabaseUnavailableError: the database cannot be reached.
+        SchemaMismatchError: this version does not work with it.
+    """
+    deadline = time.monotonic() + seconds
+    while True:
+        try:
+            return refuse_mismatch(url)
+        except (DatabaseUnavailableError, SchemaMismatchError):
+            if time.monotonic() >= deadline:
+                raise
+        time.sleep(min(1.0, seconds))
 
 
 def draft(database_url: str, message: str) -> None:

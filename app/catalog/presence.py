@@ -91,6 +91,10 @@ FROM (
 WHERE id = tried_id AND status = 'doing' AND worker_id IS NOT DISTINCT FROM %(worker)s
 RETURNING id, task_name, args ->> 'request_id', interruptions
 """
+_FORGET_TRY = """
+DELETE FROM procrastinate_events
+WHERE id = (SELECT max(id) FROM procrastinate_events WHERE job_id = %(id)s AND type = 'started')
+"""
 _REMOVE = """
 DELETE FROM procrastinate_workers
 WHERE id = ANY(%(dead)s::bigint[]) AND last_heartbeat < now() - make_interval(secs => %(stalled)s)
@@ -238,11 +242,20 @@ class Presence:
         abandoned = await (await connection.execute(_ABANDONED, asked)).fetchall()
         taken = []
         for job_id, worker_id in self._due(abandoned, own):  # one by one: two of them may have the same claim
-            known = {"id": job_id, "worker": worker_id, "most": INTERRUPTIONS, "attempts": ATTEMPTS}
-            taken += await (await connection.execute(_TAKE, known)).fetchall()
+            taken += await (await connection.execute(_TAKE, _known(job_id, worker_id))).fetchall()
         if dead:
             await connection.execute(_REMOVE, {"dead": dead, "stalled": STALLED_AFTER})
         return [TakenJob(*row) for row in taken]
+
+    async def give_back(self, job_id: int, worker_id: int | None) -> None:
+        """Return a job that a worker runs to the queue, as if that had not begun it: it ends, and nothing has failed.
+
+        Raises:
+            psycopg.Error: the database does not answer.
+        """
+        connection, known = await self._connected(), _known(job_id, worker_id)
+        for statement in (_FORGET_TRY, _TAKE):
+            await connection.execute(statement, known)
 
     def _due(self, abandoned: Sequence[TupleRow], own: Collection[int]) -> list[tuple[Any, ...]]:
         """Those whose worker is dead; without a row, once it has had time to register anew; and own ones, see above."""
@@ -270,3 +283,7 @@ class Presence:
         self._locked.clear()
         if connection is not None:
             await connection.close()
+
+
+def _known(job_id: int, worker_id: int | None) -> dict[str, Any]:
+    return {"id": job_id, "worker": worker_id, "most": INTERRUPTIONS, "attempts": ATTEMPTS}

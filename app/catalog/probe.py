@@ -9,6 +9,7 @@ from typing import Any
 import psycopg
 from psycopg.rows import TupleRow
 
+from app.catalog.compatibility import BEHIND, SCHEMA, mismatch
 from app.domain.lanes import Lane
 
 #: Seconds that a look takes at most, and after which what was read is read again for metrics.
@@ -27,7 +28,10 @@ APPLICATION = "aegis-probe"
 _CONNECTION = {"connect_timeout": 2, "keepalives_idle": 5, "keepalives_interval": 2, "tcp_user_timeout": 5000}
 _LIMIT = "SET statement_timeout = '1s'"
 
-_HEARD = "SELECT count(*) FROM procrastinate_workers WHERE last_heartbeat > now() - make_interval(secs => %(within)s)"
+_HEARD = (
+    f"{SCHEMA}, "  # noqa: S608 -- a constant
+    "(SELECT count(*) FROM procrastinate_workers WHERE last_heartbeat > now() - make_interval(secs => %(within)s))"
+)
 _WORKERS = """
 SELECT worker.id, greatest(0, extract(epoch FROM now() - last_heartbeat))::float8, queue_name, task_name
 FROM procrastinate_workers AS worker LEFT JOIN procrastinate_jobs AS job
@@ -60,10 +64,12 @@ class Pulse:
     Attributes:
         seconds: the time of a statement.
         workers: how many workers were heard of in the last seconds.
+        mismatch: why this version of the service does not work with the schema; None if it does.
     """
 
     seconds: float
     workers: int
+    mismatch: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,8 +156,11 @@ class Probe:
         answer = await self._ask(_HEARD)
         if answer is None:
             return None
+        if not answer.rows:
+            return Pulse(answer.seconds, 0, BEHIND)
+        [(compatible, revision, heard)] = answer.rows
         # A worker has a heartbeat for each of its lanes.
-        return Pulse(answer.seconds, -(-answer.rows[0][0] // len(Lane)))
+        return Pulse(answer.seconds, -(-heard // len(Lane)), mismatch(compatible, revision))
 
     async def read(self) -> Reading:
         """What was read in the last `RECENT` seconds, or what is read now."""
@@ -202,7 +211,10 @@ class Probe:
             self._connection = await psycopg.AsyncConnection.connect(self._url, autocommit=True, **options)
             await self._connection.execute(_LIMIT)
         start = time.perf_counter()
-        cursor = await self._connection.execute(statement, {"within": HEARD_WITHIN, "many": MANY})
+        try:
+            cursor = await self._connection.execute(statement, {"within": HEARD_WITHIN, "many": MANY})
+        except psycopg.errors.UndefinedTable:  # the schema is older than this version
+            return _Answer([], time.perf_counter() - start)
         return _Answer(await cursor.fetchall(), time.perf_counter() - start)
 
     async def _disconnect(self) -> None:

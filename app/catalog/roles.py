@@ -29,6 +29,7 @@ _ADDED: Final = {
     "audit_head": ("sequence", "key_id", "signed_at", "jws"),
     "audit_key": ("id", "public_key"),
     "alembic_version": (),
+    "compatible_revision": (),
 }
 
 #: Whether the role has its rights, and no more to change the log: of tables, of the columns of append-only ones, and of

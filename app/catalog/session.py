@@ -8,14 +8,24 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 import psycopg
+import structlog
 from sqlalchemy import event, text
 from sqlalchemy.engine import make_url
 from sqlalchemy.engine.interfaces import DBAPIConnection
-from sqlalchemy.exc import ArgumentError, DBAPIError, DisconnectionError, InterfaceError, OperationalError
+from sqlalchemy.exc import (
+    ArgumentError,
+    DBAPIError,
+    DisconnectionError,
+    InterfaceError,
+    OperationalError,
+    ProgrammingError,
+)
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker, create_async_engine
 from sqlalchemy.pool import ConnectionPoolEntry
 
-from app.domain.errors import DatabaseUnavailableError, OverloadedError
+from app.domain.errors import DatabaseUnavailableError, OverloadedError, SchemaMismatchError
+
+_log = structlog.get_logger(__name__)
 
 #: Seconds after which a host counts as unreachable.
 CONNECT_TIMEOUT = 5
@@ -26,6 +36,9 @@ MOST_WAITING, LONGEST_WAIT = 400, 20.0
 
 #: For sessions that may lose their last commits when the database server crashes. It loses them in order.
 COMMIT_SOON = "SET synchronous_commit TO off"
+
+#: What statements meet on a schema that is older than they are.
+_MISSING = (psycopg.errors.UndefinedColumn, psycopg.errors.UndefinedFunction, psycopg.errors.UndefinedTable)
 
 _AWAY = (OperationalError, InterfaceError, psycopg.OperationalError)
 
@@ -63,6 +76,18 @@ def clear_errors() -> Iterator[None]:
         if error.connection_invalidated:
             raise DatabaseUnavailableError("The connection to the catalogue's database was lost.") from error
         raise StatementFailedError(error).with_traceback(error.__traceback__) from None
+
+
+@contextmanager
+def _mismatch_noticed() -> Iterator[None]:
+    """Turn errors of a schema that is older than this version into SchemaMismatchError; log what is missing."""
+    try:
+        yield
+    except ProgrammingError as error:
+        if not isinstance(error.orig, _MISSING):
+            raise
+        _log.warning("schema mismatch", error=type(error.orig).__name__, missing=error.orig.diag.message_primary)
+        raise SchemaMismatchError("The database's schema is not that of this version of the service.") from error
 
 
 async def driver_connection(session: AsyncSession) -> psycopg.AsyncConnection[Any]:
@@ -144,10 +169,11 @@ class Database:
         Raises:
             OverloadedError: too many wait for a connection, or one has waited too long.
             DatabaseUnavailableError: the database cannot be reached.
+            SchemaMismatchError: the database has not been migrated to this version.
             StatementFailedError: the database refuses a statement.
         """
         async with self._connection():
-            with clear_errors():
+            with clear_errors(), _mismatch_noticed():
                 async with self._sessions() as session, session.begin():
                     yield session
 

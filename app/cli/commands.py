@@ -12,6 +12,7 @@ from uvicorn.loops.auto import auto_loop_factory
 
 from app import log
 from app.catalog import migrations
+from app.catalog.compatibility import refuse_mismatch
 from app.cli.audit import audit
 from app.cli.environment import (
     DataDir,
@@ -29,7 +30,7 @@ from app.cli.replay import replay
 from app.cli.tenants import tenants
 from app.domain.callers import DEFAULT_TENANT, Role
 from app.domain.errors import RefusalError
-from app.main import OpenDoorError, create_app, refuse_open_door, run
+from app.main import ANSWER_SECONDS, OpenDoorError, create_app, refuse_open_door, run
 from app.process.embedded import EmbeddedPostgresError, home_of, running_urls, server_account
 from app.process.supervisor import GroupMember, Supervisor
 from app.services.keyring import Keyring
@@ -46,6 +47,9 @@ cli.command()(replay)
 
 #: Settings that only migrations need.
 _OWNER_ONLY = ("AEGIS_OWNER_DATABASE_URL", "AEGIS_OWNER_DATABASE_PASSWORD_FILE")
+
+#: Seconds that a process has to end besides those for what it does.
+_END_SECONDS = 2.0
 
 #: The advisor's arrays are small, so one thread in each process is fastest and leaves the cores to the workers.
 _ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
@@ -91,7 +95,8 @@ def serve(
             name = f"worker {number}"
             own = environment | settings.of_worker(number)
             group.append(GroupMember(name=name, argv=(*this, "worker"), env=own))
-        status = Supervisor(group, server=postmaster).run()
+        grace = max(settings.stop_seconds, settings.drain_seconds + ANSWER_SECONDS) + _END_SECONDS
+        status = Supervisor(group, server=postmaster, grace=grace).run()
     raise typer.Exit(status)
 
 
@@ -117,6 +122,7 @@ def worker(data_dir: DataDir = None) -> None:
         fail(f"no database: set AEGIS_DATABASE_URL, or start `aegis-server serve --data-dir {settings.data_dir}`")
     own = settings.model_copy(update={"database_url": urls.service, "audit_key_file": audit_key_file_of(settings)})
     refuse_bad_audit_key(own)
+    refuse_mismatch(urls.service)  # its jobs would fail
     with asyncio.Runner(loop_factory=auto_loop_factory()) as runner:  # as the API has it
         runner.run(run_worker(own))
 
@@ -129,10 +135,16 @@ def migrate(
         Path | None,
         typer.Option(envvar="AEGIS_FIRST_KEY_FILE", help="File for an operator's key, if no key was ever created."),
     ] = None,
+    wait: Annotated[
+        float | None, typer.Option(min=0, help="Change nothing, but wait so many seconds for another that migrates.")
+    ] = None,
 ) -> None:
     """Bring the database to the newest revision. Safe to run at any time, also several times at once."""
     settings = settings_of(data_dir=data_dir)
     with database_of(settings) as urls:
+        if wait is not None:
+            migrations.wait(urls.service, wait)
+            return
         migrations.upgrade(urls)
         _audit_key_file(settings)
         if draft is not None:

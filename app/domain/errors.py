@@ -184,6 +184,18 @@ class DatabaseUnavailableError(RefusalError):
     code = "database_unavailable"
 
 
+class SchemaMismatchError(RefusalError):
+    """The database's schema is one that this version of the service cannot work with."""
+
+    code = "schema_mismatch"
+
+
+class SupersededError(RefusalError):
+    """Another version of the service was asked, and this one computes by a newer model."""
+
+    code = "superseded"
+
+
 class NothingSignedError(RefusalError):
     """This service has no key that may sign."""
 

@@ -3,6 +3,7 @@
 import asyncio
 import os
 from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from datetime import datetime
 from typing import Any, Final
 
 import structlog
@@ -31,11 +32,14 @@ _NEVER: Final = 10 * 365 * 86_400.0
 
 
 class PresentJobs(JobManager):
-    """Procrastinate's access to jobs, for workers that take none while they could not keep it."""
+    """Procrastinate's access to jobs, for workers that take none while they could not keep it, and that give back what
+    they could not finish before they end.
+    """
 
     def __init__(self, queue: App, presence: Presence) -> None:
         super().__init__(queue.connector)
         self._presence = presence
+        self.unfinished: dict[int, int | None] = {}  # with their workers
 
     async def fetch_job(self, queues: Iterable[str] | None, worker_id: int) -> Job | None:
         """The next job; none before the worker has its lock, nor if its row is gone."""
@@ -48,23 +52,46 @@ class PresentJobs(JobManager):
                 return None
             raise
 
+    async def retry_job(
+        self,
+        job: Job,
+        retry_at: datetime | None = None,
+        priority: int | None = None,
+        queue: str | None = None,
+        lock: str | None = None,
+    ) -> None:
+        """Have a job tried again: later if it failed, at once and by another worker if this one ends."""
+        if job.id is not None and job.id in self.unfinished:
+            await self._presence.give_back(job.id, self.unfinished.pop(job.id))
+        else:
+            await super().retry_job(job, retry_at, priority, queue, lock)
+
 
 class LaneWorker(Worker):
-    """Procrastinate's worker for a lane, which knows what it runs."""
+    """Procrastinate's worker for a lane, which knows what it runs.
 
-    def __init__(self, queue: App, lane: Lane) -> None:
+    Args:
+        queue: the queue.
+        lane: the lane.
+        jobs: gives back what it could not finish.
+        stop_seconds: seconds after which it gives back its job when it is asked to end.
+    """
+
+    def __init__(self, queue: App, lane: Lane, jobs: PresentJobs, stop_seconds: float) -> None:
         super().__init__(
             queue,
             queues=[lane.value],
             name=lane.value,
             concurrency=1,
             fetch_job_polling_interval=POLLING,
+            shutdown_graceful_timeout=stop_seconds,
             update_heartbeat_interval=_NEVER,
             stalled_worker_timeout=_NEVER,
             delete_jobs="successful",
             install_signal_handlers=False,
             worker_middleware=[self._noted],
         )
+        self._jobs = jobs
         self._running: set[int] = set()
         self._is_ending = False
 
@@ -79,12 +106,12 @@ class LaneWorker(Worker):
         return self.worker_id is not None and not (self._is_ending and not self._running)
 
     def stop(self) -> None:
-        """End after the current job."""
+        """End after the current job, or once it is given back."""
         self._is_ending = True
         super().stop()  # type: ignore[no-untyped-call]
 
     async def run(self) -> None:
-        """Work until this is cancelled; the current job is finished first."""
+        """Work until this is cancelled; the current job is finished first, or given back."""
         await super().run()  # type: ignore[no-untyped-call]
 
     async def _noted(self, run: Callable[[], Awaitable[Any]], context: JobContext, _: Worker) -> Any:  # noqa: ANN401
@@ -92,6 +119,9 @@ class LaneWorker(Worker):
         self._running.add(job_id)
         try:
             return await run()
+        except asyncio.CancelledError:  # there was no more time
+            self._jobs.unfinished[job_id] = self.worker_id
+            raise
         finally:
             self._running.discard(job_id)
 

@@ -13,7 +13,7 @@ from app.catalog.presence import ATTEMPTS
 from app.catalog.queue import ADVICE_TASK, CEILING, REFERENCE_TASK, VERDICT_TASK, Job, JobQueue
 from app.catalog.session import Database
 from app.domain.advice import Problem
-from app.domain.errors import DatabaseUnavailableError, InvalidDocumentError
+from app.domain.errors import DatabaseUnavailableError, InvalidDocumentError, SupersededError
 from app.domain.lanes import Lane, WrongLaneError
 from app.factory import Factory
 from app.jobs.outcome import Outcome
@@ -198,7 +198,7 @@ async def _outcome(context: JobContext, work: Callable[[], Awaitable[None]]) -> 
         return Outcome(is_heavy=True)
     except TimeoutError:
         return Outcome(is_heavy=True) if _lane(context) is Lane.LIGHT else Outcome(_TOO_HEAVY)
-    except (AdvisorError, InvalidDocumentError) as error:
+    except (AdvisorError, InvalidDocumentError, SupersededError) as error:
         return Outcome(Problem(getattr(error, "code", "unanswerable"), str(error)))
     except Exception:
         if context.job.attempts + 1 < ATTEMPTS:

@@ -1,5 +1,6 @@
 """What is seen of jobs: a line in the log, metrics and a span for each try, and never what a job is about."""
 
+import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager
@@ -11,6 +12,7 @@ from opentelemetry.trace import Span, SpanKind, Tracer
 from procrastinate import JobContext
 from prometheus_client import CollectorRegistry
 
+from app.domain.advice import Problem
 from app.jobs.outcome import Outcome
 from app.log import bound
 from app.telemetry import UNTRACED, JobMetrics
@@ -20,8 +22,9 @@ _log = structlog.get_logger(__name__)
 
 Task = Callable[..., Awaitable[Outcome]]
 
-#: The first number of a try, and the word for a try that failed with another one to come.
-_FIRST, _RETRIED = 1, "retried"
+#: The first number of a try, and the words for a try that failed with another one to come, and for one that was given
+#: back because its worker ends.
+_FIRST, _RETRIED, _GIVEN_BACK = 1, "retried", "given_back"
 
 
 class JobWatch:
@@ -46,13 +49,17 @@ class JobWatch:
             enqueued_at: float | None = None,
             **arguments: Any,  # noqa: ANN401 -- the task's own
         ) -> None:
-            one, outcome = _Try.of(context, enqueued_at), None
+            one, word, problem = _Try.of(context, enqueued_at), _RETRIED, None
             in_trace = span(self._tracer, f"job {one.task}", SpanKind.CONSUMER, context_of(traceparent))
             with bound(job_id=context.job.id, request_id=request_id), in_trace as current:
                 try:
                     outcome = await task(context, **arguments)
+                    word, problem = outcome.word, outcome.problem
+                except asyncio.CancelledError:
+                    word = _GIVEN_BACK
+                    raise
                 finally:
-                    self._note(one, outcome, current)
+                    self._note(one, word, problem, current)
 
         return run
 
@@ -60,15 +67,14 @@ class JobWatch:
         """A span for a step of the job that runs."""
         return span(self._tracer, name)
 
-    def _note(self, one: "_Try", outcome: Outcome | None, current: Span) -> None:
-        word = _RETRIED if outcome is None else outcome.word
-        problem = None if outcome is None or outcome.problem is None else outcome.problem.code
+    def _note(self, one: "_Try", word: str, problem: Problem | None, current: Span) -> None:
+        code = None if problem is None else problem.code
         ran = time.perf_counter() - one.start
         if one.number == _FIRST:
             self.metrics.waited(one.task, one.lane, one.waited)
         self.metrics.ended(one.task, one.lane, word, ran)
         current.set_attributes({"aegis.lane": one.lane, "aegis.try": one.number, "aegis.outcome": word})
-        fields = {"task": one.task, "lane": one.lane, "try": one.number, "outcome": word, "problem": problem}
+        fields = {"task": one.task, "lane": one.lane, "try": one.number, "outcome": word, "problem": code}
         _log.info("job ended", **fields, waited_ms=round(one.waited * 1e3, 1), ran_ms=round(ran * 1e3, 1))
 
 

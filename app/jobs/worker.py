@@ -35,7 +35,7 @@ LIGHT_SECONDS = 2.0
 
 
 async def run_worker(settings: Settings) -> None:
-    """Work until SIGTERM or SIGINT; the current job is finished first."""
+    """Work until SIGTERM or SIGINT. The current jobs are finished first, or given back after `stop_seconds`."""
     with tracer_for(settings.traces_endpoint, "aegis-worker") as tracer:
         await _run_worker(settings, tracer)
 
@@ -72,7 +72,7 @@ async def _run_worker(settings: Settings, tracer: Tracer) -> None:
                     asyncio.create_task(keep_heads_signed(database, queue, signer)),
                     asyncio.create_task(deliverer.run()),
                 ]
-                await _work(queue, presence, children)
+                await _work(queue, presence, children, settings.stop_seconds)
                 for task in beside:
                     task.cancel()
     finally:
@@ -107,10 +107,10 @@ def metrics_served(settings: Settings, registry: CollectorRegistry) -> Iterator[
         thread.join()
 
 
-async def _work(queue: App, presence: Presence, children: Mapping[Lane, ChildProcess]) -> None:
+async def _work(queue: App, presence: Presence, children: Mapping[Lane, ChildProcess], stop_seconds: float) -> None:
     """Run the jobs of both lanes until SIGTERM or SIGINT."""
-    queue.job_manager = PresentJobs(queue, presence)
-    workers = [LaneWorker(queue, lane) for lane in Lane]
+    jobs = queue.job_manager = PresentJobs(queue, presence)
+    workers = [LaneWorker(queue, lane, jobs, stop_seconds) for lane in Lane]
     presenting = asyncio.create_task(keep_present(presence, workers))
     lanes = [asyncio.create_task(worker.run()) for worker in workers]
     ending: list[asyncio.Task[None]] = []

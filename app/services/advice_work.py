@@ -10,6 +10,7 @@ from app.catalog.stores.references import ReferenceStore
 from app.domain.advice import Advice, AdviceQuestion, Problem, Status
 from app.domain.configurations import PackedConfigurations
 from app.domain.entries import AttributeOutline
+from app.domain.errors import SupersededError
 from app.domain.lanes import Lane, WrongLaneError
 from app.services.advice_input import AdviceInput, RecentInputs
 from app.services.costs import advice_cost, lane_of
@@ -43,11 +44,14 @@ class AdviceWork:
         that stores the last reference enqueues the advice again.
 
         Raises:
+            SupersededError: another version of the service was asked, whose model is not that of this one.
             WrongLaneError: the computation will take too long for its lane.
         """
         advice = await self._advice.find(advice_id)
         if advice is None or advice.status is Status.SUCCEEDED or not await self._contents.pin(advice.version_id):
             return None
+        if advice.model_version != MODEL_VERSION and not await self._advice.answer_by(advice_id, MODEL_VERSION):
+            raise SupersededError("This question was answered by another version of the service: ask it again.")
         given = self._recent.find(advice)
         if given is None:
             given = await self._load(tenant, lane, advice)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from anyio import to_thread
 
-from app.catalog.migrations import newest_revision
+from app.catalog.revisions import newest_revision
 from app.catalog.stores.audit_log import AuditLogStore
 from app.catalog.stores.schema import SchemaStore
 from app.domain.audit import Place, SignedHead

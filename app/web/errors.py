@@ -27,6 +27,7 @@ from app.domain.errors import (
     RateExceededError,
     RefusalError,
     RoleNotAllowedError,
+    SchemaMismatchError,
     StaleVersionError,
     StorageFullError,
     TooManyGuessesError,
@@ -94,6 +95,7 @@ STATUS: Mapping[type[RefusalError], tuple[int, str]] = {
     InterruptedWorkError: (503, "Interrupted"),
     OverloadedError: (503, "Overloaded"),
     IssuerUnavailableError: (503, "Issuer unavailable"),
+    SchemaMismatchError: (503, "Schema mismatch"),
     DatabaseUnavailableError: (503, "Database unavailable"),
     StorageFullError: (507, "Storage full"),
 }

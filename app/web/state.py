@@ -1,5 +1,6 @@
 """The state of the process, which every route may use."""
 
+from asyncio import Event
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any
@@ -54,6 +55,7 @@ class State:
         signer: signs receipts; None if there is no key.
         read: what the console has made of the versions that were read lately.
         answers: what it has made of answers.
+        ending: set once the process is asked to end.
     """
 
     database: Database
@@ -80,6 +82,7 @@ class State:
     signer: Signer | None = None
     read: Recent[Any] = field(default_factory=Recent)
     answers: Recent[Any] = field(default_factory=lambda: Recent(MOST_OF_ANSWERS))
+    ending: Event = field(default_factory=Event)
 
 
 def get_state(request: Request) -> State:

@@ -8,6 +8,7 @@ import time
 from urllib.parse import urlsplit
 
 import httpx
+import pytest
 
 from tests.running import serving
 from tests.service import ACCEPTED, example_entry
@@ -50,3 +51,29 @@ def test_whoever_waits_gets_202_with_the_id_and_running_uploads_503(database_url
     assert headers.startswith(b"HTTP/1.1 503 ")
     assert b"application/problem+json" in headers
     assert json.loads(body)["code"] == "interrupted"
+
+
+def test_an_api_that_is_asked_to_end_goes_on_for_a_while_but_is_not_ready(database_url):
+    with serving(database_url=database_url, drain_seconds="300") as (api, server):
+        assert api.get("/readyz").status_code == 200
+        upload = begun_upload(api)
+        server.send_signal(signal.SIGTERM)
+        while (refused := httpx.get(f"{api.base_url}/readyz")).status_code == 200:  # each on a new connection
+            time.sleep(0.1)
+        assert (refused.status_code, refused.json()["code"]) == (503, "interrupted")
+        assert httpx.get(f"{api.base_url}/healthz").status_code == 200
+        assert httpx.get(f"{api.base_url}/v1/entries").status_code == 200
+        upload.sendall(json.dumps(example_entry(name="slow")).encode()[-10:])
+        assert upload.recv(65536).startswith(b"HTTP/1.1 201 ")
+        upload.close()
+        server.kill()
+
+
+@pytest.mark.long
+def test_an_api_that_has_gone_on_for_long_enough_ends(database_url):
+    with serving(database_url=database_url, drain_seconds="0.5") as (api, server):
+        server.send_signal(signal.SIGTERM)
+        server.communicate(timeout=60)
+    assert server.returncode == -signal.SIGTERM  # uvicorn raises it again, once it has stopped well
+    with pytest.raises(httpx.ConnectError):
+        httpx.get(f"{api.base_url}/healthz")

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Query, Request, Response
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
 from app.api.describe import problems
-from app.domain.errors import DatabaseUnavailableError, NoWorkerError
+from app.domain.errors import DatabaseUnavailableError, InterruptedWorkError, NoWorkerError, SchemaMismatchError
 from app.web.state import StateDependency
 
 router = APIRouter(tags=["operation"])
@@ -39,12 +39,17 @@ async def read_readiness(
         Literal["workers"] | None, Query(description="`workers`: without one, the answer is 503 instead of 200")
     ] = None,
 ) -> dict[str, str | int]:
-    """Answers 200 if the database answers in time, otherwise 503. `status` is `degraded` while no worker is heard of:
-    everything works then, but new questions wait.
+    """Answers 200 if the database answers in time and has a schema that this version works with, and until the process
+    is asked to end; otherwise 503. `status` is `degraded` while no worker is heard of: everything works then, but new
+    questions wait.
     """
+    if state.ending.is_set():
+        raise InterruptedWorkError("This process ends soon: send no more requests to it.")
     pulse = await state.probe.pulse()
     if pulse is None:
         raise DatabaseUnavailableError("The catalogue's database does not answer.")
+    if pulse.mismatch is not None:
+        raise SchemaMismatchError(pulse.mismatch)
     if pulse.workers == 0 and require is not None:
         raise NoWorkerError("The database answers, but no worker has been heard of in the last seconds.")
     return {"status": "ready" if pulse.workers else "degraded", "workers": pulse.workers}

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, Text, and_, bindparam, cast, column, func, select, update
+from sqlalchemy import ColumnElement, Select, Text, and_, bindparam, cast, column, exists, func, select, update
 from sqlalchemy.dialects.postgresql import JSONB, insert
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import InstrumentedAttribute
@@ -93,6 +93,11 @@ class AdviceStore:
         """Mark an advice as queued again, unless it is answered."""
         await self._change(advice_id, status=Status.QUEUED.value)
 
+    async def answer_by(self, advice_id: str, model_version: str) -> bool:
+        """Note that another model will answer; False if it answers the same question elsewhere."""
+        values = {"wanted": uuid.UUID(advice_id), "model": model_version}
+        return (await self._session.execute(_ANSWER_BY, values)).first() is not None
+
     async def start(self, advice_id: str) -> None:
         """Mark an advice as running, unless it is answered."""
         await self._change(advice_id, status=Status.RUNNING.value)
@@ -142,6 +147,20 @@ _ADD = (
 _UNANSWERED = (
     update(_TABLE)
     .where(_TABLE.c.id == bindparam("wanted"), _TABLE.c.status != Status.SUCCEEDED.value)
+    .returning(_TABLE.c.id)
+)
+_OTHER = _TABLE.alias("other")
+_ANSWER_BY = (
+    update(_TABLE)
+    .values(model_version=bindparam("model"))
+    .where(
+        _TABLE.c.id == bindparam("wanted"),
+        ~exists().where(
+            _OTHER.c.version_id == _TABLE.c.version_id,
+            _OTHER.c.question_digest == _TABLE.c.question_digest,
+            _OTHER.c.model_version == bindparam("model"),
+        ),
+    )
     .returning(_TABLE.c.id)
 )
 _ANNOUNCE_WAITING = (

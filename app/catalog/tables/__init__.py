@@ -4,6 +4,7 @@ from app.catalog.tables.advice import AdviceRow
 from app.catalog.tables.api_key import ApiKeyRow
 from app.catalog.tables.audit import AuditHeadRow, AuditKeyRow, AuditLinkRow, AuditRecordRow
 from app.catalog.tables.base import Base
+from app.catalog.tables.compatible_revision import CompatibleRevisionRow
 from app.catalog.tables.configuration_table import ConfigurationTableRow
 from app.catalog.tables.console_session import ConsoleSessionRow
 from app.catalog.tables.count_table import CountTableRow
@@ -32,6 +33,7 @@ __all__ = [
     "AuditLinkRow",
     "AuditRecordRow",
     "Base",
+    "CompatibleRevisionRow",
     "ConfigurationTableRow",
     "ConsoleSessionRow",
     "CountTableRow",

@@ -1,0 +1,93 @@
+"""The version of the service before the newest migration, from the history of this repository."""
+
+import io
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.running import environment
+
+ROOT = Path(__file__).parents[1]
+REVISIONS = "migrations/versions"
+_REVISION = re.compile(r"^revision = ['\"](\w+)", re.MULTILINE)
+_BEFORE = re.compile(r"^down_revision = ['\"](\w+)", re.MULTILINE)
+
+
+def git(*arguments: str) -> bytes:
+    """What git prints; skips the test where there is no history to read."""
+    try:
+        ran = subprocess.run([shutil.which("git") or "git", *arguments], cwd=ROOT, capture_output=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("there is no history here: clone the repository with git to test versions side by side")
+    return ran.stdout
+
+
+def chain(texts: list[str]) -> list[str]:
+    """The revisions in their order; none if they are not one line."""
+    after = {}
+    for text in texts:
+        before = _BEFORE.search(text)
+        after[before[1] if before else ""] = _REVISION.search(text)[1]
+    ordered, last = [], ""
+    while last in after:
+        last = after[last]
+        ordered.append(last)
+    return ordered if len(ordered) == len(texts) else []
+
+
+def revisions_at(commit: str) -> list[str]:
+    """The revisions of a commit."""
+    with tarfile.open(fileobj=io.BytesIO(git("archive", commit, REVISIONS))) as archive:
+        files = [archive.extractfile(member) for member in archive.getmembers() if member.name.endswith(".py")]
+        return chain([file.read().decode() for file in files if file])
+
+
+def here() -> list[str]:
+    """The revisions of this checkout."""
+    return chain([path.read_text() for path in (ROOT / REVISIONS).glob("*.py")])
+
+
+def previous_commit() -> str:
+    """The newest commit whose revisions are the first ones of those here, but not all."""
+    now = here()
+    changes = git("log", "--first-parent", "--max-count=20", "--format=%H", "--", REVISIONS).decode().split()
+    for commit in (each for change in changes for each in (change, f"{change}^")):
+        there = revisions_at(commit)
+        if there and there != now and there == now[: len(there)]:
+            return commit
+    pytest.skip("the history does not reach back to the newest migration: this clone is shallow")
+
+
+class PreviousVersion:
+    """The code of the previous version, run by the same interpreter.
+
+    Attributes:
+        tree: its checkout.
+        revision: the revision of the schema that it was made for.
+    """
+
+    def __init__(self, tree: Path, commit: str) -> None:
+        with tarfile.open(fileobj=io.BytesIO(git("archive", commit))) as archive:
+            archive.extractall(tree, filter="data")
+        self.tree = tree
+        self.revision = revisions_at(commit)[-1]
+
+    @property
+    def path(self) -> str:
+        """Where Python finds its packages before those that are installed."""
+        return os.pathsep.join(str(self.tree / place) for place in (".", "advisor/src", "sdk/src"))
+
+    def files(self) -> Iterator[Path]:
+        """Where its packages come from when it runs."""
+        said = "import app, aegis_advisor, aegis_sdk as sdk; print(app.__file__, aegis_advisor.__file__, sdk.__file__)"
+        environ = environment() | {"PYTHONPATH": self.path}
+        command = [sys.executable, "-c", said]
+        ran = subprocess.run(command, cwd=self.tree, env=environ, capture_output=True, text=True, check=True)
+        return map(Path, ran.stdout.split())
