@@ -1,5 +1,7 @@
 """Alembic's environment for the catalogue: migrations run online, one at a time."""
 
+import time
+
 from alembic import context
 from alembic.runtime.migration import MigrationContext, MigrationInfo
 from sqlalchemy import create_engine, text
@@ -50,7 +52,10 @@ def migrate(connection: Connection) -> None:
         transaction_per_migration=True,
         on_version_apply=note_compatibility,
     )
-    connection.execute(text("SELECT pg_advisory_lock(:lock)"), {"lock": MIGRATION_LOCK})
+    # Whoever waited within a statement would hold up indexes that the other builds concurrently, for ever.
+    while not connection.scalar(text("SELECT pg_try_advisory_lock(:lock)"), {"lock": MIGRATION_LOCK}):
+        connection.rollback()
+        time.sleep(0.1)
     connection.execute(text(LOCK_TIMEOUT))
     connection.commit()
     try:

@@ -2,11 +2,15 @@
 
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Final
 
 from app.catalog.stores.retention import PART, RetentionStore
 from app.domain.webhooks import KEPT
 from app.services.data_request_work import DataRequestWork
 from app.services.idempotency import IdempotencyService
+
+#: How long jobs are kept that failed for good, for whoever looks for the reason.
+FAILED_JOBS_KEPT: Final = timedelta(days=7)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +43,7 @@ class RetentionService:
         deleted = await self._idempotency.forget(PART)
         deleted += await self._store.delete_deliveries(KEPT)
         deleted += await self._store.delete_sessions()
+        deleted += await self._store.delete_failed_jobs(FAILED_JOBS_KEPT)
         # Of jobs that died before they could, or of workers of an older version.
         deleted += await self._requests.settle()
         if retention.request_days is not None:

@@ -52,6 +52,14 @@ _DELIVERIES = text(
     "ORDER BY created_at LIMIT :part FOR UPDATE SKIP LOCKED) RETURNING id"
 )
 
+# Those that succeed are deleted as they end; their events go with them.
+_FAILED_JOBS = text(
+    "DELETE FROM procrastinate_jobs AS job WHERE id IN (SELECT id FROM procrastinate_jobs AS old "
+    "WHERE status NOT IN ('todo', 'doing') AND NOT EXISTS "
+    "(SELECT FROM procrastinate_events WHERE job_id = old.id AND at > now() - :age) "
+    "ORDER BY id LIMIT :part FOR UPDATE SKIP LOCKED) RETURNING id"
+)
+
 _SESSIONS = text(
     "DELETE FROM console_session WHERE token_hash IN (SELECT token_hash FROM console_session "
     "WHERE expires_at < now() LIMIT :part FOR UPDATE SKIP LOCKED) RETURNING expires_at"
@@ -85,6 +93,10 @@ class RetentionStore:
         """Delete some deliveries that are older; how many they were."""
         deleted = await self._session.execute(_DELIVERIES, {"age": age, "part": PART})
         return len(deleted.all())
+
+    async def delete_failed_jobs(self, age: timedelta) -> int:
+        """Delete some jobs that failed before; how many they were."""
+        return len((await self._session.execute(_FAILED_JOBS, {"age": age, "part": PART})).all())
 
     async def delete_sessions(self) -> int:
         """Delete some sessions that have expired; how many they were."""

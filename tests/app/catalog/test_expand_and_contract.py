@@ -1,18 +1,24 @@
 """Migrations leave what the versions need that run already, and block nobody for long."""
 
+import re
 import shutil
 import threading
+from contextlib import contextmanager
 
 import psycopg
 import pytest
 from alembic import command
 from alembic.script import ScriptDirectory
+from sqlalchemy import create_engine, event
+from sqlalchemy.engine import Engine
+from sqlalchemy.pool import NullPool
 
 from app.catalog import migrations
 from app.catalog.compatibility import AHEAD, BEHIND, mismatch, refuse_mismatch
 from app.catalog.migrations import upgrade
 from app.catalog.revisions import configuration, newest_revision
 from app.catalog.roles import DatabaseUrls
+from app.catalog.session import dialect_url
 from app.domain.errors import DatabaseUnavailableError, SchemaMismatchError
 from tests.app.catalog.schema_promises import Schema, broken
 from tests.postgres import SERVICE, as_role, create_database, drop_database
@@ -65,13 +71,42 @@ def revisions_since(first):
     return list(reversed(list(script.iterate_revisions("head", first))))
 
 
+@contextmanager
+def statements():
+    """The statements that run in the block, each in one line."""
+    seen = []
+
+    def note(_, __, statement, *___):
+        seen.append(" ".join(statement.split()))
+
+    event.listen(Engine, "before_cursor_execute", note)
+    yield seen
+    event.remove(Engine, "before_cursor_execute", note)
+
+
+def blocking_indexes(seen, tables):
+    """The statements that build indexes of these tables while nobody can write to them."""
+    built = re.compile(r"CREATE (?:UNIQUE )?INDEX (?!CONCURRENTLY).* ON (?:ONLY )?\"?(\w+)")
+    return [statement for statement in seen if (made := built.match(statement)) and made[1] in tables]
+
+
+def test_an_index_that_blocks_a_table_in_use_is_found(copy):
+    with statements() as seen, create_engine(dialect_url(copy), poolclass=NullPool).begin() as connection:
+        connection.exec_driver_sql("CREATE INDEX one ON advice (status)")
+        connection.exec_driver_sql("CREATE TABLE place (id int)")
+        connection.exec_driver_sql("CREATE INDEX two ON place (id)")
+    assert blocking_indexes(seen, {"advice", "entry"}) == ["CREATE INDEX one ON advice (status)"]
+
+
 def test_each_revision_leaves_what_the_one_before_needs_or_says_that_it_does_not(copy):
     config = configuration(copy)
     command.downgrade(config, FIRST)
     assert revisions_since(FIRST)
     for revision in revisions_since(FIRST):
         before = schema(copy)
-        command.upgrade(config, revision.revision)
+        with statements() as seen:
+            command.upgrade(config, revision.revision)
+        assert blocking_indexes(seen, before.tables) == []
         if getattr(revision.module, "ends_compatibility", False):
             assert compatible(copy) == {revision.revision}
             continue

@@ -122,7 +122,7 @@ def test_a_migration_waits_for_another(empty_url):
     with psycopg.connect(empty_url) as other:
         other.execute("SELECT pg_advisory_xact_lock(6120901)")
         with subprocess.Popen([sys.executable, "-c", script, empty_url, empty_url]) as migrating:
-            while not ask(empty_url, "SELECT 1 FROM pg_stat_activity WHERE wait_event = 'advisory'"):
+            while not ask(empty_url, "SELECT 1 FROM pg_stat_activity WHERE query LIKE 'SELECT pg_try_advisory_lock%'"):
                 assert migrating.poll() is None
             assert structure(empty_url) == set()
             other.rollback()

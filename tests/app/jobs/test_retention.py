@@ -1,13 +1,17 @@
 """What is kept only for some time."""
 
 import asyncio
+import re
+from datetime import timedelta
+from pathlib import Path
 
 import psycopg
 import pytest
+from sqlalchemy import text
 
 from app.catalog.queue import queue_app
 from app.catalog.session import Database
-from app.catalog.stores.retention import PART
+from app.catalog.stores.retention import _DELIVERIES, _OLD_ADVICE, _SESSIONS, PART
 from app.domain.tenants import TenantPolicy
 from app.jobs.retention import sweep
 from app.services.retention import Retention
@@ -142,3 +146,58 @@ async def test_deliveries_that_somebody_changes_are_left_for_the_next_time(old_d
         changing.execute("SELECT 1 FROM delivery LIMIT 2 FOR UPDATE")
         assert await asyncio.wait_for(swept(), 10) == old_deliveries - 2
     assert await swept() == 2
+
+
+async def test_jobs_that_failed_go_after_a_week_with_their_events_and_others_stay(database_url, swept):
+    execute(
+        database_url,
+        "INSERT INTO procrastinate_jobs (queue_name, task_name, status) "
+        "SELECT 'heavy', status, status::procrastinate_job_status "
+        "FROM unnest(ARRAY['failed', 'aborted', 'cancelled', 'todo', 'doing']) AS status",
+    )
+    execute(
+        database_url, "INSERT INTO procrastinate_events (job_id, type) SELECT id, 'started' FROM procrastinate_jobs"
+    )
+    assert await swept() == 0
+    execute(database_url, "UPDATE procrastinate_events SET at = at - interval '8 days'")
+    assert await swept() == 3
+    kept = execute(database_url, "SELECT task_name FROM procrastinate_jobs ORDER BY 1").fetchall()
+    assert [name for (name,) in kept] == ["doing", "todo"]
+    events = "SELECT count(DISTINCT job_id) FROM procrastinate_events"
+    assert execute(database_url, events).fetchone() == (2,)
+
+
+async def test_all_sessions_that_have_expired_go(database_url, swept):
+    execute(
+        database_url,
+        "INSERT INTO console_session (token_hash, issuer, tenant, roles, subject, expires_at) "
+        "SELECT decode(md5(number::text), 'hex'), 'i', 't', '{consumer}', 's', now() + number * interval '1 s' "
+        f"FROM generate_series(-{PART}, 100) AS number",
+    )
+    assert await swept() == PART + 1
+
+
+#: What sweeps look for, and the index by which they find it.
+INDEXES = {
+    _OLD_ADVICE: "ix_advice_finished",
+    _DELIVERIES: "ix_delivery_created_at",
+    _SESSIONS: "ix_console_session_expires_at",
+}
+
+
+@pytest.mark.parametrize(("statement", "index"), INDEXES.items(), ids=INDEXES.values())
+async def test_what_is_old_is_found_by_an_index(database, statement, index):
+    given = {"age": timedelta(days=9), "part": PART, "open": ["requested"]}
+    known = {name: value for name, value in given.items() if f":{name}" in statement.text}
+    async with database.transaction() as session:
+        await session.execute(text("SET LOCAL enable_seqscan = off"))
+        plan = (await session.execute(text(f"EXPLAIN {statement.text}"), known)).scalars().all()
+    assert any(index in line for line in plan), "\n".join(plan)
+
+
+async def test_everything_in_the_database_is_said_to_go_or_to_stay(owner_url):
+    operations = (Path(__file__).parents[3] / "docs/operations.md").read_text(encoding="utf-8")
+    section = operations.partition("## How long things are kept")[2].partition("\n## ")[0]
+    said = set(re.findall(r"`(\w+)`", section))
+    tables = execute(owner_url, "SELECT tablename FROM pg_tables WHERE schemaname = 'public'").fetchall()
+    assert {name for (name,) in tables} - said == set()

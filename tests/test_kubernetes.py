@@ -1,0 +1,210 @@
+"""Checks of the manifests for Kubernetes, by its own schemas and against the composition. No cluster is needed."""
+
+import copy
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import kubernetes_validate
+import pytest
+import yaml
+
+from app.main import ANSWER_SECONDS
+from tests.test_containers import COMMANDS, COMPOSE, DOCKERFILE, ROOT, aegis_services
+from tests.test_containers import Settings as ServiceSettings
+
+FOLDER = ROOT / "docs/kubernetes"
+KUSTOMIZATION = yaml.safe_load((FOLDER / "kustomization.yaml").read_text())
+MANIFESTS = [
+    manifest for name in KUSTOMIZATION["resources"] for manifest in yaml.safe_load_all((FOLDER / name).read_text())
+]
+#: The newest version of Kubernetes whose schemas are there, and one that many still have.
+VERSIONS = (kubernetes_validate.latest_version(), "1.30")
+#: Seconds that a process has to end besides those for what it does.
+TO_END = 2
+
+
+def title(manifest: dict[str, Any]) -> str:
+    return f"{manifest['kind']} {manifest['metadata']['name']}"
+
+
+def pods() -> dict[str, dict[str, Any]]:
+    """The templates of all pods, by their component."""
+    templates = [m["spec"]["template"] for m in MANIFESTS if m["kind"] in {"Deployment", "Job"}]
+    return {template["metadata"]["labels"]["app.kubernetes.io/component"]: template for template in templates}
+
+
+def containers(component: str) -> Iterator[dict[str, Any]]:
+    spec = pods()[component]["spec"]
+    yield from (*spec.get("initContainers", ()), *spec["containers"])
+
+
+def variables(container: dict[str, Any]) -> dict[str, str]:
+    """What a container has in its environment."""
+    [common] = [manifest["data"] for manifest in MANIFESTS if manifest["kind"] == "ConfigMap"]
+    assert container["envFrom"] == [{"configMapRef": {"name": "aegis-settings"}}]
+    return common | {each["name"]: each["value"] for each in container.get("env", ())}
+
+
+def secrets(component: str) -> dict[str, str]:
+    """The names of the secrets that a pod has, by their volumes."""
+    volumes = pods()[component]["spec"]["volumes"]
+    return {volume["name"]: volume["secret"]["secretName"] for volume in volumes if "secret" in volume}
+
+
+each_pod = pytest.mark.parametrize("component", pods())
+
+
+def test_the_kustomization_has_every_file():
+    assert set(KUSTOMIZATION) == {"apiVersion", "kind", "resources"}
+    files = {path.name for path in FOLDER.glob("*.yaml")} - {"kustomization.yaml"}
+    assert set(KUSTOMIZATION["resources"]) == files
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("manifest", MANIFESTS, ids=title)
+def test_kubernetes_knows_every_field(manifest, version):
+    kubernetes_validate.validate(manifest, version, strict=True)
+
+
+@pytest.mark.parametrize(
+    ("path", "name", "value"),
+    [
+        (("spec",), "replica", 2),
+        (("spec", "template", "spec"), "enableServiceLink", False),
+        (("spec", "template", "spec", "containers", 0), "readynessProbe", {}),
+        (("spec", "template", "spec", "containers", 0, "securityContext"), "readOnlyRootFileSystem", True),
+        (("spec",), "replicas", "two"),
+    ],
+)
+def test_a_field_that_there_is_not_is_found(path, name, value):
+    wrong = copy.deepcopy(next(manifest for manifest in MANIFESTS if manifest["kind"] == "Deployment"))
+    place = wrong
+    for step in path:
+        place = place[step]
+    place[name] = value
+    with pytest.raises(kubernetes_validate.ValidationError):
+        kubernetes_validate.validate(wrong, VERSIONS[0], strict=True)
+
+
+@each_pod
+def test_every_pod_is_confined_as_the_composition_is(component):
+    spec = pods()[component]["spec"]
+    assert spec["automountServiceAccountToken"] is False
+    pod = spec["securityContext"]
+    assert (pod["runAsNonRoot"], pod["seccompProfile"]) == (True, {"type": "RuntimeDefault"})
+    assert f"USER {pod['runAsUser']}:{pod['runAsGroup']}\n" in DOCKERFILE
+    for container in containers(component):
+        assert container["securityContext"] == {
+            "allowPrivilegeEscalation": False,
+            "readOnlyRootFilesystem": True,
+            "capabilities": {"drop": ["ALL"]},
+        }
+        assert {"requests", "limits"} == set(container["resources"])
+        assert container["resources"]["limits"].keys() == {"memory"}
+
+
+@each_pod
+def test_variables_of_kubernetes_itself_are_not_taken_for_settings(component):
+    """A service named `aegis` would otherwise set AEGIS_PORT."""
+    assert pods()[component]["spec"]["enableServiceLinks"] is False
+
+
+@each_pod
+def test_every_container_runs_a_command_of_the_image_with_settings_that_there_are(component):
+    known = {f"AEGIS_{name.upper()}" for name in ServiceSettings.model_fields}
+    for container in containers(component):
+        assert container["image"] == COMPOSE["services"]["api"]["image"]
+        assert container["args"][0] in COMMANDS
+        assert set(variables(container)) <= known
+
+
+def test_what_the_composition_sets_is_set_here():
+    composed = set().union(*(service["environment"] for service in aegis_services().values()))
+    here = set().union(*(variables(container) for component in pods() for container in containers(component)))
+    # Here, the first key is made by a command, and shown to whoever runs it.
+    assert composed - here == {"AEGIS_FIRST_KEY_FILE"}
+
+
+@each_pod
+def test_every_secret_is_a_file_that_is_there(component):
+    volumes = {volume["name"] for volume in pods()[component]["spec"]["volumes"]}
+    for container in containers(component):
+        mounts = {mount["name"]: mount["mountPath"] for mount in container["volumeMounts"]}
+        assert set(mounts) <= volumes
+        files = {value for name, value in variables(container).items() if name.endswith("_FILE")}
+        assert {str(Path(file).parent) for file in files} == set(mounts.values()) - {"/tmp"}
+        assert all(mount.get("readOnly") for mount in container["volumeMounts"] if mount["mountPath"] != "/tmp")
+    urls = [
+        value for container in containers(component) for name, value in variables(container).items() if "URL" in name
+    ]
+    assert urls
+    assert not [url for url in urls if urlsplit(url).password]
+
+
+def test_only_the_migration_has_what_the_owner_of_the_database_may_do():
+    for component in pods():
+        names = set().union(*(variables(container) for container in containers(component)))
+        assert ("aegis-owner-password" in secrets(component).values()) == (component == "migrate")
+        assert ("AEGIS_OWNER_DATABASE_URL" in names) == (component == "migrate")
+        assert ("aegis-audit-key" in secrets(component).values()) == (component != "migrate")
+
+
+@pytest.mark.parametrize("component", ["api", "worker"])
+def test_nothing_starts_before_the_database_is_migrated(component):
+    first, _ = containers(component)
+    assert first["args"][:2] == ["migrate", "--wait"]
+
+
+@pytest.mark.parametrize("component", ["api", "worker"])
+def test_pods_have_the_time_that_the_service_takes_to_end(component):
+    spec = pods()[component]["spec"]
+    settings = variables(spec["containers"][0])
+    needed = float(settings.get("AEGIS_STOP_SECONDS", 0)) if component == "worker" else ANSWER_SECONDS
+    needed += float(settings.get("AEGIS_DRAIN_SECONDS", 0)) + TO_END
+    assert needed < spec["terminationGracePeriodSeconds"]
+
+
+def test_the_api_is_unready_for_longer_than_it_takes_to_notice():
+    [container] = pods()["api"]["spec"]["containers"]
+    probe = container["readinessProbe"]
+    noticed = probe["periodSeconds"] * probe["failureThreshold"]
+    assert noticed < float(variables(container)["AEGIS_DRAIN_SECONDS"])
+    assert probe["httpGet"]["path"] == "/readyz"
+    assert {container[name]["httpGet"]["path"] for name in ("livenessProbe", "startupProbe")} == {"/healthz"}
+
+
+def test_the_worker_s_probe_asks_where_it_shows_its_metrics():
+    [container] = pods()["worker"]["spec"]["containers"]
+    [port] = container["ports"]
+    assert str(port["containerPort"]) == variables(container)["AEGIS_WORKER_METRICS_PORT"]
+    assert container["readinessProbe"]["httpGet"] == {"path": "/metrics", "port": port["name"]}
+
+
+def selectors(manifest: dict[str, Any]) -> Iterator[dict[str, str]]:
+    """Which pods of ours a manifest is about."""
+    spec = manifest["spec"]
+    for name in ("selector", "podSelector"):
+        if name in spec:
+            yield spec[name].get("matchLabels", spec[name])
+
+
+@pytest.mark.parametrize("manifest", [one for one in MANIFESTS if one["kind"] not in {"ConfigMap", "Job"}], ids=title)
+def test_every_selector_selects_the_pods_of_one_component(manifest):
+    for selector in selectors(manifest):
+        chosen = [name for name, pod in pods().items() if selector.items() <= pod["metadata"]["labels"].items()]
+        assert len(chosen) == 1
+        assert selector["app.kubernetes.io/name"] == "aegis"
+
+
+@each_pod
+def test_every_pod_has_a_policy_for_the_network_that_names_ports_that_there_are(component):
+    [policy] = [
+        manifest
+        for manifest in MANIFESTS
+        if manifest["kind"] == "NetworkPolicy" and component in manifest["metadata"]["name"]
+    ]
+    assert policy["spec"]["policyTypes"] == ["Ingress", "Egress"]
+    named = {port["name"] for container in containers(component) for port in container.get("ports", ())}
+    assert {port["port"] for rule in policy["spec"].get("ingress", ()) for port in rule["ports"]} == named
