@@ -5,6 +5,7 @@ import signal
 import socket
 import threading
 import time
+from contextlib import closing
 from urllib.parse import urlsplit
 
 import httpx
@@ -56,16 +57,18 @@ def test_whoever_waits_gets_202_with_the_id_and_running_uploads_503(database_url
 def test_an_api_that_is_asked_to_end_goes_on_for_a_while_but_is_not_ready(database_url):
     with serving(database_url=database_url, drain_seconds="300") as (api, server):
         assert api.get("/readyz").status_code == 200
-        upload = begun_upload(api)
-        server.send_signal(signal.SIGTERM)
-        while (refused := httpx.get(f"{api.base_url}/readyz")).status_code == 200:  # each on a new connection
-            time.sleep(0.1)
-        assert (refused.status_code, refused.json()["code"]) == (503, "interrupted")
-        assert httpx.get(f"{api.base_url}/healthz").status_code == 200
-        assert httpx.get(f"{api.base_url}/v1/entries").status_code == 200
-        upload.sendall(json.dumps(example_entry(name="slow")).encode()[-10:])
-        assert upload.recv(65536).startswith(b"HTTP/1.1 201 ")
-        upload.close()
+
+        def read(path):
+            return httpx.get(f"{api.base_url}{path}", timeout=60)  # on a new connection
+
+        with closing(begun_upload(api)) as upload:
+            server.send_signal(signal.SIGTERM)
+            while (refused := read("/readyz")).status_code == 200:
+                time.sleep(0.1)
+            assert (refused.status_code, refused.json()["code"]) == (503, "interrupted")
+            assert [read(path).status_code for path in ("/healthz", "/v1/entries")] == [200, 200]
+            upload.sendall(json.dumps(example_entry(name="slow")).encode()[-10:])
+            assert upload.recv(65536).startswith(b"HTTP/1.1 201 ")
         server.kill()
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.app.jobs.database import rows, until
 from tests.app.jobs.heavy import heavy_entry
-from tests.app.jobs.test_liveness import ended, signal_children
+from tests.app.jobs.test_liveness import signal_children
 from tests.app.jobs.test_recovery import descendants, runs
 from tests.running import line_with, process
 from tests.service import ask, publish
@@ -25,6 +25,12 @@ async def started(running):
     await asyncio.to_thread(line_with, running.stderr, "worker started")
 
 
+async def ended(running):
+    """The exit code of a worker that ends, and the lines of its log."""
+    _, errors = await asyncio.to_thread(running.communicate, timeout=120)
+    return running.returncode, [json.loads(line) for line in errors.splitlines()]
+
+
 def outcomes(lines, job_id):
     return [line["outcome"] for line in lines if line["event"] == "job ended" and line["job_id"] == job_id]
 
@@ -38,10 +44,8 @@ async def test_a_short_job_is_finished_before_its_worker_ends(api, database_url)
         signal_children(one, signal.SIGSTOP)  # otherwise it might be over before the signal
         one.terminate()
         signal_children(one, signal.SIGCONT)
-        _, errors = await asyncio.to_thread(one.communicate, timeout=120)
-    lines = [json.loads(line) for line in errors.splitlines()]
-    assert one.returncode == 0
-    assert outcomes(lines, job_id) == ["done"]
+        code, lines = await ended(one)
+    assert (code, outcomes(lines, job_id)) == (0, ["done"])
     assert rows(database_url, "SELECT 1 FROM procrastinate_jobs WHERE id = %s", job_id) == []
     assert rows(database_url, "SELECT 1 FROM procrastinate_workers") == []
 

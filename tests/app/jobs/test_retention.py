@@ -171,7 +171,7 @@ async def test_all_sessions_that_have_expired_go(database_url, swept):
     execute(
         database_url,
         "INSERT INTO console_session (token_hash, issuer, tenant, roles, subject, expires_at) "
-        "SELECT decode(md5(number::text), 'hex'), 'i', 't', '{consumer}', 's', now() + number * interval '1 s' "
+        "SELECT decode(md5(number::text), 'hex'), 'i', 't', '{consumer}', 's', now() + number * interval '1 h' "
         f"FROM generate_series(-{PART}, 100) AS number",
     )
     assert await swept() == PART + 1
