@@ -67,6 +67,6 @@ def serving(version: Version | None = None, **settings: str) -> Iterator[tuple[h
     """Run the API in a separate process without workers; yield a client and the process."""
     with (
         process("api", version=version, port="0", **settings) as server,
-        httpx.Client(base_url=address(server), timeout=30) as client,
+        httpx.Client(base_url=address(server), timeout=120) as client,
     ):
         yield client, server
