@@ -6,9 +6,11 @@ from collections.abc import Iterable
 from functools import partial
 from http import HTTPStatus
 from typing import Any, ClassVar
+from weakref import WeakKeyDictionary
 
 from uvicorn._types import ASGI3Application
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+from uvicorn.server import ServerState
 
 from app.process.answers import REQUEST_ID_HEADER, SAFE_HEADERS, request_id_of
 
@@ -30,6 +32,9 @@ WRITE_SECONDS = 30.0
 
 #: Seconds for which what a client still sends after its answer is read and thrown away.
 LINGERING_SECONDS = 5.0
+
+#: Of each server, the connections that wait for a request, or for the rest of its headers, the longest first.
+_WAITING: WeakKeyDictionary[ServerState, dict["Connection", None]] = WeakKeyDictionary()
 
 _TOO_MANY = "Too many clients are connected; try again in a second."
 
@@ -54,35 +59,34 @@ class Connection(HttpToolsProtocol):
     _outside_body = 0  # bytes since the last part of a body: headers, sizes of chunks, trailers
     _body_bytes = 0
     _was_paused = False
-    waits_since = 0.0  # the time of the loop; of use while `is_waiting()`
+    _waiting: dict["Connection", None]  # all that wait for a request, in order
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Accept the connection. If there are too many, the one that has waited longest for a request ends."""
         super().connection_made(transport)
         transport.set_write_buffer_limits(high=0)  # so that `pause_writing` tells of everything that is not read
+        self._waiting = _WAITING.setdefault(self.server_state, {})
         if len(self.connections) > self.connections_at_most and not self._end_longest_wait():
             self._refuse(503, "overloaded", _TOO_MANY)
         else:
-            self.waits_since = self.loop.time()
+            self._wait()
             self._start_timer(self.header_seconds, self._headers_too_slow)
 
-    def _end_longest_wait(self) -> bool:
-        """End the connection that has waited longest for a request; whether there is room for this one now."""
-        others = [one for one in self.connections if isinstance(one, Connection) and one is not self]
-        staying = [one for one in others if not one.transport.is_closing()]
-        if len(staying) < self.connections_at_most:
-            return True
-        waiting = [one for one in staying if one.is_waiting()]
-        if waiting:
-            min(waiting, key=lambda one: one.waits_since).give_way()
-        return bool(waiting)
+    def _wait(self) -> None:
+        """Wait for a request, as the last one of all that wait."""
+        self._waiting.pop(self, None)
+        self._waiting[self] = None
 
-    def is_waiting(self) -> bool:
-        """Whether no request has arrived that is not answered, or only a part of its headers."""
-        return self._in_headers and not self._is_answering()
+    def _end_longest_wait(self) -> bool:
+        """End the connection that has waited longest for a request, if there is one; whether there is."""
+        longest = next(iter(self._waiting), None)
+        if longest is not None:
+            longest.give_way()
+        return longest is not None
 
     def give_way(self) -> None:
-        """End this connection, so that another client can be served."""
+        """End this connection, which waits for a request, so that another client can be served."""
+        del self._waiting[self]
         if self._outside_body and self._refusal is None:
             self._refuse(503, "overloaded", _TOO_MANY)
         else:
@@ -90,6 +94,7 @@ class Connection(HttpToolsProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the connection."""
+        self._waiting.pop(self, None)
         self._stop_timer()
         self._stop_write_timer()
         super().connection_lost(exc)
@@ -137,6 +142,7 @@ class Connection(HttpToolsProtocol):
             self._refusal = 400, "malformed", "Send one Host header (RFC 9112, section 3.2)."
             raise RefusedError
         self._in_headers, self._outside_body, self._body_bytes = False, 0, 0
+        self._waiting.pop(self, None)
         self._start_timer(self.body_seconds, self._body_too_slow, self.body_seconds)
         super().on_headers_complete()
         self._was_paused = self.flow.read_paused
@@ -151,15 +157,19 @@ class Connection(HttpToolsProtocol):
     def on_message_complete(self) -> None:
         """The request has arrived whole."""
         self._stop_timer()
-        self.waits_since = self.loop.time()
         self._in_headers, self._outside_body = True, 0
         super().on_message_complete()
+        if not self._is_answering():
+            self._wait()
 
     def on_response_complete(self) -> None:
         """Wait a little for the rest of a request that is answered already, and then break the connection."""
         super().on_response_complete()
-        self.waits_since = self.loop.time()
-        if self.cycle.response_complete and not self._in_headers and not self.transport.is_closing():
+        if self._is_answering() or self.transport.is_closing():
+            return
+        if self._in_headers:
+            self._wait()
+        else:
             self._start_timer(self.lingering_seconds, self.transport.abort)
 
     def pause_writing(self) -> None:

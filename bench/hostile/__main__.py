@@ -1,0 +1,107 @@
+import argparse
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+from bench.hostile import __doc__ as about
+from bench.hostile.cases import from_json, prepared, to_json
+from bench.hostile.sending import LATE, Sender, Tally, send_all
+from bench.hostile.service import Service, serving
+from bench.measuring import heading, table
+
+#: The most memory in MB that any process may ever have had. An idle API has 200 MB, and each of the four bodies that
+#: are read at a time may have 64 MiB; a child that checks one has it as bytes, as text and as objects.
+MEMORY = 1_500.0
+
+
+def main() -> int:
+    options = argparse.ArgumentParser(prog="python -m bench.hostile", description=about)
+    options.add_argument("--cases", type=int, default=100_000, help="how many requests (default: 100000)")
+    options.add_argument("--first", type=int, default=0, help="number of the first one (default: 0)")
+    options.add_argument("--seed", type=int, default=1, help="draws the requests (default: 1)")
+    options.add_argument("--clients", type=int, default=4, help="how many connections send them (default: 4)")
+    options.add_argument("--wrong", type=Path, default=Path(".aegis/hostile"), help="directory for failing requests")
+    options.add_argument("--again", type=Path, help="send this failing request again instead")
+    given = options.parse_args()
+    with tempfile.TemporaryDirectory(prefix="aegis-hostile-") as directory, serving(Path(directory)) as service:
+        if given.again is not None:
+            return again(service, given.again)
+        return attack(service, range(given.first, given.first + given.cases), given.seed, given.clients, given.wrong)
+
+
+def again(service: Service, file: Path) -> int:
+    """Send a failing request again, and print what is answered."""
+    with closing(Sender(service.url, prepared(service.url))) as sender:
+        answer = sender.send(from_json(file.read_text(encoding="utf-8")))
+    print(answer.status, f"{answer.seconds:.2f} s", answer.body.decode("utf-8", "replace"))
+    print(*service.errors(), sep="\n")
+    return 1 if answer.is_failure or answer.seconds > LATE else 0
+
+
+def attack(service: Service, numbers: range, seed: int, clients: int, place: Path) -> int:
+    """Send the requests of these numbers, and print what became of the service; 0 if nothing is wrong."""
+    ids, start = prepared(service.url), time.monotonic()
+    before = service.memory()
+    tallies = send_all(service.url, ids, seed, _noted(numbers), clients)
+    after, errors = service.memory(), service.errors()
+    heading(f"Answers to {len(numbers):,} requests in {time.monotonic() - start:.0f} s")
+    _show_answers(tallies)
+    heading("Memory of the largest process of each kind, in MB")
+    _show_memory(before, after)
+    _keep(tallies, place)
+    for line in errors[:20]:
+        print(f"  {line[:500]}")
+    wrong = sum(len(tally.failed) + len(tally.late) for tally in tallies.values())
+    large = [kind for kind, (_, _, peak) in after.items() if peak > MEMORY]
+    print(f"\n{wrong} wrong answers; {len(errors)} errors in the log; too much memory: {', '.join(large) or 'none'}")
+    return 1 if wrong or errors or large else 0
+
+
+def _noted(numbers: range) -> Iterator[int]:
+    for number in numbers:
+        if number % 5_000 == 0:
+            print(f"{number - numbers.start:,} of {len(numbers):,}", file=sys.stderr, flush=True)
+        yield number
+
+
+def _show_answers(tallies: dict[str, Tally]) -> None:
+    columns = ("mutation", "requests", "2xx", "4xx", "5xx", "none", "failed", "late", "slowest (s)")
+    rows = [
+        [kind, *(f"{number:,}" for number in _numbers(tally)), *_wrong(tally), f"{tally.slowest:.2f}"]
+        for kind, tally in sorted(tallies.items())
+    ]
+    table(columns, rows)
+
+
+def _numbers(tally: Tally) -> tuple[int, ...]:
+    return (tally.answers.total(), *(tally.answers[status] for status in (2, 4, 5, 0)))
+
+
+def _wrong(tally: Tally) -> tuple[str, str]:
+    return str(len(tally.failed)), str(len(tally.late))
+
+
+def _show_memory(before: dict[str, tuple[int, float, float]], after: dict[str, tuple[int, float, float]]) -> None:
+    rows = [
+        [kind, str(number), f"{before.get(kind, (0, 0.0, 0.0))[2]:.0f}", f"{in_use:.0f}", f"{peak:.0f}"]
+        for kind, (number, in_use, peak) in after.items()
+    ]
+    table(("process", "number", "peak before", "in use after", "peak after"), rows)
+
+
+def _keep(tallies: dict[str, Tally], place: Path) -> None:
+    """Write what was answered wrongly to files, so that it can be sent again."""
+    wrong = [found for tally in tallies.values() for found in (*tally.failed, *tally.late)]
+    place.mkdir(parents=True, exist_ok=True)
+    for number, (one, answer) in enumerate(wrong[:100]):
+        file = place / f"{number:03}.json"
+        said = f"{answer.status} after {answer.seconds:.1f} s: {answer.body[:500].decode('utf-8', 'replace')}"
+        file.write_text(to_json(one, said), encoding="utf-8")
+        print(f"  {file}: {one.kind}, {one.method} {one.path}: {said[:200]}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

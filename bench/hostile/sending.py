@@ -1,0 +1,121 @@
+"""Sends the requests by several connections, and counts what is answered."""
+
+import http.client
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from bench.hostile.cases import Case, case
+
+#: Seconds after which an answer is late, and those after which it is no longer waited for.
+LATE, PATIENCE = 5.0, 60.0
+
+#: What stands in the only refusal that blames no input: the service has too much to do.
+_OVERLOADED = b'"code":"overloaded"'
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What was answered: the status (0 if there was none), the body and the seconds that it took."""
+
+    status: int
+    body: bytes
+    seconds: float
+
+    @property
+    def is_failure(self) -> bool:
+        """Whether no input may be answered like this."""
+        return self.status == 0 or (self.status >= 500 and _OVERLOADED not in self.body)
+
+
+@dataclass
+class Tally:
+    """The answers to one kind of mutation.
+
+    Attributes:
+        answers: how many there were of each class of statuses, such as 4.
+        slowest: the most seconds that one took.
+        failed: the requests that were answered as no input may be, with the answers.
+        late: those that were answered late.
+    """
+
+    answers: Counter[int] = field(default_factory=Counter)
+    slowest: float = 0.0
+    failed: list[tuple[Case, Answer]] = field(default_factory=list)
+    late: list[tuple[Case, Answer]] = field(default_factory=list)
+
+    def add(self, one: Case, answer: Answer) -> None:
+        """Count an answer."""
+        self.answers[answer.status // 100] += 1
+        self.slowest = max(self.slowest, answer.seconds)
+        if answer.is_failure:
+            self.failed.append((one, answer))
+        elif answer.seconds > LATE:
+            self.late.append((one, answer))
+
+
+class Sender:
+    """A connection of its own to a service, opened again if it breaks.
+
+    Args:
+        url: the service.
+        ids: by name, the ids that stand in paths.
+    """
+
+    def __init__(self, url: str, ids: dict[str, str]) -> None:
+        place = urlsplit(url)
+        self._connection = http.client.HTTPConnection(place.hostname or "", place.port, timeout=PATIENCE)
+        self._ids = ids
+
+    def send(self, one: Case) -> Answer:
+        """Send a request. One that meets a connection that the service has just closed is sent again."""
+        for _ in range(2):
+            start = time.perf_counter()
+            try:
+                self._connection.request(one.method, one.path.format(**self._ids), one.content, one.headers)
+                answer = self._connection.getresponse()
+                return Answer(answer.status, answer.read(), time.perf_counter() - start)
+            except (OSError, http.client.HTTPException) as error:
+                self._connection.close()
+                broken = Answer(0, repr(error).encode(), time.perf_counter() - start)
+        return broken
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._connection.close()
+
+
+def send_all(url: str, ids: dict[str, str], seed: int, numbers: Iterator[int], clients: int) -> dict[str, Tally]:
+    """Send the requests of these numbers by so many connections; what was answered, by kind of mutation."""
+    tallies: dict[str, Tally] = {}
+    lock = threading.Lock()
+
+    def next_number() -> int | None:
+        with lock:
+            return next(numbers, None)
+
+    def count(one: Case, answer: Answer) -> None:
+        with lock:
+            tallies.setdefault(one.kind, Tally()).add(one, answer)
+
+    threads = [
+        threading.Thread(target=_send_some, args=(Sender(url, ids), seed, next_number, count)) for _ in range(clients)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return tallies
+
+
+def _send_some(
+    sender: Sender, seed: int, next_number: Callable[[], int | None], count: Callable[[Case, Answer], None]
+) -> None:
+    with closing(sender):
+        while (number := next_number()) is not None:
+            one = case(seed, number)
+            count(one, sender.send(one))

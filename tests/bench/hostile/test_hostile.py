@@ -1,0 +1,50 @@
+"""A short form of `make fuzz`, and that it finds what it looks for."""
+
+import pytest
+
+from bench.hostile.cases import case, from_json, prepared, to_json
+from bench.hostile.mutations import MUTATIONS
+from bench.hostile.sending import LATE, Answer, Tally, send_all
+from tests.running import address, process
+
+REQUESTS = 150
+
+
+def test_no_hostile_request_makes_the_service_fail(database_url):
+    with process("api", port="0", database_url=database_url) as api:
+        url = address(api)
+        tallies = send_all(url, prepared(url), 0, iter(range(REQUESTS)), clients=2)
+        assert api.poll() is None
+    assert sum(tally.answers.total() for tally in tallies.values()) == REQUESTS
+    failed = [(one.kind, one.method, one.path, answer) for tally in tallies.values() for one, answer in tally.failed]
+    assert failed == []
+    assert tallies["none"].answers[2] > 0  # what is not mutated is accepted
+    assert tallies["truncated"].answers[4] > 0
+
+
+@pytest.mark.parametrize("number", range(40))
+def test_a_request_can_be_sent_again_from_its_file(number):
+    one = case(1, number)
+    assert from_json(to_json(one, "500")) == one == case(1, number)
+
+
+def test_all_kinds_of_mutations_are_drawn():
+    assert {case(1, number).kind for number in range(500)} == set(MUTATIONS)
+
+
+@pytest.mark.parametrize(
+    ("answer", "failed", "late"),
+    [
+        (Answer(200, b"{}", 0.1), 0, 0),
+        (Answer(422, b"{}", LATE), 0, 0),
+        (Answer(503, b'{"code":"overloaded"}', 0.1), 0, 0),
+        (Answer(503, b'{"code":"interrupted"}', 0.1), 1, 0),
+        (Answer(500, b'{"code":"internal"}', 0.1), 1, 0),
+        (Answer(0, b"reset", 0.1), 1, 0),
+        (Answer(201, b"{}", LATE + 0.1), 0, 1),
+    ],
+)
+def test_what_counts_as_a_failure(answer, failed, late):
+    tally = Tally()
+    tally.add(case(1, 1), answer)
+    assert (len(tally.failed), len(tally.late)) == (failed, late)
