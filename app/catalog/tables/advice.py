@@ -2,7 +2,7 @@ import uuid
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import CheckConstraint, Float, ForeignKey, LargeBinary, Text, UniqueConstraint
+from sqlalchemy import CheckConstraint, Float, ForeignKey, Index, LargeBinary, Text, UniqueConstraint, text
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -15,6 +15,10 @@ class AdviceRow(Base):
     __tablename__ = "advice"
     __table_args__ = (
         UniqueConstraint("version_id", "question_digest", "model_version"),
+        # What is finished, by its age.
+        Index(
+            "ix_advice_finished_created_at", "created_at", postgresql_where=text("status IN ('succeeded', 'failed')")
+        ),
         CheckConstraint("status IN ('queued', 'running', 'succeeded', 'failed')", name="status"),
     )
 
