@@ -1,6 +1,6 @@
 """How listings, searches and stored answers grow with the catalogue: 10^3 to 10^5 entries, ten answers for each.
 
-The caller is a consumer, who sees 60 % of the entries. `core` are the milliseconds of a core that one request takes in
+The caller is a consumer, who sees 60 % of the entries, or an operator, who sees all. `core` are the milliseconds of a core that one request takes in
 the API and in PostgreSQL, which other load hardly changes.
 
 `python -m bench.speed.catalogue --entries 1000 10000 100000`
@@ -23,7 +23,7 @@ from app.catalog.stores.page_tokens import write_token
 from bench import made_up_entries
 from bench.measuring import MILLISECONDS, heading, percentile, run, table, timed, verdict
 from bench.speed.copied_catalogue import fill
-from bench.speed.market import PROVIDER, Marketplace, marketplace
+from bench.speed.market import PROVIDER, Marketplace, key, marketplace
 
 CONSUMER = "lab"
 SHAPE = made_up_entries.Shape(attributes=20, values=20, labels=3, groups=(4, 8))
@@ -58,7 +58,7 @@ class Taken:
 
 
 def main(sizes: list[int]) -> None:
-    heading(f"A consumer's requests, one after the other, each {TIMES} times: ms, and ms of a core")
+    heading(f"Requests to a catalogue, one after the other, each {TIMES} times: ms, and ms of a core")
     taken = [_measured(size) for size in sizes]
     columns = chain.from_iterable((f"{size:,}: p50", "p99", "core") for size in sizes)
     rows = [[name, *chain.from_iterable(one[name].cells() for one in taken)] for name in taken[0]]
@@ -110,6 +110,9 @@ def _kinds(market: Marketplace) -> Iterator[Kind]:
     yield Kind("search: words, label, k", partial(_get, "/v1/entries", SEVERAL))
     yield Kind("stored advice, by question", lambda client: _ask(client, chance.choice(seen), chance.choice(QUESTIONS)))
     yield Kind("stored advice, by id", lambda client: client.get(f"/v1/advice/{chance.choice(asked)[0]}"))
+    operator = {"Authorization": f"Bearer {key(market.environment, 'operations', 'operator')}"}
+    yield Kind("operator: first page", lambda client: client.get("/v1/entries", headers=operator))
+    yield Kind("operator: questions", lambda client: client.get("/v1/questions", headers=operator))
 
 
 SEVERAL = {"query": "half", "label": "label8", "require": "k=10"}
