@@ -13,7 +13,7 @@ SYNTH_STAMP := .venv-synth/.installed
 AUDIT_STAMP := .venv-audit/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test test-long test-spark test-synth check format openapi migration figures screenshots docs bench chaos fuzz evaluate evaluate-synth audit sbom clean
+.PHONY: help demo serve test test-long test-spark test-synth check format openapi migration figures screenshots docs bench chaos load fuzz evaluate evaluate-synth audit sbom clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -98,6 +98,10 @@ bench: $(STAMP) ## run the benchmarks and print ratios and medians
 chaos: $(STAMP) ## kill, stop and cut off the parts of a service under load, 1,000 times, and check what it acknowledged
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[embedded,telemetry,dev,bench]'
 	@$(BIN)/python -m bench.chaos --faults $(or $(faults),1000)
+
+load: $(STAMP) ## many clients of one service (minutes=5 clients=200): what they are answered, how soon, and its memory
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[embedded,telemetry,dev,bench]'
+	@$(BIN)/python -m bench.load --minutes $(or $(minutes),5) --clients $(or $(clients),200) --rates
 
 fuzz: $(STAMP) ## send 100,000 mutated entries, questions and requests to a service, and check what it answers
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[embedded,telemetry,dev,bench]'

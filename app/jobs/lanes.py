@@ -147,7 +147,7 @@ async def end_without_database(presence: Presence, children: Collection[ChildPro
     Whoever waits for the database to say goodbye is killed at the end of the supervisor's patience, and Procrastinate
     waits half a minute for a connection. Nothing is lost: others remove what is left of this worker.
     """
-    while not presence.is_away or any(child.state().is_busy for child in children):  # noqa: ASYNC110 -- no event tells
+    while not presence.is_away or any(child.state().busy for child in children):  # noqa: ASYNC110 -- no event tells
         await asyncio.sleep(_LOOK)
     _log.warning("worker ended without the database")
     os._exit(0)

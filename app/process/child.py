@@ -5,6 +5,7 @@ and for 6 ms in a child (docs/decisions/0004).
 """
 
 import gc
+import math
 import os
 import signal
 from asyncio import gather, sleep
@@ -38,23 +39,23 @@ BEFORE_IDLE_PROCESSES_END = 120.0
 
 @dataclass(frozen=True, slots=True)
 class ChildState:
-    """The state of a child process.
+    """The state of a child process, or of several for the same kind of work.
 
     Attributes:
-        is_alive: whether the process that ran last still lives.
-        is_busy: whether a function runs, or the process starts for one.
+        is_alive: whether the process that started last still lives.
+        busy: how many functions run, or have a process started for them.
         waiting: how many callers wait for their turn.
         deaths: in how many calls the process died.
     """
 
     is_alive: bool
-    is_busy: bool
+    busy: int
     waiting: int
     deaths: int
 
 
 class ChildProcess:
-    """Runs functions one at a time in a separate process, which is started again if it dies.
+    """Runs functions, by default one at a time, each in a separate process, which is started again if it dies.
 
     All objects of this class in an event loop share their processes; there are as many as functions run at a time.
 
@@ -62,21 +63,31 @@ class ChildProcess:
         module: the module with the functions, imported in advance.
         deadline: seconds after which a function is stopped by killing the process; some input would take for ever.
         most_waiting: how many callers may wait for their turn.
+        at_once: how many functions may run at the same time.
+        room: how large their input may be together, in bytes; a larger one runs alone.
     """
 
-    def __init__(self, module: str, deadline: float, most_waiting: int | None = None) -> None:
+    def __init__(
+        self,
+        module: str,
+        deadline: float,
+        most_waiting: int | None = None,
+        *,
+        at_once: int = 1,
+        room: float = math.inf,
+    ) -> None:
         self._module = module
         self._deadline = deadline
-        self._turns = Turns(most_waiting)
-        self._limiter = CapacityLimiter(1)
+        self._turns = Turns(most_waiting, at_once, room)
+        self._limiter = CapacityLimiter(at_once)
         self._process_id: int | None = None
-        self._is_busy = False
+        self._busy = 0
         self._deaths = 0
 
     def state(self) -> ChildState:
         """The state at this moment; callable from any thread."""
         alive = self._process_id is not None and _lives(self._process_id)
-        return ChildState(alive, self._is_busy, self._turns.waiting, self._deaths)
+        return ChildState(alive, self._busy, self._turns.waiting, self._deaths)
 
     async def warm(self) -> None:
         """Start the process, however long that takes, so that the first call does not wait for its imports.
@@ -95,18 +106,20 @@ class ChildProcess:
                 _prepare, self._module, cancellable=True, limiter=self._limiter
             )
 
-    async def run(self, function: Callable[[Unpack[Given]], Result], *given: *Given, on_behalf_of: str = "") -> Result:
+    async def run(
+        self, function: Callable[[Unpack[Given]], Result], *given: *Given, on_behalf_of: str = "", size: int = 0
+    ) -> Result:
         """Run `function` in the process and return its result. If the caller is cancelled, the process is killed.
 
-        Those on whose behalf it runs take turns.
+        Those on whose behalf it runs take turns. `size` is that of the input, in bytes.
 
         Raises:
             TimeoutError: the function takes longer than the deadline; waiting and the start of a process do not count.
             InterruptedWorkError: the process died.
             OverloadedError: too many callers wait for their turn.
         """
-        async with self._turns.turn(on_behalf_of):
-            with self._busy():
+        async with self._turns.turn(on_behalf_of, size):
+            with self._counted():
                 await self._start()
                 with fail_after(self._deadline), self._death_noticed():
                     return await to_process.run_sync(
@@ -114,12 +127,12 @@ class ChildProcess:
                     )
 
     @contextmanager
-    def _busy(self) -> Iterator[None]:
-        self._is_busy = True
+    def _counted(self) -> Iterator[None]:
+        self._busy += 1
         try:
             yield
         finally:
-            self._is_busy = False
+            self._busy -= 1
 
     @contextmanager
     def _death_noticed(self) -> Iterator[None]:

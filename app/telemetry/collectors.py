@@ -33,13 +33,13 @@ class ChildrenCollector(Collector):
     def collect(self) -> Iterator[Metric]:
         """The children as they are now."""
         alive = GaugeMetricFamily("aegis_child_up", "Whether the child process lives", labels=("child",))
-        busy = GaugeMetricFamily("aegis_child_busy", "Whether the child process computes", labels=("child",))
+        busy = GaugeMetricFamily("aegis_child_busy", "Functions that run in child processes", labels=("child",))
         waiting = GaugeMetricFamily("aegis_child_waiting", "Calls that wait for their turn", labels=("child",))
         deaths = CounterMetricFamily("aegis_child_deaths", "Calls during which the child died", labels=("child",))
         for name, child in self._children.items():
             state = child.state()
             alive.add_metric((name,), state.is_alive)
-            busy.add_metric((name,), state.is_busy)
+            busy.add_metric((name,), state.busy)
             waiting.add_metric((name,), state.waiting)
             deaths.add_metric((name,), state.deaths)
         yield from (alive, busy, waiting, deaths)

@@ -1,5 +1,6 @@
 """Uploaded entries: a child process parses them with arrays for counts, validates and converts them."""
 
+import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from math import prod
@@ -43,11 +44,16 @@ JUDGING_SECONDS, PATIENCE = 3.0, 30.0
 MOST_WAITING = 200
 
 
+#: How many large entries are checked at the same time, and how many bytes they may have together. The check of an entry
+#: takes up to twelve times its bytes of memory.
+LARGE_AT_ONCE, LARGE_BYTES = min(os.cpu_count() or 1, 4), 128 * 2**20
+
+
 def checking_children() -> Mapping[Lane, ChildProcess]:
     """The processes that check entries."""
     return {
         Lane.LIGHT: ChildProcess(__name__, LIGHT_SECONDS, MOST_WAITING),
-        Lane.HEAVY: ChildProcess(__name__, DEADLINE, MOST_WAITING),
+        Lane.HEAVY: ChildProcess(__name__, DEADLINE, MOST_WAITING, at_once=LARGE_AT_ONCE, room=LARGE_BYTES),
     }
 
 
@@ -65,7 +71,8 @@ async def read_publication_in(
         with suppress(TimeoutError):
             return await children[Lane.LIGHT].run(read_publication, body, policy, on_behalf_of=tenant)
     try:
-        return await children[Lane.HEAVY].run(read_publication, body, policy, on_behalf_of=tenant)
+        heavy = children[Lane.HEAVY]
+        return await heavy.run(read_publication, body, policy, on_behalf_of=tenant, size=len(body))
     except TimeoutError:
         detail = f"Checking this entry takes more than {DEADLINE:g} s. Publish fewer maskings or smaller domains."
         raise InvalidDocumentError(detail, code="too_heavy") from None

@@ -12,66 +12,16 @@ from functools import partial
 
 import httpx
 import psutil
-import psycopg
 
 from aegis_sdk import Client
 from aegis_sdk.wire import EXAMPLE_ENTRY
 from bench.measuring import MILLISECONDS, heading, percentile, run, table, timed, verdict
+from bench.speed.copied_catalogue import fill
 from bench.speed.market import PROVIDER, Marketplace, key, marketplace
 
 TIMES, WARM = 40, 12
 TARGET = 40.0
 CONSUMER = "lab"
-
-# Of each hundred entries, 60 are for all, 30 private, and 10 for some tenants; one of a thousand is for the lab.
-# `frequent` is in all, `half` in every second, `percent` in one of a hundred, `single` in one, `former` in the oldest
-# tenth, and `sealed` in each private one. Other words are drawn from a thousand.
-_ENTRIES = """
-INSERT INTO entry (id, tenant_id, name, audience, audience_tenants, latest_version, created_at)
-SELECT gen_random_uuid(), (SELECT min(id) FROM tenant WHERE name LIKE 'other-%%') + n %% 50, 'table-' || n,
-    CASE WHEN n %% 10 < 6 THEN 'all' WHEN n %% 10 < 9 THEN 'private' ELSE 'tenants' END,
-    CASE WHEN n %% 10 < 9 THEN '{}' WHEN n %% 1000 = 9 THEN ARRAY['lab', 'x'] ELSE ARRAY['x', 'y'] END, 1,
-    now() - n * interval '1 minute'
-FROM generate_series(1, %(entries)s) AS n
-"""
-_VERSIONS = """
-INSERT INTO entry_version (entry_id, version, digest, keyed_digest, title, description, keywords, license, label,
-    open_answers, accepted_small_counts, outline, schema, configurations, configuration_ids)
-SELECT e.id, 1, v.digest, v.keyed_digest,
-    concat_ws(' ', 'frequent', 'word' || n * 7919 %% 1000, 'word' || n * 104729 %% 1000,
-        CASE WHEN n %% 2 = 0 THEN 'half' END, CASE WHEN n %% 100 = 0 THEN 'percent' END,
-        CASE WHEN n = %(entries)s / 2 AND audience = 'all' THEN 'single' END,
-        CASE WHEN n > %(entries)s * 0.9 THEN 'former' END, CASE WHEN audience = 'private' THEN 'sealed' END),
-    repeat('what it is ', 50), ARRAY['health', 'topic' || n %% 100], 'CC0-1.0', 'label' || n %% 20, false, false,
-    (SELECT jsonb_agg(v.outline -> 0 || jsonb_build_object('name', 'attribute' || (n * place) %% 1000))
-     FROM generate_series(1, 20) AS place),
-    decode(repeat(md5(n::text), 40), 'hex'), v.configurations, v.configuration_ids
-FROM entry AS e, LATERAL (SELECT split_part(e.name, '-', 2)::bigint) AS numbered (n),
-    (SELECT * FROM entry_version LIMIT 1) AS v
-WHERE e.name LIKE 'table-%%'
-"""
-_SEARCHED = """
-INSERT INTO searched_version
-SELECT v.id, e.id, 1, e.created_at, lower(concat_ws(E'\\n', e.name, v.title, array_to_string(v.keywords, E'\\n'))),
-    ARRAY(SELECT 'keyword:' || one FROM unnest(v.keywords) AS one)
-    || ARRAY(SELECT 'attribute:' || (one ->> 'name') FROM jsonb_array_elements(v.outline) AS one)
-    || ARRAY['label:' || v.label, 'license:' || v.license],
-    e.audience_tenants || tenant.name || CASE WHEN audience = 'all' THEN ARRAY[''] ELSE '{}' END
-FROM entry_version AS v JOIN entry AS e ON e.id = v.entry_id JOIN tenant ON tenant.id = tenant_id
-WHERE e.name LIKE 'table-%%'
-"""
-# k is 2 or more for all, and 1,000 or more for one of a thousand.
-_OFFERED = """
-INSERT INTO offered_privacy
-SELECT id, criterion, 0.1, CASE WHEN id %% 1000 = 0 THEN 1000 ELSE 2 + id %% 20 END
-FROM entry_version, unnest(ARRAY['k', 'l', 't', 'reidentification', 'membership']) AS criterion
-WHERE entry_version.id IN (SELECT version_id FROM searched_version) ON CONFLICT DO NOTHING
-"""
-_TENANTS = "INSERT INTO tenant (name) SELECT 'other-' || n FROM generate_series(1, 50) AS n"
-_VACUUM = "VACUUM ANALYZE"
-
-#: What makes a catalogue of so many `entries` like the newest version that is there.
-FILLED = (_TENANTS, _ENTRIES, _VERSIONS, _SEARCHED, _OFFERED, _VACUUM)
 
 CASES: dict[str, dict[str, str]] = {
     "listing": {},
@@ -118,14 +68,7 @@ def main(entries: int = 100_000) -> None:
 def _fill(market: Marketplace, entries: int) -> None:
     with Client(market.url, market.keys[PROVIDER]) as client:
         client.publish(EXAMPLE_ENTRY, accept_small_counts=True)
-    with psycopg.connect(market.environment["AEGIS_OWNER_DATABASE_URL"], autocommit=True) as connection:
-        index = connection.execute("SELECT pg_get_indexdef('ix_searched_version_search'::regclass)").fetchone()
-        # Filled as by the migration: making the index afterwards takes a tenth of the time.
-        connection.execute("DROP INDEX ix_searched_version_search")
-        for statement in FILLED:
-            connection.execute(statement, {"entries": entries})
-        connection.execute(index[0] if index else "")
-        connection.execute(_VACUUM)
+    fill(market.environment["AEGIS_OWNER_DATABASE_URL"], entries)
 
 
 def _rows(url: str, callers: dict[str, str]) -> Iterator[tuple[list[str], float]]:

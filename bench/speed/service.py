@@ -60,6 +60,11 @@ class Service:
         every = [*workers, *(child for worker in workers for child in worker.children())]
         return sum(Usage.of(process).seconds for process in every)
 
+    def usage_of_api_children(self) -> float:
+        """Return the core seconds that the API's child processes have used."""
+        (api,) = self._processes("api")
+        return sum(Usage.of(child).seconds for child in api.children())
+
     def _processes(self, role: str) -> list[psutil.Process]:
         return [process for process in self.process.children() if process.cmdline()[-2:] == ["app.cli", role]]
 

@@ -15,6 +15,7 @@ from sqlalchemy import (
     any_,
     case,
     delete,
+    exists,
     func,
     insert,
     literal,
@@ -157,8 +158,9 @@ class DataRequestStore:
 
     async def answered(self) -> list[DataRequest]:
         """Some requests whose advice is finished or not kept any more, locked. Those that are locked are waited for."""
-        finished = select(AdviceRow.id).where(AdviceRow.status.in_([Status.SUCCEEDED, Status.FAILED]))
-        is_over = DataRequestRow.advice_id.is_(None) | DataRequestRow.advice_id.in_(finished)
+        is_finished = AdviceRow.status.in_([Status.SUCCEEDED, Status.FAILED])
+        finished = exists().where(AdviceRow.id == DataRequestRow.advice_id, is_finished)
+        is_over = DataRequestRow.advice_id.is_(None) | finished
         return await self._locked(DataRequestRow.state == State.REQUESTED.value, is_over)
 
     async def untouched(self, age: timedelta) -> list[DataRequest]:

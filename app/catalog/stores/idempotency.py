@@ -4,7 +4,7 @@ import uuid
 from dataclasses import dataclass
 from datetime import timedelta
 
-from sqlalchemy import and_, delete, func, or_, select, update
+from sqlalchemy import and_, any_, delete, func, or_, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -84,7 +84,7 @@ class IdempotencyStore:
     async def forget(self, kept: timedelta, part: int) -> int:
         """Delete some of what is older; how much it was."""
         old = select(IdempotencyKeyRow.name).where(IdempotencyKeyRow.created_at < func.now() - kept).limit(part)
-        deleted = await self._session.execute(
-            delete(IdempotencyKeyRow).where(IdempotencyKeyRow.name.in_(old)).returning(IdempotencyKeyRow.name)
-        )
+        # An array is looked up by the index; a subquery may be joined to the whole table.
+        is_old = IdempotencyKeyRow.name == any_(func.array(old.scalar_subquery()))
+        deleted = await self._session.execute(delete(IdempotencyKeyRow).where(is_old).returning(IdempotencyKeyRow.name))
         return len(deleted.all())

@@ -89,8 +89,9 @@ class QuestionStore:
             InvalidDocumentError: the page token is invalid.
         """
         wanted = _RECORDS.order_by(QuestionRow.created_at.desc(), QuestionRow.id.desc()).limit(limit + 1)
-        if tenant is not None:
-            wanted = wanted.where(TenantRow.name == tenant)
+        if tenant is not None:  # by its id, which the index has
+            owner = select(TenantRow.id).where(TenantRow.name == tenant).scalar_subquery()
+            wanted = wanted.where(QuestionRow.tenant_id == owner)
         if entry_id is not None:
             wanted = wanted.where(EntryRow.id == entry_id)
         if page_token is not None:

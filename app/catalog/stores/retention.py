@@ -33,7 +33,9 @@ _ADVICE = text(
 # The latest version of all and the latest one that others see stay, however few are kept.
 _OLD_VERSIONS = text(
     "SELECT version.id FROM entry_version AS version "
-    "JOIN entry ON entry.id = version.entry_id WHERE version.version <= entry.latest_version - :kept "
+    "JOIN entry ON entry.id = version.entry_id "
+    # What follows from the next condition, for the index.
+    "WHERE entry.latest_version > :kept AND version.version <= entry.latest_version - :kept "
     "AND version.version <> coalesce(entry.released_version, entry.latest_version) "
     "AND NOT EXISTS (SELECT FROM data_request WHERE version_id = version.id AND state = ANY(:open)) "
     "ORDER BY version.id LIMIT :part FOR UPDATE OF version SKIP LOCKED"
@@ -46,10 +48,11 @@ _VERSIONS = text(
     "SELECT :action, entry_id, version, digest FROM deleted RETURNING id"
 ).bindparams(action=DELETE_VERSION)
 
-# Those that somebody changes are left for the next time: the others change them in another order.
+# Those that somebody changes are left for the next time: the others change them in another order. An array is looked up
+# once, and its rows by the index; a subquery may be joined to the whole table.
 _DELIVERIES = text(
-    "DELETE FROM delivery WHERE id IN (SELECT id FROM delivery WHERE created_at < now() - :age "
-    "ORDER BY created_at LIMIT :part FOR UPDATE SKIP LOCKED) RETURNING id"
+    "DELETE FROM delivery WHERE id = ANY(ARRAY(SELECT id FROM delivery WHERE created_at < now() - :age "
+    "ORDER BY created_at LIMIT :part FOR UPDATE SKIP LOCKED)) RETURNING id"
 )
 
 # Those that succeed are deleted as they end; their events go with them.
@@ -61,8 +64,8 @@ _FAILED_JOBS = text(
 )
 
 _SESSIONS = text(
-    "DELETE FROM console_session WHERE token_hash IN (SELECT token_hash FROM console_session "
-    "WHERE expires_at < now() LIMIT :part FOR UPDATE SKIP LOCKED) RETURNING expires_at"
+    "DELETE FROM console_session WHERE token_hash = ANY(ARRAY(SELECT token_hash FROM console_session "
+    "WHERE expires_at < now() LIMIT :part FOR UPDATE SKIP LOCKED)) RETURNING expires_at"
 )
 
 

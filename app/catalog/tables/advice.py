@@ -15,6 +15,7 @@ class AdviceRow(Base):
     __tablename__ = "advice"
     __table_args__ = (
         UniqueConstraint("version_id", "question_digest", "model_version"),
+        # What is finished, by its age.
         Index("ix_advice_finished", "created_at", postgresql_where=text("status IN ('succeeded', 'failed')")),
         CheckConstraint("status IN ('queued', 'running', 'succeeded', 'failed')", name="status"),
     )

@@ -21,6 +21,8 @@ class EntryRow(Base):
         CheckConstraint("audience IN ('private', 'all', 'tenants')", name="audience"),
         # The order of listings: newest first, and by id among equal times.
         Index("ix_entry_created_at_id", "created_at", "id"),
+        # Those that may have more versions than are kept.
+        Index("ix_entry_latest_version", "latest_version"),
     )
 
     id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=uuid.uuid4)

@@ -13,6 +13,8 @@ class QuestionRow(Base):
     __tablename__ = "question"
     __table_args__ = (
         UniqueConstraint("advice_id", "tenant_id", "view"),
+        # The order of listings: newest first, and by id among equal times.
+        Index("ix_question_created_at_id", "created_at", "id"),
         # How many a tenant has asked lately.
         Index("ix_question_tenant_id_created_at", "tenant_id", "created_at"),
         CheckConstraint("view IN ('full', 'coarse')", name="view"),

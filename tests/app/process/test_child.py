@@ -51,20 +51,38 @@ async def test_a_process_for_each_kind_of_work_is_kept_ready(tmp_path, monkeypat
     assert len(set(pids)) == 3
 
 
+async def test_as_many_run_at_once_as_may_and_have_room(tmp_path):
+    process = ChildProcess("time", deadline=60, at_once=2, room=5)
+    calls = [asyncio.create_task(process.run(meet, tmp_path, 3, size=size)) for size in (2, 3, 1)]
+    await wait_all_tasks_blocked()
+    while len(list(tmp_path.iterdir())) < 2:  # noqa: ASYNC110 -- no event tells
+        await asyncio.sleep(0.01)
+    assert process.state() == ChildState(is_alive=True, busy=2, waiting=1, deaths=0)
+    (tmp_path / "other").touch()
+    assert len(set(await asyncio.gather(*calls[:2]))) == 2
+    await calls[2]
+    calls = [asyncio.create_task(process.run(meet, tmp_path, 9, size=size)) for size in (3, 3)]
+    await wait_all_tasks_blocked()
+    assert (process.state().busy, process.state().waiting) == (1, 1)  # there is a process, but no room
+    for place in range(9):
+        (tmp_path / str(place)).touch()
+    await asyncio.gather(*calls)
+
+
 async def test_a_process_may_take_as_long_to_get_ready_as_it_likes():
     await ChildProcess("time", deadline=0).warm()  # a function would have no time at all
 
 
 async def test_its_state_is_seen_from_outside(tmp_path):
     process = ChildProcess("time", deadline=60)
-    assert process.state() == ChildState(is_alive=False, is_busy=False, waiting=0, deaths=0)
+    assert process.state() == ChildState(is_alive=False, busy=0, waiting=0, deaths=0)
     await process.warm()
     calls = [asyncio.create_task(process.run(meet, tmp_path, 2)) for _ in range(2)]
     await wait_all_tasks_blocked()
-    assert process.state() == ChildState(is_alive=True, is_busy=True, waiting=1, deaths=0)
+    assert process.state() == ChildState(is_alive=True, busy=1, waiting=1, deaths=0)
     (tmp_path / "other").touch()
     await asyncio.gather(*calls)
-    assert process.state() == ChildState(is_alive=True, is_busy=False, waiting=0, deaths=0)
+    assert process.state() == ChildState(is_alive=True, busy=0, waiting=0, deaths=0)
     with pytest.raises(InterruptedWorkError):
         await process.run(kill_yourself)
-    assert process.state() == ChildState(is_alive=False, is_busy=False, waiting=0, deaths=1)
+    assert process.state() == ChildState(is_alive=False, busy=0, waiting=0, deaths=1)

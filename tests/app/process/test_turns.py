@@ -1,4 +1,4 @@
-"""A lock whose waiters take turns."""
+"""Places whose waiters take turns."""
 
 import asyncio
 
@@ -76,3 +76,60 @@ async def test_when_too_many_wait_the_next_one_is_sent_away():
                 pass
     await asyncio.gather(*tasks)
     assert served == ["a", "b"]
+
+
+async def test_with_several_places_lines_still_take_turns():
+    turns, served = Turns(places=2), []
+    async with turns.turn("busy"), turns.turn("busy"):
+        tasks = await waiting(turns, served, "busy", "busy", "once")
+        assert (turns.taken, turns.waiting, served) == (2, 3, [])
+    await asyncio.gather(*tasks)
+    assert served == ["busy", "once", "busy"]
+    assert (turns.taken, turns.waiting) == (0, 0)
+
+
+async def holding(turns, name, size):
+    """A task that holds a place of this size until the event beside it is set, and another event for its beginning."""
+    began, over = asyncio.Event(), asyncio.Event()
+
+    async def hold():
+        async with turns.turn(name, size):
+            began.set()
+            await over.wait()
+
+    task = asyncio.create_task(hold())
+    await asyncio.sleep(0)
+    return task, began, over
+
+
+async def test_those_inside_share_the_room_and_the_next_is_not_overtaken_by_smaller_ones():
+    turns = Turns(places=3, room=10)
+    tasks, began, over = zip(*[await holding(turns, *one) for one in (("a", 6), ("b", 6), ("c", 1))], strict=True)
+    assert [event.is_set() for event in began] == [True, False, False]  # c would have room, but b is the next
+    over[0].set()
+    await began[2].wait()
+    assert (began[1].is_set(), turns.taken) == (True, 2)
+    over[1].set()
+    over[2].set()
+    await asyncio.gather(*tasks)
+
+
+async def test_what_is_larger_than_the_room_holds_a_place_alone():
+    turns = Turns(places=2, room=10)
+    tasks, began, over = zip(*[await holding(turns, *one) for one in (("a", 99), ("b", 1))], strict=True)
+    assert [event.is_set() for event in began] == [True, False]
+    over[0].set()
+    await began[1].wait()
+    over[1].set()
+    await asyncio.gather(*tasks)
+
+
+async def test_those_behind_one_that_gives_up_get_the_room_that_it_waited_for():
+    turns = Turns(places=2, room=10)
+    tasks, began, over = zip(*[await holding(turns, *one) for one in (("a", 6), ("b", 6), ("c", 1))], strict=True)
+    tasks[1].cancel()
+    await began[2].wait()
+    assert turns.taken == 2
+    over[0].set()
+    over[2].set()
+    await asyncio.gather(*tasks, return_exceptions=True)

@@ -1,0 +1,163 @@
+"""The clients, each with a pause between two requests, and what they are answered."""
+
+import asyncio
+import time
+from collections import Counter, defaultdict
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass, field
+from random import Random
+from typing import Final
+
+import httpx
+import orjson
+
+from bench import made_up_entries
+from bench.load.stage import MEASURES, SHAPE, Stage, bearer
+
+WORDS: Final = ("half", "percent", "word1", "word1 half", "former", "nowhere")
+#: Seconds after which a client gives up.
+PATIENCE: Final = 100.0
+
+#: The document that clients publish; each puts another name into it.
+_NAME: Final = "name-of-the-entry"
+_DOCUMENT: Final = orjson.dumps(made_up_entries.entry(SHAPE, _NAME))
+_JSON: Final = {"Content-Type": "application/json"}
+#: Answers of a service that has enough to do, and says so.
+_REFUSALS: Final = frozenset({"503 overloaded", "429"})
+
+
+@dataclass
+class Tally:
+    """What was answered, and after how many seconds, by kind of request."""
+
+    answers: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    seconds: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+
+    def note(self, kind: str, answer: str, seconds: float) -> None:
+        """Note an answer."""
+        self.answers[kind][answer] += 1
+        self.seconds[kind].append(seconds)
+
+    @property
+    def count(self) -> int:
+        """How many answers there were."""
+        return sum(map(Counter.total, self.answers.values()))
+
+    @property
+    def refused(self) -> float:
+        """The share of requests that were refused since the service had enough to do."""
+        return sum(sum(answers[one] for one in _REFUSALS) for answers in self.answers.values()) / max(self.count, 1)
+
+    @property
+    def faults(self) -> Counter[str]:
+        """What should not have been answered: server errors of other kinds, refusals of valid requests, no answers."""
+        every = sum(self.answers.values(), Counter[str]())
+        return Counter({one: n for one, n in every.items() if one[0] != "2" and one not in _REFUSALS})
+
+
+class Client:
+    """A person or a program of a tenant."""
+
+    def __init__(self, http: httpx.AsyncClient, stage: Stage, tally: Tally, seed: int) -> None:
+        self._http, self._tally, self._chance = http, tally, Random(seed)
+        self._own = stage.tenants[seed % len(stage.tenants)]
+        self._others = stage.tenants
+        self._seed, self._published = seed, 0
+        self._latest = self._own.entry
+
+    async def run(self, until: float, pause: float) -> None:
+        """Send one request after the other; the pauses between them are drawn."""
+        await asyncio.sleep(self._chance.uniform(0, pause))
+        while time.monotonic() < until:
+            await self.send()
+            await asyncio.sleep(self._chance.expovariate(1 / pause))
+
+    async def send(self) -> None:
+        """Send one request, and note what is answered."""
+        kinds: tuple[tuple[str, Callable[[], Awaitable[httpx.Response]], float], ...] = (
+            ("list", self._list, 25),
+            ("search", self._search, 25),
+            ("stored advice", self._ask_again, 30),
+            ("new advice", self._ask, 15),
+            ("publish", self._publish, 5),
+        )
+        kind, send, _ = self._chance.choices(kinds, [weight for *_, weight in kinds])[0]
+        start = time.perf_counter()
+        try:
+            answer = _said(await send())
+        except httpx.HTTPError as error:
+            answer = type(error).__name__
+        self._tally.note(kind, answer, time.perf_counter() - start)
+
+    async def _list(self) -> httpx.Response:
+        return await self._get({})
+
+    async def _search(self) -> httpx.Response:
+        attribute = {"attribute": f"attribute{self._chance.randrange(1_000)}"}
+        return await self._get(self._chance.choice([attribute, *({"query": words} for words in WORDS)]))
+
+    async def _get(self, params: dict[str, str]) -> httpx.Response:
+        return await self._http.get("/v1/entries", params=params, headers=bearer(self._own.key))
+
+    async def _ask_again(self) -> httpx.Response:
+        entry = self._chance.choice(self._others).entry
+        return await self._post(f"/v1/entries/{entry}/advice", {"measure": self._chance.choice(MEASURES)})
+
+    async def _ask(self) -> httpx.Response:
+        """Ask something new, in one of five times about what was published last, which has to be prepared first."""
+        entry = self._latest if self._chance.random() < 0.2 else self._own.entry
+        weights = {"attribute-0": self._chance.random(), "attribute-1": 1}
+        return await self._post(f"/v1/entries/{entry}/advice", {"measure": "g3", "weights": weights})
+
+    async def _publish(self) -> httpx.Response:
+        self._published += 1
+        name = f"client-{self._seed}-{self._published}"
+        body = _DOCUMENT.replace(_NAME.encode(), name.encode())
+        headers = bearer(self._own.key) | _JSON
+        params = {"accept_small_counts": "true"}
+        answer = await self._http.post("/v1/entries", content=body, params=params, headers=headers)
+        if answer.is_success:
+            self._latest = answer.headers["Location"].rpartition("/")[2]
+        return answer
+
+    async def _post(self, path: str, body: dict[str, object]) -> httpx.Response:
+        headers = bearer(self._own.key) | _JSON | {"Prefer": "wait=60"}
+        return await self._http.post(path, content=orjson.dumps(body), headers=headers)
+
+
+def _said(answer: httpx.Response) -> str:
+    """The status, with the code where that tells errors apart."""
+    status = str(answer.status_code)
+    return status if answer.is_success or status == "429" else f"{status} {answer.json().get('code')}"
+
+
+def clients(http: httpx.AsyncClient, stage: Stage, tally: Tally, number: int, first: int = 0) -> Iterator[Client]:
+    """Clients of all tenants."""
+    return (Client(http, stage, tally, first + seed) for seed in range(number))
+
+
+def connected(stage: Stage) -> httpx.AsyncClient:
+    """Connections to the service, one for each request that is under way."""
+    limits = httpx.Limits(max_connections=None, max_keepalive_connections=None, keepalive_expiry=10)
+    return httpx.AsyncClient(base_url=stage.url, timeout=PATIENCE, limits=limits)
+
+
+async def many(stage: Stage, number: int, seconds: float, pause: float) -> Tally:
+    """So many clients at the same time, for a while."""
+    tally = Tally()
+    async with connected(stage) as http:
+        until = time.monotonic() + seconds
+        await asyncio.gather(*(client.run(until, pause) for client in clients(http, stage, tally, number)))
+    return tally
+
+
+async def arriving(stage: Stage, rate: float, seconds: float, first: int) -> tuple[Tally, float]:
+    """Requests that arrive at a rate, whatever becomes of those before; and the seconds until all are answered."""
+    tally, chance = Tally(), Random(first)
+    async with connected(stage) as http, asyncio.TaskGroup() as group:
+        senders = list(clients(http, stage, tally, len(stage.tenants) * 5, first))
+        start = time.monotonic()
+        while time.monotonic() - start < seconds:
+            group.create_task(chance.choice(senders).send())
+            await asyncio.sleep(chance.expovariate(rate))
+    return tally, time.monotonic() - start

@@ -1,0 +1,149 @@
+"""How listings, searches and stored answers grow with the catalogue: 10^3 to 10^5 entries, ten answers for each.
+
+The caller is a consumer, who sees 60 % of the entries, or an operator, who sees all. `core` are the milliseconds of a core that one request takes in
+the API and in PostgreSQL, which other load hardly changes.
+
+`python -m bench.speed.catalogue --entries 1000 10000 100000`
+"""
+
+import argparse
+import random
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain
+from typing import Any
+
+import httpx
+import psutil
+import psycopg
+
+from aegis_sdk import Client
+from app.catalog.stores.page_tokens import write_token
+from bench import made_up_entries
+from bench.measuring import MILLISECONDS, heading, percentile, run, table, timed, verdict
+from bench.speed.copied_catalogue import fill
+from bench.speed.market import PROVIDER, Marketplace, key, marketplace
+
+CONSUMER = "lab"
+SHAPE = made_up_entries.Shape(attributes=20, values=20, labels=3, groups=(4, 8))
+#: What was asked about each entry. Those who do not read its counts get coarse answers, without weights.
+MEASURES = ("mutual_information", "chi_square", "g1", "g2", "g3", "theils_u", "cramers_v")
+QUESTIONS = [{"measure": one} for one in MEASURES] + [
+    {"measure": "g3", "attributes": [f"attribute-{number}" for number in range(most)]} for most in (3, 6, 9)
+]
+TIMES, WARM = 200, 20
+TARGET = 50.0
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of request: its name, and what sends one."""
+
+    name: str
+    send: Callable[[httpx.Client], httpx.Response]
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What requests of one kind took: the seconds of each, and the core seconds of all."""
+
+    seconds: list[float]
+    core: float
+
+    def cells(self) -> list[str]:
+        """The median and the tail of the seconds, and the core seconds of one, in milliseconds."""
+        p50, p99 = (percentile(self.seconds, percent) for percent in (50, 99))
+        return [f"{p50:.1f}", f"{p99:.1f}", f"{self.core / len(self.seconds) * MILLISECONDS:.1f}"]
+
+
+def main(sizes: list[int]) -> None:
+    heading(f"Requests to a catalogue, one after the other, each {TIMES} times: ms, and ms of a core")
+    taken = [_measured(size) for size in sizes]
+    columns = chain.from_iterable((f"{size:,}: p50", "p99", "core") for size in sizes)
+    rows = [[name, *chain.from_iterable(one[name].cells() for one in taken)] for name in taken[0]]
+    table(["request", *columns], rows)
+    slowest = max(percentile(one.seconds, 99) for one in taken[-1].values())
+    print(verdict(met=slowest <= TARGET, target=f"each p99 <= {TARGET:g} ms"), f"slowest p99: {slowest:.1f} ms")
+
+
+def _measured(entries: int) -> dict[str, Taken]:
+    with marketplace(1, [CONSUMER]) as market:
+        _answer(market)
+        seconds, _ = timed(partial(fill, market.environment["AEGIS_OWNER_DATABASE_URL"], entries, CONSUMER))
+        print(f"({entries:,} entries with {entries * len(QUESTIONS):,} answers: filled in {seconds:.0f} s)", flush=True)
+        kinds = list(_kinds(market))
+        headers = {"Authorization": f"Bearer {market.keys[CONSUMER]}"}
+        with httpx.Client(base_url=market.url, headers=headers, timeout=60) as client:
+            return {kind.name: _taken(client, kind) for kind in kinds}
+
+
+def _answer(market: Marketplace) -> None:
+    """Publish an entry, and have the questions about it answered."""
+    with Client(market.url, market.keys[PROVIDER]) as provider, Client(market.url, market.keys[CONSUMER]) as consumer:
+        head = provider.publish(made_up_entries.entry(SHAPE, "copied"), accept_small_counts=True)
+        provider.set_visibility(head.id, "all")
+        for question in QUESTIONS:
+            consumer.advise(head.id, **question, limit=5)
+    market.processes["worker"][0].kill()  # what it computes while idle is not to be counted
+
+
+def _kinds(market: Marketplace) -> Iterator[Kind]:
+    """The requests. What they are about is drawn before they are timed, and again the same in each run."""
+    chance = random.Random(24)
+    with psycopg.connect(market.environment["AEGIS_OWNER_DATABASE_URL"]) as connection:
+        late = connection.execute(
+            "SELECT created_at, id FROM entry ORDER BY created_at, id OFFSET (SELECT count(*) FROM entry) / 20 LIMIT 1"
+        ).fetchone()
+        seen = [str(row[0]) for row in connection.execute("SELECT id FROM entry WHERE audience = 'all' ORDER BY name")]
+        asked = connection.execute(
+            "SELECT q.id FROM question AS q JOIN tenant ON tenant.id = tenant_id WHERE tenant.name = %s LIMIT 10000",
+            [CONSUMER],
+        ).fetchall()
+    yield Kind("list: first page", partial(_get, "/v1/entries", {}))
+    yield Kind("list: a late page", partial(_get, "/v1/entries", {"page_token": write_token(*(late or ()))}))
+    yield Kind("search: a word of half", partial(_get, "/v1/entries", {"query": "half"}))
+    yield Kind("search: a word of 1 %", partial(_get, "/v1/entries", {"query": "percent"}))
+    yield Kind("search: a word of one", partial(_get, "/v1/entries", {"query": "single"}))
+    yield Kind("search: a word of none", partial(_get, "/v1/entries", {"query": "nowhere"}))
+    yield Kind("search: attribute of 2 %", partial(_get, "/v1/entries", {"attribute": "attribute77"}))
+    yield Kind("search: words, label, k", partial(_get, "/v1/entries", SEVERAL))
+    yield Kind("stored advice, by question", lambda client: _ask(client, chance.choice(seen), chance.choice(QUESTIONS)))
+    yield Kind("stored advice, by id", lambda client: client.get(f"/v1/advice/{chance.choice(asked)[0]}"))
+    operator = {"Authorization": f"Bearer {key(market.environment, 'operations', 'operator')}"}
+    yield Kind("operator: first page", lambda client: client.get("/v1/entries", headers=operator))
+    yield Kind("operator: questions", lambda client: client.get("/v1/questions", headers=operator))
+
+
+SEVERAL = {"query": "half", "label": "label8", "require": "k=10"}
+
+
+def _get(path: str, params: dict[str, str], client: httpx.Client) -> httpx.Response:
+    return client.get(path, params=params)
+
+
+def _ask(client: httpx.Client, entry: str, question: dict[str, Any]) -> httpx.Response:
+    answer = client.post(f"/v1/entries/{entry}/advice", json=question | {"limit": 5})
+    if answer.status_code != httpx.codes.OK:
+        raise RuntimeError(f"the answer is not there: {answer.status_code} {answer.text}")
+    return answer
+
+
+def _taken(client: httpx.Client, kind: Kind) -> Taken:
+    for _ in range(WARM):
+        kind.send(client).raise_for_status()
+    before = _core_seconds()
+    seconds = [timed(partial(kind.send, client))[0] for _ in range(TIMES)]
+    return Taken(seconds, _core_seconds() - before)
+
+
+def _core_seconds() -> float:
+    """The core seconds that the API, its children and PostgreSQL have used."""
+    processes = psutil.Process().children(recursive=True)
+    return sum(sum(process.cpu_times()[:2]) for process in processes)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--entries", type=int, nargs="+", default=[1_000, 10_000, 100_000])
+    run(partial(main, parser.parse_args().entries))

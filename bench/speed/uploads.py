@@ -1,0 +1,70 @@
+"""Large entries that are uploaded at the same time, and a small one beside them.
+
+`check` are the core seconds of the API's child processes, which check entries. As many work at once as there are cores.
+
+`python -m bench.speed.uploads`
+"""
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import partial
+from statistics import median
+from uuid import uuid4
+
+import orjson
+
+from aegis_sdk import Client
+from bench import made_up_entries
+from bench.measuring import MEGABYTE, heading, run, table, timed
+from bench.speed.entries import SHAPE
+from bench.speed.service import Service, running_service
+
+#: Half as many attributes as in `entries`, and an entry like the example.
+LARGE, SMALL = replace(SHAPE, attributes=108), made_up_entries.Shape(attributes=8, values=40)
+TIMES = 5
+
+
+def main() -> None:
+    bodies = {name: _body(shape) for name, shape in (("large", LARGE), ("small", SMALL))}
+    sizes = ", ".join(f"{name}: {len(body) / MEGABYTE:.2f} MB" for name, body in bodies.items())
+    heading(f"Entries that are uploaded at the same time ({sizes}); seconds, medians of {TIMES}")
+    with running_service(workers=0) as service, Client(service.url, timeout=600) as client:
+        _uploaded(service, client, [bodies["large"]] * 2)  # the first ones meet cold processes, and are not counted
+        rows = [
+            _row(service, client, name, [bodies[each] for each in each_of])
+            for name, each_of in (
+                ("a large one", ["large"]),
+                ("two large ones", ["large"] * 2),
+                ("four large ones", ["large"] * 4),
+                ("a small one", ["small"]),
+                ("a small one behind two large ones", ["large", "large", "small"]),
+            )
+        ]
+    table(["uploaded", "until the last is published", "until the last of the list is", "check"], rows)
+
+
+def _row(service: Service, client: Client, name: str, bodies: list[bytes]) -> list[str]:
+    runs = [_uploaded(service, client, bodies) for _ in range(TIMES)]
+    return [name, *(f"{median(one[place] for one in runs):.2f}" for place in range(3))]
+
+
+def _uploaded(service: Service, client: Client, bodies: list[bytes]) -> tuple[float, float, float]:
+    """The seconds until all are published and until the last one is, and the core seconds of the checks."""
+    before = service.usage_of_api_children()
+    with ThreadPoolExecutor(len(bodies)) as pool:
+        uploads = []
+        for body in bodies:
+            named = body.replace(b"name-of-the-entry", uuid4().hex.encode(), 1)
+            uploads.append(pool.submit(timed, partial(client.publish, named, accept_small_counts=True)))
+            time.sleep(0.05)  # they arrive in this order
+        seconds = [upload.result()[0] for upload in uploads]
+    return max(seconds), seconds[-1], service.usage_of_api_children() - before
+
+
+def _body(shape: made_up_entries.Shape) -> bytes:
+    return orjson.dumps(made_up_entries.entry(shape, "name-of-the-entry"))
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,42 @@
+"""What `make load` says of answers and of memory: its exit code depends on it."""
+
+import math
+
+import pytest
+
+from bench.load.__main__ import Memory
+from bench.load.clients import Tally
+
+
+def tally_of(**answers):
+    tally = Tally()
+    for answer, count in answers.items():
+        for _ in range(count):
+            tally.note("list", answer.strip("_").replace("_", " "), 0.1)
+    return tally
+
+
+def test_only_overload_and_rates_are_refusals_and_all_other_errors_are_faults():
+    tally = tally_of(_200=95, _202=1, _503_overloaded=2, _429=1, _503_interrupted=1, _500=2, _404_gone=1, ReadTimeout=3)
+    assert tally.count == 106
+    assert tally.refused == pytest.approx(3 / 106)
+    assert tally.faults == {"503 interrupted": 1, "500": 2, "404 gone": 1, "ReadTimeout": 3}
+
+
+def test_without_an_answer_nothing_is_refused():
+    assert (Tally().refused, Tally().faults.total()) == (0, 0)
+
+
+def test_the_slope_of_memory_is_that_of_the_second_half():
+    memory = Memory()
+    for minute, size in enumerate((50, 90, 100, 103, 106, 109)):
+        memory.add(minute, {"api": size})
+    assert memory.slope("api") == pytest.approx(3)
+
+
+def test_processes_that_come_and_go_have_no_memory_before_and_after():
+    memory = Memory()
+    memory.add(0, {"api": 1.0, "gone": 2.0})
+    memory.add(1, {"api": 1.0, "new": 3.0})
+    assert memory.sizes == {"api": [1.0, 1.0], "gone": [2.0, 0.0], "new": [0.0, 3.0]}
+    assert math.isnan(memory.slope("api"))
