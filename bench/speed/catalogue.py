@@ -1,7 +1,7 @@
 """How listings, searches and stored answers grow with the catalogue: 10^3 to 10^5 entries, ten answers for each.
 
-The caller is a consumer, who sees 60 % of the entries, or an operator, who sees all. `core` are the milliseconds of a core that one request takes in
-the API and in PostgreSQL, which other load hardly changes.
+The caller is a consumer, who sees 60 % of the entries, or an operator, who sees all. `core` are the milliseconds of a
+core that one request takes in the API and in PostgreSQL, which other load hardly changes.
 
 `python -m bench.speed.catalogue --entries 1000 10000 100000`
 """

@@ -225,7 +225,7 @@ def test_the_server_key_is_renewed_by_a_command(run, database_url):
     assert (renewed.code, renewed.out) == (0, "0\n")
 
 
-def test_a_database_of_a_newer_version_is_left_alone_and_refused_once_it_does_not_list_this_one(run, postgres, migrated):
+def test_a_newer_database_is_left_alone_and_refused_once_it_does_not_list_this_version(run, postgres, migrated):
     url = create_database(postgres.url, "newer", template=migrated)
     with psycopg.connect(url) as connection:
         connection.execute("UPDATE alembic_version SET version_num = 'ffffffffffff'")
