@@ -20,6 +20,9 @@ _TITLES = dict(STATUS.values())
 #: Problems that any operation under /v1 may answer with.
 _ALWAYS = (400, 401, 403, 429, 503)
 
+#: Problems that an operation may answer with that needs no key.
+_WITHOUT_KEY = (400, 503)
+
 
 def body(model: type[BaseModel]) -> dict[str, Any]:
     """The `openapi_extra` of an operation whose body is a `model`."""
@@ -32,6 +35,7 @@ def answers(
     description: str,
     *refusals: int,
     headers: tuple[str, ...] = (),
+    needs_key: bool = True,
 ) -> dict[int | str, dict[str, Any]]:
     """The `responses` of an operation: its answer, and its problems besides those that all operations share."""
     content = {} if model is None else {"content": {"application/json": {"schema": _Reference(model)}}}
@@ -39,7 +43,7 @@ def answers(
     if headers:
         success["headers"] = {name: {"schema": {"type": "string"}} for name in headers}
     described: dict[int | str, dict[str, Any]] = {status: success}
-    return described | problems(*refusals, *_ALWAYS)
+    return described | problems(*refusals, *(_ALWAYS if needs_key else _WITHOUT_KEY))
 
 
 def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:

@@ -13,7 +13,7 @@ from anyio import move_on_after
 from pydantic import BaseModel, ValidationError
 
 from aegis_sdk import wire
-from aegis_sdk.wire import NotJsonError, read_json
+from aegis_sdk.wire import NotJsonError, read_json, refuse_too_many
 from app.domain.entries import Content, Publication
 from app.domain.errors import InvalidDocumentError
 from app.domain.lanes import Lane
@@ -135,9 +135,14 @@ def parse_entry(body: bytes | str) -> object:
 
     Raises:
         NotJsonError: the body is not JSON.
+        ValidationError: it has more attributes than an entry may have, which take long to read.
     """
     try:
-        return _read_object(_DECODER.decode(body), depth=1)
+        members = _DECODER.decode(body)
+        refuse_too_many(getattr(members, "attributes", None))
+        return _read_object(members, depth=1)
+    except ValidationError:
+        raise
     except (msgspec.MsgspecError, ValueError, RecursionError):
         return read_json(body)  # this parser reports what is wrong
 

@@ -31,6 +31,11 @@ class Answer:
         """Whether no input may be answered like this."""
         return self.status == 0 or (self.status >= 500 and _OVERLOADED not in self.body)
 
+    @property
+    def is_late(self) -> bool:
+        """Whether it took longer than any may take."""
+        return self.seconds > LATE
+
 
 @dataclass
 class Tally:
@@ -40,7 +45,8 @@ class Tally:
         answers: how many there were of each class of statuses, such as 4.
         slowest: the most seconds that one took.
         failed: the requests that were answered as no input may be, with the answers.
-        late: those that were answered late.
+        late: those that were answered late. They are sent again when nothing else is: what else the machine does can
+            make any answer late, but hardly the same one twice.
     """
 
     answers: Counter[int] = field(default_factory=Counter)
@@ -54,7 +60,7 @@ class Tally:
         self.slowest = max(self.slowest, answer.seconds)
         if answer.is_failure:
             self.failed.append((one, answer))
-        elif answer.seconds > LATE:
+        elif answer.is_late:
             self.late.append((one, answer))
 
 

@@ -77,7 +77,8 @@ async def read_receipt(
 @router.get(
     "/.well-known/aegis-keys.json",
     summary="Get the keys that check receipts",
-    responses=answers(200, wire.PublicKeySet, "All keys, oldest first", headers=("ETag",)) | NOT_MODIFIED,
+    responses=answers(200, wire.PublicKeySet, "All keys, oldest first", headers=("ETag",), needs_key=False)
+    | NOT_MODIFIED,
 )
 async def read_keys(factory: FactoryDependency, known: KnownTagsDependency) -> Response:
     """Returns the public keys (a JWK Set, RFC 7517 and RFC 8037) by which receipts and signed heads are checked."""

@@ -114,7 +114,7 @@ from aegis_sdk.wire.members import refuse_repeated_members
 from aegis_sdk.wire.pair import AssociationNoise, LabelAssociation, Pair
 from aegis_sdk.wire.problem import Problem, ProblemFault
 from aegis_sdk.wire.questions import AskedVersion, QuestionPage, QuestionRecord
-from aegis_sdk.wire.sizes import ROWS
+from aegis_sdk.wire.sizes import ROWS, refuse_too_many
 from aegis_sdk.wire.transfer import ATTRIBUTE_MEASURES, TRANSFER_MEASURES, Holdout, Transfer, figure_limits
 from aegis_sdk.wire.values import COUNT_MAX, EntryName
 from aegis_sdk.wire.verdict import Verdict, VerdictFinding
@@ -296,4 +296,5 @@ __all__ = [
     "read_entry",
     "read_json",
     "refuse_repeated_members",
+    "refuse_too_many",
 ]

@@ -20,7 +20,7 @@ from aegis_sdk.wire.joint_trace import JointTrace, trace_faults
 from aegis_sdk.wire.listed import ListedConfigurations, configurations_faults, format_faults
 from aegis_sdk.wire.members import refuse_repeated_members
 from aegis_sdk.wire.pair import Pair, pair_faults
-from aegis_sdk.wire.sizes import size_faults
+from aegis_sdk.wire.sizes import refuse_too_many, size_faults
 from aegis_sdk.wire.transfer import Holdout, holdout_faults, transfer_faults
 from aegis_sdk.wire.values import COUNT_MAX, EntryFormat, EntryName, Identifiers, JsonObject, Text, repeats
 from aegis_sdk.wire.visibility import Visibility
@@ -195,6 +195,8 @@ def read_entry(
     """
     with _collector_paused():
         document = parse(body)
+        if isinstance(document, dict):
+            refuse_too_many(document.get("attributes"))
         refuse_repeated_members(body, document)
         model = publishable(document)
         return cast("dict[str, Any]", document), model

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from aegis_sdk.wire.faults import Fault, Location
+from aegis_sdk.wire.faults import Fault, Location, refuse
 
 if TYPE_CHECKING:
     from aegis_sdk.wire.attribute import Attribute, Discretization, MaskingFunction
@@ -48,6 +48,20 @@ def size_faults(entry: "EntryDocument") -> Iterator[Fault]:
     yield from _too_long(entry.label.domain, VALUE_LENGTH, "label", "domain")
     for index, attribute in enumerate(entry.attributes):
         yield from _attribute_faults(attribute, ("attributes", index))
+
+
+def refuse_too_many(attributes: object) -> None:
+    """Refuse an entry with too many attributes before any of them is looked at.
+
+    Args:
+        attributes: what a document has there, which need not be a list.
+
+    Raises:
+        ValidationError: there are too many.
+    """
+    if isinstance(attributes, list) and len(attributes) > ATTRIBUTES:
+        detail = f"Has {len(attributes)} items; at most {ATTRIBUTES} are accepted"
+        refuse("entry", [(("attributes",), detail)])
 
 
 def _terms_faults(terms: dict[str, Any] | None) -> Iterator[Fault]:

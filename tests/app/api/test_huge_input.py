@@ -1,0 +1,46 @@
+"""Bodies with more of everything than anybody needs are refused, and before each part of them is looked at."""
+
+import pytest
+
+from app.domain.errors import InvalidDocumentError
+from app.web.uploads import read_publication
+from tests.service import example_entry, publish
+
+JSON = {"Content-Type": "application/json"}
+MILLION = b"[" + b",".join([b"{}"] * 10**6) + b"]"
+LEVELS = 100_000
+
+
+@pytest.mark.parametrize("body", [b'{"attributes": %b}', b'{"attributes": %b, "unknown": 0}'], ids=["an entry", "none"])
+def test_a_million_attributes_are_refused_for_their_number(body):
+    with pytest.raises(InvalidDocumentError) as refused:
+        read_publication(body % MILLION)
+    (fault,) = refused.value.faults  # not one for each attribute
+    assert (fault.pointer, fault.detail) == ("/attributes", "Has 1000000 items; at most 20000 are accepted")
+
+
+@pytest.fixture(scope="module")
+async def entry(shared_api):
+    head = await publish(shared_api, example_entry(name="huge"))
+    return f"/v1/entries/{head['id']}"
+
+
+LISTS, OBJECTS = b"[" * LEVELS + b"]" * LEVELS, b'{"a":' * LEVELS + b"0" + b"}" * LEVELS
+
+
+@pytest.mark.parametrize(
+    ("method", "place", "body"),
+    [
+        ("POST", "/v1/entries", b'{"attributes": [{"maskings": %b}]}' % LISTS),
+        ("POST", "/v1/entries", OBJECTS),
+        ("PUT", "{entry}", b"[" * LEVELS),
+        ("PATCH", "{entry}", b'{"visibility": %b}' % LISTS),
+        ("POST", "{entry}/advice", b'{"weights": %b}' % LISTS),
+        ("POST", "{entry}/requests", LISTS),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+async def test_a_hundred_thousand_levels_are_no_json(shared_api, entry, method, place, body):
+    answer = await shared_api.request(method, place.format(entry=entry), content=body, headers=JSON | {"If-Match": "*"})
+    assert (answer.status_code, answer.json()["code"]) == (400, "malformed")
+    assert "recursion limit" in answer.text
