@@ -1,6 +1,9 @@
 """Checks of the manifests for Kubernetes, by its own schemas and against the composition. No cluster is needed."""
 
 import copy
+import re
+import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +18,7 @@ from tests.test_containers import COMMANDS, COMPOSE, DOCKERFILE, ROOT, aegis_ser
 from tests.test_containers import Settings as ServiceSettings
 
 FOLDER = ROOT / "docs/kubernetes"
+OPERATIONS = (ROOT / "docs/operations.md").read_text(encoding="utf-8")
 KUSTOMIZATION = yaml.safe_load((FOLDER / "kustomization.yaml").read_text())
 MANIFESTS = [
     manifest for name in KUSTOMIZATION["resources"] for manifest in yaml.safe_load_all((FOLDER / name).read_text())
@@ -60,6 +64,21 @@ def test_the_kustomization_has_every_file():
     assert set(KUSTOMIZATION) == {"apiVersion", "kind", "resources"}
     files = {path.name for path in FOLDER.glob("*.yaml")} - {"kustomization.yaml"}
     assert set(KUSTOMIZATION["resources"]) == files
+
+
+@pytest.mark.skipif(shutil.which("kubectl") is None, reason="there is no kubectl, which has kustomize")
+def test_the_overlay_of_the_document_is_built_and_changes_what_it_says(tmp_path):
+    [overlay] = re.findall(r"```yaml\n# overlay/kustomization.yaml\n(.*?)```", OPERATIONS, re.DOTALL)
+    shutil.copytree(FOLDER, tmp_path / "docs/kubernetes")
+    (tmp_path / "overlay").mkdir()
+    (tmp_path / "overlay/kustomization.yaml").write_text(overlay)
+    built = subprocess.run(["kubectl", "kustomize", tmp_path / "overlay"], capture_output=True, text=True, check=True)
+    manifests = list(yaml.safe_load_all(built.stdout))
+    assert sorted(map(title, manifests)) == sorted(map(title, MANIFESTS))
+    for manifest in manifests:
+        kubernetes_validate.validate(manifest, VERSIONS[0], strict=True)
+        assert manifest["metadata"]["namespace"] == "aegis"
+    assert set(re.findall(r"image: (\S+)", built.stdout)) == {"registry.example.org/aegis:0.1.0"}
 
 
 @pytest.mark.parametrize("version", VERSIONS)
