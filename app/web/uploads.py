@@ -45,7 +45,7 @@ MOST_WAITING = 200
 
 
 #: How many large entries are checked at the same time, and how many bytes they may have together. The check of an entry
-#: takes up to twelve times its bytes of memory.
+#: takes 5 to 20 times as much memory, most if it has thousands of small attributes.
 LARGE_AT_ONCE, LARGE_BYTES = min(os.cpu_count() or 1, 4), 128 * 2**20
 
 
