@@ -20,9 +20,11 @@ from app.domain.callers import DEVELOPER
 from app.domain.documents import compress, parts_of
 from app.domain.entries import Head, Publication
 from app.factory import Factory
-from app.process.embedded import running_url
+from app.process.embedded import running_urls
+from app.services.admission import Admission
 from app.services.digests import digest
 from app.services.publications import packed_tables, sum_faults
+from app.services.small_counts import SmallCounts, SmallCountsGate
 from app.web.published import published_entry
 from app.web.uploads import parse_entry, read_publication
 from bench import made_up_entries
@@ -138,14 +140,15 @@ def _timed_publication(body: bytes) -> tuple[float, Publication]:
 
 async def _store(service: Service, publication: Publication) -> Head:
     """Publish without HTTP, in a transaction on its own connection."""
-    url = running_url(service.data_dir)
-    if url is None:
+    urls = running_urls(service.data_dir)
+    if urls is None:
         raise RuntimeError("the service's database is not running")
-    database = Database(url, pool_size=1)
+    database, admission = Database(urls.service, pool_size=1), Admission(SmallCountsGate(SmallCounts.ACCEPT))
     async with database.transaction() as session:
-        head = await Factory(session, queue_app(url)).catalogue().publish(DEVELOPER, publication)
+        catalogue = Factory(session, queue_app(urls.service)).catalogue()
+        published = await catalogue.publish(DEVELOPER, publication, admission)
     await database.close()
-    return head
+    return published.head
 
 
 def _refused(client: Client, body: bytes) -> None:
