@@ -2,6 +2,7 @@
 
 import threading
 import time
+from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass, field
 from random import Random
@@ -20,6 +21,9 @@ PATIENCE = 120.0
 #: Seconds between two steps of a client.
 _PAUSE = 0.15
 
+#: Requests that stay open; older ones are withdrawn, since a tenant may have no more than 1,000.
+_OPEN = 100
+
 
 @dataclass
 class Notes:
@@ -29,6 +33,7 @@ class Notes:
         entries: by id, the documents that were published, with the digest that was answered.
         advice: by entry and measure, the ids that were answered.
         requests: by purpose, the ids that were answered.
+        withdrawn: by purpose, whether it was acknowledged that the request is withdrawn.
         fault: the last one that was made.
         after: by id, the fault that was the last one when this was acknowledged.
     """
@@ -36,6 +41,7 @@ class Notes:
     entries: dict[str, tuple[dict[str, Any], str]] = field(default_factory=dict)
     advice: dict[tuple[str, str], set[str]] = field(default_factory=dict)
     requests: dict[str, set[str]] = field(default_factory=dict)
+    withdrawn: dict[str, bool] = field(default_factory=dict)
     fault: str = ""
     after: dict[str, str] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -57,6 +63,15 @@ class Notes:
         with self._lock:
             self.requests.setdefault(purpose, set()).add(request)
             self.after.setdefault(request, self.fault)
+
+    def to_withdraw(self) -> tuple[str, str] | None:
+        """Choose the oldest open request, if enough others are open: its purpose and its id."""
+        with self._lock:
+            if len(self.requests) - len(self.withdrawn) <= _OPEN:
+                return None
+            purpose = next(one for one in self.requests if one not in self.withdrawn)
+            self.withdrawn[purpose] = False
+            return purpose, min(self.requests[purpose])
 
     def wait_for_each_kind(self) -> None:
         """Wait until something of each kind was acknowledged."""
@@ -113,6 +128,17 @@ class Client(threading.Thread):
         answer = self._send(f"/v1/entries/{entry}/requests", asked | {"terms": head["terms"]})
         if answer is not None:
             self._notes.requested(purpose, answer["id"])
+        self._withdraw()
+
+    def _withdraw(self) -> None:
+        """Withdraw one; whoever gets no answer leaves it at that."""
+        oldest = self._notes.to_withdraw()
+        if oldest is None:
+            return
+        purpose, request = oldest
+        with suppress(httpx.HTTPError):
+            answer = self._client.delete(f"{self._rng.choice(self._urls)}/v1/requests/{request}")
+            self._notes.withdrawn[purpose] = answer.is_success
 
     def _send(self, path: str, body: dict[str, Any], params: dict[str, str] | None = None) -> dict[str, Any] | None:
         """Send until it is acknowledged, under one key, to either replica."""

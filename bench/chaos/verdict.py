@@ -17,6 +17,9 @@ from bench.chaos.load import Notes
 PATIENCE = 300.0
 _FINAL = {"succeeded", "failed"}
 
+#: How a request may end: that nobody withdrew, that somebody tried to, and of which that was acknowledged.
+_ENDS = {None: {"advised"}, False: {"advised", "withdrawn"}, True: {"withdrawn"}}
+
 
 @dataclass(frozen=True)
 class Damage:
@@ -116,7 +119,7 @@ def _requests(api: httpx.Client, notes: Notes, verdict: Verdict) -> None:
         ended = _ended(api, f"/v1/requests/{min(ids)}", lambda body: body["state"] != "requested")
         if ended is None:
             verdict.lost.append(Damage(min(ids), "request does not end"))
-        elif ended["state"] != "advised":
+        elif ended["state"] not in _ENDS[notes.withdrawn.get(purpose)]:
             verdict.different.append(Damage(min(ids), f"request {ended['state']}"))
 
 
