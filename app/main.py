@@ -1,14 +1,11 @@
 """The application. `create_app` builds it; it needs a database only when it starts."""
 
 import asyncio
-import socket
 import sys
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from functools import cache
-from typing import Final
 
 import structlog
 import uvicorn
@@ -48,12 +45,10 @@ from app.telemetry import UNTRACED, ApiMetrics, ChildrenCollector, DatabaseColle
 from app.web import uploads
 from app.web.limits import Limits
 from app.web.required_privacy import required_by
+from app.web.server import ANSWER_SECONDS, Server
 from app.web.state import State
 
 _log = structlog.get_logger(__name__)
-
-#: Seconds for requests under way once the API stops.
-ANSWER_SECONDS: Final = 5
 
 _DESCRIPTION = (
     "Picks the masking configuration of a table that loses the least predictive utility, from summaries, "
@@ -256,34 +251,7 @@ def _serve(settings: Settings, example: str, tracer: Tracer) -> None:
     # The socket is bound before the start, so that the greeting is true and port 0 has become a number.
     listening = config.bind_socket()
     listening.listen()
-    _Server(config, app, settings.drain_seconds).run(sockets=[listening])
-
-
-class _Server(uvicorn.Server):
-    """The server. When it is asked to end, it is not ready any more, and goes on for the seconds that load balancers
-    need to notice. When it stops, it tells at once whoever waits for an answer that there is none yet.
-    """
-
-    def __init__(self, config: uvicorn.Config, app: FastAPI, drain_seconds: float) -> None:
-        super().__init__(config)
-        self._aegis = app
-        self._drain_seconds = drain_seconds
-        self._stops_at: float | None = None
-
-    async def on_tick(self, counter: int) -> bool:
-        """Whether to stop now; asked ten times in a second."""
-        is_asked = await super().on_tick(counter)
-        if not is_asked or self.force_exit:
-            return is_asked
-        if self._stops_at is None:
-            self._stops_at = time.monotonic() + self._drain_seconds
-            self._aegis.state.aegis.ending.set()
-        return time.monotonic() >= self._stops_at
-
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Stop accepting connections, and give requests a few seconds to end."""
-        self._aegis.state.aegis.announcements.end()
-        await super().shutdown(sockets)
+    Server(config, app, settings.drain_seconds).run(sockets=[listening])
 
 
 def _greeting(host: str, port: int, example: str, *, has_console: bool) -> str:

@@ -13,7 +13,7 @@ import kubernetes_validate
 import pytest
 import yaml
 
-from app.main import ANSWER_SECONDS
+from app.web.server import ANSWER_SECONDS
 from tests.test_containers import COMMANDS, COMPOSE, DOCKERFILE, ROOT, aegis_services
 from tests.test_containers import Settings as ServiceSettings
 

@@ -30,12 +30,13 @@ from app.cli.replay import replay
 from app.cli.tenants import tenants
 from app.domain.callers import DEFAULT_TENANT, Role
 from app.domain.errors import RefusalError
-from app.main import ANSWER_SECONDS, OpenDoorError, create_app, refuse_open_door, run
+from app.main import OpenDoorError, create_app, refuse_open_door, run
 from app.process.embedded import EmbeddedPostgresError, home_of, running_urls, server_account
 from app.process.supervisor import GroupMember, Supervisor
 from app.services.keyring import Keyring
 from app.services.signing import draw_key_text
 from app.settings import Settings
+from app.web.server import ANSWER_SECONDS
 
 cli = typer.Typer(
     help=__doc__, add_completion=False, no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False
