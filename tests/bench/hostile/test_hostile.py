@@ -1,15 +1,36 @@
 """A short form of `make fuzz`, and that it finds what it looks for."""
 
+from collections import Counter
+
 import pytest
 
 from bench.hostile.cases import case, from_json, prepared, to_json
 from bench.hostile.mutations import MUTATIONS
 from bench.hostile.sending import LATE, Answer, Tally, send_all
 from tests.running import address, process
+from tests.service import example_entry, publish
 
-REQUESTS = 150
+REQUESTS = 300
 
 
+async def test_every_hostile_request_is_answered_as_the_contract_says(shared_api):
+    head = await publish(shared_api, example_entry(name="hostile"))
+    asked = {"measure": "g3", "purpose": "a study", "contact": "lab@example.org", "terms": head["terms"]}
+    request = await shared_api.post(f"/v1/entries/{head['id']}/requests", json=asked)
+    ids = {"entry": head["id"], "request": request.json()["id"]}
+    statuses = Counter()
+    for number in range(REQUESTS // 2):
+        one = case(2, number)
+        answer = await shared_api.request(
+            one.method, one.path.format(**ids), content=one.content, headers=one.headers
+        )  # the client holds it to the contract
+        assert answer.status_code < 500, (number, answer.text)
+        statuses[answer.status_code // 100] += 1
+    assert statuses[2] > 0
+    assert statuses[4] > 0
+
+
+@pytest.mark.long
 def test_no_hostile_request_makes_the_service_fail(database_url):
     with process("api", port="0", database_url=database_url) as api:
         url = address(api)
