@@ -65,11 +65,11 @@ class Server(Protocol):
 
 
 class Supervisor:
-    """Starts the children in order, starts again what dies, and stops the children in the reverse order.
+    """Starts the children in order, starts again what dies, and stops all children at the same time.
 
     Each child leads its own session, so that a terminal's Ctrl-C reaches only the supervisor. On Linux, a child is
-    killed if the supervisor is killed. To stop, a child gets SIGTERM, and SIGKILL after `grace` seconds; only then is
-    the one started before it stopped. SIGKILL also goes to the processes that a child leaves in its session.
+    killed if the supervisor is killed. To stop, the children get SIGTERM, and SIGKILL after `grace` seconds, which also
+    goes to the processes that a child leaves in its session.
 
     Args:
         children: the group.
@@ -107,11 +107,12 @@ class Supervisor:
         return 0
 
     def _stop(self, wakeup: "_Wakeup") -> None:
-        for member in reversed(self._members):
+        for member in self._members:
             member.ask_to_stop()
-            deadline = time.monotonic() + self._grace
-            while member.runs() and not wakeup.hurry and time.monotonic() < deadline:
-                wakeup.wait(deadline)
+        deadline = time.monotonic() + self._grace
+        while any(member.runs() for member in self._members) and not wakeup.hurry and time.monotonic() < deadline:
+            wakeup.wait(deadline)
+        for member in self._members:
             member.kill()
 
 
