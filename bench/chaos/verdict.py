@@ -4,6 +4,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +17,9 @@ from bench.chaos.load import Notes
 #: Seconds in which all that was accepted must end once the faults are over.
 PATIENCE = 300.0
 _FINAL = {"succeeded", "failed"}
+
+#: About how many entries an undisturbed service is asked at the same time.
+_AT_ONCE = 8
 
 #: How a request may end: that nobody withdrew, that somebody tried to, and of which that was acknowledged.
 _ENDS = {None: {"advised"}, False: {"advised", "withdrawn"}, True: {"withdrawn"}}
@@ -149,14 +153,23 @@ def _log(api: httpx.Client, data_dir: Path, verdict: Verdict) -> None:
 
 
 def _compare(api: httpx.Client, notes: Notes, answers: dict[tuple[str, str], Any], verdict: Verdict) -> None:
-    """Ask the undisturbed service the same."""
-    again: dict[str, str] = {}
+    """Ask the undisturbed service the same, about several entries at a time."""
+    asked: dict[str, dict[str, Any]] = {}
     for (entry, measure), advice in answers.items():
-        if entry not in again:
-            document = notes.entries[entry][0] | {"name": f"again-{entry}"}
-            published = api.post("/v1/entries", params={"accept_small_counts": "true"}, json=document)
-            again[entry] = published.json()["id"]
-        asked = api.post(f"/v1/entries/{again[entry]}/advice", json={"measure": measure})
+        asked.setdefault(entry, {})[measure] = advice
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        for different in pool.map(lambda entry: _compare_one(api, notes.entries[entry][0], asked[entry]), asked):
+            verdict.different += different
+
+
+def _compare_one(api: httpx.Client, document: dict[str, Any], answers: dict[str, Any]) -> list[Damage]:
+    """The advice on an entry, by measure, that is another one there."""
+    again = document | {"name": f"again-{document['name']}"}
+    published = api.post("/v1/entries", params={"accept_small_counts": "true"}, json=again)
+    path, different = f"/v1/entries/{published.json()['id']}/advice", []
+    for measure, advice in answers.items():
+        asked = api.post(path, json={"measure": measure}, headers={"Prefer": "wait=30"})
         same = _ended(api, f"/v1/advice/{asked.json()['id']}", lambda body: body["status"] in _FINAL)
         if same is None or same.get("ranking") != advice["ranking"]:
-            verdict.different.append(Damage(advice["id"], "another ranking than that of an undisturbed service"))
+            different.append(Damage(advice["id"], "another ranking than that of an undisturbed service"))
+    return different
