@@ -37,6 +37,9 @@ MOST_WAITING, LONGEST_WAIT = 400, 20.0
 #: For sessions that may lose their last commits when the database server crashes. It loses them in order.
 COMMIT_SOON = "SET synchronous_commit TO off"
 
+#: For a transaction in such a session that must last nevertheless, and with it all that was committed before.
+COMMIT_NOW = "SET LOCAL synchronous_commit TO on"
+
 #: What statements meet on a schema that is older than they are.
 _MISSING = (psycopg.errors.UndefinedColumn, psycopg.errors.UndefinedFunction, psycopg.errors.UndefinedTable)
 

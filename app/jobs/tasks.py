@@ -7,11 +7,12 @@ from typing import TypeVar, TypeVarTuple, Unpack
 
 import structlog
 from procrastinate import App, JobContext, RetryStrategy
+from sqlalchemy import text
 
 from aegis_advisor.errors import AdvisorError
 from app.catalog.presence import ATTEMPTS
 from app.catalog.queue import ADVICE_TASK, CEILING, REFERENCE_TASK, VERDICT_TASK, Job, JobQueue
-from app.catalog.session import Database
+from app.catalog.session import COMMIT_NOW, Database
 from app.domain.advice import Problem
 from app.domain.errors import DatabaseUnavailableError, InvalidDocumentError, SupersededError
 from app.domain.lanes import Lane, WrongLaneError
@@ -30,6 +31,9 @@ _log = structlog.get_logger(__name__)
 
 #: How often a step is done again while the database is away, and the seconds before each time.
 _PATIENCE, _PAUSE = 20, 1.0
+
+#: The step before a computation. If there is nothing to compute, it is the one that leaves something.
+_LOAD = "load"
 
 # A child process that died (for example out of memory) is worth another attempt.
 _RETRY = RetryStrategy(max_attempts=ATTEMPTS, wait=1)
@@ -91,7 +95,7 @@ class Tasks:
         return outcome
 
     async def _reconstruct(self, lane: Lane, version_id: int, attributes: list[int]) -> None:
-        given = await self._step("load", lambda services: services.references().load(version_id, attributes))
+        given = await self._step(_LOAD, lambda services: services.references().load(version_id, attributes))
         computed = [] if given is None else await self._compute(lane, compute_references, given, self._seconds)
         for reference in computed:
             self._watch.metrics.residuals.observe(reference.certificate.residual)
@@ -118,7 +122,7 @@ class Tasks:
 
     async def _answer(self, lane: Lane, tenant: str, advice_id: str) -> None:
         start = time.perf_counter()
-        given = await self._step("load", lambda it: it.advice_work(self._recent).begin(tenant, lane, advice_id))
+        given = await self._step(_LOAD, lambda it: it.advice_work(self._recent).begin(tenant, lane, advice_id))
         if given is None:
             return
         result = await self._compute(lane, compute_advice, given)
@@ -139,7 +143,7 @@ class Tasks:
         return outcome
 
     async def _judge(self, lane: Lane, version_id: int) -> None:
-        given = await self._step("load", lambda services: services.verdicts().load(version_id))
+        given = await self._step(_LOAD, lambda services: services.verdicts().load(version_id))
         if given is None:
             return
         verdict = await self._compute(lane, compute_verdict, given, self._seconds)
@@ -168,7 +172,12 @@ class Tasks:
     async def _once(self, step: str, work: Callable[[Factory], Awaitable[Result]]) -> Result:
         with self._watch.step(step):
             async with self._database.transaction() as session:
-                return await work(Factory(session, self._queue, self._ceiling))
+                result = await work(Factory(session, self._queue, self._ceiling))
+                # What a job leaves must be on disk before the job is gone: if the server crashed, nobody would repeat
+                # it. That a computation has begun may be lost, since the job is still there.
+                if step != _LOAD or result is None:
+                    await session.execute(text(COMMIT_NOW))
+                return result
 
 
 def _lane(context: JobContext) -> Lane:

@@ -18,6 +18,21 @@ END = (
     "WHERE wait_event_type = 'Lock' AND datname = current_database()"
 )
 
+#: Notes, at the end of each transaction, what it has changed, and whether its commit waits for the disk.
+NOTE_COMMITS = """
+CREATE TABLE commits (id bigserial PRIMARY KEY, change text, is_waited_for bool);
+GRANT ALL ON commits, commits_id_seq TO aegis;
+CREATE FUNCTION note_commit() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    INSERT INTO commits (change, is_waited_for)
+    VALUES (concat_ws(' ', tg_table_name, to_jsonb(new) ->> 'status'), current_setting('synchronous_commit') = 'on');
+    RETURN NULL;
+END $$;
+CREATE CONSTRAINT TRIGGER note_commit AFTER UPDATE ON advice DEFERRABLE INITIALLY DEFERRED
+    FOR EACH ROW EXECUTE FUNCTION note_commit();
+CREATE CONSTRAINT TRIGGER note_commit AFTER INSERT ON reference DEFERRABLE INITIALLY DEFERRED
+    FOR EACH ROW EXECUTE FUNCTION note_commit();
+"""
+
 
 async def test_an_answer_outlasts_a_database_that_goes_away_more_often_than_a_job_may_fail(
     api, worker, database_url, monkeypatch
@@ -32,6 +47,21 @@ async def test_an_answer_outlasts_a_database_that_goes_away_more_often_than_a_jo
     await running
     answer = await api.get(f"/v1/advice/{asked.json()['id']}")
     assert answer.json()["status"] == "succeeded"
+
+
+async def test_what_a_job_leaves_is_on_disk_before_the_job_is_gone(api, worker, database_url, owner_url):
+    entry = (await publish(api))["id"]
+    await worker.run()
+    asked = await ask(api, entry)
+    with psycopg.connect(owner_url) as owner:
+        owner.execute(f"DELETE FROM reference; {NOTE_COMMITS}")  # so the first job of the advice has to wait for one
+    await worker.run()
+    assert (await api.get(f"/v1/advice/{asked.json()['id']}")).json()["status"] == "succeeded"
+    committed = rows(database_url, "SELECT change, is_waited_for FROM commits ORDER BY id")
+    assert ("advice running", False) in committed
+    left = [(change, is_waited_for) for change, is_waited_for in committed if change != "advice running"]
+    assert {change for change, _ in left} == {"advice queued", "advice succeeded", "reference"}
+    assert all(is_waited_for for _, is_waited_for in left)
 
 
 async def test_a_worker_tries_to_reach_a_lost_database_at_a_steady_pace(database_url, monkeypatch, caplog):
