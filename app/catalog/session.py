@@ -37,8 +37,7 @@ MOST_WAITING, LONGEST_WAIT = 400, 20.0
 #: For sessions that may lose their last commits when the database server crashes. It loses them in order.
 COMMIT_SOON = "SET synchronous_commit TO off"
 
-#: For a transaction in such a session that must last nevertheless, and with it all that was committed before.
-COMMIT_NOW = "SET LOCAL synchronous_commit TO on"
+_COMMIT_NOW = text("SET LOCAL synchronous_commit TO on")
 
 #: What statements meet on a schema that is older than they are.
 _MISSING = (psycopg.errors.UndefinedColumn, psycopg.errors.UndefinedFunction, psycopg.errors.UndefinedTable)
@@ -91,6 +90,11 @@ def _mismatch_noticed() -> Iterator[None]:
             raise
         _log.warning("schema mismatch", error=type(error.orig).__name__, missing=error.orig.diag.message_primary)
         raise SchemaMismatchError("The database's schema is not that of this version of the service.") from error
+
+
+async def commit_now(session: AsyncSession) -> None:
+    """Let a transaction last, also in a session that may lose commits, and with it all that was committed before."""
+    await session.execute(_COMMIT_NOW)
 
 
 async def driver_connection(session: AsyncSession) -> psycopg.AsyncConnection[Any]:

@@ -7,12 +7,11 @@ from typing import TypeVar, TypeVarTuple, Unpack
 
 import structlog
 from procrastinate import App, JobContext, RetryStrategy
-from sqlalchemy import text
 
 from aegis_advisor.errors import AdvisorError
 from app.catalog.presence import ATTEMPTS
 from app.catalog.queue import ADVICE_TASK, CEILING, REFERENCE_TASK, VERDICT_TASK, Job, JobQueue
-from app.catalog.session import COMMIT_NOW, Database
+from app.catalog.session import Database, commit_now
 from app.domain.advice import Problem
 from app.domain.errors import DatabaseUnavailableError, InvalidDocumentError, SupersededError
 from app.domain.lanes import Lane, WrongLaneError
@@ -176,7 +175,7 @@ class Tasks:
                 # What a job leaves must be on disk before the job is gone: if the server crashed, nobody would repeat
                 # it. That a computation has begun may be lost, since the job is still there.
                 if step != _LOAD or result is None:
-                    await session.execute(text(COMMIT_NOW))
+                    await commit_now(session)
                 return result
 
 
