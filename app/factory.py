@@ -104,7 +104,8 @@ class Factory:
 
     def retention(self) -> RetentionService:
         """The service for what is kept only for some time."""
-        return RetentionService(RetentionStore(self._session), self.idempotency(), self.data_request_work())
+        store = RetentionStore(self._session)
+        return RetentionService(store, self.idempotency(), self.data_request_work(), self.jobs())
 
     def idempotency(self) -> IdempotencyService:
         """The service for requests that are carried out once."""

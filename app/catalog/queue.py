@@ -57,6 +57,14 @@ _NEXT = text(
     "DELETE FROM waiting_job AS line USING head, running WHERE line.id = head.id "
     "RETURNING line.id, line.task, line.arguments, line.claim, line.rank, running.jobs AS running"
 )
+# A job that ended otherwise than by success has not done what it claims.
+_FAILED = text(
+    "UPDATE procrastinate_jobs AS job SET queueing_lock = NULL FROM procrastinate_jobs AS failed "
+    "WHERE job.id = failed.id AND job.id = ANY(ARRAY(SELECT id FROM procrastinate_jobs "
+    "WHERE status IN ('failed', 'aborted', 'cancelled') AND queueing_lock IS NOT NULL "
+    "ORDER BY id LIMIT :part FOR UPDATE SKIP LOCKED)) "
+    "RETURNING job.task_name AS task, job.queue_name AS lane, job.args AS arguments, failed.queueing_lock AS claim"
+)
 _LINE_UP = insert(Base.metadata.tables[WaitingJobRow.__tablename__]).on_conflict_do_nothing()
 
 
@@ -154,17 +162,40 @@ class JobQueue:
             await self._session.execute(_LINE_UP, waiting)
             await self.go_on(tenant, lane)
 
+    async def redo_failed(self, part: int) -> int:
+        """Enqueue some jobs again that failed for good; how many.
+
+        Nobody else does what they have left undone: an answer or a verdict would stay away for ever.
+        """
+        failed = (await self._session.execute(_FAILED, {"part": part})).all()
+        # In the order of tenants, since each one's line is locked.
+        for row in sorted(failed, key=lambda row: row.arguments["tenant"]):
+            arguments = dict(row.arguments)
+            tenant = arguments.pop("tenant")
+            await self.enqueue(tenant, Lane(row.lane), [Job(row.task, arguments, row.claim)])
+        return len(failed)
+
     async def go_on(self, tenant: str, lane: Lane, ended: int = 0) -> None:
         """Move the tenant's next jobs to the queue, up to the ceiling. `ended` is a job that has just ended."""
         await self._session.execute(_LOCK, {"tenant": tenant})
         parameters = {"tenant": tenant, "lane": lane.value, "ended": ended, "ceiling": self._ceiling}
+        # A job that is there already leaves its place to the next: with none of its own in the queue, a tenant would
+        # have nobody to let the rest of its line go on.
+        while not await self._move(tenant, lane, parameters):
+            pass
+
+    async def _move(self, tenant: str, lane: Lane, parameters: Mapping[str, Any]) -> bool:
+        """Move as many jobs as there are places; whether each took one."""
         taken = (await self._session.execute(_NEXT, parameters)).all()
+        joined = True
         for place, row in enumerate(sorted(taken, key=lambda row: (row.rank, row.id))):
             # A tenant's first job goes before the second one of any other.
             job = Job(row.task, row.arguments, row.claim, row.rank)
-            await self._defer(tenant, lane, job, priority=-(row.running + place))
+            joined &= await self._defer(tenant, lane, job, priority=-(row.running + place))
+        return joined
 
-    async def _defer(self, tenant: str, lane: Lane, job: Job, priority: int) -> None:
+    async def _defer(self, tenant: str, lane: Lane, job: Job, priority: int) -> bool:
+        """Add a job to the queue; False if it is there already."""
         connection = await driver_connection(self._session)
         deferrer = self._app.configure_task(
             job.task, queue=lane.value, priority=priority, queueing_lock=job.claim, connection=connection
@@ -174,7 +205,8 @@ class JobQueue:
             async with connection.transaction():
                 await deferrer.defer_async(tenant=tenant, **job.arguments)
         except AlreadyEnqueued:
-            pass  # another tenant needs the same, and its turn came first
+            return False  # another tenant needs the same, and its turn came first
+        return True
 
 
 def _caused(job: Job) -> Job:

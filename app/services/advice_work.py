@@ -7,7 +7,7 @@ from app.catalog.stores.advice import AdviceStore
 from app.catalog.stores.contents import ContentStore
 from app.catalog.stores.events import EventStore
 from app.catalog.stores.references import ReferenceStore
-from app.domain.advice import Advice, AdviceQuestion, Problem, Status
+from app.domain.advice import Advice, AdviceQuestion, Problem
 from app.domain.configurations import PackedConfigurations
 from app.domain.entries import AttributeOutline
 from app.domain.errors import SupersededError
@@ -40,7 +40,7 @@ class AdviceWork:
     async def begin(self, tenant: str, lane: Lane, advice_id: str) -> AdviceInput | None:
         """Mark an advice as running, and return the input of its computation.
 
-        Returns None if the advice is already answered or deleted, or has to wait for references. In that case, the job
+        Returns None if the advice has already ended or is deleted, or has to wait for references. In that case, the job
         that stores the last reference enqueues the advice again.
 
         Raises:
@@ -48,7 +48,7 @@ class AdviceWork:
             WrongLaneError: the computation will take too long for its lane.
         """
         advice = await self._advice.find(advice_id)
-        if advice is None or advice.status is Status.SUCCEEDED or not await self._contents.pin(advice.version_id):
+        if advice is None or advice.status.is_final or not await self._contents.pin(advice.version_id):
             return None
         if advice.model_version != MODEL_VERSION and not await self._advice.answer_by(advice_id, MODEL_VERSION):
             raise SupersededError("This question was answered by another version of the service: ask it again.")

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
+from app.catalog.queue import JobQueue
 from app.catalog.stores.retention import PART, RetentionStore
 from app.domain.webhooks import KEPT
 from app.services.data_request_work import DataRequestWork
@@ -29,20 +30,24 @@ class Retention:
 
 
 class RetentionService:
-    """Deletes what has been kept long enough, a part of it in each transaction."""
+    """Deletes what has been kept long enough, and does what was left undone, a part of it in each transaction."""
 
-    def __init__(self, store: RetentionStore, idempotency: IdempotencyService, requests: DataRequestWork) -> None:
+    def __init__(
+        self, store: RetentionStore, idempotency: IdempotencyService, requests: DataRequestWork, jobs: JobQueue
+    ) -> None:
         self._store = store
+        self._jobs = jobs
         self._requests = requests
         self._idempotency = idempotency
 
     async def sweep(self, retention: Retention) -> int:
-        """Delete, settle or end a part of what is due, unless another worker is doing that; how many rows."""
+        """Delete, settle, end or do again a part of what is due, unless another worker does; how many rows."""
         if not await self._store.try_lock():
             return 0
         deleted = await self._idempotency.forget(PART)
         deleted += await self._store.delete_deliveries(KEPT)
         deleted += await self._store.delete_sessions()
+        deleted += await self._jobs.redo_failed(PART)
         deleted += await self._store.delete_failed_jobs(FAILED_JOBS_KEPT)
         # Of jobs that died before they could, or of workers of an older version.
         deleted += await self._requests.settle()

@@ -66,6 +66,13 @@ async def test_no_more_jobs_of_a_tenant_run_than_the_ceiling(enqueue, served, da
     assert rows(database_url, "SELECT count(*) FROM waiting_job") == [(0,)]
 
 
+async def test_a_job_that_another_tenant_has_in_the_queue_leaves_its_place_to_the_next(enqueue, served):
+    """Otherwise nobody would let the rest of the line go on: a tenant's jobs do that as they end."""
+    await enqueue("first", "f0", "shared")
+    await enqueue("second", "s0", "shared", "s1", ceiling=1)
+    assert await served(100, ceiling=1) == [("first", "f0"), ("second", "s0"), ("second", "s1"), ("first", "shared")]
+
+
 async def test_lanes_have_lines_of_their_own(enqueue, served):
     await enqueue("busy", "h0", "h1", "h2", lane=Lane.HEAVY)
     await enqueue("busy", "l0")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from procrastinate.jobs import Status
 from sqlalchemy import text
 
 from app.catalog.queue import queue_app
@@ -146,6 +147,44 @@ async def test_deliveries_that_somebody_changes_are_left_for_the_next_time(old_d
         changing.execute("SELECT 1 FROM delivery LIMIT 2 FOR UPDATE")
         assert await asyncio.wait_for(swept(), 10) == old_deliveries - 2
     assert await swept() == 2
+
+
+async def fail_all_jobs(database_url):
+    """End all jobs as Procrastinate does when the last attempt of each failed."""
+    queue = queue_app(database_url)
+    async with queue.open_async():
+        for (job,) in execute(database_url, "SELECT id FROM procrastinate_jobs WHERE status = 'todo'").fetchall():
+            await queue.job_manager.finish_job_by_id_async(job, Status.FAILED, delete_job=False)
+
+
+async def test_what_failed_jobs_left_undone_is_done_again(api, database_url, swept):
+    head = await publish(api)
+    asked = await ask(api, head["id"])
+    await fail_all_jobs(database_url)
+    undone = execute(database_url, "SELECT count(*) FROM procrastinate_jobs").fetchone()[0]
+    assert undone >= 2  # references and the verdict
+    async with Worker.on(database_url) as worker:
+        await worker.run()
+        assert (await api.get(f"/v1/advice/{asked.json()['id']}")).json()["status"] == "queued"
+        assert await swept() == undone
+        await worker.run()
+    assert (await api.get(f"/v1/advice/{asked.json()['id']}")).json()["status"] == "succeeded"
+    assert execute(database_url, "SELECT count(*) FROM verdict").fetchone() == (1,)
+    assert await swept() == 0
+
+
+async def test_an_advice_that_failed_stays_so_when_its_job_is_done_again(api, database_url, swept):
+    head = await publish(api)
+    async with Worker.on(database_url) as worker:
+        await worker.run()
+        asked = await ask(api, head["id"])
+        execute(
+            database_url, """UPDATE advice SET status = 'failed', problem = '{"code": "internal", "detail": "."}'"""
+        )
+        await fail_all_jobs(database_url)
+        assert await swept() == 1
+        await worker.run()
+    assert (await api.get(f"/v1/advice/{asked.json()['id']}")).json()["status"] == "failed"
 
 
 async def test_jobs_that_failed_go_after_a_week_with_their_events_and_others_stay(database_url, swept):
