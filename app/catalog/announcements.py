@@ -3,12 +3,13 @@
 import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
+from typing import Any
 
 import psycopg
 import structlog
 from psycopg import sql
 
-from app.catalog.session import CONNECT_TIMEOUT
+from app.catalog.session import REACHABLE
 from app.catalog.stores.advice import CHANNEL
 
 _log = structlog.get_logger(__name__)
@@ -63,9 +64,8 @@ class Announcements:
                 await asyncio.sleep(_PAUSE)
 
     async def _hear(self) -> None:
-        async with await psycopg.AsyncConnection.connect(
-            self._url, autocommit=True, connect_timeout=CONNECT_TIMEOUT
-        ) as connection:
+        options: dict[str, Any] = dict(REACHABLE)
+        async with await psycopg.AsyncConnection.connect(self._url, autocommit=True, **options) as connection:
             await connection.execute(sql.SQL("LISTEN {}").format(sql.Identifier(CHANNEL)))
             # Announcements before this point are lost, so every waiting request checks once.
             for attention in self._attentive:

@@ -5,11 +5,12 @@ versions work with it: a migration adds its own and keeps those before it, unles
 """
 
 from collections.abc import Collection
+from typing import Any
 
 import psycopg
 
 from app.catalog.revisions import known_revisions, newest_revision
-from app.catalog.session import CONNECT_TIMEOUT
+from app.catalog.session import REACHABLE
 from app.domain.errors import DatabaseUnavailableError, SchemaMismatchError
 
 #: The list, and the revision that the database has.
@@ -41,10 +42,11 @@ def refuse_mismatch(url: str) -> None:
         SchemaMismatchError: it does not.
         DatabaseUnavailableError: the database cannot be reached.
     """
+    options: dict[str, Any] = dict(REACHABLE)
     try:
-        with psycopg.connect(url, connect_timeout=CONNECT_TIMEOUT) as connection:
+        with psycopg.connect(url, **options) as connection:
             row = connection.execute(SCHEMA).fetchone()
-    except psycopg.errors.UndefinedTable:
+    except (psycopg.errors.UndefinedTable, psycopg.errors.InsufficientPrivilege):  # neither made nor granted yet
         raise SchemaMismatchError(BEHIND) from None
     except psycopg.OperationalError:
         raise DatabaseUnavailableError("The catalogue's database cannot be reached.") from None

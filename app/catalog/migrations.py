@@ -63,7 +63,7 @@ def _upgrade(url: str) -> None:
             if not isinstance(error.orig, psycopg.errors.LockNotAvailable):
                 raise
             _log.warning("migration waits for long transactions to end", tries_left=left)
-            time.sleep(PAUSE)
+            time.sleep(PAUSE if left else 0)
         else:
             return
     raise DatabaseUnavailableError(

@@ -5,6 +5,7 @@ connection of its own: the kernel closes the connection of a process that ends, 
 A process that is only slow keeps them.
 """
 
+import asyncio
 import time
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from typing import Any, Protocol
 import psycopg
 from psycopg.rows import TupleRow
 
-from app.catalog.session import COMMIT_SOON
+from app.catalog.session import COMMIT_SOON, REACHABLE
 
 #: Seconds without a heartbeat after which a worker without its lock is dead, and after which any worker is: it may be
 #: frozen, or on a machine that is cut off. Slow workers come nowhere near the latter.
@@ -27,8 +28,8 @@ UNKNOWN_AFTER = 10.0
 #: are free; by then, those that live have theirs again.
 SETTLED_AFTER = 4.0
 
-#: Seconds without an answer, more than between two heartbeats, after which the database is away.
-AWAY_AFTER = 1.5
+#: Seconds without an answer, much more than between two heartbeats, after which the database is away.
+AWAY_AFTER = 3.0
 
 #: Tries of a job that fail by themselves, and tries that its workers did not survive. The former are the job's fault.
 #: The latter hardly ever are: machines restart, and one job's end takes the other lane's along. But a job that kills
@@ -38,9 +39,7 @@ ATTEMPTS, INTERRUPTIONS = 3, 10
 #: The name of the connection in `pg_stat_activity`, and the class of the locks (an arbitrary number).
 APPLICATION, LOCK_CLASS = "aegis-worker", 6_120_902
 
-#: Neither side may wait for minutes for a machine that is cut off: its worker must notice, and the server must free its
-#: locks. Sockets of Unix ignore these.
-_CONNECTION = {"connect_timeout": 2, "keepalives_idle": 5, "keepalives_interval": 2, "tcp_user_timeout": 5000}
+#: The server, too, must notice a machine that is cut off, and free its locks.
 _SERVER_SIDE = "SET tcp_keepalives_idle = 5; SET tcp_keepalives_interval = 2; SET tcp_keepalives_count = 3; "
 
 _BEAT = """
@@ -90,6 +89,10 @@ FROM (
 ) AS history
 WHERE id = tried_id AND status = 'doing' AND worker_id IS NOT DISTINCT FROM %(worker)s
 RETURNING id, task_name, args ->> 'request_id', interruptions
+"""
+_HOLD_OWN = """
+SELECT id FROM procrastinate_jobs
+WHERE id = %(id)s AND status = 'doing' AND worker_id IS NOT DISTINCT FROM %(worker)s FOR UPDATE
 """
 _FORGET_TRY = """
 DELETE FROM procrastinate_events
@@ -146,6 +149,7 @@ class Presence:
         self._url = url
         self._settled_after = settled_after
         self._connection: psycopg.AsyncConnection[TupleRow] | None = None
+        self._turn = asyncio.Lock()
         self._locked: set[int] = set()
         self._beat_at = self._steady_since = 0.0  # by the server's clock; 0 on a new connection
         self._answered_at = time.monotonic()
@@ -173,7 +177,8 @@ class Presence:
         """
         for was_open in (self._connection is not None, False):
             try:
-                renewed = await self._beat(workers)
+                async with self._turn:
+                    renewed = await self._beat(workers)
             except (psycopg.Error, OSError):
                 if self._connection is not None and self._connection.closed:
                     await self.close()
@@ -226,14 +231,19 @@ class Presence:
     async def take(self, workers: Sequence[Registered] = ()) -> list[TakenJob]:
         """Return the jobs of dead workers to the queue, and remove these workers. Any number may do this at a time.
 
-        Jobs of the given workers, those of this process, are returned that these do not run.
+        Jobs that the database gives to the workers of this process, but that these do not run, are returned, too.
 
         Raises:
             psycopg.Error: the database does not answer.
         """
-        if self._connection is None or self._beat_at - self._steady_since < self._settled_after:
-            return []
-        connection = self._connection
+        async with self._turn:
+            if self._connection is None or self._beat_at - self._steady_since < self._settled_after:
+                return []
+            return await self._take(self._connection, workers)
+
+    async def _take(
+        self, connection: psycopg.AsyncConnection[TupleRow], workers: Sequence[Registered]
+    ) -> list[TakenJob]:
         limits = {"stalled": STALLED_AFTER, "lost": LOST_AFTER, "lock_class": LOCK_CLASS}
         dead = [row[0] for row in await (await connection.execute(_DEAD, limits)).fetchall()]
         own = {worker.worker_id for worker in workers if worker.worker_id is not None}
@@ -248,17 +258,25 @@ class Presence:
         return [TakenJob(*row) for row in taken]
 
     async def give_back(self, job_id: int, worker_id: int | None) -> None:
-        """Return a job that a worker runs to the queue, as if that had not begun it: it ends, and nothing has failed.
+        """Return a running job to the queue because its worker ends; this counts as no failure.
 
         Raises:
             psycopg.Error: the database does not answer.
         """
-        connection, known = await self._connected(), _known(job_id, worker_id)
-        for statement in (_FORGET_TRY, _TAKE):
-            await connection.execute(statement, known)
+        known = _known(job_id, worker_id)
+        async with self._turn:
+            connection = await self._connected()
+            async with connection.transaction():
+                if await (await connection.execute(_HOLD_OWN, known)).fetchone():  # nobody has taken it meanwhile
+                    for statement in (_FORGET_TRY, _TAKE):
+                        await connection.execute(statement, known)
 
     def _due(self, abandoned: Sequence[TupleRow], own: Collection[int]) -> list[tuple[Any, ...]]:
-        """Those whose worker is dead; without a row, once it has had time to register anew; and own ones, see above."""
+        """The jobs to return now.
+
+        A dead worker's at once; one without a worker once that has had time to register anew; one of this process once
+        it has had time to end.
+        """
         now, due = time.monotonic(), []
         self._orphans = {
             job_id: self._orphans.get(job_id, now) for job_id, worker in abandoned if worker is None or worker in own
@@ -271,7 +289,7 @@ class Presence:
 
     async def _connected(self) -> psycopg.AsyncConnection[TupleRow]:
         if self._connection is None:
-            options: dict[str, Any] = {**_CONNECTION, "application_name": APPLICATION}
+            options: dict[str, Any] = {**REACHABLE, "connect_timeout": 2, "application_name": APPLICATION}
             opened = await psycopg.AsyncConnection.connect(self._url, autocommit=True, **options)
             self._connection, self._beat_at = opened, 0.0
             await opened.execute(_SERVER_SIDE + COMMIT_SOON)

@@ -10,6 +10,7 @@ import psycopg
 from psycopg.rows import TupleRow
 
 from app.catalog.compatibility import BEHIND, SCHEMA, mismatch
+from app.catalog.session import REACHABLE
 from app.domain.lanes import Lane
 
 #: Seconds that a look takes at most, and after which what was read is read again for metrics.
@@ -24,8 +25,6 @@ MANY = 10
 #: The name of the connection in `pg_stat_activity`.
 APPLICATION = "aegis-probe"
 
-#: A network that loses everything must not keep the connection for minutes. Other systems than Linux ignore the last.
-_CONNECTION = {"connect_timeout": 2, "keepalives_idle": 5, "keepalives_interval": 2, "tcp_user_timeout": 5000}
 _LIMIT = "SET statement_timeout = '1s'"
 
 _HEARD = (
@@ -207,7 +206,7 @@ class Probe:
 
     async def _answer(self, statement: str) -> "_Answer":
         if self._connection is None:
-            options: dict[str, Any] = {**_CONNECTION, "application_name": APPLICATION}
+            options: dict[str, Any] = {**REACHABLE, "application_name": APPLICATION}
             self._connection = await psycopg.AsyncConnection.connect(self._url, autocommit=True, **options)
             await self._connection.execute(_LIMIT)
         start = time.perf_counter()

@@ -20,7 +20,7 @@ from sqlalchemy import text
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.catalog.session import COMMIT_SOON, CONNECT_TIMEOUT, driver_connection
+from app.catalog.session import COMMIT_SOON, REACHABLE, driver_connection
 from app.catalog.tables import Base, WaitingJobRow
 from app.domain.lanes import Lane
 from app.log import bound_request_id
@@ -29,8 +29,8 @@ REFERENCE_TASK = "reference"
 ADVICE_TASK = "advice"
 VERDICT_TASK = "verdict"
 
-#: Seconds between two attempts of a worker to reach the database again.
-RECONNECT = 1.0
+#: Seconds of attempts, ever more rare, to reach the database again, after which they begin anew.
+RECONNECT_TIMEOUT = 1.0
 
 #: Verdicts come after everything that somebody may wait for.
 _LAST = 1_000_000
@@ -65,6 +65,13 @@ _FAILED = text(
     "ORDER BY id LIMIT :part FOR UPDATE SKIP LOCKED)) "
     "RETURNING job.task_name AS task, job.queue_name AS lane, job.args AS arguments, failed.queueing_lock AS claim"
 )
+# One look at each tenant's line, since a line may be long.
+_STALLED = text(
+    "SELECT name AS tenant, lane FROM tenant CROSS JOIN unnest(CAST(:lanes AS text[])) AS lane "
+    "CROSS JOIN LATERAL (SELECT FROM waiting_job WHERE tenant = name AND waiting_job.lane = lane.lane LIMIT 1) AS head "
+    "WHERE NOT EXISTS (SELECT FROM procrastinate_jobs WHERE status IN ('todo', 'doing') "
+    "AND queue_name = lane.lane AND args ->> 'tenant' = name) ORDER BY name, lane"
+)
 _LINE_UP = insert(Base.metadata.tables[WaitingJobRow.__tablename__]).on_conflict_do_nothing()
 
 
@@ -73,10 +80,10 @@ def queue_app(database_url: str) -> App:
     return App(
         connector=PsycopgConnector(
             conninfo=database_url,
-            kwargs={"connect_timeout": CONNECT_TIMEOUT},
+            kwargs=dict(REACHABLE),
             configure=_without_delay,
             # After an outage, jobs go on as soon as the database is back: by default, the pool tries ever more rarely.
-            reconnect_timeout=RECONNECT,
+            reconnect_timeout=RECONNECT_TIMEOUT,
             reconnect_failed=AsyncConnectionPool.check,
             min_size=1,
             max_size=4,
@@ -115,7 +122,9 @@ class JobQueue:
         self._session = session
         self._ceiling = ceiling
 
-    async def reconstruct(self, tenant: str, version_id: int, chunks: Mapping[tuple[int, ...], Lane]) -> None:
+    async def reconstruct(
+        self, tenant: str, version_id: int, model_version: str, chunks: Mapping[tuple[int, ...], Lane]
+    ) -> None:
         """Enqueue jobs that compute the references of a version, one for each chunk of attributes.
 
         Each job claims its attributes until it ends or gives them up. Of a tenant's jobs, answers are computed first,
@@ -126,7 +135,7 @@ class JobQueue:
                 Job(
                     task=REFERENCE_TASK,
                     arguments={"version_id": version_id, "attributes": list(chunk)},
-                    claim=_claim(version_id, chunk),
+                    claim=_claim(version_id, model_version, chunk),
                     rank=len(chunks),
                 )
                 for chunk, own_lane in chunks.items()
@@ -134,14 +143,14 @@ class JobQueue:
             ]
             await self.enqueue(tenant, lane, jobs)
 
-    async def claimed(self, tenant: str, version_id: int) -> frozenset[int]:
+    async def claimed(self, tenant: str, version_id: int, model_version: str) -> frozenset[int]:
         """The attributes of a version whose references are being computed, or will be when it is the tenant's turn."""
-        parameters = {"claims": _claims(version_id), "tenant": tenant}
+        parameters = {"claims": _claims(version_id, model_version), "tenant": tenant}
         return frozenset((await self._session.execute(_CLAIMED, parameters)).scalars())
 
-    async def give_up(self, version_id: int, chunk: Sequence[int]) -> None:
+    async def give_up(self, version_id: int, model_version: str, chunk: Sequence[int]) -> None:
         """End the claim on a chunk before its job ends, so that it can be enqueued again after the commit."""
-        await self._session.execute(_GIVE_UP, {"claim": _claim(version_id, chunk)})
+        await self._session.execute(_GIVE_UP, {"claim": _claim(version_id, model_version, chunk)})
 
     async def advise(self, tenant: str, advice_id: str) -> None:
         """Enqueue the job that answers an advice. It changes to the heavy lane if it turns out to be heavy."""
@@ -172,8 +181,14 @@ class JobQueue:
         for row in sorted(failed, key=lambda row: row.arguments["tenant"]):
             arguments = dict(row.arguments)
             tenant = arguments.pop("tenant")
-            await self.enqueue(tenant, Lane(row.lane), [Job(row.task, arguments, row.claim)])
+            rank = _LAST if row.task == VERDICT_TASK else 0
+            await self.enqueue(tenant, Lane(row.lane), [Job(row.task, arguments, row.claim, rank)])
         return len(failed)
+
+    async def go_on_stalled(self) -> None:
+        """Let lines go on whose tenants have no job in the queue that would do it when it ends."""
+        for row in (await self._session.execute(_STALLED, {"lanes": [lane.value for lane in Lane]})).all():
+            await self.go_on(row.tenant, Lane(row.lane))
 
     async def go_on(self, tenant: str, lane: Lane, ended: int = 0) -> None:
         """Move the tenant's next jobs to the queue, up to the ceiling. `ended` is a job that has just ended."""
@@ -219,10 +234,10 @@ def _caused(job: Job) -> Job:
     return replace(job, arguments={**caused, **job.arguments, **added})
 
 
-def _claims(version_id: int) -> str:
-    return f"references of version {version_id} from "
+def _claims(version_id: int, model_version: str) -> str:
+    return f"references of version {version_id} by {model_version} from "
 
 
-def _claim(version_id: int, chunk: Sequence[int]) -> str:
+def _claim(version_id: int, model_version: str, chunk: Sequence[int]) -> str:
     """The claim on a chunk. Tenants may divide a version differently, so all attributes of the chunk identify it."""
-    return f"{_claims(version_id)}{chunk[0]}: {sha256(str(list(chunk)).encode()).hexdigest()[:32]}"
+    return f"{_claims(version_id, model_version)}{chunk[0]}: {sha256(str(list(chunk)).encode()).hexdigest()[:32]}"

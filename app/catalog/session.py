@@ -27,8 +27,15 @@ from app.domain.errors import DatabaseUnavailableError, OverloadedError, SchemaM
 
 _log = structlog.get_logger(__name__)
 
-#: Seconds after which a host counts as unreachable.
-CONNECT_TIMEOUT = 5
+#: For every connection over TCP. A host that is cut off must not keep one for a quarter of an hour: the limit tells
+#: while something is sent, the other three while an answer is awaited. Other systems than Linux ignore the limit.
+REACHABLE = {
+    "connect_timeout": 5,
+    "tcp_user_timeout": 10_000,
+    "keepalives_idle": 5,
+    "keepalives_interval": 2,
+    "keepalives_count": 3,
+}
 
 #: The most requests that may wait for a connection, and the seconds that one of them waits. At 10 ms for each request,
 #: the last one of so many waits some four seconds; clients give up after longer waits.
@@ -149,7 +156,7 @@ class Database:
     def __init__(self, url: str, *, pool_size: int = 10, can_lose_commits: bool = False) -> None:
         self._engine = create_async_engine(
             dialect_url(url),
-            connect_args={"connect_timeout": CONNECT_TIMEOUT},
+            connect_args=REACHABLE,
             pool_size=pool_size,
             max_overflow=0,
             # A logged error has its statement, but not the parameters, which may be counts or the hash of a key.

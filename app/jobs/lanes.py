@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import structlog
 from procrastinate import App, JobContext
-from procrastinate.exceptions import ConnectorException
+from procrastinate.exceptions import ConnectorException, UniqueViolation
 from procrastinate.jobs import Job
 from procrastinate.manager import JobManager
 from procrastinate.worker import Worker
@@ -63,8 +63,11 @@ class PresentJobs(JobManager):
         """Have a job tried again: later if it failed, at once and by another worker if this one ends."""
         if job.id is not None and job.id in self.unfinished:
             await self._presence.give_back(job.id, self.unfinished.pop(job.id))
-        else:
+            return
+        try:
             await super().retry_job(job, retry_at, priority, queue, lock)
+        except UniqueViolation:  # somebody has asked again meanwhile, and that job has the claim
+            await self._presence.give_back(job.id or 0, job.worker_id)
 
 
 class LaneWorker(Worker):

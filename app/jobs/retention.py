@@ -6,9 +6,10 @@ from typing import Final
 import structlog
 from procrastinate import App
 
+from app.catalog.queue import CEILING
 from app.catalog.session import Database
 from app.factory import Factory
-from app.services.retention import Retention
+from app.services.retention import Retention, Swept
 
 _log = structlog.get_logger(__name__)
 
@@ -16,25 +17,27 @@ _log = structlog.get_logger(__name__)
 PAUSE: Final = 600.0
 
 
-async def keep_retention(database: Database, queue: App, retention: Retention) -> None:
-    """Sweep for ever. Every worker does this; one at a time deletes."""
+async def keep_retention(database: Database, queue: App, retention: Retention, ceiling: int = CEILING) -> None:
+    """Sweep for ever. Every worker does this; one at a time deletes. `ceiling` is that of a tenant's jobs."""
     while True:
-        try:
-            await sweep(database, queue, retention)
-        except Exception as error:  # noqa: BLE001 -- the sweep must go on after the database was unavailable
-            _log.warning("retention interrupted", error=type(error).__name__)
+        await sweep(database, queue, retention, ceiling)
         await asyncio.sleep(PAUSE)
 
 
-async def sweep(database: Database, queue: App, retention: Retention) -> int:
-    """Delete all that is too old, in short transactions; how many rows it was."""
+async def sweep(database: Database, queue: App, retention: Retention, ceiling: int = CEILING) -> int:
+    """Delete all that is too old, in short transactions, and do what was left undone; how many rows it was."""
     total = 0
-    while True:
-        async with database.transaction() as session:
-            deleted = await Factory(session, queue).retention().sweep(retention)
-        if not deleted:
-            break
-        total += deleted
+    for what in Swept:
+        try:
+            while done := await _sweep_part(database, queue, retention, ceiling, what):
+                total += done
+        except Exception as error:  # noqa: BLE001 -- one fault must not keep the rest, and the database may be away
+            _log.warning("retention interrupted", what=what.value, error=type(error).__name__)
     if total:
         _log.info("swept", rows=total)
     return total
+
+
+async def _sweep_part(database: Database, queue: App, retention: Retention, ceiling: int, what: Swept) -> int:
+    async with database.transaction() as session:
+        return await Factory(session, queue, ceiling).retention().sweep(what, retention)

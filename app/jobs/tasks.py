@@ -13,7 +13,13 @@ from app.catalog.presence import ATTEMPTS
 from app.catalog.queue import ADVICE_TASK, CEILING, REFERENCE_TASK, VERDICT_TASK, Job, JobQueue
 from app.catalog.session import Database, commit_now
 from app.domain.advice import Problem
-from app.domain.errors import DatabaseUnavailableError, InvalidDocumentError, SupersededError
+from app.domain.errors import (
+    DatabaseUnavailableError,
+    InvalidDocumentError,
+    OverloadedError,
+    SchemaMismatchError,
+    SupersededError,
+)
 from app.domain.lanes import Lane, WrongLaneError
 from app.factory import Factory
 from app.jobs.outcome import Outcome
@@ -31,11 +37,15 @@ _log = structlog.get_logger(__name__)
 #: How often a step is done again while the database is away, and the seconds before each time.
 _PATIENCE, _PAUSE = 20, 1.0
 
+#: What is not the job's fault. A worker whose version does not fit ends within seconds, and gives its job back.
+_AWAY = (DatabaseUnavailableError, OverloadedError, SchemaMismatchError)
+
 #: The step before a computation. If there is nothing to compute, it is the one that leaves something.
 _LOAD = "load"
 
-# A child process that died (for example out of memory) is worth another attempt.
-_RETRY = RetryStrategy(max_attempts=ATTEMPTS, wait=1)
+# A child process that died (for example out of memory) is worth another attempt. The work is given up after `ATTEMPTS`;
+# only that it was, must be stored at last, so there is no limit here.
+_RETRY = RetryStrategy(wait=1, linear_wait=1)
 _GIVEN_UP = Problem("internal", "The computation failed; see the worker's log.")
 _TOO_HEAVY = Problem("too_heavy", "The computation took longer than this service allows (AEGIS_JOB_SECONDS).")
 
@@ -115,9 +125,15 @@ class Tasks:
         return outcome
 
     async def _settle(self) -> None:
-        """Answer the requests for data whose advice is finished now; also those of a run that died before this."""
-        while await self._step("settle", lambda services: services.data_request_work().settle()):
-            pass
+        """Answer the requests for data whose advice is finished now; also those of a run that died before this.
+
+        They are anybody's, so what is wrong with one of them is no reason to repeat the job. Sweeps try again.
+        """
+        try:
+            while await self._step("settle", lambda services: services.data_request_work().settle()):
+                pass
+        except Exception:  # noqa: BLE001 -- it is logged, and nothing of this job
+            _log.exception("requests not settled")
 
     async def _answer(self, lane: Lane, tenant: str, advice_id: str) -> None:
         start = time.perf_counter()
@@ -158,13 +174,13 @@ class Tasks:
         Otherwise a moment without a database would cost the job what it has computed, and one of its few attempts.
 
         Raises:
-            DatabaseUnavailableError: the database has stayed away.
+            RefusalError: the database has stayed away, or has not answered in time, or does not fit this version.
         """
         for _ in range(_PATIENCE):
             try:
                 return await self._once(step, work)
-            except DatabaseUnavailableError:
-                _log.warning("step repeated without the database", step=step)
+            except _AWAY as error:
+                _log.warning("step repeated without the database", step=step, error=error.code)
                 await asyncio.sleep(_PAUSE)
         return await self._once(step, work)
 

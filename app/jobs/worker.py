@@ -2,8 +2,9 @@
 
 import asyncio
 import signal
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Coroutine, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from typing import Any
 
 import structlog
 from opentelemetry.trace import Tracer
@@ -13,7 +14,9 @@ from prometheus_client import CollectorRegistry, ProcessCollector, start_http_se
 from app.catalog.presence import Presence
 from app.catalog.queue import queue_app
 from app.catalog.session import Database
+from app.domain.errors import DatabaseUnavailableError, OverloadedError
 from app.domain.lanes import Lane
+from app.factory import Factory
 from app.jobs.audit_heads import keep_heads_signed
 from app.jobs.deliveries import Deliverer
 from app.jobs.lanes import LaneWorker, PresentJobs, end_without_database, keep_present
@@ -32,6 +35,9 @@ _log = structlog.get_logger(__name__)
 
 #: Seconds after which a job of the light lane, whose cost was estimated badly, begins again in the heavy one.
 LIGHT_SECONDS = 2.0
+
+#: Seconds between two looks whether the schema still fits.
+FITTING_LOOK = 5.0
 
 
 async def run_worker(settings: Settings) -> None:
@@ -68,13 +74,14 @@ async def _run_worker(settings: Settings, tracer: Tracer) -> None:
                 deliverer = Deliverer(for_deliveries, queue, sender, metrics=for_webhooks)
                 beside = [
                     asyncio.create_task(keep_warm(children.values())),
-                    asyncio.create_task(keep_retention(database, queue, retention)),
+                    asyncio.create_task(keep_retention(database, queue, retention, settings.tenant_jobs)),
                     asyncio.create_task(keep_heads_signed(database, queue, signer)),
                     asyncio.create_task(deliverer.run()),
                 ]
-                await _work(queue, presence, children, settings.stop_seconds)
-                for task in beside:
-                    task.cancel()
+                try:
+                    await _work(queue, presence, children, settings.stop_seconds, keep_fitting(database, queue))
+                finally:
+                    await _cancelled(beside)
     finally:
         await database.close()
         await for_deliveries.close()
@@ -107,12 +114,39 @@ def metrics_served(settings: Settings, registry: CollectorRegistry) -> Iterator[
         thread.join()
 
 
-async def _work(queue: App, presence: Presence, children: Mapping[Lane, ChildProcess], stop_seconds: float) -> None:
-    """Run the jobs of both lanes until SIGTERM or SIGINT."""
+async def _cancelled(tasks: Collection[asyncio.Task[None]]) -> list[BaseException | None]:
+    """What became of tasks that are cancelled now, unless they have ended."""
+    for task in tasks:
+        task.cancel()
+    return await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def keep_fitting(database: Database, queue: App) -> None:
+    """Look every few seconds whether this version still works with the schema. Otherwise its jobs would only fail.
+
+    Raises:
+        SchemaMismatchError: it does not.
+    """
+    while True:
+        await asyncio.sleep(FITTING_LOOK)
+        with suppress(DatabaseUnavailableError, OverloadedError):
+            async with database.transaction() as session:
+                await Factory(session, queue).health().refuse_mismatch()
+
+
+async def _work(
+    queue: App,
+    presence: Presence,
+    children: Mapping[Lane, ChildProcess],
+    stop_seconds: float,
+    fitting: Coroutine[Any, Any, None],
+) -> None:
+    """Run the jobs of both lanes until SIGTERM or SIGINT, or until `fitting` raises."""
     jobs = queue.job_manager = PresentJobs(queue, presence)
     workers = [LaneWorker(queue, lane, jobs, stop_seconds) for lane in Lane]
     presenting = asyncio.create_task(keep_present(presence, workers))
     lanes = [asyncio.create_task(worker.run()) for worker in workers]
+    fits = asyncio.create_task(fitting)
     ending: list[asyncio.Task[None]] = []
 
     def stop() -> None:
@@ -122,26 +156,23 @@ async def _work(queue: App, presence: Presence, children: Mapping[Lane, ChildPro
 
     with _on_stop(stop):
         # A lane that fails takes the other one along, and the supervisor starts the worker again.
-        _, others = await asyncio.wait(lanes, return_when=asyncio.FIRST_COMPLETED)
-        for other in others:
-            if not other.cancelling():  # a second time would end its job before it is finished
+        await asyncio.wait([*lanes, fits], return_when=asyncio.FIRST_COMPLETED)
+        for other in lanes:
+            if not other.done() and not other.cancelling():  # a second time would end its job before it is finished
                 other.cancel()
         ended = await asyncio.gather(*lanes, return_exceptions=True)
-    beside = (presenting, *ending)
-    for task in beside:
-        task.cancel()
-    await asyncio.gather(*beside, return_exceptions=True)
-    for error in ended:
+    await _cancelled([presenting, *ending])
+    for error in (*await _cancelled([fits]), *ended):
         if isinstance(error, Exception):
             raise error
 
 
 @contextmanager
-def _on_stop(*stop: Callable[[], object]) -> Iterator[None]:
-    """Call these functions on SIGTERM or SIGINT."""
+def _on_stop(stop: Callable[[], object]) -> Iterator[None]:
+    """Call this function on SIGTERM or SIGINT."""
     loop, signals = asyncio.get_running_loop(), (signal.SIGTERM, signal.SIGINT)
     for number in signals:
-        loop.add_signal_handler(number, lambda: [one() for one in stop])
+        loop.add_signal_handler(number, stop)
     try:
         yield
     finally:

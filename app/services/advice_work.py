@@ -40,8 +40,8 @@ class AdviceWork:
     async def begin(self, tenant: str, lane: Lane, advice_id: str) -> AdviceInput | None:
         """Mark an advice as running, and return the input of its computation.
 
-        Returns None if the advice has already ended or is deleted, or has to wait for references. In that case, the job
-        that stores the last reference enqueues the advice again.
+        Returns None if the advice has ended or is deleted, or if it has to wait for references: then the job that
+        stores the last of these enqueues it again.
 
         Raises:
             SupersededError: another version of the service was asked, whose model is not that of this one.
@@ -51,7 +51,7 @@ class AdviceWork:
         if advice is None or advice.status.is_final or not await self._contents.pin(advice.version_id):
             return None
         if advice.model_version != MODEL_VERSION and not await self._advice.answer_by(advice_id, MODEL_VERSION):
-            raise SupersededError("This question was answered by another version of the service: ask it again.")
+            raise SupersededError("Another version of the service answers this question: ask it again.")
         given = self._recent.find(advice)
         if given is None:
             given = await self._load(tenant, lane, advice)

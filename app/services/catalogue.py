@@ -29,7 +29,7 @@ from app.services.admission import Admission
 from app.services.data_request_work import DataRequestWork
 from app.services.publishing import Published, Terms, require_publisher
 from app.services.quotas import QuotaService
-from app.services.references import chunks
+from app.services.references import enqueue_all
 from app.services.visible import visible
 
 #: How many versions of an entry are listed.
@@ -298,6 +298,5 @@ class CatalogueService:
             awaits_sign_off=policy.demands_sign_off,
             published_by=caller.subject,
         )
-        outline = publication.content.outline
-        await self._queue.reconstruct(caller.tenant, version_id, chunks(outline, range(len(outline))))
+        await enqueue_all(self._queue, caller.tenant, version_id, publication.content.outline)
         await self._queue.judge(caller.tenant, version_id)

@@ -9,6 +9,7 @@ from app.catalog.stores.audit_log import AuditLogStore
 from app.catalog.stores.schema import SchemaStore
 from app.domain.audit import Place, SignedHead
 from app.domain.callers import Caller
+from app.domain.errors import SchemaMismatchError
 from app.services.administration import administered_tenant
 
 
@@ -37,6 +38,16 @@ class HealthService:
     def __init__(self, schema: SchemaStore, log: AuditLogStore) -> None:
         self._schema = schema
         self._log = log
+
+    async def refuse_mismatch(self) -> None:
+        """Look whether this version of the service works with the schema.
+
+        Raises:
+            SchemaMismatchError: it does not.
+        """
+        reason = await self._schema.mismatch()
+        if reason is not None:
+            raise SchemaMismatchError(reason)
 
     async def look(self, caller: Caller) -> Health:
         """How the database and the audit log are.

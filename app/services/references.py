@@ -59,9 +59,9 @@ class ReferenceService:
             return True
         await self._contents.lock(version_id)
         missing = await self._references.missing(version_id, MODEL_VERSION, places)
-        claimed = await self._queue.claimed(tenant, version_id)
+        claimed = await self._queue.claimed(tenant, version_id, MODEL_VERSION)
         chosen = chunks(outline, [one for one in missing if one not in claimed])
-        await self._queue.reconstruct(tenant, version_id, chosen)
+        await self._queue.reconstruct(tenant, version_id, MODEL_VERSION, chosen)
         return not missing
 
     async def load(self, version_id: int, places: Sequence[int]) -> ReferenceInput | None:
@@ -92,10 +92,15 @@ class ReferenceService:
         """End the job for `places` without references and fail the advice that waits; asking again starts a retry."""
         if not await self._contents.lock(version_id):
             return
-        await self._queue.give_up(version_id, places)
+        await self._queue.give_up(version_id, MODEL_VERSION, places)
         for advice_id in await self._advice.lacking(version_id, MODEL_VERSION, places):
             if await self._advice.fail(advice_id, problem):
                 await self._events.advice_ended(advice_id)
+
+
+async def enqueue_all(queue: JobQueue, tenant: str, version_id: int, outline: Sequence[AttributeOutline]) -> None:
+    """Enqueue the jobs that compute all references of a new version."""
+    await queue.reconstruct(tenant, version_id, MODEL_VERSION, chunks(outline, range(len(outline))))
 
 
 def chunks(outline: Sequence[AttributeOutline], places: Sequence[int]) -> dict[tuple[int, ...], Lane]:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import httpx
+import psycopg
 import pytest
 
 from tests.app.test_recovery import until
@@ -149,3 +150,16 @@ def test_the_previous_version_works_before_while_and_after_the_database_is_migra
         log, errors = exporting.communicate(timeout=60)
     assert (exporting.returncode, errors) == (0, "")
     assert log.count("\n") > 4
+
+
+@pytest.mark.long
+def test_a_worker_ends_once_the_schema_does_not_fit_any_more(empty):
+    migrated(empty)
+    with process("worker", log_level="INFO", **of_service(empty)) as worker:
+        line_with(worker.stderr, "worker started")
+        with psycopg.connect(empty["owner_database_url"]) as owner:
+            owner.execute("DELETE FROM compatible_revision")
+        _, errors = worker.communicate(timeout=120)
+    assert worker.returncode not in (0, None)
+    assert "install the newer version" in errors or "run `aegis-server migrate`" in errors
+    assert "Traceback" not in errors

@@ -9,6 +9,7 @@ from sqlalchemy import ColumnElement, Select, Text, and_, bindparam, cast, colum
 from sqlalchemy.dialects.postgresql import JSONB, insert
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import InstrumentedAttribute
+from sqlalchemy.sql.dml import ReturningUpdate
 
 from app.catalog.stores.conditions import one_of
 from app.catalog.tables import AdviceRow, Base, EntryVersionRow, ReferenceRow
@@ -91,7 +92,7 @@ class AdviceStore:
 
     async def wait(self, advice_id: str) -> None:
         """Mark an advice as queued again, unless it is answered."""
-        await self._change(advice_id, status=Status.QUEUED.value)
+        await self._change(advice_id, _UNANSWERED, status=Status.QUEUED.value)
 
     async def answer_by(self, advice_id: str, model_version: str) -> bool:
         """Note that another model will answer; False if it answers the same question elsewhere."""
@@ -100,29 +101,29 @@ class AdviceStore:
 
     async def start(self, advice_id: str) -> None:
         """Mark an advice as running, unless it is answered."""
-        await self._change(advice_id, status=Status.RUNNING.value)
+        await self._change(advice_id, _UNANSWERED, status=Status.RUNNING.value)
 
     async def succeed(self, advice_id: str, result: bytes, elapsed_ms: float) -> bool:
         """Store the answer and announce it when the transaction commits; False if there is one already."""
         return await self._finish(
-            advice_id, status=Status.SUCCEEDED.value, result=result, elapsed_ms=elapsed_ms, problem=None
+            advice_id, _UNANSWERED, status=Status.SUCCEEDED.value, result=result, elapsed_ms=elapsed_ms, problem=None
         )
 
     async def fail(self, advice_id: str, problem: Problem) -> bool:
-        """Store why there is no answer and announce it when the transaction commits; False if there is one."""
-        return await self._finish(advice_id, status=Status.FAILED.value, problem=asdict(problem))
+        """Store why there is no answer and announce it when the transaction commits; False if it has ended already."""
+        return await self._finish(advice_id, _UNENDED, status=Status.FAILED.value, problem=asdict(problem))
 
-    async def _finish(self, advice_id: str, **values: object) -> bool:
-        changed = await self._change(advice_id, **values)
+    async def _finish(self, advice_id: str, statement: ReturningUpdate[Any], **values: object) -> bool:
+        changed = await self._change(advice_id, statement, **values)
         await self._session.execute(_ANNOUNCE, {"channel": CHANNEL, "payload": advice_id})
         return changed
 
-    async def _change(self, advice_id: str, **values: object) -> bool:
-        """Change an advice unless it is answered, and return whether it was not.
+    async def _change(self, advice_id: str, statement: ReturningUpdate[Any], **values: object) -> bool:
+        """Change an advice that has not ended as the statement says, and return whether it had not.
 
-        Jobs may run twice, and the slower one must not undo an answer.
+        Jobs may run twice: the slower one must not undo an answer, nor fail what has failed once more.
         """
-        changed = await self._session.execute(_UNANSWERED, {"wanted": uuid.UUID(advice_id)} | values)
+        changed = await self._session.execute(statement, {"wanted": uuid.UUID(advice_id)} | values)
         return changed.first() is not None
 
 
@@ -149,6 +150,7 @@ _UNANSWERED = (
     .where(_TABLE.c.id == bindparam("wanted"), _TABLE.c.status != Status.SUCCEEDED.value)
     .returning(_TABLE.c.id)
 )
+_UNENDED = _UNANSWERED.where(_TABLE.c.status != Status.FAILED.value)
 _OTHER = _TABLE.alias("other")
 _ANSWER_BY = (
     update(_TABLE)

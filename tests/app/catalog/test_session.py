@@ -7,7 +7,8 @@ import pytest
 from sqlalchemy import text
 
 from app.catalog import session
-from app.catalog.session import Database, driver_connection
+from app.catalog.queue import queue_app
+from app.catalog.session import REACHABLE, Database, driver_connection
 from app.domain.errors import OverloadedError
 from tests.service import running_app
 
@@ -93,3 +94,14 @@ async def test_an_overloaded_service_says_so_and_when_to_come_again(database_url
             assert int(answer.headers["Retry-After"]) > 0
             assert (await api.get("/healthz")).status_code == 200
         assert (await api.get("/v1/entries")).status_code == 200
+
+
+async def test_every_connection_notices_a_host_that_is_cut_off(database_url):
+    database = Database(database_url, pool_size=1)
+    async with database.transaction() as session, queue_app(database_url).open_async() as app:
+        of_session = (await driver_connection(session)).info.get_parameters()
+        async with app.connector.pool.connection() as connection:
+            of_queue = connection.info.get_parameters()
+    await database.close()
+    for parameters in (of_session, of_queue):
+        assert {name: parameters.get(name) for name in REACHABLE} == {n: str(v) for n, v in REACHABLE.items()}

@@ -10,10 +10,14 @@ from procrastinate.jobs import Status
 from aegis_advisor import MODEL_VERSION
 from app.catalog.queue import JobQueue, queue_app
 from app.catalog.session import Database
+from app.catalog.stores.advice import AdviceStore
+from app.domain.advice import Problem
 from app.domain.lanes import Lane
 from app.jobs.tasks import Tasks
 from app.process.child import ChildProcess
 from app.services import computation
+from app.services.advice_work import AdviceWork
+from app.services.data_request_work import DataRequestWork
 from tests.app.jobs.database import jobs, rows, until
 from tests.service import ask, create_key, example_entry, publish, running_app
 
@@ -302,7 +306,9 @@ class InterruptionError(Exception):
 async def test_a_job_exists_only_if_the_transaction_that_asked_for_it_commits(database, database_url):
     async def enqueue(*, interrupted):
         async with database.transaction() as session:
-            await JobQueue(queue_app(database_url), session).reconstruct("default", 1, {(0,): Lane.LIGHT})
+            await JobQueue(queue_app(database_url), session).reconstruct(
+                "default", 1, MODEL_VERSION, {(0,): Lane.LIGHT}
+            )
             assert jobs(database_url) == []
             if interrupted:
                 raise InterruptionError
@@ -337,3 +343,49 @@ async def test_weights_of_any_size_are_weights(api, worker, weights):
     plain, weighted = [await answer_of(api, one) for one in asked]
     for name in ("configuration", "ranking", "tied", "deviation"):
         assert weighted[name] == plain[name]
+
+
+async def test_an_advice_fails_once_and_keeps_its_first_problem(api, database, database_url):
+    asked = await ask(api, (await publish(api))["id"])
+    [(advice_id,)] = rows(database_url, "SELECT id::text FROM advice")
+    for problem, is_first in ((Problem("superseded", "First."), True), (Problem("internal", "Second."), False)):
+        async with database.transaction() as session:
+            assert await AdviceStore(session).fail(advice_id, problem) is is_first
+    assert (await answer_of(api, asked))["problem"]["code"] == "superseded"
+
+
+async def test_a_job_is_tried_until_it_could_say_that_it_has_failed(api, worker, database_url, monkeypatch):
+    asked = await ask(api, (await publish(api))["id"])
+    await worker.run()
+    rows(database_url, "UPDATE advice SET status = 'running' RETURNING 1")
+    await enqueue_advice(database_url)
+    rows(database_url, "UPDATE procrastinate_jobs SET attempts = 3 WHERE status = 'todo' RETURNING 1")
+    with monkeypatch.context() as broken:
+        broken.setattr(AdviceWork, "fail", _refuse)
+        await worker.run()
+    assert rows(database_url, "SELECT attempts FROM procrastinate_jobs WHERE status = 'todo'") == [(4,)]
+    rows(database_url, "UPDATE procrastinate_jobs SET scheduled_at = NULL WHERE status = 'todo' RETURNING 1")
+    await worker.run()
+    answer = await answer_of(api, asked)
+    assert (answer["status"], answer["problem"]["code"]) == ("failed", "internal")
+
+
+async def test_a_request_that_cannot_be_settled_costs_no_job_anything(api, worker, database_url, monkeypatch):
+    asked = await ask(api, (await publish(api))["id"])
+    monkeypatch.setattr(DataRequestWork, "settle", _refuse)
+    await worker.run()
+    assert (await answer_of(api, asked))["status"] == "succeeded"
+    assert jobs(database_url) == []
+
+
+async def _refuse(*_):
+    raise RuntimeError
+
+
+async def enqueue_advice(database_url):
+    """Enqueue the job of the only advice again."""
+    [(advice_id,)] = rows(database_url, "SELECT id::text FROM advice")
+    database = Database(database_url, pool_size=1)
+    async with database.transaction() as session:
+        await JobQueue(queue_app(database_url), session).advise("default", advice_id)
+    await database.close()

@@ -29,3 +29,15 @@ async def test_no_answer_says_that_another_model_made_it(api, worker, database_u
         ("succeeded", MODEL_VERSION),
     ]
     assert answers[0]["problem"]["code"] == "superseded"
+
+
+async def test_references_that_another_version_computes_keep_nobody_waiting(api, worker, database_url):
+    head = await publish(api)
+    claimed = (
+        "UPDATE procrastinate_jobs SET status = 'doing', queueing_lock = replace(queueing_lock, %s, 'older') "
+        "WHERE task_name = 'reference' RETURNING 1"
+    )
+    assert rows(database_url, claimed, MODEL_VERSION) == [(1,)]
+    asked = await ask(api, head["id"])
+    await worker.run()
+    assert (await answer_of(api, asked))["status"] == "succeeded"

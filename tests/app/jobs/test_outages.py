@@ -65,7 +65,7 @@ async def test_what_a_job_leaves_is_on_disk_before_the_job_is_gone(api, worker, 
 
 
 async def test_a_worker_tries_to_reach_a_lost_database_at_a_steady_pace(database_url, monkeypatch, caplog):
-    monkeypatch.setattr(queue, "RECONNECT", 0.05)
+    monkeypatch.setattr(queue, "RECONNECT_TIMEOUT", 0.05)
     caplog.set_level(logging.WARNING, "psycopg.pool")
     async with proxied(database_url) as (proxy, url), queue.queue_app(url).open_async() as app:
         proxy.cut()

@@ -190,3 +190,26 @@ async def test_of_jobs_with_the_same_claim_one_keeps_it(database_url, presence):
     assert [job.id for job in await presence.take()] == [first, second]
     claims = "SELECT id, queueing_lock FROM procrastinate_jobs ORDER BY id"
     assert rows(database_url, claims) == [(first, "same"), (second, None)]
+
+
+async def test_a_job_that_another_worker_has_by_now_is_not_given_back(database_url, presence):
+    first, second = worker(database_url), worker(database_url)
+    job_id = job_of(database_url, second)
+    await presence.give_back(job_id, first)
+    assert rows(database_url, STATES) == [(job_id, "doing", second, 0)]
+    assert rows(database_url, "SELECT count(*) FROM procrastinate_events WHERE type = 'started'") == [(1,)]
+
+
+async def test_a_job_that_failed_while_another_one_waits_for_the_same_goes_back_without_its_claim(
+    database_url, presence
+):
+    async with queue_app(database_url).open_async() as app:
+        tried = job_of(database_url, worker(database_url), claim="the same")
+        waiting = job_of(database_url, None, status="todo", tries=0, claim="the same")
+        [(worker_id,)] = rows(database_url, WORKERS)
+        job = Job(
+            id=tried, queue="heavy", lock=None, queueing_lock="the same", task_name="reference", worker_id=worker_id
+        )
+        await PresentJobs(app, presence).retry_job(job)
+    assert rows(database_url, STATES) == [(tried, "todo", None, 0), (waiting, "todo", None, 0)]
+    assert rows(database_url, "SELECT queueing_lock FROM procrastinate_jobs ORDER BY id") == [(None,), ("the same",)]

@@ -10,11 +10,12 @@ import pytest
 from procrastinate.jobs import Status
 from sqlalchemy import text
 
-from app.catalog.queue import queue_app
+from app.catalog.queue import CEILING, queue_app
 from app.catalog.session import Database
 from app.catalog.stores.retention import _DELIVERIES, _OLD_ADVICE, _SESSIONS, PART
 from app.domain.tenants import TenantPolicy
 from app.jobs.retention import sweep
+from app.services.data_request_work import DataRequestWork
 from app.services.retention import Retention
 from tests.service import ACCEPTED, Worker, ask, create_key, example_entry, publish, running_app, tenants_of
 
@@ -240,3 +241,24 @@ async def test_everything_in_the_database_is_said_to_go_or_to_stay(owner_url):
     said = set(re.findall(r"`(\w+)`", section))
     tables = execute(owner_url, "SELECT tablename FROM pg_tables WHERE schemaname = 'public'").fetchall()
     assert {name for (name,) in tables} - said == set()
+
+
+async def test_a_line_whose_tenant_has_no_job_in_the_queue_goes_on(api, database_url, swept):
+    await publish(api)
+    execute(
+        database_url,
+        "INSERT INTO waiting_job (tenant, lane, task, claim, rank, arguments) "
+        "SELECT 'default', 'light', 'advice', number::text, 0, '{}' FROM generate_series(1, 9) AS number",
+    )
+    execute(database_url, "DELETE FROM procrastinate_jobs")  # as if they had been those of another tenant
+    assert await swept() == 0
+    assert execute(database_url, "SELECT count(*) FROM procrastinate_jobs").fetchone() == (CEILING,)
+
+
+async def test_a_fault_of_one_part_of_a_sweep_keeps_no_other(api, swept, monkeypatch):
+    async def broken(*_):
+        raise RuntimeError
+
+    monkeypatch.setattr(DataRequestWork, "settle", broken)
+    await replaced(api, await publish(api), "second")
+    assert await swept(versions=1) == 1
