@@ -156,7 +156,8 @@ async def running_state(settings: Settings, metrics: ApiMetrics) -> AsyncIterato
             signer = await _ready_log(Factory(session, queue).audit(), settings)
         checking = uploads.checking_children()
         making = ChildProcess(uploads.__name__, uploads.DEADLINE, uploads.MOST_WAITING)
-        warming = asyncio.create_task(checking[Lane.LIGHT].warm())
+        # If it dies meanwhile, the first call starts another.
+        warming = asyncio.gather(checking[Lane.LIGHT].warm(), return_exceptions=True)
         keeping = asyncio.create_task(keep_warm([*checking.values(), making]))
         async with announcements.listening():
             yield State(

@@ -13,7 +13,7 @@ from typing import Any
 
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 from procrastinate import App, PsycopgConnector
-from procrastinate.exceptions import AlreadyEnqueued
+from procrastinate.exceptions import AlreadyEnqueued, ConnectorException
 from psycopg import AsyncConnection
 from psycopg_pool import AsyncConnectionPool
 from sqlalchemy import text
@@ -221,6 +221,8 @@ class JobQueue:
                 await deferrer.defer_async(tenant=tenant, **job.arguments)
         except AlreadyEnqueued:
             return False  # another tenant needs the same, and its turn came first
+        except ConnectorException as error:
+            raise error.__cause__ or error from None  # as the session's own, of a database that is away, for example
         return True
 
 

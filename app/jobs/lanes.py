@@ -9,9 +9,10 @@ from typing import Any, Final
 import structlog
 from procrastinate import App, JobContext
 from procrastinate.exceptions import ConnectorException, UniqueViolation
-from procrastinate.jobs import Job
+from procrastinate.jobs import Job, Status
 from procrastinate.manager import JobManager
 from procrastinate.worker import Worker
+from psycopg import OperationalError
 from psycopg.errors import ForeignKeyViolation
 
 from app.catalog.presence import Presence
@@ -23,6 +24,9 @@ _log = structlog.get_logger(__name__)
 #: Seconds between the heartbeats of a worker, and between two looks for jobs.
 HEARTBEAT: Final = 1.0
 POLLING: Final = 0.5
+
+#: How often the end of a job is stored again, at the pace of heartbeats, while the database is away.
+_PATIENCE: Final = 20
 
 #: Seconds between two looks whether a worker is registered, or can no longer end well.
 _LOOK: Final = 0.1
@@ -42,15 +46,26 @@ class PresentJobs(JobManager):
         self.unfinished: dict[int, int | None] = {}  # with their workers
 
     async def fetch_job(self, queues: Iterable[str] | None, worker_id: int) -> Job | None:
-        """The next job; none before the worker has its lock, nor if its row is gone."""
+        """The next job; none before the worker has its lock, nor if its row is gone or the database is away."""
         if not self._presence.holds(worker_id):
             return None
         try:
             return await super().fetch_job(queues, worker_id)
         except ConnectorException as error:
-            if isinstance(error.__cause__, ForeignKeyViolation):
+            if isinstance(error.__cause__, (ForeignKeyViolation, OperationalError)):
                 return None
             raise
+
+    async def finish_job(self, job: Job, status: Status, delete_job: bool) -> None:  # noqa: FBT001 -- Procrastinate's
+        """End a job; once the database is back if it is away, since the job would be done again otherwise."""
+        for _ in range(_PATIENCE):
+            try:
+                return await super().finish_job(job, status, delete_job)
+            except ConnectorException as error:
+                if not isinstance(error.__cause__, OperationalError):
+                    raise
+            await asyncio.sleep(HEARTBEAT)
+        return await super().finish_job(job, status, delete_job)
 
     async def retry_job(
         self,
@@ -136,7 +151,7 @@ async def keep_present(presence: Presence, workers: Sequence[LaneWorker]) -> Non
         try:
             for worker_id in await presence.beat([worker for worker in workers if worker.is_present]):
                 _log.warning("worker registered anew", worker_id=worker_id)
-            for job in await presence.take(workers):
+            for job in await presence.recover_jobs(workers):
                 known = {"task": job.task, "job_id": job.id, "request_id": job.request_id}
                 _log.warning("job recovered", **known, interruptions=job.interruptions)
         except Exception as error:  # noqa: BLE001 -- it must go on after the database was unavailable

@@ -9,8 +9,8 @@ import structlog
 from procrastinate import App, JobContext, RetryStrategy
 
 from aegis_advisor.errors import AdvisorError
-from app.catalog.presence import ATTEMPTS
 from app.catalog.queue import ADVICE_TASK, CEILING, REFERENCE_TASK, VERDICT_TASK, Job, JobQueue
+from app.catalog.recovery import ATTEMPTS
 from app.catalog.session import Database, commit_now
 from app.domain.advice import Problem
 from app.domain.errors import (

@@ -2,10 +2,12 @@
 
 import asyncio
 
+import psycopg
 import pytest
 from procrastinate.jobs import Status
 
 from app.catalog.queue import Job, JobQueue, queue_app
+from app.domain.errors import DatabaseUnavailableError
 from app.domain.lanes import Lane
 from tests.app.jobs.database import rows
 
@@ -94,3 +96,14 @@ async def test_what_is_in_the_queue_already_is_not_enqueued_for_another_tenant(e
     await enqueue("small", "shared")
     assert rows(database_url, "SELECT count(*) FROM procrastinate_jobs") == [(1,)]
     assert await served(9) == [("busy", "shared")]
+
+
+async def test_a_database_that_goes_away_while_a_job_is_enqueued_is_said_to_be_away(enqueue, owner_url):
+    with psycopg.connect(owner_url) as owner:
+        owner.execute(
+            "CREATE FUNCTION die() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$ BEGIN "
+            "PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NEW; END $$; "
+            "CREATE TRIGGER die BEFORE INSERT ON procrastinate_jobs FOR EACH ROW EXECUTE FUNCTION die()"
+        )
+    with pytest.raises(DatabaseUnavailableError):
+        await enqueue("busy", "b0")

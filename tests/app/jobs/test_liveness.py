@@ -42,7 +42,7 @@ async def other(_one_loop, database_url):
 async def taken_by(other):
     """The ids of the jobs that another worker takes now."""
     await other.beat([])
-    return [job.id for job in await other.take()]
+    return [job.id for job in await other.recover_jobs()]
 
 
 async def first_taken_by(other):
@@ -145,7 +145,7 @@ async def test_a_worker_without_a_database_finishes_what_it_computes_and_its_job
 
 @pytest.mark.long
 async def test_a_job_that_kills_its_worker_each_time_ends(api, database_url, other, monkeypatch):
-    monkeypatch.setattr("app.catalog.presence.INTERRUPTIONS", 2)
+    monkeypatch.setattr("app.catalog.recovery.INTERRUPTIONS", 2)
     await publish(api, heavy_entry())
     first = None
     for _ in range(2):

@@ -6,7 +6,7 @@ import logging
 import psycopg
 
 from app.catalog import queue
-from app.catalog.presence import ATTEMPTS
+from app.catalog.recovery import ATTEMPTS
 from app.jobs import tasks
 from tests.app.jobs.database import rows, until
 from tests.app.jobs.proxy import proxied

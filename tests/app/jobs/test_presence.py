@@ -5,10 +5,11 @@ from dataclasses import dataclass, field
 
 import psycopg
 import pytest
-from procrastinate.jobs import Job
+from procrastinate.jobs import Job, Status
 
-from app.catalog.presence import ATTEMPTS, INTERRUPTIONS, LOCK_CLASS, LOST_AFTER, STALLED_AFTER, Presence
+from app.catalog.presence import Presence
 from app.catalog.queue import queue_app
+from app.catalog.recovery import ATTEMPTS, INTERRUPTIONS, LOCK_CLASS, LOST_AFTER, STALLED_AFTER
 from app.jobs.lanes import PresentJobs
 from tests.app.jobs.database import rows
 
@@ -67,50 +68,50 @@ async def test_a_slow_worker_keeps_its_job_and_a_dead_one_does_not(database_url,
     slow, dead = worker(database_url, SLOW), worker(database_url, SLOW)
     kept, lost = job_of(database_url, slow), job_of(database_url, dead)
     with lock(database_url, slow):
-        assert [job.id for job in await presence.take()] == [lost]
+        assert [job.id for job in await presence.recover_jobs()] == [lost]
         assert rows(database_url, STATES) == [(kept, "doing", slow, 0), (lost, "todo", None, 0)]
         assert rows(database_url, WORKERS) == [(slow,)]
     taken: list[int] = []
     while not taken:  # the server needs a moment to see that the connection is closed
-        taken = [job.id for job in await presence.take()]
+        taken = [job.id for job in await presence.recover_jobs()]
     assert taken == [kept]
 
 
 async def test_a_worker_without_its_lock_that_was_just_heard_of_keeps_its_job(database_url, presence):
     job_of(database_url, worker(database_url))
-    assert await presence.take() == []
+    assert await presence.recover_jobs() == []
 
 
 async def test_a_worker_that_is_cut_off_for_long_loses_its_job_even_with_its_lock(database_url, presence):
     cut_off = worker(database_url, LOST)
     job_id = job_of(database_url, cut_off)
     with lock(database_url, cut_off):
-        assert [(job.id, job.task) for job in await presence.take()] == [(job_id, "reference")]
+        assert [(job.id, job.task) for job in await presence.recover_jobs()] == [(job_id, "reference")]
     assert rows(database_url, WORKERS) == []
 
 
 async def test_a_job_without_a_worker_waits_until_that_could_have_registered_anew(database_url, presence, monkeypatch):
     orphan = job_of(database_url, None)
-    assert await presence.take() == []
-    monkeypatch.setattr("app.catalog.presence.STALLED_AFTER", 0.0)
-    assert [job.id for job in await presence.take()] == [orphan]
+    assert await presence.recover_jobs() == []
+    monkeypatch.setattr("app.catalog.recovery.STALLED_AFTER", 0.0)
+    assert [job.id for job in await presence.recover_jobs()] == [orphan]
 
 
 async def test_a_worker_gives_back_a_job_whose_fetch_it_never_heard_of(database_url, presence, monkeypatch):
     own = Registered(worker(database_url))
     own.running = [job_of(database_url, own.worker_id)]
     unknown = job_of(database_url, own.worker_id)
-    assert await presence.take([own]) == []
-    monkeypatch.setattr("app.catalog.presence.UNKNOWN_AFTER", 0.0)
-    assert await presence.take() == []
-    assert [job.id for job in await presence.take([own])] == [unknown]
+    assert await presence.recover_jobs([own]) == []
+    monkeypatch.setattr("app.catalog.recovery.UNKNOWN_AFTER", 0.0)
+    assert await presence.recover_jobs() == []
+    assert [job.id for job in await presence.recover_jobs([own])] == [unknown]
 
 
 async def test_nothing_is_taken_on_a_new_connection(database_url):
     job_of(database_url, worker(database_url, LOST))
     young = Presence(database_url)
     await young.beat([])
-    assert await young.take() == []
+    assert await young.recover_jobs() == []
     await young.close()
 
 
@@ -120,7 +121,7 @@ async def test_a_gap_between_heartbeats_is_as_a_new_connection(database_url, mon
     monkeypatch.setattr(presence, "_steady_since", 0.0)
     monkeypatch.setattr(presence, "_beat_at", presence._beat_at - SLOW)
     await presence.beat([])
-    assert await presence.take() == []
+    assert await presence.recover_jobs() == []
 
 
 async def test_a_worker_has_its_locks_as_long_as_it_is_heard_of(database_url, presence):
@@ -179,7 +180,7 @@ async def test_a_worker_fetches_jobs_only_with_its_lock_and_its_row(database_url
 async def test_interruptions_are_no_failures_until_there_are_many(database_url, presence, failed, tries, left):
     """A job with `ATTEMPTS` failures is given up by the next worker."""
     job_id = job_of(database_url, worker(database_url, SLOW), failed, tries)
-    (taken,) = await presence.take()
+    (taken,) = await presence.recover_jobs()
     assert taken.interruptions == tries - failed
     assert rows(database_url, STATES) == [(job_id, "todo", None, left)]
 
@@ -187,7 +188,7 @@ async def test_interruptions_are_no_failures_until_there_are_many(database_url, 
 async def test_of_jobs_with_the_same_claim_one_keeps_it(database_url, presence):
     dead = worker(database_url, SLOW)
     first, second = job_of(database_url, dead, claim="same"), job_of(database_url, dead, claim="same")
-    assert [job.id for job in await presence.take()] == [first, second]
+    assert [job.id for job in await presence.recover_jobs()] == [first, second]
     claims = "SELECT id, queueing_lock FROM procrastinate_jobs ORDER BY id"
     assert rows(database_url, claims) == [(first, "same"), (second, None)]
 
@@ -213,3 +214,23 @@ async def test_a_job_that_failed_while_another_one_waits_for_the_same_goes_back_
         await PresentJobs(app, presence).retry_job(job)
     assert rows(database_url, STATES) == [(tried, "todo", None, 0), (waiting, "todo", None, 0)]
     assert rows(database_url, "SELECT queueing_lock FROM procrastinate_jobs ORDER BY id") == [(None,), ("the same",)]
+
+
+#: Ends the other connections to the database, as a restart of the server would.
+BREAK = (
+    "SELECT count(pg_terminate_backend(pid, 10000)) FROM pg_stat_activity "
+    "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+)
+
+
+async def test_a_lost_connection_ends_no_worker_and_a_job_ends_all_the_same(database_url, presence, monkeypatch):
+    monkeypatch.setattr(presence, "holds", lambda _: True)
+    worker_id = worker(database_url)
+    job = Job(id=job_of(database_url, worker_id), queue="heavy", lock=None, queueing_lock=None, task_name="reference")
+    async with queue_app(database_url).open_async() as app:
+        jobs = PresentJobs(app, presence)
+        assert execute(database_url, BREAK) >= 1
+        assert await jobs.fetch_job(["heavy"], worker_id) is None
+        assert execute(database_url, BREAK) >= 1
+        await jobs.finish_job(job, Status.SUCCEEDED, delete_job=True)
+    assert rows(database_url, STATES) == []

@@ -1,0 +1,166 @@
+"""What becomes of jobs that nobody runs any more: they return to the queue."""
+
+import time
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import psycopg
+from psycopg.rows import TupleRow
+
+#: Seconds without a heartbeat after which a worker without its lock is dead, and after which any worker is: it may be
+#: frozen, or on a machine that is cut off. Slow workers come nowhere near the latter.
+STALLED_AFTER, LOST_AFTER = 3.0, 60.0
+
+#: Seconds after which a worker gives back a job that is its own by the database, and that it does not run: the answer
+#: to its fetch was lost with its connection. Ending a job, which a worker does not run any more, takes less.
+UNKNOWN_AFTER = 10.0
+
+#: Tries of a job that fail by themselves, and tries that its workers did not survive. The former are the job's fault.
+#: The latter hardly ever are: machines restart, and one job's end takes the other lane's along. But a job that kills
+#: its worker each time (the system is out of memory, say) must end, too.
+ATTEMPTS, INTERRUPTIONS = 3, 10
+
+#: The class of the locks by which workers show that they live (an arbitrary number).
+LOCK_CLASS = 6_120_902
+
+_DEAD = """
+SELECT id FROM procrastinate_workers AS worker
+WHERE last_heartbeat < now() - make_interval(secs => %(stalled)s) AND (
+    last_heartbeat < now() - make_interval(secs => %(lost)s) OR NOT EXISTS (
+        SELECT FROM pg_locks WHERE locktype = 'advisory' AND granted
+            AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+            AND classid = %(lock_class)s AND objid = (worker.id & 2147483647)::int::oid AND objsubid = 2
+    )
+)
+"""
+_ABANDONED = """
+SELECT id, worker_id FROM procrastinate_jobs
+WHERE status = 'doing' AND (worker_id IS NULL OR worker_id = ANY(%(dead)s::bigint[])
+    OR (worker_id = ANY(%(own)s::bigint[]) AND id <> ALL(%(running)s::bigint[]))) ORDER BY id
+"""
+# Each try is an event. Procrastinate's own way to retry a job would count an interruption as a failure. If another job
+# with the same claim waits already (this one has just moved to the other lane, say), this one gives the claim up.
+_TAKE = """
+UPDATE procrastinate_jobs AS job SET worker_id = NULL,
+    status = (CASE WHEN abort_requested THEN 'failed' ELSE 'todo' END)::procrastinate_job_status,
+    attempts = CASE WHEN interruptions < %(most)s THEN attempts ELSE greatest(attempts, %(attempts)s) END,
+    queueing_lock = CASE WHEN EXISTS (
+        SELECT FROM procrastinate_jobs AS other
+        WHERE other.queueing_lock = job.queueing_lock AND other.status = 'todo'
+    ) THEN NULL ELSE queueing_lock END
+FROM (
+    SELECT tried.id AS tried_id, count(event.id) - tried.attempts AS interruptions
+    FROM procrastinate_jobs AS tried LEFT JOIN procrastinate_events AS event
+        ON event.job_id = tried.id AND event.type = 'started'
+    WHERE tried.id = %(id)s GROUP BY tried.id
+) AS history
+WHERE id = tried_id AND status = 'doing' AND worker_id IS NOT DISTINCT FROM %(worker)s
+RETURNING id, task_name, args ->> 'request_id', interruptions
+"""
+_HOLD_OWN = """
+SELECT id FROM procrastinate_jobs
+WHERE id = %(id)s AND status = 'doing' AND worker_id IS NOT DISTINCT FROM %(worker)s FOR UPDATE
+"""
+_FORGET_TRY = """
+DELETE FROM procrastinate_events
+WHERE id = (SELECT max(id) FROM procrastinate_events WHERE job_id = %(id)s AND type = 'started')
+"""
+_REMOVE = """
+DELETE FROM procrastinate_workers
+WHERE id = ANY(%(dead)s::bigint[]) AND last_heartbeat < now() - make_interval(secs => %(stalled)s)
+"""
+
+
+class Registered(Protocol):
+    """What is registered as a worker.
+
+    Attributes:
+        worker_id: the id of its row; None if it has none.
+    """
+
+    worker_id: int | None
+
+    @property
+    def running(self) -> Collection[int]:
+        """The ids of the jobs that it runs."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecoveredJob:
+    """A job that was returned to the queue because its worker died.
+
+    Attributes:
+        id: its number.
+        task: what it does.
+        request_id: the request that caused it, if known.
+        interruptions: how many of its tries a worker did not survive.
+    """
+
+    id: int
+    task: str
+    request_id: str | None
+    interruptions: int
+
+
+class Recovery:
+    """Finds jobs that nobody runs any more. One object for each process, since some get time to come back."""
+
+    def __init__(self) -> None:
+        self._orphans: dict[int, float] = {}
+
+    async def recover_jobs(
+        self, connection: psycopg.AsyncConnection[TupleRow], workers: Sequence[Registered]
+    ) -> list[RecoveredJob]:
+        """Return the jobs of dead workers to the queue, and remove these workers. Any number may do this at a time.
+
+        Jobs that the database gives to the workers of this process, but that these do not run, are returned, too.
+
+        Raises:
+            psycopg.Error: the database does not answer.
+        """
+        limits = {"stalled": STALLED_AFTER, "lost": LOST_AFTER, "lock_class": LOCK_CLASS}
+        dead = [row[0] for row in await (await connection.execute(_DEAD, limits)).fetchall()]
+        own = {worker.worker_id for worker in workers if worker.worker_id is not None}
+        running = [job_id for worker in workers for job_id in worker.running]
+        asked = {"dead": dead, "own": list(own), "running": running}
+        abandoned = await (await connection.execute(_ABANDONED, asked)).fetchall()
+        taken = []
+        for job_id, worker_id in self._due(abandoned, own):  # one by one: two of them may have the same claim
+            taken += await (await connection.execute(_TAKE, _known(job_id, worker_id))).fetchall()
+        if dead:
+            await connection.execute(_REMOVE, {"dead": dead, "stalled": STALLED_AFTER})
+        return [RecoveredJob(*row) for row in taken]
+
+    def _due(self, abandoned: Sequence[TupleRow], own: Collection[int]) -> list[tuple[Any, ...]]:
+        """The jobs to return now.
+
+        A dead worker's at once; one without a worker once that has had time to register anew; one of this process once
+        it has had time to end.
+        """
+        now, due = time.monotonic(), []
+        self._orphans = {
+            job_id: self._orphans.get(job_id, now) for job_id, worker in abandoned if worker is None or worker in own
+        }
+        for job_id, worker in abandoned:
+            patience = UNKNOWN_AFTER if worker in own else STALLED_AFTER if worker is None else 0.0
+            if now - self._orphans.get(job_id, now) >= patience:
+                due.append((job_id, worker))
+        return due
+
+
+async def give_back(connection: psycopg.AsyncConnection[TupleRow], job_id: int, worker_id: int | None) -> None:
+    """Return a job that a worker runs to the queue, as if that had not begun it; not if another one has it by now.
+
+    Raises:
+        psycopg.Error: the database does not answer.
+    """
+    known = _known(job_id, worker_id)
+    async with connection.transaction():
+        if await (await connection.execute(_HOLD_OWN, known)).fetchone():
+            for statement in (_FORGET_TRY, _TAKE):
+                await connection.execute(statement, known)
+
+
+def _known(job_id: int, worker_id: int | None) -> dict[str, Any]:
+    return {"id": job_id, "worker": worker_id, "most": INTERRUPTIONS, "attempts": ATTEMPTS}
