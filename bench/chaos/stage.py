@@ -38,7 +38,7 @@ NOTICED_SECONDS = 0.3
 _END_SECONDS = 30.0
 
 #: Seconds of the step by which a database shows what clock it goes by; too few for anything else to notice.
-_PROBED = 5
+_PROBED = 20
 
 _SOCKET = ".s.PGSQL.5432"
 
