@@ -18,9 +18,9 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="aegis-chaos-") as temporary:
         directory = given.keep or Path(temporary)
         directory.mkdir(parents=True, exist_ok=True)
-        done, verdict = disturb(directory, given.faults, Random(given.seed))
-    show(done, verdict)
-    return 0 if verdict.is_clean and not done.left and not done.refused else 1
+        done = disturb(directory, given.faults, Random(given.seed))
+    show(done)
+    return 0 if done.is_clean else 1
 
 
 if __name__ == "__main__":

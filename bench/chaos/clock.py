@@ -8,6 +8,9 @@ import sys
 import time
 from pathlib import Path
 
+#: The variables that load a clock into a process and tell it where the clock is.
+VARIABLES = ("LD_PRELOAD", "AHEAD_FILE")
+
 _SOURCE = Path(__file__).with_suffix(".c")
 _PROBE = "import sys, time; sys.exit(time.time() < float(sys.argv[1]) + 1800)"
 
@@ -17,13 +20,13 @@ class Clock:
 
     Attributes:
         environment: what these processes need in their environment.
-        is_own: whether the clock can be stepped; it cannot without a C compiler.
+        is_own: whether the clock can be stepped; it cannot without a C compiler, or if a process does not follow it.
     """
 
     def __init__(self, file: Path) -> None:
         self._file = file
         self.step(0)
-        self.environment = {"LD_PRELOAD": str(_library(file.parent)), "AHEAD_FILE": str(file)}
+        self.environment = dict(zip(VARIABLES, (str(_library(file.parent)), str(file)), strict=True))
         self.is_own = self._can_be_stepped()
         if not self.is_own:
             self.environment = {}

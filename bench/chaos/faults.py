@@ -23,6 +23,10 @@ _MOST_STEPPED = 7200
 _BACKEND = r"postgres: aegis aegis"
 
 
+#: Of a statement, since a database that was disturbed a moment ago may not answer.
+_LIMIT = "-c statement_timeout=5000"
+
+
 @dataclass(frozen=True)
 class Fault:
     """A kind of fault.
@@ -76,9 +80,9 @@ def _terminated(stage: Stage, rng: Random) -> bool:
     """End some connections, as an administrator does."""
     query = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'aegis' AND random() < %s"
     try:
-        with psycopg.connect(stage.owner_url, autocommit=True, connect_timeout=5) as connection:
+        with psycopg.connect(stage.owner_url, autocommit=True, connect_timeout=5, options=_LIMIT) as connection:
             return connection.execute(query, [rng.uniform(0.1, 1.0)]).rowcount > 0
-    except psycopg.OperationalError:
+    except psycopg.Error:
         return False
 
 

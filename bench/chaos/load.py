@@ -18,8 +18,20 @@ _ACCEPTED = {"accept_small_counts": "true"}
 #: Seconds until the service must have acknowledged something of each kind.
 PATIENCE = 120.0
 
+#: Codes of refusals that tell a client to send the same again.
+_LATER = {"in_flight", "rate_exceeded"}
+
 #: Seconds between two steps of a client.
 _PAUSE = 0.15
+
+#: What requests for data begin with that were sent here.
+PURPOSE = "A study "
+
+#: The row of what was acknowledged before the first fault.
+BEFORE = "(before the first)"
+
+#: Seconds in which a client ends.
+_END_SECONDS = 120.0
 
 #: Requests that stay open; older ones are withdrawn, since a tenant may have no more than 1,000.
 _OPEN = 100
@@ -33,16 +45,18 @@ class Notes:
         entries: by id, the documents that were published, with the digest that was answered.
         advice: by entry and measure, the ids that were answered.
         requests: by purpose, the ids that were answered.
+        about: by purpose, the entry and the measure that were sent.
         withdrawn: by purpose, whether it was acknowledged that the request is withdrawn.
-        fault: the last one that was made.
+        fault: the last one that has hit something.
         after: by id, the fault that was the last one when this was acknowledged.
     """
 
     entries: dict[str, tuple[dict[str, Any], str]] = field(default_factory=dict)
     advice: dict[tuple[str, str], set[str]] = field(default_factory=dict)
     requests: dict[str, set[str]] = field(default_factory=dict)
+    about: dict[str, tuple[str, str]] = field(default_factory=dict)
     withdrawn: dict[str, bool] = field(default_factory=dict)
-    fault: str = ""
+    fault: str = BEFORE
     after: dict[str, str] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -58,9 +72,10 @@ class Notes:
             self.advice.setdefault((entry, measure), set()).add(advice)
             self.after.setdefault(advice, self.fault)
 
-    def requested(self, purpose: str, request: str) -> None:
-        """Note a request for data."""
+    def requested(self, purpose: str, about: tuple[str, str], request: str) -> None:
+        """Note a request for data about an entry and a measure."""
         with self._lock:
+            self.about[purpose] = about
             self.requests.setdefault(purpose, set()).add(request)
             self.after.setdefault(request, self.fault)
 
@@ -81,6 +96,14 @@ class Notes:
                 raise TimeoutError("the service acknowledges nothing")
             time.sleep(_PAUSE)
 
+    def wait_for_more(self) -> None:
+        """Wait until something more is acknowledged."""
+        deadline, before = time.monotonic() + PATIENCE, len(self.after)
+        while len(self.after) == before:
+            if time.monotonic() > deadline:
+                raise TimeoutError("the service acknowledges nothing any more")
+            time.sleep(_PAUSE)
+
     def known(self) -> list[str]:
         """The entries so far."""
         with self._lock:
@@ -88,23 +111,43 @@ class Notes:
 
 
 class Client(threading.Thread):
-    """Somebody who publishes, asks and requests until told to stop, and repeats what was not acknowledged."""
+    """Somebody who publishes, asks and requests until told to stop, and repeats what was not acknowledged.
+
+    Attributes:
+        over: tells it to stop.
+        refused: what was refused, and should not have been.
+        failed: what went wrong in the client itself, or in an answer.
+    """
 
     def __init__(self, urls: tuple[str, ...], notes: Notes, seed: int) -> None:
         super().__init__(daemon=True)
         self._urls, self._notes, self._rng = urls, notes, Random(seed)
         self.over = threading.Event()
         self.refused: list[str] = []
+        self.failed: list[str] = []
 
     def run(self) -> None:
         """Take one step after the other."""
         with httpx.Client(timeout=30) as client:
             self._client = client
             while not self.over.is_set():
-                known = self._notes.known()
-                step = self._rng.choices((self._publish, self._ask, self._request), (1, 4, 2))[0]
-                (step if known else self._publish)()
+                try:
+                    self._step()
+                except Exception as error:  # noqa: BLE001 - a client that ends is no load any more, and nobody sees it
+                    self.failed.append(f"client: {error!r}")
                 time.sleep(_PAUSE)
+
+    def end(self) -> None:
+        """Stop, and wait for the end of the last step."""
+        self.over.set()
+        self.join(_END_SECONDS)
+        if self.is_alive():
+            self.failed.append(f"client: does not end within {_END_SECONDS:g} s")
+
+    def _step(self) -> None:
+        known = self._notes.known()
+        step = self._rng.choices((self._publish, self._ask, self._request), (1, 4, 2))[0]
+        (step if known else self._publish)()
 
     def _publish(self) -> None:
         document = made_up(self._rng)
@@ -123,11 +166,11 @@ class Client(threading.Thread):
         head = self._get(f"/v1/entries/{entry}")
         if head is None:
             return
-        purpose = f"A study {uuid4().hex}"
-        asked = {"measure": self._rng.choice(MEASURES), "purpose": purpose, "contact": "lab@example.org"}
+        purpose, measure = f"{PURPOSE}{uuid4().hex}", self._rng.choice(MEASURES)
+        asked = {"measure": measure, "purpose": purpose, "contact": "lab@example.org"}
         answer = self._send(f"/v1/entries/{entry}/requests", asked | {"terms": head["terms"]})
         if answer is not None:
-            self._notes.requested(purpose, answer["id"])
+            self._notes.requested(purpose, (entry, measure), answer["id"])
         self._withdraw()
 
     def _withdraw(self) -> None:
@@ -153,7 +196,7 @@ class Client(threading.Thread):
             if answer.is_success:
                 acknowledged: dict[str, Any] = answer.json()
                 return acknowledged
-            if answer.status_code < 500 and answer.json().get("code") not in {"in_flight", "rate_exceeded"}:
+            if answer.status_code < 500 and _code(answer) not in _LATER:
                 self.refused.append(f"{path}: {answer.status_code} {answer.text[:300]}")
                 return None
             time.sleep(_PAUSE)
@@ -165,6 +208,15 @@ class Client(threading.Thread):
         except httpx.HTTPError:
             return None
         return answer.json() if answer.is_success else None
+
+
+def _code(answer: httpx.Response) -> str | None:
+    """The code of a refusal; None if it has none."""
+    try:
+        body = answer.json()
+    except ValueError:
+        return None
+    return body.get("code") if isinstance(body, dict) else None
 
 
 def made_up(rng: Random) -> dict[str, Any]:

@@ -85,4 +85,5 @@ class Proxy:
                 await self._passes.wait()
                 writer.write(part)
                 await writer.drain()
+        await self._passes.wait()  # the end of a conversation is a word, too
         writer.close()

@@ -1,20 +1,21 @@
 """One run: faults under load, and what became of all that was acknowledged."""
 
+import math
 import sys
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
-import psutil
-
+from bench.chaos.damage import Verdict
 from bench.chaos.faults import FAULTS, Fault
 from bench.chaos.load import Client, Notes
+from bench.chaos.logs import errors_in
 from bench.chaos.stage import Stage, stage
-from bench.chaos.verdict import Verdict, judge
+from bench.chaos.verdict import judge
 
 #: How many publish, ask and request at the same time.
 _CLIENTS = 6
@@ -22,76 +23,110 @@ _CLIENTS = 6
 
 @dataclass
 class Run:
-    """What was done.
+    """What was done, and what became of it.
 
     Attributes:
         recovered: by fault, the seconds until both replicas worked again, each time.
         notes: what was acknowledged.
+        verdict: what became of that.
         refused: what was refused, and should not have been.
+        failed: what went wrong in the experiment itself, so that it says less than it should.
         left: processes that outlived their service.
+        logged: by log, how often it has which error.
     """
 
     recovered: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     notes: Notes = field(default_factory=Notes)
+    verdict: Verdict = field(default_factory=Verdict)
     refused: list[str] = field(default_factory=list)
+    failed: list[str] = field(default_factory=list)
     left: list[str] = field(default_factory=list)
+    logged: dict[str, Counter[str]] = field(default_factory=dict)
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether nothing went wrong."""
+        return self.verdict.is_clean and not (self.refused or self.failed or self.left)
+
+    @contextmanager
+    def trying(self, what: str) -> Iterator[None]:
+        """Do something in the block; if it fails, note that, and go on: a run of an hour must end with a report."""
+        try:
+            yield
+        except Exception as error:  # noqa: BLE001 - for the same reason
+            self.failed.append(f"{what}: {error!r}")
 
 
-def disturb(directory: Path, faults: int, rng: Random, *, is_short: bool = False) -> tuple[Run, Verdict]:
-    """Disturb a service under load, and judge what became of what it has acknowledged.
+def disturb(directory: Path, faults: int, rng: Random) -> Run:
+    """Disturb a service under load, and judge what became of what it has acknowledged; never raise.
 
     Args:
         directory: for data and logs.
         faults: how many.
         rng: draws them.
-        is_short: whether the same service is the one that answers undisturbed, once all faults are over.
     """
-    done, processes = Run(), []
-    with stage(directory) as running:
-        urls = tuple(one.url for one in running.replicas)
-        clients = [Client(urls, done.notes, rng.randrange(2**32)) for _ in range(_CLIENTS)]
-        for client in clients:
-            client.start()
+    done = Run()
+    with done.trying("the service"), stage(directory) as running:
+        done.left = running.left
+        put_under_load(running, faults, rng, done)
+        print("judging what was acknowledged", file=sys.stderr)
+        judge(running.replicas[0].url, done.notes, running.data_dir, _undisturbed(directory, done), done.verdict)
+    for log in sorted(directory.rglob("*.log")):
+        with done.trying(f"log {log}"):
+            done.logged[str(log.relative_to(directory))] = errors_in(log)
+    return done
+
+
+def put_under_load(running: Stage, faults: int, rng: Random, done: Run) -> None:
+    """Make faults while clients publish, ask and request; afterwards, the service works again."""
+    urls = tuple(one.url for one in running.replicas)
+    clients = [Client(urls, done.notes, rng.randrange(2**32)) for _ in range(_CLIENTS)]
+    for client in clients:
+        client.start()
+    with done.trying("faults"):
         done.notes.wait_for_each_kind()
         _make_faults(running, faults, rng, done)
-        for client in clients:
-            client.over.set()
-            client.join()
-            done.refused += client.refused
+        done.notes.wait_for_more()
+    with done.trying("mending"):
+        running.mend()
+    for client in clients:
+        client.end()
+        done.refused += client.refused
+        done.failed += client.failed
+    with done.trying("the end"):
         running.recovered()
-        processes = running.processes()
-        url = running.replicas[0].url
-        undisturbed = nullcontext(url) if is_short else _undisturbed(directory)
-        verdict = judge(url, done.notes, running.data_dir, undisturbed)
-    _, alive = psutil.wait_procs(processes, timeout=30)
-    done.left = [f"{one.pid} {one.name()}" for one in alive]
-    return done, verdict
 
 
 def _make_faults(running: Stage, faults: int, rng: Random, done: Run) -> None:
     start = time.monotonic()
-    weights = [fault.weight for fault in FAULTS]
     for number in range(1, faults + 1):
-        fault = _make_one(running, rng, weights, done.notes)
-        done.recovered[fault.name].append(running.recovered())
+        fault = _make_one(running, rng, done)
+        done.recovered[fault.name].append(math.inf)  # unless it comes back
+        done.recovered[fault.name][-1] = running.recovered()
         time.sleep(rng.uniform(0.0, 1.0))
         minutes = (time.monotonic() - start) / 60
         if sys.stderr.isatty() or number % 50 == 0:
             print(f"{number} of {faults} faults, {minutes:.1f} min, {len(done.notes.entries)} entries", file=sys.stderr)
 
 
-def _make_one(running: Stage, rng: Random, weights: list[float], notes: Notes) -> Fault:
+def _make_one(running: Stage, rng: Random, done: Run) -> Fault:
     """Draw faults until one of them hits something."""
+    weights = [fault.weight for fault in FAULTS]
     while True:
         fault = rng.choices(FAULTS, weights)[0]
-        notes.fault = fault.name
-        if fault.make(running, rng):
+        has_hit = False
+        with done.trying(fault.name):
+            has_hit = fault.make(running, rng)
+        if has_hit:
+            done.notes.fault = fault.name
             return fault
+        running.mend()
 
 
 @contextmanager
-def _undisturbed(directory: Path) -> Iterator[str]:
+def _undisturbed(directory: Path, done: Run) -> Iterator[str]:
     place = directory / "undisturbed"
-    place.mkdir()
+    place.mkdir(exist_ok=True)
     with stage(place) as running:
         yield running.replicas[0].url
+    done.left += running.left

@@ -13,7 +13,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
@@ -32,7 +32,13 @@ from bench.chaos.proxy import Proxy
 PATIENCE = 180.0
 
 #: Seconds after which a fault shows at the latest.
-_NOTICED_SECONDS = 0.3
+NOTICED_SECONDS = 0.3
+
+#: Seconds in which all processes end once they were told to.
+_END_SECONDS = 30.0
+
+#: Seconds of the step by which a database shows what clock it goes by; too few for anything else to notice.
+_PROBED = 20
 
 _SOCKET = ".s.PGSQL.5432"
 
@@ -63,6 +69,7 @@ class Stage:
         clocks: what the replicas go by.
         data_dir: where its files are there.
         owner_url: the database, for its owner.
+        left: once everything was stopped, the processes that are still there.
     """
 
     replicas: tuple[Replica, Replica]
@@ -71,6 +78,7 @@ class Stage:
     clocks: tuple[Clock, Clock]
     data_dir: Path
     owner_url: str
+    left: list[str]
 
     def processes(self) -> list[psutil.Process]:
         """All processes of both replicas."""
@@ -94,12 +102,23 @@ class Stage:
     def recovered(self) -> float:
         """Wait until both replicas work; in how many seconds they did."""
         start = time.monotonic()
-        time.sleep(_NOTICED_SECONDS)
+        time.sleep(NOTICED_SECONDS)
         while not all(replica.is_ready() for replica in self.replicas):
             if time.monotonic() - start > PATIENCE:
                 raise TimeoutError(f"the service has not come back within {PATIENCE:g} s")
             time.sleep(0.05)
         return time.monotonic() - start
+
+    def mend(self) -> None:
+        """End what faults may have left behind that did not come to their own end."""
+        self.proxy.delay = 0.0
+        self.proxy.join()
+        self.disk.clear()
+        for clock in self.clocks:
+            clock.step(0)
+        for process in self.processes():
+            with suppress(psutil.Error):
+                process.resume()
 
 
 @contextmanager
@@ -111,52 +130,92 @@ def stage(directory: Path) -> Iterator[Stage]:
             yield from _stage(directory, own, Path(sockets))
 
 
-def _stage(directory: Path, own: Disk, sockets: Path) -> Iterator[Stage]:
+def _stage(directory: Path, own: Disk, place: Path) -> Iterator[Stage]:
     data_dir = own.place / "data"
-    clocks = Clock(sockets / "first-clock"), Clock(sockets / "second-clock")
+    clocks = Clock(place / "first-clock"), Clock(place / "second-clock")
     first = _serve(directory / "first.log", AEGIS_DATA_DIR=str(data_dir), **clocks[0].environment)
-    second = None
+    second: Replica | None = None
+    left: list[str] = []
     try:
-        urls = running_urls(data_dir)
-        if urls is None:
-            raise RuntimeError("the first replica has no database")
-        with psycopg.connect(urls.owner) as connection:
-            row = connection.execute("SHOW unix_socket_directories").fetchone()
-        back = Path(str(row[0] if row else "").strip('"')) / _SOCKET
-        with Proxy(sockets / _SOCKET, back) as proxy:
-            place = f"host={quote(str(sockets), safe='')}&port=5432"
-            second = _serve(
-                directory / "second.log",
-                AEGIS_DATABASE_URL=f"postgresql://aegis@/aegis?{place}",
-                AEGIS_OWNER_DATABASE_URL=urls.owner,
-                AEGIS_AUDIT_KEY_FILE=str(home_of(data_dir, server_account()) / AUDIT_KEY),
-                **clocks[1].environment,
-            )
-            both = Stage((first, second), proxy, own, clocks, data_dir, urls.owner)
+        owner = _owner_url(data_dir)
+        clocks[0].is_own = clocks[0].is_own and _is_followed(clocks[0], owner)
+        with Proxy(place / _SOCKET, _socket(owner)) as proxy:
+            second = _second(directory / "second.log", place, data_dir, owner, clocks[1])
+            both = Stage((first, second), proxy, own, clocks, data_dir, owner, left)
             both.recovered()
-            yield both
-            proxy.delay = 0.0
-            proxy.join()
-            own.clear()
+            try:
+                yield both
+            finally:
+                both.mend()
             _stop(second)
     finally:
         if second is not None:
             second.process.kill()
-        _stop(first)
+            second.process.wait()
+        try:
+            _stop(first)
+        finally:
+            left += _left(place)  # before the disk is gone, which tells whose processes these are
+
+
+def _second(log: Path, place: Path, data_dir: Path, owner: str, clock: Clock) -> Replica:
+    """The replica that reaches the database by the proxy in a place."""
+    return _serve(
+        log,
+        AEGIS_DATABASE_URL=f"postgresql://aegis@/aegis?host={quote(str(place), safe='')}&port=5432",
+        AEGIS_OWNER_DATABASE_URL=owner,
+        AEGIS_AUDIT_KEY_FILE=str(home_of(data_dir, server_account()) / AUDIT_KEY),
+        **clock.environment,
+    )
+
+
+def _owner_url(data_dir: Path) -> str:
+    urls = running_urls(data_dir)
+    if urls is None:
+        raise RuntimeError("the first replica has no database")
+    return urls.owner
+
+
+def _socket(owner_url: str) -> Path:
+    """The socket of the database itself."""
+    with psycopg.connect(owner_url) as connection:
+        row = connection.execute("SHOW unix_socket_directories").fetchone()
+    return Path(str(row[0] if row else "").strip('"')) / _SOCKET
+
+
+def _is_followed(clock: Clock, url: str) -> bool:
+    """Whether the database goes by a clock: whether it shows a step."""
+    clock.step(_PROBED)
+    try:
+        with psycopg.connect(url) as connection:
+            row = connection.execute("SELECT extract(epoch FROM clock_timestamp())").fetchone()
+    finally:
+        clock.step(0)
+    return row is not None and float(row[0]) > time.time() + _PROBED / 2
 
 
 def _serve(log: Path, **environment: str) -> Replica:
-    command = [sys.executable, "-m", "app.cli", "serve", "--port", "0", "--workers", "2"]
+    command = [sys.executable, "-m", "bench.chaos.serve", "serve", "--port", "0", "--workers", "2"]
     plain = {name: text for name, text in os.environ.items() if not name.startswith("AEGIS_")}
     with log.open("wb") as errors:
         process = subprocess.Popen(
             command, env=plain | environment, stdout=subprocess.PIPE, stderr=errors, start_new_session=True
         )
+    too_late = threading.Timer(PATIENCE, process.kill)
+    too_late.start()
+    try:
+        return Replica(_address(process, log), process)
+    finally:
+        too_late.cancel()
+
+
+def _address(process: subprocess.Popen[bytes], log: Path) -> str:
+    """Where a service listens, once it says so."""
     assert process.stdout is not None
     for line in process.stdout:
         if address := re.search(rb"listens on (http://\S+)", line):
             _drain(process)
-            return Replica(address[1].decode(), process)
+            return address[1].decode()
     raise RuntimeError(f"the service did not start: see {log}")
 
 
@@ -191,3 +250,22 @@ def _children(process: psutil.Process) -> list[psutil.Process]:
         return process.children()
     except psutil.Error:
         return []
+
+
+def _left(place: Path) -> list[str]:
+    """The processes that belong to a place, orphans included, and are still there after some seconds."""
+    deadline = time.monotonic() + _END_SECONDS
+    while left := [one for one in psutil.process_iter() if _belongs(one, str(place))]:
+        if time.monotonic() > deadline:
+            break
+        time.sleep(0.2)
+    return [f"process {one.pid} is left behind: {_command(one)}" for one in left]
+
+
+def _belongs(process: psutil.Process, place: str) -> bool:
+    """Whether the arguments of a process, its environment or its directory name a place."""
+    told: list[str] = []
+    for look in (process.cmdline, lambda: process.environ().values(), lambda: [process.cwd()]):
+        with suppress(psutil.Error):
+            told += look()
+    return any(place in text for text in told)
