@@ -27,6 +27,15 @@ def test_without_an_answer_nothing_is_refused():
     assert (Tally().refused, Tally().faults.total()) == (0, 0)
 
 
+def test_only_what_succeeded_says_how_fast_the_service_is():
+    tally = Tally()
+    tally.note("list", "200", 0.1)
+    tally.note("list", "503 overloaded", 0.001)
+    tally.note("list", "ReadTimeout", 100)
+    assert tally.seconds == {"list": [0.1]}
+    assert (tally.succeeded, tally.refusals("list")) == (1, 1)
+
+
 def test_the_slope_of_memory_is_that_of_the_second_half():
     memory = Memory()
     for minute, size in enumerate((50, 90, 100, 103, 106, 109)):
