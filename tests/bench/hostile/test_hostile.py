@@ -2,11 +2,13 @@
 
 from collections import Counter
 
+import psutil
 import pytest
 
 from bench.hostile.cases import case, from_json, prepared, to_json
 from bench.hostile.mutations import MUTATIONS
 from bench.hostile.sending import LATE, Answer, Tally, send_all
+from bench.hostile.service import Service
 from tests.running import address, process
 from tests.service import example_entry, publish
 
@@ -69,3 +71,16 @@ def test_what_counts_as_a_failure(answer, failed, late):
     tally = Tally()
     tally.add(case(1, 1), answer)
     assert (len(tally.failed), len(tally.late)) == (failed, late)
+
+
+def test_errors_are_lines_of_their_levels_and_whatever_is_no_line_of_the_log(tmp_path):
+    log = tmp_path / "log"
+    traceback = 'Traceback (most recent call last):\n  File "x.py", line 1\nValueError: x'
+    known = [
+        '{"level": "warning", "event": "a"}',
+        '{"level": "error", "event": "b"}',
+        '{"level": "error", "event": "c"}',
+    ]
+    log.write_text("\n".join([known[0], traceback, *known, "Fatal Python error: Segmentation fault", ""]))
+    errors = Service("", psutil.Process(), log).errors()
+    assert errors == [traceback, known[1], known[2], "Fatal Python error: Segmentation fault"]
