@@ -2,6 +2,7 @@
 
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -13,10 +14,12 @@ from typing import Final
 
 import psutil
 
+from app.process.bound import bound_command
+
 SERVER: Final = (sys.executable, "-m", "app.cli")
 
-#: Seconds for the service to say where it listens (a busy machine needs one minute), and to stop.
-START_SECONDS, STOP_SECONDS = 180.0, 60.0
+#: Seconds for the service to say where it listens (a machine that is very busy needs minutes), and to stop.
+START_SECONDS, STOP_SECONDS = 300.0, 60.0
 
 #: So much of the log is shown if something fails: its directory is often gone by then.
 _SHOWN = 3_000
@@ -41,6 +44,8 @@ class Served:
 def served(directory: Path, *arguments: str, **settings: str) -> Iterator[Served]:
     """Run the service on a free port of this machine during the block, and end it, by force if need be.
 
+    It also ends if this process is killed (Linux); start it from the main thread, which it is bound to.
+
     Args:
         directory: for its log and for what it prints.
         arguments: further ones of `aegis-server serve`.
@@ -55,7 +60,7 @@ def served(directory: Path, *arguments: str, **settings: str) -> Iterator[Served
     # What it prints goes into a file: nobody has to read on, as from a pipe, which would fill and hold it up.
     with log.open("wb") as errors, output.open("wb") as printed:
         started = subprocess.Popen(
-            [*SERVER, "serve", *arguments],
+            bound_command([*SERVER, "serve", *arguments], on_parent_death=signal.SIGTERM),
             env=environment(AEGIS_PORT="0", **settings),
             stdout=printed,
             stderr=errors,
@@ -69,6 +74,14 @@ def served(directory: Path, *arguments: str, **settings: str) -> Iterator[Served
         raise
     finally:
         _end(started)
+
+
+def first_key(directory: Path, **settings: str) -> str:
+    """Make the database and the first key, an operator's, before the service starts with the same settings."""
+    file = directory / "first-key"
+    command = [*SERVER, "migrate", "--first-key-file", str(file)]
+    subprocess.run(command, env=environment(**settings), check=True, stdout=subprocess.DEVNULL)
+    return file.read_text(encoding="ascii").strip()
 
 
 def environment(**settings: str) -> dict[str, str]:

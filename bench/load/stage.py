@@ -3,7 +3,6 @@
 The clients are people and programs of twenty providers. All of them see the entries that can be asked about.
 """
 
-import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -17,7 +16,7 @@ from aegis_sdk import Client
 from app.process.embedded import running_urls
 from bench import made_up_entries
 from bench.measuring import core_seconds, family
-from bench.served import SERVER, environment, open_to_the_database, served
+from bench.served import first_key, open_to_the_database, served
 from bench.speed.copied_catalogue import fill
 
 TENANTS = 20
@@ -89,11 +88,9 @@ def stage(workers: int, entries: int) -> Iterator[Stage]:
     with tempfile.TemporaryDirectory(prefix="aegis-load-") as name:
         place = open_to_the_database(Path(name))
         settings = {"AEGIS_DATA_DIR": str(place / "data"), "AEGIS_WORKERS": str(workers)}
-        first = place / "first-key"
-        migrated = [*SERVER, "migrate", "--first-key-file", str(first)]
-        subprocess.run(migrated, env=environment(**settings), check=True, capture_output=True)
+        operator = first_key(place, **settings)
         with served(place, **settings) as running:
-            tenants = _tenants(running.url, first.read_text().strip())
+            tenants = _tenants(running.url, operator)
             _fill(place / "data", entries)
             yield Stage(running.url, running.process, tenants)
 

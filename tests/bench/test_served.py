@@ -61,3 +61,19 @@ def test_what_ends_at_once_shows_its_log(runs, tmp_path, capfd):
     with pytest.raises(RuntimeError, match="status 1"), served(tmp_path):
         pass
     assert "a wrong setting" in capfd.readouterr().err
+
+
+def test_a_service_ends_with_whoever_started_it(tmp_path):
+    script = f"""
+from pathlib import Path
+import sys
+from bench import served
+served.SERVER = (sys.executable, "-c", {SAYS!r} + "; import signal; signal.pause()")
+with served.served(Path({str(tmp_path)!r})) as running:
+    print(running.process.pid, flush=True)
+    sys.stdin.read()
+"""
+    with subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as starter:
+        service = psutil.Process(int(starter.stdout.readline()))
+        starter.kill()
+    service.wait(30)
