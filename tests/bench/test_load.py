@@ -1,11 +1,14 @@
 """What `make load` says of answers and of memory: its exit code depends on it."""
 
 import math
+import time
 
+import psutil
 import pytest
 
 from bench.load.__main__ import Memory
-from bench.load.clients import Tally
+from bench.load.clients import Client, Tally, arriving
+from bench.load.stage import Stage, Tenant
 
 
 def tally_of(**answers):
@@ -49,3 +52,24 @@ def test_processes_that_come_and_go_have_no_memory_before_and_after():
     memory.add(1, {"api": 1.0, "new": 3.0})
     assert memory.sizes == {"api": [1.0, 1.0], "gone": [2.0, 0.0], "new": [0.0, 3.0]}
     assert math.isnan(memory.slope("api"))
+
+
+async def arrivals(monkeypatch, busy):
+    """When requests were due, while each keeps this process busy for so many seconds."""
+    dues = []
+
+    async def send(_, due):
+        dues.append(due)
+        end = time.perf_counter() + busy
+        while time.perf_counter() < end:
+            pass
+
+    monkeypatch.setattr(Client, "send", send)
+    await arriving(Stage("http://127.0.0.1:1", psutil.Process(), (Tenant("key", "entry"),)), 300, 0.1, 7)
+    return [due - dues[0] for due in dues]
+
+
+async def test_a_busy_client_does_not_lower_the_rate(monkeypatch):
+    idle = await arrivals(monkeypatch, 0)
+    assert len(idle) > 10
+    assert await arrivals(monkeypatch, 0.005) == pytest.approx(idle, abs=1e-6)
