@@ -37,7 +37,7 @@ def main() -> int:
 
 def again(service: Service, file: Path) -> int:
     """Send a failing request again, and print what is answered."""
-    with closing(Sender(service.url, prepared(service.url))) as sender:
+    with closing(Sender(service.url, prepared(service.url, service.operator))) as sender:
         answer = sender.send(from_json(file.read_text(encoding="utf-8")))
     print(answer.status, f"{answer.seconds:.2f} s", answer.body.decode("utf-8", "replace"))
     print(*service.errors(), sep="\n")
@@ -46,7 +46,7 @@ def again(service: Service, file: Path) -> int:
 
 def attack(service: Service, numbers: range, seed: int, clients: int, place: Path) -> int:
     """Send the requests of these numbers, and print what became of the service; 0 if nothing is wrong."""
-    ids, start = prepared(service.url), time.monotonic()
+    ids, start = prepared(service.url, service.operator), time.monotonic()
     before, members = service.look(), service.members()
     tallies = send_all(service.url, ids, seed, _noted(numbers), clients)
     seconds, sent = time.monotonic() - start, sum(tally.answers.total() for tally in tallies.values())

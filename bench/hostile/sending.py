@@ -32,8 +32,8 @@ class Answer:
 
     @property
     def is_failure(self) -> bool:
-        """Whether no input may be answered like this."""
-        return self.status == 0 or (self.status >= 500 and _OVERLOADED not in self.body)
+        """Whether no input may be answered like this. Each has a valid key, unless an earlier one has ended it."""
+        return self.status in {0, 401} or (self.status >= 500 and _OVERLOADED not in self.body)
 
     @property
     def is_late(self) -> bool:
@@ -73,7 +73,7 @@ class Sender:
 
     Args:
         url: the service.
-        ids: by name, the ids that stand in paths.
+        ids: by name, the ids that stand in paths; and by role, the keys of callers.
     """
 
     def __init__(self, url: str, ids: dict[str, str]) -> None:
@@ -106,7 +106,8 @@ class Sender:
             return self._asked(one)
 
     def _asked(self, one: Case) -> tuple[int, bytes]:
-        self._connection.request(one.method, one.path.format(**self._ids), one.content, one.headers)
+        headers = one.headers | {"Authorization": f"Bearer {self._ids[one.caller]}"}
+        self._connection.request(one.method, one.path.format(**self._ids), one.content, headers)
         answer = self._connection.getresponse()
         status, body = answer.status, answer.read()
         self._is_kept = self._connection.sock is not None

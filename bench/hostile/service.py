@@ -1,4 +1,4 @@
-"""The service that is sent hostile input, in development mode: its processes, their memory, and its log."""
+"""The service that is sent hostile input, with keys: its processes, their memory, and its log."""
 
 import json
 import re
@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 
 from bench.measuring import MEGABYTE, family, repeated
-from bench.served import open_to_the_database, served
+from bench.served import first_key, open_to_the_database, served
 
 Sizes = dict[psutil.Process, tuple[str, float, float]]
 """Of each process: its kind, the memory in use and its peak so far, in MB."""
@@ -25,12 +25,14 @@ class Service:
         url: its address.
         process: its supervisor.
         log: where its log is written to.
+        operator: the key of an operator.
         seen: all processes that there ever were, as they were when they were last looked at.
     """
 
     url: str
     process: psutil.Process
     log: Path
+    operator: str
     seen: Sizes = field(default_factory=dict)
 
     def look(self) -> Sizes:
@@ -99,7 +101,9 @@ def _megabytes(status: str, name: str) -> float:
 def serving(directory: Path) -> Iterator[Service]:
     """Run the service with a database of its own and one worker during the block, and look at it each second."""
     data = open_to_the_database(directory) / "data"
-    with served(directory, AEGIS_DATA_DIR=str(data), AEGIS_WORKERS="1", AEGIS_LOG_LEVEL="WARNING") as running:
-        service = Service(running.url, running.process, running.log)
+    settings = {"AEGIS_DATA_DIR": str(data), "AEGIS_WORKERS": "1", "AEGIS_LOG_LEVEL": "WARNING"}
+    operator = first_key(directory, **settings)
+    with served(directory, **settings) as running:
+        service = Service(running.url, running.process, running.log, operator)
         with repeated(service.look, 1):
             yield service

@@ -10,6 +10,8 @@ from bench.hostile import sending
 from bench.hostile.cases import case
 from bench.hostile.sending import Sender, send_all
 
+IDS = dict.fromkeys(("entry", "request", "key", "webhook", "provider", "operator"), "x")
+
 
 def receive(connection):
     """Read one request."""
@@ -39,7 +41,7 @@ def serving(*connections):
     with socket.create_server(("127.0.0.1", 0)) as listener:
         server = threading.Thread(target=serve)
         server.start()
-        with closing(Sender(f"http://127.0.0.1:{listener.getsockname()[1]}", {"entry": "e", "request": "r"})) as sender:
+        with closing(Sender(f"http://127.0.0.1:{listener.getsockname()[1]}", IDS)) as sender:
             yield sender
         over.set()
         server.join()
