@@ -85,8 +85,9 @@ class Sender:
     def send(self, one: Case) -> Answer:
         """Send a request.
 
-        It is sent again only if a connection is closed that has answered before, as idle ones may be. Any other end
-        without an answer may be a crash or a hang, which a second try would hide. The first try counts as waiting, too.
+        It is sent again only if a connection is closed that has answered before, as idle ones may be, or if nobody
+        listens: the service has crashed and starts again, which is reported in its own way. Any other end without an
+        answer may be a crash or a hang, which a second try would hide. All tries together count as waiting.
         """
         start = time.perf_counter()
         try:
@@ -97,13 +98,19 @@ class Sender:
         return Answer(status, body, time.perf_counter() - start)
 
     def _answered(self, one: Case) -> tuple[int, bytes]:
-        try:
-            return self._asked(one)
-        except _CLOSED:
-            if not self._is_kept:
-                raise
-            self._close()
-            return self._asked(one)
+        until = time.perf_counter() + PATIENCE
+        while True:
+            try:
+                return self._asked(one)
+            except ConnectionRefusedError:
+                if time.perf_counter() > until:
+                    raise
+                self._close()
+                time.sleep(0.1)
+            except _CLOSED:
+                if not self._is_kept:
+                    raise
+                self._close()
 
     def _asked(self, one: Case) -> tuple[int, bytes]:
         headers = one.headers | {"Authorization": f"Bearer {self._ids[one.caller]}"}

@@ -38,7 +38,7 @@ class Service:
     def look(self) -> Sizes:
         """Look at all processes that there are, and remember them: their peaks are gone when they have ended."""
         now = {one: size for one in family(self.process) if (size := _size(one)) is not None}
-        self.seen |= now
+        self.seen = self.seen | now  # a new one: another thread may be going through the old one
         return now
 
     def members(self) -> dict[int, str]:

@@ -23,6 +23,23 @@ def receive(connection):
         reader.read(size)
 
 
+ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
+
+
+def sender_to(listener):
+    """A sender to a socket, which has a port by now, but need not listen."""
+    if listener.getsockname()[1] == 0:
+        listener.bind(("127.0.0.1", 0))
+    return Sender(f"http://127.0.0.1:{listener.getsockname()[1]}", IDS)
+
+
+def answer_one(listener):
+    listener.listen()
+    with closing(listener.accept()[0]) as connection:
+        receive(connection)
+        connection.sendall(ANSWER)
+
+
 @contextmanager
 def serving(*connections):
     """A server that answers so many requests by each connection and ends the next; None: it never answers again."""
@@ -33,7 +50,7 @@ def serving(*connections):
             with closing(listener.accept()[0]) as connection:
                 for _ in range(answers or 0):
                     receive(connection)
-                    connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
+                    connection.sendall(ANSWER)
                 receive(connection)
                 if answers is None:
                     over.wait()
@@ -41,7 +58,7 @@ def serving(*connections):
     with socket.create_server(("127.0.0.1", 0)) as listener:
         server = threading.Thread(target=serve)
         server.start()
-        with closing(Sender(f"http://127.0.0.1:{listener.getsockname()[1]}", IDS)) as sender:
+        with closing(sender_to(listener)) as sender:
             yield sender
         over.set()
         server.join()
@@ -66,6 +83,23 @@ def test_a_request_without_an_answer_is_not_repeated(monkeypatch):
     assert answer.is_failure
     assert b"TimeoutError" in answer.body
     assert answer.seconds >= 0.2
+
+
+def test_a_request_waits_for_a_service_that_starts_again():
+    with socket.socket() as listener, closing(sender_to(listener)) as sender:
+        waiting = threading.Timer(0.3, answer_one, [listener])
+        waiting.start()
+        answer = sender.send(case(1, 1))
+        waiting.join()
+    assert answer.status == 200
+
+
+def test_a_service_that_does_not_come_back_is_a_failure(monkeypatch):
+    monkeypatch.setattr(sending, "PATIENCE", 0.2)
+    with socket.socket() as listener, closing(sender_to(listener)) as sender:
+        answer = sender.send(case(1, 1))
+    assert answer.is_failure
+    assert b"ConnectionRefusedError" in answer.body
 
 
 def test_an_error_of_the_experiment_itself_does_not_pass_unseen(monkeypatch):
