@@ -103,7 +103,7 @@ load: $(STAMP) ## many clients of one service (minutes=5 clients=200): what they
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[embedded,telemetry,dev,bench]'
 	@$(BIN)/python -m bench.load --minutes $(or $(minutes),5) --clients $(or $(clients),200) --rates
 
-fuzz: $(STAMP) ## send 100,000 mutated entries, questions and requests to a service, and check what it answers
+fuzz: $(STAMP) ## send 100,000 mutated documents of providers and operators to a service, and check what it answers
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[embedded,telemetry,dev,bench]'
 	@$(BIN)/python -m bench.hostile --cases $(or $(cases),100000)
 

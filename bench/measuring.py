@@ -4,9 +4,11 @@ import multiprocessing
 import os
 import platform
 import re
+import threading
 import time
-from collections.abc import Callable, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import ParamSpec, TypeVar
 
@@ -53,6 +55,57 @@ def peak_memory() -> float:
     """Return the peak memory of this process in MB (Linux), without that of its parent."""
     held = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text(encoding="ascii"))
     return int(held[1]) * 1024 / MEGABYTE if held else float("nan")
+
+
+@contextmanager
+def repeated(work: Callable[[], object], seconds: float) -> Iterator[None]:
+    """Do something at once and again every so many seconds during the block, in a thread, and once more at its end.
+
+    Whatever it raises is raised when the block ends: what was noted until then would pass for everything.
+    """
+    over = threading.Event()
+
+    def go_on() -> None:
+        work()
+        while not over.wait(seconds):
+            work()
+        work()
+
+    with ThreadPoolExecutor(1) as pool:
+        working = pool.submit(go_on)
+        try:
+            yield
+        finally:
+            over.set()
+        working.result()
+
+
+def core_seconds(*roots: psutil.Process) -> float:
+    """The core seconds that processes have used with all that they have ever started.
+
+    A parent inherits the times of those that have ended (Linux), so the sum does not shrink when a process ends.
+    """
+    return sum(_own_and_inherited(one) for root in roots for one in family(root))
+
+
+def core_seconds_of_children(process: psutil.Process) -> float:
+    """The core seconds that all have used which a process has ever started."""
+    return core_seconds(process) - sum(process.cpu_times()[:2])
+
+
+def family(root: psutil.Process) -> list[psutil.Process]:
+    """A process and all below it; none if it has ended."""
+    try:
+        return [root, *root.children(recursive=True)]
+    except psutil.NoSuchProcess:
+        return []
+
+
+def _own_and_inherited(process: psutil.Process) -> float:
+    try:
+        return sum(process.cpu_times()[:4])
+    except psutil.NoSuchProcess:  # its parent has its times by now
+        return 0.0
 
 
 def percentile(seconds: Sequence[float], percent: float) -> float:

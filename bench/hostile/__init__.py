@@ -1,4 +1,4 @@
-"""Hostile input by experiment: the whole service, while it is sent mutated entries, questions, patches and requests.
+"""Hostile input by experiment: the whole service, while it is sent mutated documents of providers and of operators.
 
 `make fuzz`, or `python -m bench.hostile --cases 100000 --seed 1`
 """

@@ -11,11 +11,12 @@ import psutil
 from bench.hostile import __doc__ as about
 from bench.hostile.cases import Case, from_json, prepared, to_json
 from bench.hostile.sending import Answer, Sender, Tally, send_all
-from bench.hostile.service import Service, serving
+from bench.hostile.service import Service, Sizes, serving
 from bench.measuring import heading, table
 
-#: The most memory in MB that any process may ever have had. Each has 200 MB before it does anything. The largest bodies
-#: have 5 MB, which are held as bytes and as objects, several at a time; 100,000 requests came to 293 MB.
+#: The most memory in MB that any process may have had at its peak, also one that has ended. Each has 200 MB before it
+#: does anything. The largest bodies have 5 MB, which are held as bytes and as objects, several at a time; 100,000
+#: requests came to 293 MB.
 MEMORY = 600.0
 
 
@@ -36,7 +37,7 @@ def main() -> int:
 
 def again(service: Service, file: Path) -> int:
     """Send a failing request again, and print what is answered."""
-    with closing(Sender(service.url, prepared(service.url))) as sender:
+    with closing(Sender(service.url, prepared(service.url, service.operator))) as sender:
         answer = sender.send(from_json(file.read_text(encoding="utf-8")))
     print(answer.status, f"{answer.seconds:.2f} s", answer.body.decode("utf-8", "replace"))
     print(*service.errors(), sep="\n")
@@ -45,30 +46,39 @@ def again(service: Service, file: Path) -> int:
 
 def attack(service: Service, numbers: range, seed: int, clients: int, place: Path) -> int:
     """Send the requests of these numbers, and print what became of the service; 0 if nothing is wrong."""
-    ids, start = prepared(service.url), time.monotonic()
-    before = service.memory()
+    ids, start = prepared(service.url, service.operator), time.monotonic()
+    before, members = service.look(), service.members()
     tallies = send_all(service.url, ids, seed, _noted(numbers), clients)
-    seconds = time.monotonic() - start
+    seconds, sent = time.monotonic() - start, sum(tally.answers.total() for tally in tallies.values())
     wrong = _wrong(Sender(service.url, ids), tallies)
-    after, errors = service.memory(), service.errors()
-    heading(f"Answers to {len(numbers):,} requests in {seconds:.0f} s (load: {psutil.getloadavg()[2]:.1f})")
+    heading(f"Answers to {sent:,} requests in {seconds:.0f} s (load: {psutil.getloadavg()[2]:.1f})")
     _show_answers(tallies)
-    heading("Memory of the largest process of each kind, in MB")
-    _show_memory(before, after)
+    heading("Memory of the largest process of each kind, in MB; peaks also of those that have ended")
+    _show_memory(before, service.look(), service.seen)
     _keep(wrong, place)
-    for line in errors[:20]:
-        print(f"  {line[:500]}")
-    large = [kind for kind, (_, _, peak) in after.items() if peak > MEMORY]
-    print(f"\n{len(wrong)} wrong answers; {len(errors)} errors in the log", end="; ")
-    print(f"too much memory: {', '.join(large) or 'none'}")
-    return 1 if wrong or errors or large else 0
+    crashed = [kind for process_id, kind in members.items() if process_id not in service.members()]
+    is_fine = _judged(service, len(wrong), crashed)
+    if sent != len(numbers):
+        print(f"only {sent:,} of {len(numbers):,} requests were sent")
+    return 0 if is_fine and sent == len(numbers) else 1
+
+
+def _judged(service: Service, wrong: int, crashed: list[str]) -> bool:
+    """Print what is wrong, if anything is; whether nothing is."""
+    errors = service.errors()
+    for error in errors[:20]:
+        print(f"  {error[:500]}")
+    large = sorted({kind for kind, _, peak in service.seen.values() if peak > MEMORY})
+    print(f"\n{wrong} wrong answers; {len(errors)} errors in the log", end="; ")
+    print(f"too much memory: {', '.join(large) or 'none'}; crashed: {', '.join(crashed) or 'none'}")
+    return not (wrong or errors or large or crashed)
 
 
 def _wrong(sender: Sender, tallies: dict[str, Tally]) -> list[tuple[Case, Answer]]:
     """What was answered as no input may be, or late twice."""
     with closing(sender):
         again = [(one, sender.send(one)) for tally in tallies.values() for one, _ in tally.late]
-    failed = [found for tally in tallies.values() for found in tally.failed]
+    failed = [failure for tally in tallies.values() for failure in tally.failed]
     return failed + [(one, answer) for one, answer in again if answer.is_failure or answer.is_late]
 
 
@@ -93,12 +103,22 @@ def _numbers(tally: Tally) -> tuple[int, ...]:
     return (tally.answers.total(), *by_status, len(tally.failed), len(tally.late))
 
 
-def _show_memory(before: dict[str, tuple[int, float, float]], after: dict[str, tuple[int, float, float]]) -> None:
+def _show_memory(before: Sizes, after: Sizes, ever: Sizes) -> None:
+    kinds = sorted({kind for kind, *_ in ever.values()})
     rows = [
-        [kind, str(number), f"{before.get(kind, (0, 0.0, 0.0))[2]:.0f}", f"{in_use:.0f}", f"{peak:.0f}"]
-        for kind, (number, in_use, peak) in after.items()
+        [
+            kind,
+            *(str(sum(one == kind for one, *_ in sizes.values())) for sizes in (after, ever)),
+            *(f"{most:.0f}" for most in (_most(before, kind, 2), _most(after, kind, 1), _most(ever, kind, 2))),
+        ]
+        for kind in kinds
     ]
-    table(("process", "number", "peak before", "in use after", "peak after"), rows)
+    table(("process", "number", "ever seen", "peak before", "in use after", "peak ever"), rows)
+
+
+def _most(sizes: Sizes, kind: str, place: int) -> float:
+    """The most of what stands in a place of the sizes of a kind of process."""
+    return max((size[place] for size in sizes.values() if size[0] == kind), default=0.0)
 
 
 def _keep(wrong: list[tuple[Case, Answer]], place: Path) -> None:

@@ -10,11 +10,28 @@ from typing import Any
 
 import httpx
 
-from bench.hostile.documents import DELIVERY, PATCH, QUESTION, REQUEST, VERDICT, entries, members
+from bench.hostile.documents import (
+    DELIVERY,
+    KEY,
+    PATCH,
+    POLICY,
+    QUESTION,
+    QUOTA,
+    REQUEST,
+    SECRET,
+    SUCCESSOR,
+    SWITCH,
+    VERDICT,
+    WEBHOOK,
+    entries,
+    members,
+)
 from bench.hostile.mutations import MUTATIONS
 
+Target = tuple[str, str, tuple[Any, ...]]
+
 #: What is sent where: method, path and documents; the more often it stands here, the more often it is drawn.
-_TARGETS: tuple[tuple[str, str, tuple[Any, ...]], ...] = (
+_OF_PROVIDERS: tuple[Target, ...] = (
     *[("POST", "/v1/entries?accept_small_counts=true", tuple(entries()))] * 6,
     *[("PUT", "/v1/entries/{entry}?accept_small_counts=true", tuple(entries()))] * 2,
     *[("POST", "/v1/entries/{entry}/advice", (QUESTION,))] * 5,
@@ -25,7 +42,20 @@ _TARGETS: tuple[tuple[str, str, tuple[Any, ...]], ...] = (
     ("POST", "/v1/requests/{request}/dispute", (VERDICT,)),
 )
 
-#: So many names do the entries have, so that most of those that are valid are found to exist.
+#: These name another tenant, key and webhook than those that are needed here: none can lock out who sends them.
+_OF_OPERATORS: tuple[Target, ...] = (
+    ("POST", "/v1/keys", (KEY,)),
+    ("POST", "/v1/keys/{key}/successor", (SUCCESSOR,)),
+    ("PUT", "/v1/quota?tenant=quiet", (QUOTA,)),
+    ("PUT", "/v1/policy?tenant=quiet", (POLICY,)),
+    ("POST", "/v1/webhooks", (WEBHOOK,)),
+    ("PATCH", "/v1/webhooks/{webhook}", (SWITCH,)),
+    ("POST", "/v1/webhooks/{webhook}/secret", (SECRET,)),
+)
+
+_TARGETS = (*(("provider", one) for one in _OF_PROVIDERS), *(("operator", one) for one in _OF_OPERATORS))
+
+#: So many names do entries and tenants have, so that most of those that are valid are found to exist.
 _NAMES = 50
 
 
@@ -35,6 +65,7 @@ class Case:
 
     Attributes:
         kind: the kind of mutation.
+        caller: the role of who sends it.
         method: its method.
         path: its path, with names in braces for the ids of what the service has.
         headers: its headers.
@@ -42,6 +73,7 @@ class Case:
     """
 
     kind: str
+    caller: str
     method: str
     path: str
     headers: dict[str, str]
@@ -51,30 +83,42 @@ class Case:
 @cache
 def _known() -> Mapping[str, Any]:
     """A value for each name of a member that some document has."""
-    return dict(members([*entries(), QUESTION, PATCH, REQUEST, DELIVERY, VERDICT]))
+    return dict(members([*entries(), *(one for _, (_, _, documents) in _TARGETS for one in documents)]))
 
 
 def case(seed: int, number: int) -> Case:
     """The request of this number."""
     rng = Random(f"{seed}:{number}")
-    method, path, documents = rng.choice(_TARGETS)
+    caller, (method, path, documents) = rng.choice(_TARGETS)
     document = deepcopy(rng.choice(documents))
+    if "tenant" in document:
+        document["tenant"] = f"hostile-{number % _NAMES}"
     if method == "POST" and "name" in document:
         document["name"] = f"hostile-{number % _NAMES}"
     kind = rng.choice(list(MUTATIONS))
     body = MUTATIONS[kind](rng, document, _known())
     headers = {"Prefer": "respond-async", "If-Match": "*", **body.headers}
-    return Case(kind, method, path, headers, body.content)
+    return Case(kind, caller, method, path, headers, body.content)
 
 
-def prepared(url: str) -> dict[str, str]:
-    """The ids of an entry and of a request for it, which are made for this."""
-    with httpx.Client(base_url=url, timeout=60) as api:
+def prepared(url: str, operator: str) -> dict[str, str]:
+    """The ids of what the requests are about, which is made for this, and the keys of who sends them, by role."""
+    with httpx.Client(base_url=url, timeout=300) as api:
+        provider = _posted(api, "/v1/keys", operator, tenant="health", role="provider")["key"]
         entry = entries()[0] | {"name": "health-survey"}
-        head = api.post("/v1/entries", params={"accept_small_counts": "true"}, json=entry).raise_for_status().json()
+        head = _posted(api, "/v1/entries?accept_small_counts=true", provider, **entry)
         asked = REQUEST | {"terms": head["terms"]}
-        request = api.post(f"/v1/entries/{head['id']}/requests", json=asked).raise_for_status().json()
-    return {"entry": head["id"], "request": request["id"]}
+        request = _posted(api, f"/v1/entries/{head['id']}/requests", provider, **asked)
+        spare = _posted(api, "/v1/keys", operator, tenant="quiet", role="consumer")
+        webhook = _posted(api, "/v1/webhooks", operator, **WEBHOOK | {"tenant": "quiet"})
+    about = {"entry": head["id"], "request": request["id"], "key": spare["prefix"], "webhook": webhook["id"]}
+    return about | {"provider": provider, "operator": operator}
+
+
+def _posted(api: httpx.Client, path: str, key: str, **document: Any) -> dict[str, Any]:  # noqa: ANN401 -- JSON
+    answer = api.post(path, json=document, headers={"Authorization": f"Bearer {key}"}).raise_for_status()
+    read: dict[str, Any] = answer.json()
+    return read
 
 
 def to_json(one: Case, answer: str) -> str:

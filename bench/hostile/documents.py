@@ -72,6 +72,19 @@ VERDICT: dict[str, Any] = {
     ],
 }
 
+KEY: dict[str, Any] = {"tenant": "insurer", "role": "provider", "expires_days": 365}
+SUCCESSOR: dict[str, Any] = {"overlap_hours": 24, "expires_days": 30}
+QUOTA: dict[str, Any] = {"entries": 5_000, "versions": 10_000, "bytes": 10**9, "advice": 50_000, "jobs": 4}
+POLICY: dict[str, Any] = {"require": {"k": 10}, "sign_off": True}
+#: No event happens to the tenants whose webhooks these are, and nobody has a name below `.example`: nothing is sent.
+WEBHOOK: dict[str, Any] = {
+    "tenant": "insurer",
+    "url": "https://hooks.insurer.example/aegis",
+    "events": ["entry.published", "advice.stale"],
+}
+SWITCH: dict[str, Any] = {"enabled": True}
+SECRET: dict[str, Any] = {"overlap_hours": 24}
+
 
 def entries() -> list[dict[str, Any]]:
     """Entries with one attribute and with two, with pair counts, with random maskings, and with generated tables."""

@@ -5,6 +5,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import closing
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
@@ -13,6 +14,9 @@ from bench.hostile.cases import Case, case
 
 #: Seconds after which an answer is late, and those after which it is no longer waited for.
 LATE, PATIENCE = 5.0, 60.0
+
+#: What a client meets that sends by a connection which the service has just closed, since it was idle for too long.
+_CLOSED = (http.client.RemoteDisconnected, ConnectionResetError, BrokenPipeError)
 
 #: What stands in the only refusal that blames no input: the service has too much to do.
 _OVERLOADED = b'"code":"overloaded"'
@@ -28,8 +32,8 @@ class Answer:
 
     @property
     def is_failure(self) -> bool:
-        """Whether no input may be answered like this."""
-        return self.status == 0 or (self.status >= 500 and _OVERLOADED not in self.body)
+        """Whether no input may be answered like this. Each has a valid key, unless an earlier one has ended it."""
+        return self.status in {0, 401} or (self.status >= 500 and _OVERLOADED not in self.body)
 
     @property
     def is_late(self) -> bool:
@@ -69,26 +73,56 @@ class Sender:
 
     Args:
         url: the service.
-        ids: by name, the ids that stand in paths.
+        ids: by name, the ids that stand in paths; and by role, the keys of callers.
     """
 
     def __init__(self, url: str, ids: dict[str, str]) -> None:
         place = urlsplit(url)
         self._connection = http.client.HTTPConnection(place.hostname or "", place.port, timeout=PATIENCE)
         self._ids = ids
+        self._is_kept = False
 
     def send(self, one: Case) -> Answer:
-        """Send a request. One that meets a connection that the service has just closed is sent again."""
-        for _ in range(2):
-            start = time.perf_counter()
+        """Send a request.
+
+        It is sent again only if a connection is closed that has answered before, as idle ones may be, or if nobody
+        listens: the service has crashed and starts again, which is reported in its own way. Any other end without an
+        answer may be a crash or a hang, which a second try would hide. All tries together count as waiting.
+        """
+        start = time.perf_counter()
+        try:
+            status, body = self._answered(one)
+        except (OSError, http.client.HTTPException) as error:
+            self._close()
+            status, body = 0, repr(error).encode()
+        return Answer(status, body, time.perf_counter() - start)
+
+    def _answered(self, one: Case) -> tuple[int, bytes]:
+        until = time.perf_counter() + PATIENCE
+        while True:
             try:
-                self._connection.request(one.method, one.path.format(**self._ids), one.content, one.headers)
-                answer = self._connection.getresponse()
-                return Answer(answer.status, answer.read(), time.perf_counter() - start)
-            except (OSError, http.client.HTTPException) as error:
-                self._connection.close()
-                broken = Answer(0, repr(error).encode(), time.perf_counter() - start)
-        return broken
+                return self._asked(one)
+            except ConnectionRefusedError:
+                if time.perf_counter() > until:
+                    raise
+                self._close()
+                time.sleep(0.1)
+            except _CLOSED:
+                if not self._is_kept:
+                    raise
+                self._close()
+
+    def _asked(self, one: Case) -> tuple[int, bytes]:
+        headers = one.headers | {"Authorization": f"Bearer {self._ids[one.caller]}"}
+        self._connection.request(one.method, one.path.format(**self._ids), one.content, headers)
+        answer = self._connection.getresponse()
+        status, body = answer.status, answer.read()
+        self._is_kept = self._connection.sock is not None
+        return status, body
+
+    def _close(self) -> None:
+        self._connection.close()
+        self._is_kept = False
 
     def close(self) -> None:
         """Close the connection."""
@@ -96,25 +130,27 @@ class Sender:
 
 
 def send_all(url: str, ids: dict[str, str], seed: int, numbers: Iterator[int], clients: int) -> dict[str, Tally]:
-    """Send the requests of these numbers by so many connections; what was answered, by kind of mutation."""
+    """Send the requests of these numbers by so many connections; what was answered, by kind of mutation.
+
+    What is raised by one of them ends the others, and is raised here.
+    """
     tallies: dict[str, Tally] = {}
-    lock = threading.Lock()
+    lock, over = threading.Lock(), threading.Event()
 
     def next_number() -> int | None:
         with lock:
-            return next(numbers, None)
+            return None if over.is_set() else next(numbers, None)
 
     def count(one: Case, answer: Answer) -> None:
         with lock:
             tallies.setdefault(one.kind, Tally()).add(one, answer)
 
-    threads = [
-        threading.Thread(target=_send_some, args=(Sender(url, ids), seed, next_number, count)) for _ in range(clients)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(clients) as pool:
+        sending = [pool.submit(_send_some, Sender(url, ids), seed, next_number, count) for _ in range(clients)]
+        wait(sending, return_when=FIRST_EXCEPTION)
+        over.set()
+        for one in sending:
+            one.result()
     return tallies
 
 

@@ -1,20 +1,20 @@
-"""The service that is sent hostile input: `aegis-server serve` in development mode, and the memory of its processes."""
+"""The service that is sent hostile input, with keys: its processes, their memory, and its log."""
 
 import json
-import os
 import re
-import signal
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import groupby
 from pathlib import Path
 
 import psutil
 
-from bench.measuring import MEGABYTE
+from bench.measuring import MEGABYTE, family, repeated
+from bench.served import first_key, open_to_the_database, served
+
+Sizes = dict[psutil.Process, tuple[str, float, float]]
+"""Of each process: its kind, the memory in use and its peak so far, in MB."""
 
 
 @dataclass
@@ -25,29 +25,60 @@ class Service:
         url: its address.
         process: its supervisor.
         log: where its log is written to.
+        operator: the key of an operator.
+        seen: all processes that there ever were, as they were when they were last looked at.
     """
 
     url: str
     process: psutil.Process
     log: Path
+    operator: str
+    seen: Sizes = field(default_factory=dict)
 
-    def memory(self) -> dict[str, tuple[int, float, float]]:
-        """By kind of process: how many there are, and of the largest the memory in use and its peak, in MB."""
-        found: dict[str, list[tuple[float, float]]] = {}
-        for one in [self.process, *self.process.children(recursive=True)]:
-            try:
-                words = Path(f"/proc/{one.pid}/status").read_text(encoding="ascii")
-                found.setdefault(_kind(one), []).append((_megabytes(words, "VmRSS"), _megabytes(words, "VmHWM")))
-            except (OSError, psutil.Error):  # it has just ended
-                continue
-        return {kind: (len(sizes), *map(max, zip(*sizes, strict=True))) for kind, sizes in sorted(found.items())}
+    def look(self) -> Sizes:
+        """Look at all processes that there are, and remember them: their peaks are gone when they have ended."""
+        now = {one: size for one in family(self.process) if (size := _size(one)) is not None}
+        self.seen = self.seen | now  # a new one: another thread may be going through the old one
+        return now
+
+    def members(self) -> dict[int, str]:
+        """The processes that the supervisor keeps running, by id: one that crashed has come back under another."""
+        kinds = {one.pid: _kind_or_none(one) for one in self.process.children()}
+        return {process_id: kind for process_id, kind in kinds.items() if kind is not None}
 
     def errors(self) -> list[str]:
-        """The errors in the log, one line each."""
-        lines = self.log.read_text(encoding="utf-8").splitlines()
-        return [
-            line for line in lines if line.startswith("{") and json.loads(line).get("level") in {"error", "critical"}
-        ]
+        """The errors in the log, and what is no line of it at all, such as a traceback or the end of an interpreter."""
+        lines = self.log.read_text(encoding="utf-8", errors="replace").splitlines()
+        errors = []
+        for level, alike in groupby(filter(str.strip, lines), _level):
+            if level is None:
+                errors.append("\n".join(alike))
+            elif level in {"error", "critical"}:
+                errors += alike
+        return errors
+
+
+def _level(line: str) -> str | None:
+    """The level of a line of the log; None if it is none."""
+    try:
+        return str(json.loads(line)["level"])
+    except (ValueError, TypeError, KeyError):
+        return None
+
+
+def _size(process: psutil.Process) -> tuple[str, float, float] | None:
+    try:
+        words = Path(f"/proc/{process.pid}/status").read_text(encoding="ascii", errors="replace")
+        return _kind(process), _megabytes(words, "VmRSS"), _megabytes(words, "VmHWM")
+    except (OSError, psutil.Error):  # it has just ended
+        return None
+
+
+def _kind_or_none(process: psutil.Process) -> str | None:
+    try:
+        return _kind(process)
+    except psutil.Error:
+        return None
 
 
 def _kind(process: psutil.Process) -> str:
@@ -68,24 +99,11 @@ def _megabytes(status: str, name: str) -> float:
 
 @contextmanager
 def serving(directory: Path) -> Iterator[Service]:
-    """Run the service with a database of its own and one worker during the block, and stop it."""
-    plain = {name: text for name, text in os.environ.items() if not name.startswith("AEGIS_")}
-    settings = {"AEGIS_DATA_DIR": str(directory / "data"), "AEGIS_LOG_LEVEL": "WARNING"}
-    command = [sys.executable, "-m", "app.cli", "serve", "--port", "0", "--workers", "1"]
-    log = directory / "service.log"
-    with log.open("wb") as errors, (directory / "output.txt").open("w+b") as printed:
-        started = subprocess.Popen(command, env=plain | settings, stdout=printed, stderr=errors)
-        try:
-            yield Service(_address(started, directory / "output.txt"), psutil.Process(started.pid), log)
-        finally:
-            started.send_signal(signal.SIGTERM)
-            started.wait(60)
-
-
-def _address(started: subprocess.Popen[bytes], output: Path) -> str:
-    """Where it listens, once it says so."""
-    while started.poll() is None:
-        if address := re.search(r"listens on (http://\S+)", output.read_text(encoding="utf-8")):
-            return address[1]
-        time.sleep(0.1)
-    raise RuntimeError(f"the service did not start: see {output.parent}")
+    """Run the service with a database of its own and one worker during the block, and look at it each second."""
+    data = open_to_the_database(directory) / "data"
+    settings = {"AEGIS_DATA_DIR": str(data), "AEGIS_WORKERS": "1", "AEGIS_LOG_LEVEL": "WARNING"}
+    operator = first_key(directory, **settings)
+    with served(directory, **settings) as running:
+        service = Service(running.url, running.process, running.log, operator)
+        with repeated(service.look, 1):
+            yield service

@@ -1,7 +1,7 @@
 import argparse
 import asyncio
 import sys
-import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -11,8 +11,8 @@ import psutil
 
 from bench.load import __doc__ as about
 from bench.load.clients import Tally, arriving, many
-from bench.load.stage import ENTRIES, TENANTS, Stage, stage
-from bench.measuring import heading, percentile, run, table, verdict
+from bench.load.stage import TENANTS, Stage, Waited, stage
+from bench.measuring import heading, percentile, repeated, run, table, verdict
 
 #: The most requests that may be refused since the service has enough to do.
 MOST_REFUSED = 0.02
@@ -22,13 +22,13 @@ RATES, STEP = (10, 20, 30, 40, 60, 80, 120, 160), 20.0
 
 @dataclass
 class Memory:
-    """The megabytes of each kind of process, by minute."""
+    """The megabytes of each kind of process, and after how many minutes."""
 
     minutes: list[float] = field(default_factory=list)
     sizes: dict[str, list[float]] = field(default_factory=dict)
 
     def add(self, minute: float, sizes: dict[str, float]) -> None:
-        """Note the sizes in a minute. What is missing has ended, and what is new was nothing before."""
+        """Note the sizes after so many minutes. What is missing has ended, and what is new was nothing before."""
         for name in {**self.sizes, **sizes}:
             self.sizes.setdefault(name, [0.0] * len(self.minutes)).append(sizes.get(name, 0.0))
         self.minutes.append(minute)
@@ -42,23 +42,15 @@ class Memory:
 
 
 @contextmanager
-def watched(running: Stage) -> Iterator[Memory]:
-    """Note the memory in each minute of the block."""
-    memory, over = Memory(), threading.Event()
+def watched(running: Stage) -> Iterator[tuple[Memory, Waited]]:
+    """Note the memory in each minute of the block, and every five seconds what was waited for a core."""
+    memory, waited, start = Memory(), Waited(running), time.monotonic()
 
-    def watch() -> None:
-        while True:
-            memory.add(len(memory.minutes), running.memory())
-            if over.wait(60):
-                return
+    def note() -> None:
+        memory.add((time.monotonic() - start) / 60, running.memory())
 
-    thread = threading.Thread(target=watch)
-    thread.start()
-    try:
-        yield memory
-    finally:
-        over.set()
-        thread.join()
+    with repeated(waited.look, 5), repeated(note, 60):
+        yield memory, waited
 
 
 def main() -> int:
@@ -67,6 +59,7 @@ def main() -> int:
     options.add_argument("--clients", type=int, default=200, help="how many clients (default: 200)")
     options.add_argument("--pause", type=float, default=5, help="seconds between two requests of one (default: 5)")
     options.add_argument("--workers", type=int, default=2, help="how many workers (default: 2)")
+    options.add_argument("--entries", type=int, default=10_000, help="how many entries there are (default: 10000)")
     options.add_argument("--rates", action="store_true", help="also look for the rate at which overload begins")
     given = options.parse_args()
     outcomes: list[bool] = []
@@ -75,17 +68,19 @@ def main() -> int:
 
 
 def _loaded(given: argparse.Namespace) -> bool:
-    with stage(given.workers) as running:
+    with stage(given.workers, given.entries) as running:
         heading(
             f"{given.clients} clients of {TENANTS} providers for {given.minutes:g} minutes, {given.pause:g} s between "
-            f"two requests on average; {ENTRIES:,} entries, {given.workers} workers"
+            f"two requests on average; {given.entries:,} entries, {given.workers} workers"
         )
-        before, own = running.core_seconds(), sum(psutil.Process().cpu_times()[:2])
-        with watched(running) as memory:
-            tally = asyncio.run(many(running, given.clients, given.minutes * 60, given.pause))
-        spent = [after - earlier for earlier, after in zip(before, running.core_seconds(), strict=True)]
-        _show_answers(tally, given.minutes * 60)
-        _show_cores(given.minutes * 60, *spent, sum(psutil.Process().cpu_times()[:2]) - own)
+        with watched(running) as (memory, waited):
+            before, own = running.core_seconds(), _own_seconds()
+            tally, seconds = asyncio.run(many(running, given.clients, given.minutes * 60, given.pause))
+            service, own = running.core_seconds() - before, _own_seconds() - own
+        _show_answers(tally)
+        print(f"{tally.succeeded / seconds:.1f} requests in a second succeeded;", end=" ")
+        print(f"of a core: the service {service / seconds:.0%}, the clients {own / seconds:.0%};", end=" ")
+        print(f"the service's processes waited {waited.seconds / seconds:.0%} for one")
         _show_memory(memory)
         is_met = not tally.faults and tally.refused < MOST_REFUSED
         print(verdict(met=is_met, target=f"no fault, and less than {MOST_REFUSED:.0%} refused"), end=" ")
@@ -95,30 +90,36 @@ def _loaded(given: argparse.Namespace) -> bool:
     return is_met
 
 
-def _show_answers(tally: Tally, seconds: float) -> None:
+def _own_seconds() -> float:
+    """The core seconds of this process, which is all clients."""
+    return sum(psutil.Process().cpu_times()[:2])
+
+
+def _show_answers(tally: Tally) -> None:
     rows = [
         [
             kind,
             f"{answers.total():,}",
-            *(f"{percentile(tally.seconds[kind], percent):.0f}" for percent in (50, 99)),
+            f"{len(tally.seconds[kind]):,}",
+            *_middle_and_late(tally.seconds[kind]),
+            f"{tally.refusals(kind):,}",
             ", ".join(f"{count:,} x {answer}" for answer, count in answers.most_common()),
         ]
         for kind, answers in sorted(tally.answers.items())
     ]
-    table(["request", "count", "p50, ms", "p99, ms", "answers"], rows)
-    print(f"{tally.count / seconds:.1f} requests in a second;", end=" ")
+    table(["request", "count", "succeeded", "p50, ms", "p99, ms", "refused", "answers"], rows)
 
 
-def _show_cores(seconds: float, service: float, waited: float, clients: float) -> None:
-    print(f"of a core: the service {service / seconds:.0%}, the clients {clients / seconds:.0%};", end=" ")
-    print(f"the service's processes waited {waited / seconds:.0%} for one")
+def _middle_and_late(seconds: list[float]) -> list[str]:
+    """The median and the tail of what succeeded, in milliseconds."""
+    return [f"{percentile(seconds, percent):.0f}" if seconds else "-" for percent in (50, 99)]
 
 
 def _show_memory(memory: Memory) -> None:
     heading("Memory by minute, in MB, and what is added in a minute of the second half")
     step = max(1, (len(memory.minutes) - 1) // 6)
     shown = list(range(0, len(memory.minutes), step))
-    columns = ["process", *(f"{memory.minutes[place]:g}" for place in shown), "a minute"]
+    columns = ["process", *(f"{memory.minutes[place]:.1f}" for place in shown), "a minute"]
     rows = [
         [name, *(f"{sizes[place]:.0f}" for place in shown), f"{memory.slope(name):+.2f}"]
         for name, sizes in memory.sizes.items()
@@ -133,12 +134,11 @@ def _show_rates(running: Stage) -> None:
     for place, rate in enumerate(RATES):
         tally, seconds = asyncio.run(arriving(running, rate, STEP, 1_000 * (place + 1)))
         every = [one for kind in tally.seconds.values() for one in kind]
-        middle, late = (f"{percentile(every, percent):.0f}" for percent in (50, 99))
-        answered = f"{tally.count / seconds:.1f}"
-        rows.append([str(rate), answered, middle, late, f"{tally.refused:.1%}", str(tally.faults.total())])
+        cells = [f"{tally.succeeded / seconds:.1f}", *_middle_and_late(every), f"{tally.refused:.1%}"]
+        rows.append([str(rate), *cells, str(tally.faults.total())])
         if tally.refused >= MOST_REFUSED or tally.faults:
             break
-    table(["a second", "answered", "p50, ms", "p99, ms", "refused", "faults"], rows)
+    table(["a second", "succeeded", "p50, ms", "p99, ms", "refused", "faults"], rows)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ import httpx
 import orjson
 
 from bench import made_up_entries
-from bench.load.stage import MEASURES, SHAPE, Stage, bearer
+from bench.load.stage import SHAPE, Stage, bearer
 
 WORDS: Final = ("half", "percent", "word1", "word1 half", "former", "nowhere")
 #: Seconds after which a client gives up.
@@ -28,7 +28,13 @@ _REFUSALS: Final = frozenset({"503 overloaded", "429"})
 
 @dataclass
 class Tally:
-    """What was answered, and after how many seconds, by kind of request."""
+    """What was answered, by kind of request.
+
+    Attributes:
+        answers: how often what was answered.
+        seconds: how long what succeeded took. Refusals are quick, so they would make a service that is overloaded look
+            faster.
+    """
 
     answers: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     seconds: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
@@ -36,7 +42,8 @@ class Tally:
     def note(self, kind: str, answer: str, seconds: float) -> None:
         """Note an answer."""
         self.answers[kind][answer] += 1
-        self.seconds[kind].append(seconds)
+        if answer.startswith("2"):
+            self.seconds[kind].append(seconds)
 
     @property
     def count(self) -> int:
@@ -44,9 +51,18 @@ class Tally:
         return sum(map(Counter.total, self.answers.values()))
 
     @property
+    def succeeded(self) -> int:
+        """How many requests were answered as they should be."""
+        return sum(map(len, self.seconds.values()))
+
+    def refusals(self, kind: str) -> int:
+        """How many requests of a kind were refused since the service had enough to do."""
+        return sum(self.answers[kind][one] for one in _REFUSALS)
+
+    @property
     def refused(self) -> float:
         """The share of requests that were refused since the service had enough to do."""
-        return sum(sum(answers[one] for one in _REFUSALS) for answers in self.answers.values()) / max(self.count, 1)
+        return sum(map(self.refusals, self.answers)) / max(self.count, 1)
 
     @property
     def faults(self) -> Counter[str]:
@@ -68,12 +84,12 @@ class Client:
     async def run(self, until: float, pause: float) -> None:
         """Send one request after the other; the pauses between them are drawn."""
         await asyncio.sleep(self._chance.uniform(0, pause))
-        while time.monotonic() < until:
-            await self.send()
+        while time.perf_counter() < until:
+            await self.send(time.perf_counter())
             await asyncio.sleep(self._chance.expovariate(1 / pause))
 
-    async def send(self) -> None:
-        """Send one request, and note what is answered."""
+    async def send(self, due: float) -> None:
+        """Send one request, and note what is answered, and how long after it was due."""
         kinds: tuple[tuple[str, Callable[[], Awaitable[httpx.Response]], float], ...] = (
             ("list", self._list, 25),
             ("search", self._search, 25),
@@ -82,12 +98,11 @@ class Client:
             ("publish", self._publish, 5),
         )
         kind, send, _ = self._chance.choices(kinds, [weight for *_, weight in kinds])[0]
-        start = time.perf_counter()
         try:
             answer = _said(await send())
         except httpx.HTTPError as error:
             answer = type(error).__name__
-        self._tally.note(kind, answer, time.perf_counter() - start)
+        self._tally.note(kind, answer, time.perf_counter() - due)
 
     async def _list(self) -> httpx.Response:
         return await self._get({})
@@ -101,7 +116,9 @@ class Client:
 
     async def _ask_again(self) -> httpx.Response:
         entry = self._chance.choice(self._others).entry
-        return await self._post(f"/v1/entries/{entry}/advice", {"measure": self._chance.choice(MEASURES)})
+        return await self._post(
+            f"/v1/entries/{entry}/advice", {"measure": self._chance.choice(made_up_entries.MEASURES)}
+        )
 
     async def _ask(self) -> httpx.Response:
         """Ask something new, in one of five times about what was published last, which has to be prepared first."""
@@ -142,22 +159,27 @@ def connected(stage: Stage) -> httpx.AsyncClient:
     return httpx.AsyncClient(base_url=stage.url, timeout=PATIENCE, limits=limits)
 
 
-async def many(stage: Stage, number: int, seconds: float, pause: float) -> Tally:
-    """So many clients at the same time, for a while."""
+async def many(stage: Stage, number: int, seconds: float, pause: float) -> tuple[Tally, float]:
+    """So many clients at the same time, for a while; and the seconds until the last of them was answered."""
     tally = Tally()
     async with connected(stage) as http:
-        until = time.monotonic() + seconds
-        await asyncio.gather(*(client.run(until, pause) for client in clients(http, stage, tally, number)))
-    return tally
+        start = time.perf_counter()
+        await asyncio.gather(*(client.run(start + seconds, pause) for client in clients(http, stage, tally, number)))
+        return tally, time.perf_counter() - start
 
 
 async def arriving(stage: Stage, rate: float, seconds: float, first: int) -> tuple[Tally, float]:
-    """Requests that arrive at a rate, whatever becomes of those before; and the seconds until all are answered."""
+    """Requests that arrive at a rate, whatever becomes of those before; and the seconds until all are answered.
+
+    When each is due is drawn in advance. If this process is too busy to send one in time, the next one is due no later,
+    and the delay counts as a part of the answer's time: else it would lower the rate and hide delays.
+    """
     tally, chance = Tally(), Random(first)
-    async with connected(stage) as http, asyncio.TaskGroup() as group:
+    async with connected(stage) as http:
         senders = list(clients(http, stage, tally, len(stage.tenants) * 5, first))
-        start = time.monotonic()
-        while time.monotonic() - start < seconds:
-            group.create_task(chance.choice(senders).send())
-            await asyncio.sleep(chance.expovariate(rate))
-    return tally, time.monotonic() - start
+        start = due = time.perf_counter()
+        async with asyncio.TaskGroup() as group:
+            while (due := due + chance.expovariate(rate)) < start + seconds:
+                await asyncio.sleep(due - time.perf_counter())
+                group.create_task(chance.choice(senders).send(due))
+        return tally, time.perf_counter() - start

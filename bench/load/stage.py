@@ -3,14 +3,9 @@
 The clients are people and programs of twenty providers. All of them see the entries that can be asked about.
 """
 
-import os
-import re
-import subprocess
-import sys
 import tempfile
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,15 +15,12 @@ import psutil
 from aegis_sdk import Client
 from app.process.embedded import running_urls
 from bench import made_up_entries
+from bench.measuring import core_seconds, family
+from bench.served import first_key, open_to_the_database, served
 from bench.speed.copied_catalogue import fill
 
-TENANTS, ENTRIES = 20, 10_000
+TENANTS = 20
 SHAPE = made_up_entries.Shape(attributes=8, values=40, labels=3, groups=(4, 8, 16), configurations=100)
-MEASURES = ("mutual_information", "chi_square", "g1", "g2", "g3", "theils_u", "cramers_v")
-
-_SERVER = (sys.executable, "-m", "app.cli")
-#: Seconds to wait for the service to stop.
-_PATIENCE = 60.0
 
 
 @dataclass(frozen=True)
@@ -41,69 +33,66 @@ class Tenant:
 
 @dataclass(frozen=True)
 class Stage:
-    """The running service: its address, its supervisor, its tenants, and where its log is."""
+    """The running service: its address, its supervisor, and its tenants."""
 
     url: str
     supervisor: psutil.Process
     tenants: tuple[Tenant, ...]
-    log: Path
 
     def processes(self) -> dict[str, list[psutil.Process]]:
         """The processes by what they do. All of PostgreSQL are one, as are the children of a process."""
         kinds = {"supervisor": [self.supervisor]}
+        workers = 0
         for process in self.supervisor.children():
-            command = " ".join(process.cmdline())
-            kind = next((word for word in ("api", "worker") if command.endswith(f"app.cli {word}")), "postgres")
-            children = process.children(recursive=True)
+            kind = _kind(process)
+            if kind is None:
+                continue
+            this, *children = family(process) or [process]
             if kind == "postgres":
-                kinds[kind] = [process, *children]
+                kinds[kind] = [this, *children]
             else:
-                number = sum(name.startswith(kind) and "child" not in name for name in kinds) + 1
-                name = f"{kind} {number}" if kind == "worker" else kind
-                kinds |= {name: [process], f"children of {name}": children}
+                workers += kind == "worker"
+                name = f"{kind} {workers}" if kind == "worker" else kind
+                kinds |= {name: [this], f"children of {name}": children}
         return kinds
 
     def memory(self) -> dict[str, float]:
         """The megabytes of each, with its share of what several have in common (PSS)."""
         return {name: sum(map(_pss, every)) / 1e6 for name, every in self.processes().items()}
 
-    def core_seconds(self) -> tuple[float, float]:
-        """The core seconds that all have used, and those for which they waited for a core."""
-        every = [process for kind in self.processes().values() for process in kind]
-        return sum(map(_core_seconds, every)), sum(map(_waited_seconds, every))
+    def core_seconds(self) -> float:
+        """The core seconds that all have used, those that have ended included."""
+        return core_seconds(self.supervisor)
+
+
+class Waited:
+    """The seconds for which the main threads of all processes could have worked, but had no core (Linux).
+
+    Nothing keeps those of a process that has ended, so what each waited more is added up, as often as `look` is called.
+    """
+
+    def __init__(self, stage: Stage) -> None:
+        self._stage, self._last = stage, _waited_seconds(stage.supervisor)
+        self.seconds = 0.0
+
+    def look(self) -> None:
+        """Add what was waited since the last time."""
+        now = _waited_seconds(self._stage.supervisor)
+        self.seconds += sum(seconds - self._last.get(process, 0.0) for process, seconds in now.items())
+        self._last = now
 
 
 @contextmanager
-def stage(workers: int) -> Iterator[Stage]:
-    """Run the service during the block."""
+def stage(workers: int, entries: int) -> Iterator[Stage]:
+    """Run the service during the block, with so many entries besides those that are asked about."""
     with tempfile.TemporaryDirectory(prefix="aegis-load-") as name:
-        place = Path(name)
-        place.chmod(0o711)  # started by root, PostgreSQL runs as another user, who needs to pass through
-        environment = {name: text for name, text in os.environ.items() if not name.startswith("AEGIS_")}
-        environment |= {"AEGIS_DATA_DIR": str(place / "data"), "AEGIS_PORT": "0", "AEGIS_WORKERS": str(workers)}
-        first = place / "first-key"
-        migrated = [*_SERVER, "migrate", "--first-key-file", str(first)]
-        subprocess.run(migrated, env=environment, check=True, capture_output=True)
-        with (place / "log").open("w") as log:
-            process = subprocess.Popen([*_SERVER, "serve"], stdout=subprocess.PIPE, stderr=log, env=environment)
-        try:
-            url = _address(process)
-            tenants = _tenants(url, first.read_text().strip())
-            _fill(place / "data")
-            yield Stage(url, psutil.Process(process.pid), tenants, place / "log")
-        finally:
-            process.terminate()
-            process.wait(_PATIENCE)
-
-
-def _address(process: subprocess.Popen[bytes]) -> str:
-    """The address that the service prints when it is ready; what it prints later is read, so that it never waits."""
-    printed = process.stdout or ()
-    for line in printed:
-        if found := re.search(rb"listens on (http://\S+)", line):
-            threading.Thread(target=lambda: list(printed), daemon=True).start()
-            return found[1].decode()
-    raise RuntimeError("the service did not start")
+        place = open_to_the_database(Path(name))
+        settings = {"AEGIS_DATA_DIR": str(place / "data"), "AEGIS_WORKERS": str(workers)}
+        operator = first_key(place, **settings)
+        with served(place, **settings) as running:
+            tenants = _tenants(running.url, operator)
+            _fill(place / "data", entries)
+            yield Stage(running.url, running.process, tenants)
 
 
 def _tenants(url: str, operator: str) -> tuple[Tenant, ...]:
@@ -118,16 +107,16 @@ def _published(url: str, key: str, name: str) -> str:
     with Client(url, key, timeout=300) as client:
         head = client.publish(made_up_entries.entry(SHAPE, name), accept_small_counts=True)
         client.set_visibility(head.id, "all")
-        for measure in MEASURES:
+        for measure in made_up_entries.MEASURES:
             client.advise(head.id, measure)
         return head.id
 
 
-def _fill(data_dir: Path) -> None:
+def _fill(data_dir: Path, entries: int) -> None:
     urls = running_urls(data_dir)
     if urls is None:
         raise RuntimeError("the service has no database")
-    fill(urls.owner, ENTRIES)
+    fill(urls.owner, entries)
 
 
 def bearer(key: str) -> dict[str, str]:
@@ -135,23 +124,26 @@ def bearer(key: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {key}"}
 
 
+def _kind(process: psutil.Process) -> str | None:
+    """What a child of the supervisor does; None if it has just ended."""
+    try:
+        command = " ".join(process.cmdline())
+    except psutil.Error:
+        return None
+    return next((word for word in ("api", "worker") if command.endswith(f"app.cli {word}")), "postgres")
+
+
 def _pss(process: psutil.Process) -> int:
     try:
-        return process.memory_full_info().pss
+        return int(process.memory_full_info().pss)
     except psutil.Error:  # it has ended meanwhile
         return 0
 
 
-def _waited_seconds(process: psutil.Process) -> float:
-    """The seconds for which the main thread of a process could have worked, but had no core (Linux)."""
-    try:
-        return int(Path(f"/proc/{process.pid}/schedstat").read_text(encoding="ascii").split()[1]) / 1e9
-    except (OSError, IndexError):
-        return 0.0
-
-
-def _core_seconds(process: psutil.Process) -> float:
-    try:
-        return sum(process.cpu_times()[:2])
-    except psutil.Error:
-        return 0.0
+def _waited_seconds(supervisor: psutil.Process) -> dict[psutil.Process, float]:
+    waited = {}
+    for process in family(supervisor):
+        with suppress(OSError, IndexError):  # it has ended meanwhile
+            words = Path(f"/proc/{process.pid}/schedstat").read_text(encoding="ascii").split()
+            waited[process] = int(words[1]) / 1e9
+    return waited

@@ -21,19 +21,21 @@ import psycopg
 from aegis_sdk import Client
 from app.catalog.stores.page_tokens import write_token
 from bench import made_up_entries
-from bench.measuring import MILLISECONDS, heading, percentile, run, table, timed, verdict
+from bench.measuring import MILLISECONDS, core_seconds, heading, percentile, run, table, timed, verdict
 from bench.speed.copied_catalogue import fill
 from bench.speed.market import PROVIDER, Marketplace, key, marketplace
 
 CONSUMER = "lab"
 SHAPE = made_up_entries.Shape(attributes=20, values=20, labels=3, groups=(4, 8))
 #: What was asked about each entry. Those who do not read its counts get coarse answers, without weights.
-MEASURES = ("mutual_information", "chi_square", "g1", "g2", "g3", "theils_u", "cramers_v")
-QUESTIONS = [{"measure": one} for one in MEASURES] + [
+QUESTIONS = [{"measure": one} for one in made_up_entries.MEASURES] + [
     {"measure": "g3", "attributes": [f"attribute-{number}" for number in range(most)]} for most in (3, 6, 9)
 ]
+SEVERAL = {"query": "half", "label": "label8", "require": "k=10"}
 TIMES, WARM = 200, 20
 TARGET = 50.0
+#: Seconds that a request may take; the first ones meet cold processes.
+PATIENCE = 300.0
 
 
 @dataclass(frozen=True)
@@ -74,13 +76,14 @@ def _measured(entries: int) -> dict[str, Taken]:
         print(f"({entries:,} entries with {entries * len(QUESTIONS):,} answers: filled in {seconds:.0f} s)", flush=True)
         kinds = list(_kinds(market))
         headers = {"Authorization": f"Bearer {market.keys[CONSUMER]}"}
-        with httpx.Client(base_url=market.url, headers=headers, timeout=60) as client:
+        with httpx.Client(base_url=market.url, headers=headers, timeout=PATIENCE) as client:
             return {kind.name: _taken(client, kind) for kind in kinds}
 
 
 def _answer(market: Marketplace) -> None:
     """Publish an entry, and have the questions about it answered."""
-    with Client(market.url, market.keys[PROVIDER]) as provider, Client(market.url, market.keys[CONSUMER]) as consumer:
+    connected = partial(Client, market.url, timeout=PATIENCE)
+    with connected(market.keys[PROVIDER]) as provider, connected(market.keys[CONSUMER]) as consumer:
         head = provider.publish(made_up_entries.entry(SHAPE, "copied"), accept_small_counts=True)
         provider.set_visibility(head.id, "all")
         for question in QUESTIONS:
@@ -90,32 +93,39 @@ def _answer(market: Marketplace) -> None:
 
 def _kinds(market: Marketplace) -> Iterator[Kind]:
     """The requests. What they are about is drawn before they are timed, and again the same in each run."""
-    chance = random.Random(24)
     with psycopg.connect(market.environment["AEGIS_OWNER_DATABASE_URL"]) as connection:
-        late = connection.execute(
-            "SELECT created_at, id FROM entry ORDER BY created_at, id OFFSET (SELECT count(*) FROM entry) / 20 LIMIT 1"
-        ).fetchone()
-        seen = [str(row[0]) for row in connection.execute("SELECT id FROM entry WHERE audience = 'all' ORDER BY name")]
-        asked = connection.execute(
-            "SELECT q.id FROM question AS q JOIN tenant ON tenant.id = tenant_id WHERE tenant.name = %s LIMIT 10000",
-            [CONSUMER],
-        ).fetchall()
-    yield Kind("list: first page", partial(_get, "/v1/entries", {}))
-    yield Kind("list: a late page", partial(_get, "/v1/entries", {"page_token": write_token(*(late or ()))}))
-    yield Kind("search: a word of half", partial(_get, "/v1/entries", {"query": "half"}))
-    yield Kind("search: a word of 1 %", partial(_get, "/v1/entries", {"query": "percent"}))
-    yield Kind("search: a word of one", partial(_get, "/v1/entries", {"query": "single"}))
-    yield Kind("search: a word of none", partial(_get, "/v1/entries", {"query": "nowhere"}))
-    yield Kind("search: attribute of 2 %", partial(_get, "/v1/entries", {"attribute": "attribute77"}))
-    yield Kind("search: words, label, k", partial(_get, "/v1/entries", SEVERAL))
-    yield Kind("stored advice, by question", lambda client: _ask(client, chance.choice(seen), chance.choice(QUESTIONS)))
-    yield Kind("stored advice, by id", lambda client: client.get(f"/v1/advice/{chance.choice(asked)[0]}"))
+        yield from _listings(connection)
+        yield from _stored_advice(connection, random.Random(24))
     operator = {"Authorization": f"Bearer {key(market.environment, 'operations', 'operator')}"}
     yield Kind("operator: first page", lambda client: client.get("/v1/entries", headers=operator))
     yield Kind("operator: questions", lambda client: client.get("/v1/questions", headers=operator))
 
 
-SEVERAL = {"query": "half", "label": "label8", "require": "k=10"}
+def _listings(connection: psycopg.Connection) -> Iterator[Kind]:
+    late = connection.execute(
+        "SELECT created_at, id FROM entry ORDER BY created_at, id OFFSET (SELECT count(*) FROM entry) / 20 LIMIT 1"
+    ).fetchone()
+    asked = {
+        "list: first page": {},
+        "list: a late page": {"page_token": write_token(*(late or ()))},
+        "search: a word of half": {"query": "half"},
+        "search: a word of 1 %": {"query": "percent"},
+        "search: a word of one": {"query": "single"},
+        "search: a word of none": {"query": "nowhere"},
+        "search: attribute of 2 %": {"attribute": "attribute77"},
+        "search: words, label, k": SEVERAL,
+    }
+    return (Kind(name, partial(_get, "/v1/entries", params)) for name, params in asked.items())
+
+
+def _stored_advice(connection: psycopg.Connection, chance: random.Random) -> Iterator[Kind]:
+    seen = [str(row[0]) for row in connection.execute("SELECT id FROM entry WHERE audience = 'all' ORDER BY name")]
+    asked = connection.execute(
+        "SELECT q.id FROM question AS q JOIN tenant ON tenant.id = tenant_id WHERE tenant.name = %s LIMIT 10000",
+        [CONSUMER],
+    ).fetchall()
+    yield Kind("stored advice, by question", lambda client: _ask(client, chance.choice(seen), chance.choice(QUESTIONS)))
+    yield Kind("stored advice, by id", lambda client: client.get(f"/v1/advice/{chance.choice(asked)[0]}"))
 
 
 def _get(path: str, params: dict[str, str], client: httpx.Client) -> httpx.Response:
@@ -123,24 +133,25 @@ def _get(path: str, params: dict[str, str], client: httpx.Client) -> httpx.Respo
 
 
 def _ask(client: httpx.Client, entry: str, question: dict[str, Any]) -> httpx.Response:
-    answer = client.post(f"/v1/entries/{entry}/advice", json=question | {"limit": 5})
-    if answer.status_code != httpx.codes.OK:
-        raise RuntimeError(f"the answer is not there: {answer.status_code} {answer.text}")
-    return answer
+    return client.post(f"/v1/entries/{entry}/advice", json=question | {"limit": 5})
 
 
 def _taken(client: httpx.Client, kind: Kind) -> Taken:
     for _ in range(WARM):
-        kind.send(client).raise_for_status()
-    before = _core_seconds()
-    seconds = [timed(partial(kind.send, client))[0] for _ in range(TIMES)]
-    return Taken(seconds, _core_seconds() - before)
+        _check(kind, kind.send(client))
+    started = psutil.Process().children()  # the API and PostgreSQL
+    before = core_seconds(*started)
+    seconds, answers = zip(*(timed(partial(kind.send, client)) for _ in range(TIMES)), strict=True)
+    core = core_seconds(*started) - before
+    for answer in answers:
+        _check(kind, answer)
+    return Taken(list(seconds), core)
 
 
-def _core_seconds() -> float:
-    """The core seconds that the API, its children and PostgreSQL have used."""
-    processes = psutil.Process().children(recursive=True)
-    return sum(sum(process.cpu_times()[:2]) for process in processes)
+def _check(kind: Kind, answer: httpx.Response) -> None:
+    """An answer that is not there yet, or a refusal, would be timed as an answer."""
+    if answer.status_code != httpx.codes.OK:
+        raise RuntimeError(f"{kind.name}: {answer.status_code} {answer.text}")
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ SELECT e.id, 1, v.digest, v.keyed_digest,
     repeat('what it is ', 50), ARRAY['health', 'topic' || n %% 100], 'CC0-1.0', 'label' || n %% 20, false, false,
     v.outline, v.schema, v.configurations, v.configuration_ids
 FROM entry AS e, LATERAL (SELECT split_part(e.name, '-', 2)::bigint) AS numbered (n),
-    (SELECT * FROM entry_version LIMIT 1) AS v
+    (SELECT * FROM entry_version ORDER BY id LIMIT 1) AS v
 WHERE e.name LIKE 'table-%%'
 """
 _SEARCHED = """
@@ -77,14 +77,14 @@ GROUP BY version_id, tenant_id ON CONFLICT DO NOTHING
 """
 
 FILLED: Final = (_TENANTS, _ENTRIES, _VERSIONS, _SEARCHED, _OFFERED, _VACUUM)
-"""What makes a catalogue of so many `entries` like the newest version that is there."""
+"""What makes a catalogue of so many `entries` like the oldest version that is there."""
 
 ANSWERED: Final = (_CONFIGURATIONS, _ADVICE, _QUESTIONS, _BUDGETS, _VACUUM)
 """What makes the answers about that version answers about all of them, for a `consumer`."""
 
 
 def fill(url: str, entries: int, consumer: str | None = None) -> None:
-    """Copy the newest version, and also its answers if a consumer is to have them.
+    """Copy the oldest version, and also its answers if a consumer is to have them.
 
     Args:
         url: the database, for its owner.

@@ -3,13 +3,12 @@
 import os
 import random
 import subprocess
-import sys
 import tempfile
 import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -18,8 +17,8 @@ from pathlib import Path
 import httpx
 
 from app.process.embedded import EmbeddedPostgres
+from bench.served import SERVER, START_SECONDS
 
-SERVER = (sys.executable, "-m", "app.cli")
 PROVIDER = "hospital"
 
 
@@ -171,11 +170,10 @@ def _port() -> str:
 
 
 def _wait_until_ready(url: str) -> None:
-    until = time.monotonic() + 60
+    until = time.monotonic() + START_SECONDS
     while time.monotonic() < until:
-        try:
+        with suppress(httpx.HTTPError):
             if httpx.get(f"{url}/readyz").is_success:
                 return
-        except httpx.HTTPError:
-            time.sleep(0.1)
+        time.sleep(0.1)
     raise TimeoutError(f"{url} is not ready")

@@ -15,7 +15,7 @@ import psutil
 
 from aegis_sdk import Client
 from aegis_sdk.wire import EXAMPLE_ENTRY
-from bench.measuring import MILLISECONDS, heading, percentile, run, table, timed, verdict
+from bench.measuring import MILLISECONDS, core_seconds, heading, percentile, run, table, timed, verdict
 from bench.speed.copied_catalogue import fill
 from bench.speed.market import PROVIDER, Marketplace, key, marketplace
 
@@ -78,9 +78,9 @@ def _rows(url: str, callers: dict[str, str]) -> Iterator[tuple[list[str], float]
         for own_key in callers.values():
             with httpx.Client(base_url=url, headers={"Authorization": f"Bearer {own_key}"}, timeout=60) as client:
                 _answers(client, params, WARM)
-                before = _core_seconds()
+                before = core_seconds(*psutil.Process().children())
                 seconds, size = _answers(client, params, TIMES)
-                core = (_core_seconds() - before) / TIMES * MILLISECONDS
+                core = (core_seconds(*psutil.Process().children()) - before) / TIMES * MILLISECONDS
             medians.append(percentile(seconds, 50))
             cells += [f"{medians[-1]:.1f}", f"{percentile(seconds, 99):.1f}", f"{core:.1f}"]
             sizes.append(size)
@@ -96,12 +96,6 @@ def _answers(client: httpx.Client, params: dict[str, str], times: int) -> tuple[
         seconds.append(time.perf_counter() - start)
     page = answer.raise_for_status().json()
     return seconds, f"{len(page['items'])}{'+' if page['next_page_token'] else ''}"
-
-
-def _core_seconds() -> float:
-    """The core seconds that the API, PostgreSQL and this process's other children have used."""
-    processes = psutil.Process().children(recursive=True)
-    return sum(sum(process.cpu_times()[:2]) for process in processes)
 
 
 if __name__ == "__main__":

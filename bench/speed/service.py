@@ -2,9 +2,6 @@
 
 import http.client
 import multiprocessing
-import os
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -16,8 +13,9 @@ from urllib.parse import urlsplit
 
 import psutil
 
-#: Seconds to wait for the service to stop.
-PATIENCE = 60.0
+from bench.measuring import core_seconds, core_seconds_of_children
+from bench.served import open_to_the_database, served
+
 #: Seconds from one probe to the next.
 INTERVAL = 0.010
 
@@ -49,53 +47,39 @@ class Service:
         usage: dict[str, Usage] = {}
         for role in ("api", "worker"):
             (process,) = self._processes(role)
-            children = [Usage.of(child) for child in process.children()]
-            whole = Usage(sum(one.memory for one in children), sum(one.seconds for one in children))
+            memory = sum(map(_resident, process.children()))
+            whole = Usage(memory, core_seconds_of_children(process))
             usage |= {role: Usage.of(process), f"{role}'s children": whole}
         return usage
 
     def worker_seconds(self) -> float:
         """Return the core seconds that all workers and their child processes have used."""
-        workers = self._processes("worker")
-        every = [*workers, *(child for worker in workers for child in worker.children())]
-        return sum(Usage.of(process).seconds for process in every)
+        return core_seconds(*self._processes("worker"))
 
     def usage_of_api_children(self) -> float:
-        """Return the core seconds that the API's child processes have used."""
+        """Return the core seconds that the API's child processes have used, those that have ended included."""
         (api,) = self._processes("api")
-        return sum(Usage.of(child).seconds for child in api.children())
+        return core_seconds_of_children(api)
 
     def _processes(self, role: str) -> list[psutil.Process]:
         return [process for process in self.process.children() if process.cmdline()[-2:] == ["app.cli", role]]
 
 
+def _resident(process: psutil.Process) -> int:
+    try:
+        return int(process.memory_info().rss)
+    except psutil.NoSuchProcess:
+        return 0
+
+
 @contextmanager
 def running_service(workers: int = 1) -> Iterator[Service]:
     """Run the service with this many workers on a free port of this machine, ready to answer."""
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("AEGIS_")}
     with tempfile.TemporaryDirectory(prefix="aegis-bench-") as name:
-        place = Path(name)
-        place.chmod(0o711)  # started by root, PostgreSQL runs as another user, who needs to pass through
-        command = [sys.executable, "-m", "app.cli", "serve", "--port", "0", "--data-dir", str(place / "data")]
-        command += ["--workers", str(workers)]
-        with (place / "log").open("w") as log:
-            process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True, env=environment)
-        try:
-            yield Service(_address(process), place / "data", psutil.Process(process.pid))
-        except Exception:
-            sys.stderr.write(f"The service's log ends with:\n{(place / 'log').read_text()[-3000:]}\n")
-            raise
-        finally:
-            process.terminate()
-            process.wait(PATIENCE)
-
-
-def _address(process: subprocess.Popen[str]) -> str:
-    """Return the address that the service prints when it is ready."""
-    for line in process.stdout or ():
-        if line.startswith("Aegis listens on "):
-            return line.split()[-1]
-    raise RuntimeError("the service did not start")
+        place = open_to_the_database(Path(name))
+        data = place / "data"
+        with served(place, AEGIS_DATA_DIR=str(data), AEGIS_WORKERS=str(workers)) as running:
+            yield Service(running.url, data, running.process)
 
 
 @contextmanager
@@ -109,6 +93,7 @@ def probing(url: str, path: str) -> Iterator[list[float]]:
     context = multiprocessing.get_context("spawn")
     process = context.Process(target=_probe, args=(url, path, theirs), daemon=True)
     process.start()
+    theirs.close()  # so that the end of the process is noticed instead of waited for
     ours.recv()
     try:
         yield probes

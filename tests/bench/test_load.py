@@ -1,11 +1,14 @@
 """What `make load` says of answers and of memory: its exit code depends on it."""
 
 import math
+import time
 
+import psutil
 import pytest
 
 from bench.load.__main__ import Memory
-from bench.load.clients import Tally
+from bench.load.clients import Client, Tally, arriving
+from bench.load.stage import Stage, Tenant
 
 
 def tally_of(**answers):
@@ -27,6 +30,15 @@ def test_without_an_answer_nothing_is_refused():
     assert (Tally().refused, Tally().faults.total()) == (0, 0)
 
 
+def test_only_what_succeeded_says_how_fast_the_service_is():
+    tally = Tally()
+    tally.note("list", "200", 0.1)
+    tally.note("list", "503 overloaded", 0.001)
+    tally.note("list", "ReadTimeout", 100)
+    assert tally.seconds == {"list": [0.1]}
+    assert (tally.succeeded, tally.refusals("list")) == (1, 1)
+
+
 def test_the_slope_of_memory_is_that_of_the_second_half():
     memory = Memory()
     for minute, size in enumerate((50, 90, 100, 103, 106, 109)):
@@ -40,3 +52,24 @@ def test_processes_that_come_and_go_have_no_memory_before_and_after():
     memory.add(1, {"api": 1.0, "new": 3.0})
     assert memory.sizes == {"api": [1.0, 1.0], "gone": [2.0, 0.0], "new": [0.0, 3.0]}
     assert math.isnan(memory.slope("api"))
+
+
+async def arrivals(monkeypatch, busy):
+    """When requests were due, while each keeps this process busy for so many seconds."""
+    dues = []
+
+    async def send(_, due):
+        dues.append(due)
+        end = time.perf_counter() + busy
+        while time.perf_counter() < end:
+            pass
+
+    monkeypatch.setattr(Client, "send", send)
+    await arriving(Stage("http://127.0.0.1:1", psutil.Process(), (Tenant("key", "entry"),)), 300, 0.1, 7)
+    return [due - dues[0] for due in dues]
+
+
+async def test_a_busy_client_does_not_lower_the_rate(monkeypatch):
+    idle = await arrivals(monkeypatch, 0)
+    assert len(idle) > 10
+    assert await arrivals(monkeypatch, 0.005) == pytest.approx(idle, abs=1e-6)
