@@ -82,11 +82,12 @@ class Client:
         self._latest = self._own.entry
 
     async def run(self, until: float, pause: float) -> None:
-        """Send one request after the other; the pauses between them are drawn."""
-        await asyncio.sleep(self._chance.uniform(0, pause))
-        while time.perf_counter() < until:
-            await self.send(time.perf_counter())
-            await asyncio.sleep(self._chance.expovariate(1 / pause))
+        """Send one request after the other until then; the pauses between them are drawn."""
+        due = time.perf_counter() + self._chance.uniform(0, pause)
+        while due < until:
+            await asyncio.sleep(due - time.perf_counter())
+            await self.send(due)
+            due = time.perf_counter() + self._chance.expovariate(1 / pause)
 
     async def send(self, due: float) -> None:
         """Send one request, and note what is answered, and how long after it was due."""
@@ -160,11 +161,12 @@ def connected(stage: Stage) -> httpx.AsyncClient:
 
 
 async def many(stage: Stage, number: int, seconds: float, pause: float) -> tuple[Tally, float]:
-    """So many clients at the same time, for a while; and the seconds until the last of them was answered."""
+    """So many clients at the same time; and the seconds that were asked for, or more until all are answered."""
     tally = Tally()
     async with connected(stage) as http:
         start = time.perf_counter()
         await asyncio.gather(*(client.run(start + seconds, pause) for client in clients(http, stage, tally, number)))
+        await asyncio.sleep(start + seconds - time.perf_counter())
         return tally, time.perf_counter() - start
 
 

@@ -7,7 +7,7 @@ import psutil
 import pytest
 
 from bench.load.__main__ import Memory
-from bench.load.clients import Client, Tally, arriving
+from bench.load.clients import Client, Tally, arriving, many
 from bench.load.stage import Stage, Tenant
 
 
@@ -54,6 +54,9 @@ def test_processes_that_come_and_go_have_no_memory_before_and_after():
     assert math.isnan(memory.slope("api"))
 
 
+STAGE = Stage("http://127.0.0.1:1", psutil.Process(), (Tenant("key", "entry"),))
+
+
 async def arrivals(monkeypatch, busy):
     """When requests were due, while each keeps this process busy for so many seconds."""
     dues = []
@@ -65,7 +68,7 @@ async def arrivals(monkeypatch, busy):
             pass
 
     monkeypatch.setattr(Client, "send", send)
-    await arriving(Stage("http://127.0.0.1:1", psutil.Process(), (Tenant("key", "entry"),)), 300, 0.1, 7)
+    await arriving(STAGE, 300, 0.1, 7)
     return [due - dues[0] for due in dues]
 
 
@@ -73,3 +76,17 @@ async def test_a_busy_client_does_not_lower_the_rate(monkeypatch):
     idle = await arrivals(monkeypatch, 0)
     assert len(idle) > 10
     assert await arrivals(monkeypatch, 0.005) == pytest.approx(idle, abs=1e-6)
+
+
+async def test_clients_do_not_wait_for_what_they_will_not_send(monkeypatch):
+    dues = []
+
+    async def send(_, due):
+        dues.append(due)
+
+    monkeypatch.setattr(Client, "send", send)
+    _, seconds = await many(STAGE, 20, 0.1, 0.05)
+    assert dues
+    assert max(dues) - min(dues) < 0.1 <= seconds
+    _, seconds = await many(STAGE, 20, 0.1, 3_600)
+    assert 0.1 <= seconds < 600
