@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,7 +41,7 @@ class Served:
 
 
 @contextmanager
-def served(directory: Path, *arguments: str, **settings: str) -> Iterator[Served]:
+def served(directory: Path, *arguments: str, server: Sequence[str] = (), **settings: str) -> Iterator[Served]:
     """Run the service on a free port of this machine during the block, and end it, by force if need be.
 
     It also ends if this process is killed (Linux); start it from the main thread, which it is bound to.
@@ -49,6 +49,7 @@ def served(directory: Path, *arguments: str, **settings: str) -> Iterator[Served
     Args:
         directory: for its log and for what it prints.
         arguments: further ones of `aegis-server serve`.
+        server: the command in place of `aegis-server`.
         settings: environment variables.
 
     Raises:
@@ -60,7 +61,7 @@ def served(directory: Path, *arguments: str, **settings: str) -> Iterator[Served
     # What it prints goes into a file: nobody has to read on, as from a pipe, which would fill and hold it up.
     with log.open("wb") as errors, output.open("wb") as printed:
         started = subprocess.Popen(
-            bound_command([*SERVER, "serve", *arguments], on_parent_death=signal.SIGTERM),
+            bound_command([*(server or SERVER), "serve", *arguments], on_parent_death=signal.SIGTERM),
             env=environment(AEGIS_PORT="0", **settings),
             stdout=printed,
             stderr=errors,

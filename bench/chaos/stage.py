@@ -4,16 +4,12 @@ The first replica has the embedded database and reaches it directly; the second 
 goes by a clock of its own, as on a machine of its own, and the database by the first one's.
 """
 
-import os
 import re
-import signal
-import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
@@ -27,6 +23,7 @@ from app.process.embedded import home_of, running_urls, server_account
 from bench.chaos.clock import Clock
 from bench.chaos.disk import Disk, disk
 from bench.chaos.proxy import Proxy
+from bench.served import Served, served
 
 #: Seconds for whatever a replica needs to start, or to come back.
 PATIENCE = 180.0
@@ -42,20 +39,8 @@ _PROBED = 20
 
 _SOCKET = ".s.PGSQL.5432"
 
-
-@dataclass
-class Replica:
-    """A group of processes that `aegis-server serve` keeps."""
-
-    url: str
-    process: subprocess.Popen[bytes]
-
-    def is_ready(self) -> bool:
-        """Whether it answers and its database has workers."""
-        try:
-            return httpx.get(f"{self.url}/readyz", params={"require": "workers"}, timeout=5).status_code == 200
-        except httpx.HTTPError:
-            return False
+#: `aegis-server`, with a database that goes by the clock of its replica.
+_SERVER = (sys.executable, "-m", "bench.chaos.serve")
 
 
 @dataclass
@@ -72,7 +57,7 @@ class Stage:
         left: once everything was stopped, the processes that are still there.
     """
 
-    replicas: tuple[Replica, Replica]
+    replicas: tuple[Served, Served]
     proxy: Proxy
     disk: Disk
     clocks: tuple[Clock, Clock]
@@ -85,8 +70,7 @@ class Stage:
         running = []
         for replica in self.replicas:
             try:
-                this = psutil.Process(replica.process.pid)
-                running += [this, *this.children(recursive=True)]
+                running += [replica.process, *replica.process.children(recursive=True)]
             except psutil.NoSuchProcess:
                 continue
         return running
@@ -103,7 +87,7 @@ class Stage:
         """Wait until both replicas work; in how many seconds they did."""
         start = time.monotonic()
         time.sleep(NOTICED_SECONDS)
-        while not all(replica.is_ready() for replica in self.replicas):
+        while not all(_is_ready(replica.url) for replica in self.replicas):
             if time.monotonic() - start > PATIENCE:
                 raise TimeoutError(f"the service has not come back within {PATIENCE:g} s")
             time.sleep(0.05)
@@ -133,40 +117,47 @@ def stage(directory: Path) -> Iterator[Stage]:
 def _stage(directory: Path, own: Disk, place: Path) -> Iterator[Stage]:
     data_dir = own.place / "data"
     clocks = Clock(place / "first-clock"), Clock(place / "second-clock")
-    first = _serve(directory / "first.log", AEGIS_DATA_DIR=str(data_dir), **clocks[0].environment)
-    second: Replica | None = None
     left: list[str] = []
     try:
-        owner = _owner_url(data_dir)
-        clocks[0].is_own = clocks[0].is_own and _is_followed(clocks[0], owner)
-        with Proxy(place / _SOCKET, _socket(owner)) as proxy:
-            second = _second(directory / "second.log", place, data_dir, owner, clocks[1])
-            both = Stage((first, second), proxy, own, clocks, data_dir, owner, left)
-            both.recovered()
-            try:
-                yield both
-            finally:
-                both.mend()
-            _stop(second)
+        with _served(directory / "first", AEGIS_DATA_DIR=str(data_dir), **clocks[0].environment) as first:
+            owner = _owner_url(data_dir)
+            clocks[0].is_own = clocks[0].is_own and _is_followed(clocks[0], owner)
+            with (
+                Proxy(place / _SOCKET, _socket(owner)) as proxy,
+                _second(directory / "second", place, data_dir, owner, clocks[1]) as second,
+            ):
+                both = Stage((first, second), proxy, own, clocks, data_dir, owner, left)
+                both.recovered()
+                try:
+                    yield both
+                finally:
+                    both.mend()
     finally:
-        if second is not None:
-            second.process.kill()
-            second.process.wait()
-        try:
-            _stop(first)
-        finally:
-            left += _left(place)  # before the disk is gone, which tells whose processes these are
+        left += _left(place)  # before the disk is gone, which tells whose processes these are
 
 
-def _second(log: Path, place: Path, data_dir: Path, owner: str, clock: Clock) -> Replica:
+def _second(directory: Path, place: Path, data_dir: Path, owner: str, clock: Clock) -> AbstractContextManager[Served]:
     """The replica that reaches the database by the proxy in a place."""
-    return _serve(
-        log,
+    return _served(
+        directory,
         AEGIS_DATABASE_URL=f"postgresql://aegis@/aegis?host={quote(str(place), safe='')}&port=5432",
         AEGIS_OWNER_DATABASE_URL=owner,
         AEGIS_AUDIT_KEY_FILE=str(home_of(data_dir, server_account()) / AUDIT_KEY),
         **clock.environment,
     )
+
+
+def _served(directory: Path, **settings: str) -> AbstractContextManager[Served]:
+    directory.mkdir(parents=True, exist_ok=True)
+    return served(directory, "--workers", "2", server=_SERVER, **settings)
+
+
+def _is_ready(url: str) -> bool:
+    """Whether a replica answers and its database has workers."""
+    try:
+        return httpx.get(f"{url}/readyz", params={"require": "workers"}, timeout=5).status_code == 200
+    except httpx.HTTPError:
+        return False
 
 
 def _owner_url(data_dir: Path) -> str:
@@ -192,50 +183,6 @@ def _is_followed(clock: Clock, url: str) -> bool:
     finally:
         clock.step(0)
     return row is not None and float(row[0]) > time.time() + _PROBED / 2
-
-
-def _serve(log: Path, **environment: str) -> Replica:
-    command = [sys.executable, "-m", "bench.chaos.serve", "serve", "--port", "0", "--workers", "2"]
-    plain = {name: text for name, text in os.environ.items() if not name.startswith("AEGIS_")}
-    with log.open("wb") as errors:
-        process = subprocess.Popen(
-            command, env=plain | environment, stdout=subprocess.PIPE, stderr=errors, start_new_session=True
-        )
-    too_late = threading.Timer(PATIENCE, process.kill)
-    too_late.start()
-    try:
-        return Replica(_address(process, log), process)
-    finally:
-        too_late.cancel()
-
-
-def _address(process: subprocess.Popen[bytes], log: Path) -> str:
-    """Where a service listens, once it says so."""
-    assert process.stdout is not None
-    for line in process.stdout:
-        if address := re.search(rb"listens on (http://\S+)", line):
-            _drain(process)
-            return address[1].decode()
-    raise RuntimeError(f"the service did not start: see {log}")
-
-
-def _drain(process: subprocess.Popen[bytes]) -> None:
-    """Read what each start of the API prints, so that the pipe never fills."""
-
-    def read() -> None:
-        with process.stdout as printed:  # type: ignore[union-attr]
-            printed.read()
-
-    threading.Thread(target=read, daemon=True).start()
-
-
-def _stop(replica: Replica) -> None:
-    replica.process.send_signal(signal.SIGTERM)
-    try:
-        replica.process.wait(60)
-    except subprocess.TimeoutExpired:
-        replica.process.kill()
-        raise
 
 
 def _command(process: psutil.Process) -> str:
