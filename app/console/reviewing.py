@@ -36,7 +36,7 @@ async def review_of(state: State, viewer: Viewer, draft: Draft, problem: Refusal
         if draft.entry_id:
             replaces = await catalogue.own_head(viewer.caller, draft.entry_id)
             _refuse_other_name(publication, replaces)
-    verdict = await judge_in(state.checking, tenant, publication.content)
+    verdict = await judge_in(state.checking, tenant, publication.content, len(draft.document))
     return await _review(state, viewer, draft, publication, terms, replaces, verdict, problem)
 
 
@@ -92,7 +92,8 @@ async def places_of(state: State, viewer: Viewer, document: bytes, pointers: Seq
     """The places that pointers lead to; pointers alone if that takes longer than people wait."""
     if not pointers:
         return []
-    places = await run_patiently(state.checking, viewer.caller.tenant, places_in, document, pointers)
+    tenant = viewer.caller.tenant
+    places = await run_patiently(state.checking, tenant, places_in, document, pointers, size=len(document))
     return places or [Place(pointer) for pointer in pointers]
 
 

@@ -10,7 +10,7 @@ import os
 import signal
 from asyncio import gather, sleep
 from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
+from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -89,14 +89,17 @@ class ChildProcess:
         alive = self._process_id is not None and _lives(self._process_id)
         return ChildState(alive, self._busy, self._turns.waiting, self._deaths)
 
-    async def warm(self) -> None:
+    async def warm(self, on_behalf_of: str = "", patience: float = math.inf) -> None:
         """Start the process, however long that takes, so that the first call does not wait for its imports.
 
         Raises:
+            TimeoutError: its turn did not come within `patience` seconds.
             InterruptedWorkError: the process died.
             OverloadedError: too many callers wait for their turn.
         """
-        async with self._turns.turn(""):
+        async with AsyncExitStack() as turn:
+            with fail_after(patience):
+                await turn.enter_async_context(self._turns.turn(on_behalf_of))
             await self._start()
 
     async def _start(self) -> None:

@@ -1,18 +1,15 @@
 """Connections of clients: how many there may be, how long their headers may be, and how slowly they may send."""
 
 import asyncio
-import json
-from collections.abc import Iterable
 from functools import partial
 from http import HTTPStatus
 from typing import Any, ClassVar
-from weakref import WeakKeyDictionary
 
 from uvicorn._types import ASGI3Application
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
-from uvicorn.server import ServerState
 
-from app.process.answers import REQUEST_ID_HEADER, SAFE_HEADERS, request_id_of
+from app.process.giving_way import Line
+from app.process.refusals import refusal, send_failure
 
 #: The most connections at a time: fewer than the 1,024 files that a process may usually have open.
 CONNECTIONS = 800
@@ -32,9 +29,6 @@ WRITE_SECONDS = 30.0
 
 #: Seconds for which what a client still sends after its answer is read and thrown away.
 LINGERING_SECONDS = 5.0
-
-#: Of each server, the connections that wait for a request, or for the rest of its headers, the longest first.
-_WAITING: WeakKeyDictionary[ServerState, dict["Connection", None]] = WeakKeyDictionary()
 
 _TOO_MANY = "Too many clients are connected; try again in a second."
 
@@ -59,42 +53,40 @@ class Connection(HttpToolsProtocol):
     _outside_body = 0  # bytes since the last part of a body: headers, sizes of chunks, trailers
     _body_bytes = 0
     _was_paused = False
-    _waiting: dict["Connection", None]  # all that wait for a request, in order
+    _line: Line
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Accept the connection. If there are too many, the one that has waited longest for a request ends."""
+        """Accept the connection. If there are too many, the one that has waited longest for its client ends."""
         super().connection_made(transport)
         transport.set_write_buffer_limits(high=0)  # so that `pause_writing` tells of everything that is not read
-        self._waiting = _WAITING.setdefault(self.server_state, {})
-        if len(self.connections) > self.connections_at_most and not self._end_longest_wait():
+        self._line = Line.of(self.server_state)
+        if len(self.connections) > self.connections_at_most and not self._line.end_longest():
             self._refuse(503, "overloaded", _TOO_MANY)
         else:
-            self._wait()
+            self._line.join(self)
             self._start_timer(self.header_seconds, self._headers_too_slow)
 
-    def _wait(self) -> None:
-        """Wait for a request, as the last one of all that wait."""
-        self._waiting.pop(self, None)
-        self._waiting[self] = None
-
-    def _end_longest_wait(self) -> bool:
-        """End the connection that has waited longest for a request, if there is one; whether there is."""
-        longest = next(iter(self._waiting), None)
-        if longest is not None:
-            longest.give_way()
-        return longest is not None
+    def may_give_way(self) -> bool:
+        """Whether this connection waits for its client: for a request, for the first byte of its body, or for the rest
+        of one that is answered already.
+        """
+        if self._refusal is not None or self._in_headers or not self._is_answering():
+            return True
+        waits_for_service = self.flow.read_paused or self.cycle.waiting_for_100_continue or bool(self.pipeline)
+        return not waits_for_service and not self.cycle.response_started
 
     def give_way(self) -> None:
-        """End this connection, which waits for a request, so that another client can be served."""
-        del self._waiting[self]
-        if self._outside_body and self._refusal is None:
+        """End this connection, so that another client can be served. Who has begun a request is told why."""
+        if self._refusal is not None or not (self._in_headers or self._is_answering()):
+            self.transport.abort()  # the client has had its answer
+        elif self._outside_body or not self._in_headers:
             self._refuse(503, "overloaded", _TOO_MANY)
         else:
             self.transport.close()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the connection."""
-        self._waiting.pop(self, None)
+        self._line.leave(self)
         self._stop_timer()
         self._stop_write_timer()
         super().connection_lost(exc)
@@ -142,7 +134,7 @@ class Connection(HttpToolsProtocol):
             self._refusal = 400, "malformed", "Send one Host header (RFC 9112, section 3.2)."
             raise RefusedError
         self._in_headers, self._outside_body, self._body_bytes = False, 0, 0
-        self._waiting.pop(self, None)
+        self._line.join(self)
         self._start_timer(self.body_seconds, self._body_too_slow, self.body_seconds)
         super().on_headers_complete()
         self._was_paused = self.flow.read_paused
@@ -151,6 +143,8 @@ class Connection(HttpToolsProtocol):
         """A part of a body has arrived."""
         self._outside_body = 0
         self._body_bytes += len(body)
+        if self._is_answering():
+            self._line.leave(self)
         super().on_body(body)
         self._was_paused |= self.flow.read_paused
 
@@ -159,17 +153,19 @@ class Connection(HttpToolsProtocol):
         self._stop_timer()
         self._in_headers, self._outside_body = True, 0
         super().on_message_complete()
-        if not self._is_answering():
-            self._wait()
+        if self._is_answering():
+            self._line.leave(self)
+        else:  # the answer was quicker
+            self._line.join(self)
+            self._start_timer(self.header_seconds, self._headers_too_slow)
 
     def on_response_complete(self) -> None:
         """Wait a little for the rest of a request that is answered already, and then break the connection."""
         super().on_response_complete()
         if self._is_answering() or self.transport.is_closing():
             return
-        if self._in_headers:
-            self._wait()
-        else:
+        self._line.join(self)
+        if not self._in_headers:
             self._start_timer(self.lingering_seconds, self.transport.abort)
 
     def pause_writing(self) -> None:
@@ -251,45 +247,15 @@ class Connection(HttpToolsProtocol):
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
         """Begin to answer a request. A defect that the application does not answer itself becomes a problem, too."""
-        cycle.send_500_response = partial(_send_failure, cycle)  # type: ignore[method-assign]
+        cycle.send_500_response = partial(send_failure, cycle)  # type: ignore[method-assign]
         super()._start_asgi_task(cycle, app)
 
     def _answer(self, status: int, code: str, detail: str) -> None:
-        body = _problem(status, code, detail)
-        headers = _headers_of(body, self.headers or ())
-        if status == HTTPStatus.SERVICE_UNAVAILABLE:
-            headers["Retry-After"] = "1"
-        lines = [f"HTTP/1.1 {status} {HTTPStatus(status).phrase}", *map(": ".join, headers.items()), "", ""]
-        self.transport.write("\r\n".join(lines).encode() + body)
+        self.transport.write(refusal(status, code, detail, self.headers or ()))
         if status == HTTPStatus.SERVICE_UNAVAILABLE:  # there are too many connections already
             self.transport.close()
             return
         self.transport.write_eof()
         # A connection that is closed while the client still sends is reset, and the client may never read the answer.
+        self._line.join(self)
         self._start_timer(self.lingering_seconds, self.transport.abort)
-
-
-def _problem(status: int, code: str, detail: str) -> bytes:
-    title = HTTPStatus(status).phrase
-    return json.dumps(
-        {"type": "about:blank", "title": title, "status": status, "code": code, "detail": detail}
-    ).encode()
-
-
-def _headers_of(body: bytes, request_headers: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
-    """The headers of a problem after which the connection is closed."""
-    return {
-        "Content-Type": "application/problem+json",
-        "Content-Length": str(len(body)),
-        "Connection": "close",
-        REQUEST_ID_HEADER: request_id_of(request_headers),
-        **SAFE_HEADERS,
-    }
-
-
-async def _send_failure(cycle: RequestResponseCycle) -> None:
-    body = _problem(500, "internal", "The service failed; see its log.")
-    headers = _headers_of(body, cycle.scope["headers"])
-    pairs = [(name.encode(), value.encode()) for name, value in headers.items()]
-    await cycle.send({"type": "http.response.start", "status": 500, "headers": pairs})
-    await cycle.send({"type": "http.response.body", "body": body, "more_body": False})

@@ -154,7 +154,7 @@ class _Member:
     def keep_running(self) -> bool:
         """Start the process again if it ended, after a pause; False if it has never worked."""
         if self.due is not None and self.due <= time.monotonic():
-            self.start()
+            self._start_again()
         if self.due is not None or self.runs():
             return True
         ran = time.monotonic() - self._began_at
@@ -164,11 +164,22 @@ class _Member:
         if status >= 0 and not self._has_worked:
             _log.error("%s ended with status %d before it has worked, so the others stop too", self._name, status)
             return False
-        self._failures = 1 if worked else self._failures + 1
+        self._failures = 0 if worked else self._failures
+        self._fail(f"ended ({_cause(status)})")
+        return True
+
+    def _start_again(self) -> None:
+        try:
+            self.start()
+        except OSError as error:  # no process, memory or file is free, which may pass
+            self._fail(f"could not be started ({error.strerror})")
+
+    def _fail(self, how: str) -> None:
+        """Count a failure, and plan the next start."""
+        self._failures += 1
         pause = min(_LONGEST_PAUSE, _FIRST_PAUSE * 2 ** (self._failures - 1))
         self.due = time.monotonic() + pause
-        _log.warning("%s ended (%s) and starts again in %.1f s%s", self._name, _cause(status), pause, self._details())
-        return True
+        _log.warning("%s %s and starts again in %.1f s%s", self._name, how, pause, self._details())
 
     def ask_to_stop(self) -> None:
         if self._process is not None:

@@ -65,7 +65,7 @@ class Turns:
             await called
         except asyncio.CancelledError:
             if called.cancelled():
-                self._call()  # it was perhaps the next, and those behind it need less
+                self._admit_next()  # it was perhaps the next, and those behind it need less
             else:
                 self._leave(size)  # it was called, but does not come
             raise
@@ -79,10 +79,10 @@ class Turns:
 
     def _leave(self, size: float) -> None:
         self._taken.remove(size)
-        self._call()
+        self._admit_next()
 
-    def _call(self) -> None:
-        """Call the first of the next line, which then goes to the end, as often as there is a place."""
+    def _admit_next(self) -> None:
+        """Admit the first of the next line, which then goes to the end, as often as there is a place."""
         while self._lines:
             name, line = next(iter(self._lines.items()))
             while line and line[0][0].done():  # those that were cancelled have left

@@ -35,7 +35,7 @@ class Limits:
         idempotency_keys: how many of them may have an idempotency key; None for no limit.
         guesses: wrong keys by address; None if they are not limited.
         disk: the disk of the database; None if it is not known.
-        request_days: days after which a request for data ends with which nobody does anything.
+        request_days: days without any action after which a request for data ends.
     """
 
     bodies: BodyBudget

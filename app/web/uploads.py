@@ -9,7 +9,7 @@ from typing import Any, TypeVar, TypeVarTuple, Unpack
 
 import msgspec
 import numpy as np
-from anyio import move_on_after
+from anyio import fail_after
 from pydantic import BaseModel, ValidationError
 
 from aegis_sdk import wire
@@ -44,9 +44,14 @@ JUDGING_SECONDS, PATIENCE = 3.0, 30.0
 MOST_WAITING = 200
 
 
+def own_cores() -> int:
+    """How many cores this process may use, which are fewer than the machine's if it was given some of them."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 #: How many large entries are checked at the same time, and how many bytes they may have together. The check of an entry
 #: takes 5 to 20 times as much memory, most if it has thousands of small attributes.
-LARGE_AT_ONCE, LARGE_BYTES = min(os.cpu_count() or 1, 4), 128 * 2**20
+LARGE_AT_ONCE, LARGE_BYTES = min(own_cores(), 4), 128 * 2**20
 
 
 def checking_children() -> Mapping[Lane, ChildProcess]:
@@ -78,17 +83,20 @@ async def read_publication_in(
         raise InvalidDocumentError(detail, code="too_heavy") from None
 
 
-async def judge_in(children: Mapping[Lane, ChildProcess], tenant: str, content: Content) -> StoredVerdict | None:
+async def judge_in(
+    children: Mapping[Lane, ChildProcess], tenant: str, content: Content, size: int
+) -> StoredVerdict | None:
     """The verdict on an entry before it is published; None if that takes longer than people wait.
 
     It takes its turn in the heavy lane, where a process is not killed for a second too much. The verdict that counts is
-    the one that a worker gives to each version, with more time.
+    the one that a worker gives to each version, with more time. `size` is that of the entry's document, in bytes.
 
     Raises:
         InterruptedWorkError: the process died.
         OverloadedError: too many entries wait already.
     """
-    return await run_patiently(children, tenant, compute_verdict, VerdictInput.of(content), JUDGING_SECONDS)
+    given = VerdictInput.of(content), JUDGING_SECONDS
+    return await run_patiently(children, tenant, compute_verdict, *given, size=size)
 
 
 async def run_patiently(
@@ -96,17 +104,22 @@ async def run_patiently(
     tenant: str,
     function: Callable[[Unpack[Given]], Result],
     *given: *Given,
+    size: int,
 ) -> Result | None:
     """What a function returns in the heavy lane; None if people would wait too long, but for the start of a process.
+
+    `size` is that of what it is given, in bytes.
 
     Raises:
         InterruptedWorkError: the process died.
         OverloadedError: too many entries wait already.
     """
     child = children[Lane.HEAVY]
-    await child.warm()
-    with move_on_after(PATIENCE):
-        return await child.run(function, *given, on_behalf_of=tenant)
+    with suppress(TimeoutError):
+        if not child.state().is_alive:
+            await child.warm(tenant, PATIENCE)
+        with fail_after(PATIENCE):
+            return await child.run(function, *given, on_behalf_of=tenant, size=size)
     return None
 
 

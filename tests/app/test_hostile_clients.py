@@ -16,6 +16,11 @@ HEALTH = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
 UPLOAD = (
     b"POST /v1/entries HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: 9999\r\n\r\n"
 )
+SIGN_IN = (
+    b"POST /sign-in HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/x-www-form-urlencoded\r\n"
+    b"Content-Length: 99\r\n\r\n"
+)
+NOWHERE = b"POST /nowhere HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 99\r\n\r\n"
 LARGE = b"GET /openapi.json HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
 
 
@@ -90,4 +95,15 @@ async def test_a_thousand_idle_connections_keep_nobody_out(port):
     assert [await reader.read() for reader, _ in ended] == [b""] * len(ended)
     assert not any(reader.at_eof() for reader, _ in idle[len(ended) :])
     for _, writer in idle:
+        writer.close()
+
+
+@pytest.mark.parametrize("head", [NOWHERE, SIGN_IN], ids=["answered early", "read first"])
+async def test_a_thousand_requests_without_their_bodies_keep_nobody_out(port, head):
+    held = []
+    for _ in range(1_000):
+        held.append(await connected(port))
+        held[-1][1].write(head)
+    assert await is_healthy(port)
+    for _, writer in held:
         writer.close()

@@ -1,7 +1,7 @@
 """Polling: how long to pause between two looks at an advice, and when to stop."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -27,6 +27,14 @@ def pause_before_retry(response: httpx.Response) -> float | None:
         return None
     # The other form of the header is a date, which is not used because clocks differ.
     return min(float(hint), _LONGEST_PAUSE) if hint.isascii() and hint.isdigit() else _PAUSE_WITHOUT_HINT
+
+
+def growing(pause: float) -> Iterator[float]:
+    """Pauses in seconds, without end: each is 1.5 times the previous one, at most 5 s."""
+    pause = max(pause, _SHORTEST_PAUSE)
+    while True:
+        yield pause
+        pause = min(pause * 1.5, _LONGEST_PAUSE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +63,7 @@ def follow(
         AdviceFailedError: The advice failed.
         AdviceTimeoutError: The deadline passed before the advice was finished.
     """
-    pause = _PAUSE_WITHOUT_HINT if pause is None else max(pause, _SHORTEST_PAUSE)
+    pauses = growing(_PAUSE_WITHOUT_HINT if pause is None else pause)
     while advice.status != SUCCEEDED:
         if advice.status == FAILED:
             raise AdviceFailedError(advice)
@@ -63,7 +71,6 @@ def follow(
             on_progress(advice)
         if not deadline.left():
             raise AdviceTimeoutError(advice.id, deadline.seconds)
-        time.sleep(min(pause, deadline.left()))
-        pause = min(pause * 1.5, _LONGEST_PAUSE)
+        time.sleep(min(next(pauses), deadline.left()))
         advice = look()
     return advice

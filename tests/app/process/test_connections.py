@@ -167,11 +167,24 @@ async def test_time_in_which_the_service_does_not_read_does_not_count():
     assert (status, body) == (200, b"5000000")
 
 
-async def test_the_rest_of_a_body_that_is_answered_already_is_not_read_for_ever():
-    async def refuses(_scope, _receive, send):
-        await send({"type": "http.response.start", "status": 413, "headers": [(b"content-length", b"2")]})
-        await send({"type": "http.response.body", "body": b"no"})
+async def refuses(_scope, _receive, send):
+    """Answer without reading the body."""
+    await send({"type": "http.response.start", "status": 413, "headers": [(b"content-length", b"2")]})
+    await send({"type": "http.response.body", "body": b"no"})
 
+
+async def test_a_connection_whose_request_arrives_whole_after_its_answer_does_not_stay_open_for_ever():
+    async with served(refuses, header_seconds=0.3) as port:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        asked = request(body=b"abc")
+        writer.write(asked[:-1])
+        assert (await read_answer(reader))[0] == 413
+        writer.write(asked[-1:])
+        assert await asyncio.wait_for(reader.read(), 30) == b""
+        writer.close()
+
+
+async def test_the_rest_of_a_body_that_is_answered_already_is_not_read_for_ever():
     async with served(refuses, lingering_seconds=0.3) as port:
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 999999999999\r\n\r\n")

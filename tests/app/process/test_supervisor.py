@@ -1,5 +1,6 @@
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -160,6 +161,21 @@ def test_a_child_that_keeps_crashing_leaves_the_others_alone_and_pauses_longer_e
     assert supervisor.returncode == 0
     pauses = [line.split(" starts again in ")[1] for line in errors.splitlines() if "starts again" in line]
     assert pauses[:3] == ["0.1 s", "0.2 s; that is 2 times in a row", "0.4 s; that is 3 times in a row"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits other processes")
+def test_a_child_that_cannot_be_started_again_is_tried_until_it_can():
+    with group(child("api", POLITE), child("worker", POLITE)) as supervisor:
+        first = started(supervisor, 2)["worker"]
+        usual = resource.prlimit(supervisor.pid, resource.RLIMIT_NOFILE)
+        resource.prlimit(supervisor.pid, resource.RLIMIT_NOFILE, (3, usual[1]))
+        os.kill(first, signal.SIGKILL)
+        assert "worker ended (SIGKILL)" in supervisor.stderr.readline()
+        assert "worker could not be started (Too many open files)" in supervisor.stderr.readline()
+        resource.prlimit(supervisor.pid, resource.RLIMIT_NOFILE, usual)
+        assert started(supervisor, 1)["worker"] != first
+        supervisor.terminate()
+        assert rest(supervisor) == (["api stops", "worker stops"], 0)
 
 
 def test_a_pending_restart_does_not_delay_stopping():

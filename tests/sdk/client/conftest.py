@@ -31,8 +31,8 @@ class Script:
 def scripted() -> Callable[..., tuple[Client, Script]]:
     """A client of a service with given answers."""
 
-    def make(*answers: httpx.Response | Exception) -> tuple[Client, Script]:
+    def make(*answers: httpx.Response | Exception, timeout: float = 60.0) -> tuple[Client, Script]:
         script = Script(*answers)
-        return Client("http://service.test/", KEY, transport=httpx.MockTransport(script)), script
+        return Client("http://service.test/", KEY, timeout=timeout, transport=httpx.MockTransport(script)), script
 
     return make

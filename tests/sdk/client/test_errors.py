@@ -1,13 +1,14 @@
 """Each refusal has its own error, only safe requests are repeated, and the key is never shown."""
 
 import inspect
+import time
 import traceback
 
 import httpx
 import pytest
 
 import aegis_sdk
-from aegis_sdk import _errors
+from aegis_sdk import _errors, _sending
 from aegis_sdk.wire import EXAMPLE_ENTRY, EXAMPLE_HEAD, EXAMPLE_PROBLEM
 from tests.sdk.client.conftest import KEY
 
@@ -117,11 +118,32 @@ def test_what_is_soon_over_is_waited_for(scripted, status, code):
     assert len(script.requests) == 2
 
 
+def in_flight(retry_after="0"):
+    problem = EXAMPLE_PROBLEM | {"code": "in_flight"}
+    return httpx.Response(409, json=problem, headers={"Retry-After": retry_after})
+
+
 def test_what_is_in_flight_is_waited_for_longer_than_it_is_retried(scripted):
-    busy = httpx.Response(409, json=EXAMPLE_PROBLEM | {"code": "in_flight"}, headers={"Retry-After": "0"})
-    client, script = scripted(httpx.ReadTimeout("slow"), *[busy] * 9, httpx.Response(201, json=EXAMPLE_HEAD))
+    client, script = scripted(httpx.ReadTimeout("slow"), *[in_flight()] * 9, httpx.Response(201, json=EXAMPLE_HEAD))
     assert client.publish(EXAMPLE_ENTRY).id == EXAMPLE_HEAD["id"]
     assert len({request.headers["Idempotency-Key"] for request in script.requests}) == 1
+
+
+def test_the_time_before_a_request_is_in_flight_does_not_count(scripted):
+    silence = [httpx.ReadTimeout("slow")] * 2
+    client, _ = scripted(*silence, *[in_flight()] * 2, httpx.Response(201, json=EXAMPLE_HEAD), timeout=1e-9)
+    assert client.publish(EXAMPLE_ENTRY).id == EXAMPLE_HEAD["id"]
+
+
+def test_what_is_in_flight_is_not_waited_for_for_ever(scripted, monkeypatch):
+    pauses = []
+    monkeypatch.setattr(_sending, "IN_FLIGHT_SECONDS", 0.5)
+    monkeypatch.setattr(time, "sleep", pauses.append)
+    client, script = scripted(in_flight("5"), timeout=1e-9)
+    with pytest.raises(aegis_sdk.UnavailableError):
+        client.publish(EXAMPLE_ENTRY)
+    assert len(script.requests) == len(pauses) + 1
+    assert max(pauses, default=0) <= 0.5
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,11 @@
 """How long the client waits between two looks."""
 
+from itertools import islice
+
 import httpx
 import pytest
 
-from aegis_sdk._polling import Deadline, pause_before_retry
+from aegis_sdk._polling import Deadline, growing, pause_before_retry
 
 
 @pytest.mark.parametrize(
@@ -22,3 +24,8 @@ def test_the_service_may_say_nothing():
 def test_a_deadline_that_is_over_leaves_nothing():
     assert Deadline(0).left() == 0
     assert 0 < Deadline(60).left() <= 60
+
+
+def test_pauses_grow_up_to_five_seconds():
+    assert list(islice(growing(1.0), 6)) == [1.0, 1.5, 2.25, 3.375, 5.0, 5.0]
+    assert next(growing(0.0)) > 0

@@ -104,7 +104,6 @@ from aegis_sdk.wire.examples import (
     EXAMPLE_PAIR,
     EXAMPLE_PROBLEM,
     EXAMPLE_TERMS,
-    EXAMPLE_TRANSFER,
 )
 from aegis_sdk.wire.faults import FAULTS_SHOWN, PointedFault, faults_of, pointer_of
 from aegis_sdk.wire.generated import Attack, AttributeWeight, GeneratedConfiguration, GenerationWeights
@@ -157,7 +156,6 @@ __all__ = [
     "EXAMPLE_PAIR",
     "EXAMPLE_PROBLEM",
     "EXAMPLE_TERMS",
-    "EXAMPLE_TRANSFER",
     "FAULTS_SHOWN",
     "IDENTITY",
     "KINDS",
