@@ -14,8 +14,9 @@ from app.domain.lanes import Lane
 from app.jobs.tasks import Tasks
 from app.process.child import ChildProcess
 from app.services import computation
-from tests.app.jobs.database import jobs, rows, until
+from tests.app.jobs.database import jobs, rows
 from tests.service import ask, create_key, example_entry, publish, running_app
+from tests.waiting import until
 
 
 async def answer_of(api, asked):
