@@ -23,12 +23,9 @@ _BEFORE = re.compile(r"^down_revision = ['\"](\w+)", re.MULTILINE)
 
 
 def git(*arguments: str) -> bytes:
-    """What git prints; skips the test where there is no history to read."""
-    try:
-        ran = subprocess.run([shutil.which("git") or "git", *arguments], cwd=ROOT, capture_output=True, check=True)
-    except (OSError, subprocess.CalledProcessError):
-        pytest.skip("there is no history here: clone the repository with git to test versions side by side")
-    return ran.stdout
+    """What git prints."""
+    command = [shutil.which("git") or "git", *arguments]
+    return subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, check=True).stdout
 
 
 def chain(texts: list[str]) -> list[str]:
@@ -45,7 +42,9 @@ def chain(texts: list[str]) -> list[str]:
 
 
 def revisions_at(commit: str) -> list[str]:
-    """The revisions of a commit."""
+    """The revisions of a commit; none if it is from before the first one."""
+    if not git("ls-tree", commit, "--", REVISIONS):
+        return []
     with tarfile.open(fileobj=io.BytesIO(git("archive", commit, REVISIONS))) as archive:
         files = [archive.extractfile(member) for member in archive.getmembers() if member.name.endswith(".py")]
         return chain([file.read().decode() for file in files if file])
@@ -57,14 +56,21 @@ def here() -> list[str]:
 
 
 def previous_commit() -> str:
-    """The newest commit whose revisions are the first ones of those here, but not all."""
+    """The newest commit whose revisions are the first ones of those here, but not all.
+
+    Skips the test where there is no history, or only a part of it.
+    """
+    if not (ROOT / ".git").exists():
+        pytest.skip("there is no history here: clone the repository with git to test versions side by side")
     now = here()
-    changes = git("log", "--first-parent", "--max-count=20", "--format=%H", "--", REVISIONS).decode().split()
-    for commit in (each for change in changes for each in (change, f"{change}^")):
+    changes = git("log", "--first-parent", "--max-count=20", "--format=%H %P", "--", REVISIONS).decode().splitlines()
+    for commit in (each for change in changes for each in change.split()[:2]):  # and its first parent, if it has one
         there = revisions_at(commit)
         if there and there != now and there == now[: len(there)]:
             return commit
-    pytest.skip("the history does not reach back to the newest migration: this clone is shallow")
+    if git("rev-parse", "--is-shallow-repository").strip() == b"true":
+        pytest.skip("the history does not reach back to the newest migration: this clone is shallow")
+    raise AssertionError("no commit has the revisions before the newest one")
 
 
 class PreviousVersion:

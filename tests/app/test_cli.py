@@ -21,6 +21,7 @@ from tests.app.jobs.test_recovery import descendants, runs
 from tests.postgres import create_database, drop_database, throwaway_directory
 from tests.running import address, environment, process
 from tests.service import create_key, example_entry, keyring_of, publish, running_app
+from tests.waiting import PATIENCE
 
 NOWHERE = "postgresql://postgres@127.0.0.1:1/aegis"
 
@@ -184,7 +185,7 @@ def test_the_whole_service_starts_answers_and_stops():
         started = descendants(served.pid)
         assert len(started) >= 3
         served.send_signal(signal.SIGTERM)
-        served.communicate(timeout=30)
+        served.communicate(timeout=PATIENCE)
         assert served.returncode == 0
         assert [pid for pid in started if runs(pid)] == []
 
@@ -197,7 +198,7 @@ def test_an_operator_s_key_opens_a_running_service(run, database_url):
         assert httpx.get(f"{url}/v1/entries").status_code == 401
         assert httpx.get(f"{url}/v1/entries", headers={"Authorization": f"Bearer {key}"}).status_code == 200
         served.terminate()
-        served.communicate(timeout=30)
+        served.communicate(timeout=PATIENCE)
     with psycopg.connect(database_url) as connection:
         assert connection.execute("SELECT count(*) FROM api_key").fetchone() == (1,)
 

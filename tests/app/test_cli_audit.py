@@ -18,6 +18,7 @@ from app.services.signing import draw_key_text, signer_of
 from tests.postgres import throwaway_directory
 from tests.running import address, environment, process
 from tests.service import create_key, keyring_of, running_app
+from tests.waiting import PATIENCE
 
 KEY, OTHER_KEY = (SecretStr(draw_key_text()) for _ in range(2))
 
@@ -182,7 +183,7 @@ def test_an_embedded_service_has_two_roles_and_a_key_of_its_own(run):
         with process("serve", log_level="INFO", **settings) as served:
             address(served)
             served.terminate()
-            log = served.communicate()[1]
+            log = served.communicate(timeout=PATIENCE)[1]
         assert "audit log can be changed" not in log
         assert "no receipts" not in log
         key = data / "audit-key.pem"
@@ -196,6 +197,6 @@ def test_a_service_whose_role_owns_its_database_says_so(owner_url):
     with process("api", port="0", database_url=owner_url) as server:
         address(server)
         server.terminate()
-        log = server.communicate()[1]
+        log = server.communicate(timeout=PATIENCE)[1]
     assert "audit log can be changed by the service's own role" in log
     assert "no receipts and no signed heads" in log

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import time
 from pathlib import Path
 
 import httpx
@@ -10,10 +9,9 @@ import psycopg
 import pytest
 
 from app.process.embedded import running_urls
-from tests.running import address, process
+from tests.running import address, line_with, process
 from tests.service import ACCEPTED, example_entry
-
-PATIENCE = 120.0
+from tests.waiting import wait_until
 
 
 @pytest.fixture
@@ -29,14 +27,6 @@ def served(tmp_path):
         assert server.returncode == 0
 
 
-def until(holds, what):
-    """Wait until something holds."""
-    deadline = time.monotonic() + PATIENCE
-    while not holds():
-        assert time.monotonic() < deadline, what
-        time.sleep(0.1)
-
-
 def ready(api):
     """Wait until everything works."""
 
@@ -46,7 +36,7 @@ def ready(api):
         except httpx.HTTPError:
             return False
 
-    until(is_ready, "the service has not come back")
+    wait_until(is_ready, "the service has not come back")
 
 
 def child(server, words):
@@ -69,7 +59,7 @@ def test_what_is_killed_comes_back_with_all_that_was_acknowledged(served):
     for words, measure in (("/bin/postgres -D", "g3"), ("app.cli api", "g2"), ("app.cli worker", "g1")):
         killed = child(server, words)
         os.kill(killed, signal.SIGKILL)
-        until(lambda: child(server, words) not in {None, killed}, f"{words} was not started again")  # noqa: B023
+        wait_until(lambda: child(server, words) not in {None, killed}, f"{words} was not started again")  # noqa: B023
         ready(api)
         assert api.get(f"/v1/entries/{head['id']}").json()["digest"] == head["digest"]
         question = {"json": {"measure": measure}, "headers": {"Prefer": "wait=60"}}
@@ -87,7 +77,7 @@ def test_a_database_that_cannot_start_for_a_while_comes_back(served):
     hidden = control.with_name("hidden")
     control.rename(hidden)
     os.kill(child(server, "/bin/postgres -D"), signal.SIGKILL)
-    time.sleep(5)
+    line_with(server, "2 times in a row")
     assert api.get("/readyz").status_code == 503
     hidden.rename(control)
     ready(api)

@@ -8,11 +8,11 @@ import httpx
 import psycopg
 import pytest
 
-from tests.app.test_recovery import until
 from tests.postgres import OWNER, SERVICE, as_role, create_database, drop_database
 from tests.previous import PreviousVersion, previous_commit
 from tests.running import line_with, process, serving
 from tests.service import ACCEPTED, AUDIT_KEY, example_entry
+from tests.waiting import PATIENCE, wait_until
 
 NAME = "side_by_side"
 
@@ -32,7 +32,7 @@ def empty(postgres) -> Iterator[dict[str, str]]:
 
 def migrated(settings, version=None):
     with process("migrate", version=version, **settings) as migrating:
-        _, errors = migrating.communicate(timeout=120)
+        _, errors = migrating.communicate(timeout=PATIENCE)
     assert migrating.returncode == 0, errors
 
 
@@ -44,10 +44,10 @@ def of_service(settings):
 def working(settings, version=None):
     """A worker of a version, which is asked to end afterwards."""
     with process("worker", version=version, log_level="INFO", **of_service(settings)) as worker:
-        line_with(worker.stderr, "worker started")
+        line_with(worker, "worker started")
         yield
         worker.terminate()
-        _, errors = worker.communicate(timeout=60)
+        _, errors = worker.communicate(timeout=PATIENCE)
     assert worker.returncode == 0, errors
 
 
@@ -82,10 +82,10 @@ class Load:
 
     def goes_on(self):
         reached = len(self.statuses)
-        until(lambda: len(self.statuses) > reached + 3, "nothing is answered any more")
+        wait_until(lambda: len(self.statuses) > reached + 3, "nothing is answered any more")
 
     def _run(self):
-        with httpx.Client(base_url=self._address, timeout=60) as api:
+        with httpx.Client(base_url=self._address, timeout=PATIENCE) as api:
             while not self._over.is_set():
                 posted = api.post("/v1/entries", params=ACCEPTED, json=example_entry(name=f"load-{len(self.statuses)}"))
                 asked = api.post(f"/v1/entries/{posted.json()['id']}/advice", json={"measure": "g3"})
@@ -100,7 +100,7 @@ def assert_not_ready(new, settings):
         assert "aegis-server migrate" in answer.json()["detail"]
     assert new.get("/healthz").status_code == 200
     with process("worker", **of_service(settings)) as worker:
-        _, errors = worker.communicate(timeout=60)
+        _, errors = worker.communicate(timeout=PATIENCE)
     assert (worker.returncode, errors.count("\n")) == (2, 1)
     assert "aegis-server migrate" in errors
 
@@ -111,7 +111,7 @@ def migrated_under_load(api, settings):
         assert waiting.poll() is None
         migrated(settings)
         load.goes_on()
-        assert waiting.wait(timeout=60) == 0
+        assert waiting.wait(timeout=PATIENCE) == 0
     assert all(status < 300 for status in load.statuses)
 
 
@@ -121,7 +121,8 @@ def assert_each_reads_what_the_other_stores(old, new):
         assert other.get(f"/v1/entries/{entry['id']}").json()["digest"] == entry["digest"]
         advice = advised(one, entry, measure)
         assert other.get(f"/v1/advice/{advice['id']}").json() == advice
-        assert [each["name"] for each in other.get(f"/v1/entries?query={entry['name']}").json()["items"]]
+        listed = other.get(f"/v1/entries?query={entry['name']}").json()["items"]
+        assert [each["name"] for each in listed] == [entry["name"]]
         hidden = one.patch(f"/v1/entries/{entry['id']}", json={"visibility": "private"}, headers={"If-Match": "*"})
         assert hidden.status_code == 200
         assert other.get(f"/v1/entries/{entry['id']}").json()["visibility"] == "private"
@@ -139,7 +140,7 @@ def test_the_previous_version_works_before_while_and_after_the_database_is_migra
             first = advised(old, before, "g1")
             assert_not_ready(new, empty)
             migrated_under_load(old, empty)
-            until(lambda: new.get("/readyz").json() == {"status": "ready", "workers": 1}, "it did not get ready")
+            wait_until(lambda: new.get("/readyz").json() == {"status": "ready", "workers": 1}, "it did not get ready")
             migrated(empty, previous)  # as each process of it does that is started again, or to go back
             assert new.get(f"/v1/entries/{before['id']}").json()["digest"] == before["digest"]
             assert new.get(f"/v1/advice/{first['id']}").json() == first
@@ -147,7 +148,7 @@ def test_the_previous_version_works_before_while_and_after_the_database_is_migra
         with working(empty):
             advised(old, before, "g2")
     with process("audit", "export", **empty) as exporting:
-        log, errors = exporting.communicate(timeout=60)
+        log, errors = exporting.communicate(timeout=PATIENCE)
     assert (exporting.returncode, errors) == (0, "")
     assert log.count("\n") > 4
 

@@ -1,12 +1,12 @@
 """The service as `aegis-server serve` runs it, an API and a worker, on a database of its own."""
 
 import signal
-import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from uuid import uuid4
 
 import httpx
@@ -15,7 +15,7 @@ from app.domain.callers import DEFAULT_TENANT
 from app.process.bound import bound_command
 from app.process.embedded import EmbeddedPostgres
 from tests.postgres import SERVICE, as_role, create_database, drop_database
-from tests.running import COMMAND, address, environment
+from tests.running import COMMAND, Running, address, environment
 from tests.service import Worker, create_key
 
 TENANTS = ("clinic", "lab")
@@ -76,20 +76,16 @@ def serving(database_url: str, *, worker: bool = True, **settings: str) -> Itera
 
 
 @contextmanager
-def _started(command: str, settings: Mapping[str, str]) -> Iterator[subprocess.Popen[str]]:
+def _started(command: str, settings: Mapping[str, str]) -> Iterator[Running]:
     """Run an operator's command; what it logs goes where pytest keeps what a test prints."""
     bound = bound_command([*COMMAND, command], on_parent_death=signal.SIGKILL)
     environ = environment(**settings) | ONE_THREAD
-    with (
-        tempfile.TemporaryFile("w+") as log,
-        subprocess.Popen(bound, env=environ, text=True, stdout=subprocess.PIPE, stderr=log) as started,
-    ):
+    with TemporaryDirectory() as folder, Running(bound, Path(folder), env=environ) as started:
         try:
             yield started
         finally:
             started.kill()
-            log.seek(0)
-            sys.stderr.write(log.read())
+            sys.stderr.write(started.whole_log())
 
 
 async def all_keys(database_url: str) -> dict[tuple[str, str], str]:

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from docs.generate import ROOT
-from tests.app.jobs.database import until
 from tests.app.jobs.test_recovery import descendants, runs
 from tests.browser.summary import MISSING
+from tests.waiting import until
 
 A_TEST = "tests/browser/test_pages.py::test_the_reference_is_reached_by_keyboard"
 

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import httpx
@@ -16,6 +17,7 @@ from tests.issuer import running_issuer
 from tests.postgres import create_database, drop_database
 from tests.running import address, process
 from tests.service import ACCEPTED, AUDIT_KEY, create_key, example_entry
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.long
 
@@ -81,17 +83,20 @@ def world(url, callers):
             ids["prefix"].append(made("/v1/keys", {"role": "consumer"}, "administrator")["prefix"])
             ids["webhook_id"].append(made("/v1/webhooks", WEBHOOK, "administrator")["id"])
             if number % 2:
-                while api.get(f"/v1/requests/{request}", headers=callers["consumer"]).json()["state"] == "requested":
-                    time.sleep(0.05)
+                wait_until(partial(is_advised, api, request, callers["consumer"]), "the request has no advice")
                 made(f"/v1/requests/{request}/approve", {}, "provider")
                 ids["lease_id"].append(made(f"/v1/requests/{request}/lease", {}, "provider")["lease"])
     return ids
 
 
+def is_advised(api, request, headers):
+    return api.get(f"/v1/requests/{request}", headers=headers).json()["state"] != "requested"
+
+
 def configuration(ids):
     """The configuration, by which most paths name what there is."""
     lines = [CONFIGURATION.read_text(encoding="utf-8"), "[dictionaries]"]
-    lines += [f"{name} = {{ values = {json.dumps(found)} }}" for name, found in ids.items()]
+    lines += [f"{name} = {{ values = {json.dumps(values)} }}" for name, values in ids.items()]
     lines.append("[parameters]")
     lines += [f'"path.{name}" = {{ dictionary = "{name}", probability = 0.8 }}' for name in ids]
     return "\n".join(lines)

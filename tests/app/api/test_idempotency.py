@@ -14,8 +14,8 @@ from app.catalog.session import Database
 from app.domain.callers import Caller, Role
 from app.factory import Factory
 from app.web import limits
-from tests.app.jobs.database import until
 from tests.service import ACCEPTED, Worker, create_key, example_entry, running_app
+from tests.waiting import until
 
 CALLS = {
     "POST /v1/entries": lambda name: example_entry(name=name),

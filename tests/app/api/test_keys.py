@@ -12,6 +12,7 @@ from app.domain.callers import Role, draw_key, hash_key
 from app.main import OpenDoorError
 from tests.running import serving
 from tests.service import create_key, example_entry, keyring_of, prefix_of, publish, running_app
+from tests.waiting import PATIENCE
 
 
 def key_in(header):
@@ -176,7 +177,7 @@ async def test_no_key_no_count_and_no_body_is_ever_logged(database_url, owner_ur
         entry["label"]["histogram"][0] -= 1
         failed = client.post("/v1/entries", json=entry | {"name": "fails"})
         server.terminate()
-        logged = "".join(server.communicate(timeout=30))
+        logged = "".join(server.communicate(timeout=PATIENCE))
     statuses = [answer.status_code for answer in (published, asked, unknown, broken, wrong, failed)]
     assert statuses == [201, 202, 401, 400, 422, 500]
     [line] = [line for line in logged.splitlines() if "unexpected error" in line]

@@ -8,6 +8,7 @@ import pytest
 from aegis_sdk.wire import EXAMPLE_NOISY_MASKING
 from tests.running import serving
 from tests.service import ask, example_entry, publish, running_app
+from tests.waiting import PATIENCE
 
 
 def merged(**changes):
@@ -90,7 +91,7 @@ def test_no_count_of_a_refused_upload_is_told_or_logged(shared_database_url):
     with serving(database_url=shared_database_url, min_cell="50000", log_level="DEBUG") as (client, server):
         answer = client.post("/v1/entries", json=entry)
         server.terminate()
-        logged = server.stdout.read() + server.stderr.read()
+        logged = "".join(server.communicate(timeout=PATIENCE))
     assert answer.status_code == 422
     assert "/attributes/0/maskings/0/joint/1/2" in {fault["pointer"] for fault in answer.json()["errors"]}
     assert not re.search(r"313[67]\d|31437", answer.text + logged)

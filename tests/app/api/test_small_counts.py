@@ -7,6 +7,7 @@ import pytest
 from tests.app.api.test_policy import merged
 from tests.running import serving
 from tests.service import ACCEPTED, create_key, example_entry, running_app
+from tests.waiting import PATIENCE
 
 REFUSE = {"small_counts": "refuse"}
 CONFIRM = {"small_counts": "confirm"}
@@ -118,7 +119,7 @@ def test_the_log_says_that_they_were_accepted_and_no_count(database_url):
     with serving(database_url=database_url, log_level="DEBUG") as (client, server):
         head = client.post("/v1/entries", json=entry).json()
         server.terminate()
-        logged = server.stdout.read() + server.stderr.read()
+        logged = "".join(server.communicate(timeout=PATIENCE))
     [line] = [line for line in logged.splitlines() if "small counts accepted" in line]
     assert head["id"] in line
     assert '"level": "warning"' in line

@@ -11,7 +11,8 @@ from app.catalog.session import Database
 from app.catalog.stores.deliveries import DeliveryStore
 from app.domain.webhooks import Outcome
 from app.factory import Factory
-from tests.app.jobs.database import rows, until
+from tests.app.jobs.database import rows
+from tests.waiting import until
 
 WORKERS = 8
 

@@ -80,8 +80,10 @@ def statements():
         seen.append(" ".join(statement.split()))
 
     event.listen(Engine, "before_cursor_execute", note)
-    yield seen
-    event.remove(Engine, "before_cursor_execute", note)
+    try:
+        yield seen
+    finally:
+        event.remove(Engine, "before_cursor_execute", note)
 
 
 def blocking_indexes(seen, tables):
@@ -129,6 +131,22 @@ def test_each_revision_leaves_what_the_one_before_needs_or_says_that_it_does_not
         ("ALTER TABLE entry ADD CONSTRAINT short CHECK (length(name) < 9)", "entry.short is a new rule"),
         ("CREATE UNIQUE INDEX once ON entry (name)", "entry.once is a new rule"),
         ("DROP FUNCTION ngrams(text, integer) CASCADE", "ngrams(text,integer) is gone"),
+        ("ALTER TABLE tenant DROP CONSTRAINT uq_tenant_name", "tenant.uq_tenant_name is gone"),
+        ("ALTER TABLE lease DROP CONSTRAINT pk_lease", "lease.pk_lease is gone"),
+        (
+            "ALTER TABLE count_table DROP CONSTRAINT fk_count_table_version_id",
+            "count_table.fk_count_table_version_id is gone",
+        ),
+        (
+            "DROP INDEX procrastinate_jobs_queueing_lock_idx_v1",
+            "procrastinate_jobs.procrastinate_jobs_queueing_lock_idx_v1 is gone",
+        ),
+        ("DROP TRIGGER forget_differences ON data_request", "data_request.forget_differences is gone"),
+        ("ALTER TABLE audit_record DISABLE TRIGGER chain", "audit_record.chain is gone"),
+        (
+            "ALTER TABLE entry ALTER COLUMN created_at DROP NOT NULL, ALTER COLUMN created_at DROP DEFAULT",
+            "entry.created_at has no default any more",
+        ),
     ],
 )
 def test_a_change_that_breaks_versions_that_run_is_found(owner_url, change, consequence):
@@ -141,6 +159,7 @@ def test_a_change_that_only_adds_breaks_nothing(owner_url):
         "ALTER TABLE entry ADD COLUMN place_id int REFERENCES place, ADD COLUMN size int NOT NULL DEFAULT 0",
         "ALTER TABLE entry ALTER COLUMN latest_version DROP NOT NULL",
         "CREATE INDEX ix_entry_size ON entry (size)",
+        "ALTER TABLE advice DROP CONSTRAINT ck_advice_status",
     )
     assert broken_by(owner_url, *changes) == set()
 

@@ -1,8 +1,5 @@
 """Queries, from outside the service, about jobs and sessions in the database."""
 
-import asyncio
-import time
-from collections.abc import Callable
 from typing import Any
 
 import psycopg
@@ -19,15 +16,6 @@ def jobs(database_url: str) -> list[tuple[str, str]]:
 
     Successful jobs may be deleted already. A verdict is nothing that an answer waits for.
     """
-    found = rows(database_url, "SELECT task_name, status::text FROM procrastinate_jobs ORDER BY id")
-    found += rows(database_url, "SELECT task, 'todo' FROM waiting_job ORDER BY rank, id")
-    return [(task, status) for task, status in found if status != "succeeded" and task != "verdict"]
-
-
-async def until(condition: Callable[[], Any], seconds: float = 30) -> Any:
-    """Wait until `condition` returns something, and return that; other tasks of the loop run meanwhile."""
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        if found := await asyncio.to_thread(condition):
-            return found
-    raise AssertionError("it did not come about")
+    listed = rows(database_url, "SELECT task_name, status::text FROM procrastinate_jobs ORDER BY id")
+    listed += rows(database_url, "SELECT task, 'todo' FROM waiting_job ORDER BY rank, id")
+    return [(task, status) for task, status in listed if status != "succeeded" and task != "verdict"]

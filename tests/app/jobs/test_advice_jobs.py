@@ -18,8 +18,9 @@ from app.process.child import ChildProcess
 from app.services import computation
 from app.services.advice_work import AdviceWork
 from app.services.data_request_work import DataRequestWork
-from tests.app.jobs.database import jobs, rows, until
+from tests.app.jobs.database import jobs, rows
 from tests.service import ask, create_key, example_entry, publish, running_app
+from tests.waiting import until
 
 
 async def answer_of(api, asked):

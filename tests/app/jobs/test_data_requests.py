@@ -10,8 +10,9 @@ from app.catalog.session import Database
 from app.factory import Factory
 from app.jobs.retention import sweep
 from app.services.retention import Retention
-from tests.app.jobs.database import rows, until
+from tests.app.jobs.database import rows
 from tests.service import Worker, ask, example_entry, publish
+from tests.waiting import until
 
 
 @pytest.fixture

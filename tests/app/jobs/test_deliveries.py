@@ -17,10 +17,11 @@ from app.jobs.retention import sweep
 from app.jobs.sending import Sender
 from app.services.deliveries import waits
 from app.services.retention import Retention
-from tests.app.jobs.database import rows, until
+from tests.app.jobs.database import rows
 from tests.receiver import receiving
 from tests.running import line_with, process
 from tests.service import running_app
+from tests.waiting import PATIENCE, until
 
 EVENTS = ["entry.published", "advice.succeeded", "advice.failed", "advice.stale"]
 
@@ -307,10 +308,10 @@ async def test_the_workers_deliver(api, receiver, database_url):
     settings = {"database_url": database_url, "webhooks_allow_private": "true", "log_level": "INFO"}
     sent = await pinged(api, await created(api, receiver.url))
     with process("worker", **settings) as worker:
-        line_with(worker.stderr, "worker started")
+        line_with(worker, "worker started")
         await until(lambda: receiver.received)
         worker.terminate()
-        worker.communicate(timeout=30)
+        worker.communicate(timeout=PATIENCE)
     assert (worker.returncode, receiver.received[0].id) == (0, sent)
 
 
@@ -332,5 +333,5 @@ async def test_what_a_killed_worker_was_sending_is_sent_by_another(api, receiver
     with process("worker", **settings) as other:
         await until(lambda: rows(database_url, "SELECT 1 FROM delivery WHERE status = 'delivered'"))
         other.terminate()
-        other.communicate(timeout=30)
+        other.communicate(timeout=PATIENCE)
     assert [received.id for received in receiver.received] == [sent, sent]

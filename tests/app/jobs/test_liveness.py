@@ -12,15 +12,13 @@ import pytest
 
 from app.catalog.presence import AWAY_AFTER, Presence
 from app.jobs.lanes import HEARTBEAT
-from tests.app.jobs.database import rows, until
+from tests.app.jobs.database import rows
 from tests.app.jobs.heavy import heavy_entry
 from tests.app.jobs.proxy import proxied
 from tests.app.jobs.test_recovery import descendants
 from tests.running import line_with, process
 from tests.service import publish
-
-#: Seconds that the supervisor leaves a worker to end. Waiting for a connection takes half a minute.
-GRACE = 10
+from tests.waiting import PATIENCE, until
 
 DOING = "SELECT id, worker_id FROM procrastinate_jobs WHERE status = 'doing' AND queue_name = 'heavy'"
 SILENT = "SELECT 1 FROM procrastinate_workers HAVING max(last_heartbeat) < now() - interval '6 s'"
@@ -46,9 +44,7 @@ async def taken_by(other):
 
 
 async def first_taken_by(other):
-    while not (taken := await taken_by(other)):
-        pass
-    return taken
+    return await until(lambda: taken_by(other), "no job was taken")
 
 
 async def held_job(database_url, worker):
@@ -68,14 +64,14 @@ def signal_children(worker, number):
 
 
 async def ended(worker):
-    """The exit code of a worker that ends in time, and the lines of its log."""
-    _, errors = await asyncio.to_thread(worker.communicate, timeout=GRACE)
+    """The exit code of a worker that ends, and the rest of its log's lines."""
+    _, errors = await asyncio.to_thread(worker.communicate, timeout=PATIENCE)
     return worker.returncode, [json.loads(line) for line in errors.splitlines()]
 
 
 async def test_a_worker_that_is_stopped_for_seconds_keeps_its_job(api, database_url, other):
     with running_worker(database_url) as worker:
-        line_with(worker.stderr, "worker started")
+        line_with(worker, "worker started")
         await publish(api, heavy_entry())
         (job,) = await until(lambda: rows(database_url, DOING))
         os.kill(worker.pid, signal.SIGSTOP)
@@ -96,11 +92,11 @@ async def test_a_worker_that_is_stopped_for_seconds_keeps_its_job(api, database_
 
 async def test_a_forgotten_worker_is_heard_of_again_and_its_job_is_taken_once_it_is_killed(api, database_url, other):
     with running_worker(database_url) as worker:
-        line_with(worker.stderr, "worker started")
+        line_with(worker, "worker started")
         await publish(api, heavy_entry())
         job = await held_job(database_url, worker)
         assert len(rows(database_url, "DELETE FROM procrastinate_workers RETURNING id")) == 2
-        assert '"worker_id": ' in line_with(worker.stderr, "worker registered anew")
+        assert '"worker_id": ' in line_with(worker, "worker registered anew")
         await until(lambda: rows(database_url, HEARD))
         (again,) = rows(database_url, DOING)
         assert again[0] == job[0]
@@ -113,11 +109,11 @@ async def test_a_forgotten_worker_is_heard_of_again_and_its_job_is_taken_once_it
 async def test_a_worker_without_a_database_ends_when_it_is_asked_to(database_url, fate):
     async with proxied(database_url) as (proxy, url):
         with running_worker(url) as worker:
-            await asyncio.to_thread(line_with, worker.stderr, "worker started")
+            await asyncio.to_thread(line_with, worker, "worker started")
             await until(lambda: rows(database_url, HEARD))
             getattr(proxy, fate)()
             if fate == "cut":  # otherwise the worker might sign off before its connections are broken
-                await asyncio.to_thread(line_with, worker.stderr, "heartbeat interrupted")
+                await asyncio.to_thread(line_with, worker, "heartbeat interrupted")
             worker.terminate()
             code, lines = await ended(worker)
     assert code == 0
@@ -128,7 +124,7 @@ async def test_a_worker_without_a_database_ends_when_it_is_asked_to(database_url
 async def test_a_worker_without_a_database_finishes_what_it_computes_and_its_job_is_taken(api, database_url, other):
     async with proxied(database_url) as (proxy, url):
         with running_worker(url) as worker:
-            port = json.loads(await asyncio.to_thread(line_with, worker.stderr, "metrics served"))["port"]
+            port = json.loads(await asyncio.to_thread(line_with, worker, "metrics served"))["port"]
             await publish(api, heavy_entry())
             job = await held_job(database_url, worker)
             await until(lambda: 'aegis_child_busy{child="compute_heavy"} 1' in metrics(port))
@@ -157,4 +153,4 @@ async def test_a_job_that_kills_its_worker_each_time_ends(api, database_url, oth
         assert job[0] == first
     assert rows(database_url, "SELECT attempts FROM procrastinate_jobs WHERE id = %s", first) == [(3,)]
     with running_worker(database_url) as worker:
-        assert '"outcome": "failed"' in await asyncio.to_thread(line_with, worker.stderr, f'"job_id": {first}')
+        assert '"outcome": "failed"' in await asyncio.to_thread(line_with, worker, f'"job_id": {first}')

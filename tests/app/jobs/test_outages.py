@@ -8,9 +8,10 @@ import psycopg
 from app.catalog import queue
 from app.catalog.recovery import ATTEMPTS
 from app.jobs import tasks
-from tests.app.jobs.database import rows, until
+from tests.app.jobs.database import rows
 from tests.app.jobs.proxy import proxied
 from tests.service import ask, publish
+from tests.waiting import until
 
 #: Ends a connection that waits for a lock, as a crash or a failover of the database would.
 END = (

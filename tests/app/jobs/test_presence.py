@@ -12,6 +12,7 @@ from app.catalog.queue import queue_app
 from app.catalog.recovery import ATTEMPTS, INTERRUPTIONS, LOCK_CLASS, LOST_AFTER, STALLED_AFTER
 from app.jobs.lanes import PresentJobs
 from tests.app.jobs.database import rows
+from tests.waiting import until
 
 SLOW, LOST = STALLED_AFTER + 1, LOST_AFTER + 1
 STATES = "SELECT id, status::text, worker_id, attempts FROM procrastinate_jobs ORDER BY id"
@@ -29,8 +30,11 @@ def execute(database_url, statement, *parameters):
         return connection.execute(statement, parameters).fetchone()[0]
 
 
-def worker(database_url, seconds_ago=0.0):
-    """A worker that was last heard of so many seconds ago; its id."""
+def worker(database_url, seconds_ago=-60.0):
+    """A worker that was last heard of so many seconds ago; by default it stays heard of, however slow this machine is.
+
+    Returns its id.
+    """
     heard = "INSERT INTO procrastinate_workers (last_heartbeat) VALUES (now() - make_interval(secs => %s)) RETURNING id"
     return execute(database_url, heard, seconds_ago)
 
@@ -71,10 +75,8 @@ async def test_a_slow_worker_keeps_its_job_and_a_dead_one_does_not(database_url,
         assert [job.id for job in await presence.recover_jobs()] == [lost]
         assert rows(database_url, STATES) == [(kept, "doing", slow, 0), (lost, "todo", None, 0)]
         assert rows(database_url, WORKERS) == [(slow,)]
-    taken: list[int] = []
-    while not taken:  # the server needs a moment to see that the connection is closed
-        taken = [job.id for job in await presence.recover_jobs()]
-    assert taken == [kept]
+    taken = await until(presence.recover_jobs)  # the server needs a moment to see that the connection is closed
+    assert [job.id for job in taken] == [kept]
 
 
 async def test_a_worker_without_its_lock_that_was_just_heard_of_keeps_its_job(database_url, presence):

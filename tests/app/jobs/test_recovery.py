@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.app.jobs.database import jobs, rows, until
+from tests.app.jobs.database import jobs, rows
 from tests.app.jobs.heavy import ATTRIBUTES, heavy_entry
 from tests.running import line_with, process
 from tests.service import ask, publish
+from tests.waiting import PATIENCE, until
 
 
 def descendants(pid):
@@ -39,8 +40,8 @@ async def test_the_job_of_a_killed_worker_is_recovered_by_another(api, database_
         process("worker", database_url=database_url, log_level="INFO") as killed,
         process("worker", database_url=database_url, log_level="INFO") as rescuer,
     ):
-        line_with(killed.stderr, "worker started")
-        line_with(rescuer.stderr, "worker started")
+        line_with(killed, "worker started")
+        line_with(rescuer, "worker started")
         head = await publish(api, heavy_entry())
         asked = await ask(api, head["id"])
         await until(lambda: rows(database_url, BOTH_WORK))
@@ -50,11 +51,11 @@ async def test_the_job_of_a_killed_worker_is_recovered_by_another(api, database_
         assert killed.wait() == -signal.SIGKILL
         assert rows(database_url, "SELECT count(*) < %s FROM reference", ATTRIBUTES) == [(True,)]
         await until(lambda: not any(map(runs, children)))
-        assert '"task": "reference"' in line_with(rescuer.stderr, "job recovered")
+        assert '"task": "reference"' in line_with(rescuer, "job recovered")
         await until(lambda: rows(database_url, "SELECT 1 FROM advice WHERE status = 'succeeded'"))
         await until(lambda: not jobs(database_url))
         rescuer.terminate()
-        rescuer.communicate(timeout=30)
+        rescuer.communicate(timeout=PATIENCE)
     assert rescuer.returncode == 0
     assert rows(database_url, "SELECT count(*), bool_and(iterations > 0) FROM reference") == [(ATTRIBUTES, True)]
     answer = (await api.get(asked.headers["Location"])).json()

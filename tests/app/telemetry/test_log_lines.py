@@ -10,6 +10,7 @@ from structlog.testing import capture_logs
 from tests.app.telemetry.unmistakable import assert_unseen, unmistakable_entry
 from tests.running import serving
 from tests.service import ACCEPTED, Worker, ask, create_key, prefix_of, publish, running_app
+from tests.waiting import PATIENCE
 
 
 def lines(logged, event):
@@ -108,7 +109,7 @@ async def test_the_log_of_the_real_processes_is_json_and_says_nothing_either(dat
         published = client.post("/v1/entries", json=unmistakable_entry(), params=ACCEPTED)
         assert published.status_code == 201
         server.terminate()
-        logged = server.communicate(timeout=30)[1]
+        logged = server.communicate(timeout=PATIENCE)[1]
     requests = [json.loads(line) for line in logged.splitlines() if '"request"' in line]
     assert [line["route"] for line in requests if line["level"] == "info"] == ["/v1/entries"]
     assert_unseen(logged)
