@@ -157,7 +157,7 @@ def test_the_previous_version_works_before_while_and_after_the_database_is_migra
 def test_a_worker_ends_once_the_schema_does_not_fit_any_more(empty):
     migrated(empty)
     with process("worker", log_level="INFO", **of_service(empty)) as worker:
-        line_with(worker.stderr, "worker started")
+        line_with(worker, "worker started")
         with psycopg.connect(empty["owner_database_url"]) as owner:
             owner.execute("DELETE FROM compatible_revision")
         _, errors = worker.communicate(timeout=120)
