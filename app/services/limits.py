@@ -14,9 +14,6 @@ PAIRS = 50_000
 #: The most probabilities in all transition matrices of an entry; a matrix of 300 x 300 takes half a minute to fit.
 PROBABILITIES = 250_000
 
-#: The most pairs; any two of the same attributes are compared, to see whether the counts of one imply the other's.
-PAIR_TABLES = 50_000
-
 #: The most cells in all pair counts of an entry; they are loaded together, 8 bytes each, besides intermediate data.
 PAIR_CELLS = 10_000_000
 
@@ -41,10 +38,7 @@ def excess_probabilities(evidence: Sequence[AttributeEvidence]) -> Iterator[Faul
 
 
 def excess_pairs(entry: PublishedEntry) -> Iterator[Fault]:
-    """A fault if the entry has too many pairs, or too many cells in their counts."""
-    pairs = len(entry.pairs.keys() | entry.associations.keys())
-    if pairs > PAIR_TABLES:
-        yield Fault("/pairs", f"There are {pairs} pairs; at most {PAIR_TABLES} are accepted")
+    """A fault if the entry has too many cells in the counts of its pairs."""
     cells = sum(pair.joint.size for pair in entry.pairs.values())
     if cells > PAIR_CELLS:
         detail = f"The pair counts have {cells} cells; at most {PAIR_CELLS} are accepted. Leave out fine maskings"

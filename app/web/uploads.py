@@ -148,11 +148,11 @@ def parse_entry(body: bytes | str) -> object:
 
     Raises:
         NotJsonError: the body is not JSON.
-        ValidationError: it has more attributes than an entry may have, which take long to read.
+        ValidationError: it has more attributes or pairs than an entry may have, which take long to read.
     """
     try:
         members = _DECODER.decode(body)
-        refuse_too_many(getattr(members, "attributes", None))
+        refuse_too_many(getattr(members, "attributes", None), getattr(members, "pairs", None))
         return _read_object(members, depth=1)
     except ValidationError:
         raise

@@ -11,12 +11,13 @@ MILLION = b"[" + b",".join([b"{}"] * 10**6) + b"]"
 LEVELS = 100_000
 
 
-@pytest.mark.parametrize("body", [b'{"attributes": %b}', b'{"attributes": %b, "unknown": 0}'], ids=["an entry", "none"])
-def test_a_million_attributes_are_refused_for_their_number(body):
+@pytest.mark.parametrize("body", [b'{"%b": %b}', b'{"%b": %b, "unknown": 0}'], ids=["an entry", "none"])
+@pytest.mark.parametrize(("name", "most"), [(b"attributes", 20_000), (b"pairs", 50_000)])
+def test_a_million_attributes_or_pairs_are_refused_for_their_number(body, name, most):
     with pytest.raises(InvalidDocumentError) as refused:
-        read_publication(body % MILLION)
-    (fault,) = refused.value.faults  # not one for each attribute
-    assert (fault.pointer, fault.detail) == ("/attributes", "Has 1000000 items; at most 20000 are accepted")
+        read_publication(body % (name, MILLION))
+    (fault,) = refused.value.faults  # not one for each of them
+    assert (fault.pointer, fault.detail) == (f"/{name.decode()}", f"Has 1000000 items; at most {most} are accepted")
 
 
 @pytest.fixture(scope="module")

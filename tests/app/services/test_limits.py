@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from aegis_advisor.errors import NoConfigurationError, NoEvidenceError, OwnReferenceError, UnknownMeasureError
-from aegis_advisor.evidence import AttributeEvidence, Masking, PairAssociation, PairCounts
+from aegis_advisor.evidence import AttributeEvidence, Masking, PairCounts
 from aegis_advisor.measures import MEASURES
 from aegis_advisor.ranking import assess
 from aegis_advisor.reconstruction import reconstruct
@@ -22,7 +22,7 @@ from app.domain.advice import Problem, Status
 from app.domain.errors import InterruptedWorkError
 from app.domain.lanes import Lane
 from app.process.child import ChildProcess
-from app.services.limits import PAIR_CELLS, PAIR_TABLES, PAIRS, excess_pairs
+from app.services.limits import PAIR_CELLS, PAIRS, excess_pairs
 from app.web.bodies import SMALL_BODY
 from app.web.published import published_entry
 from app.web.uploads import read_publication_in
@@ -40,25 +40,16 @@ async def test_more_maskings_than_are_compared_are_refused(api):
     assert [fault["pointer"] for fault in answer.json()["errors"]] == ["/attributes"]
 
 
-def test_more_pair_counts_than_are_compared_or_loaded_are_refused():
-    def entry(pairs, told=None):
-        told = range(len(pairs)) if told is None else told
-        return replace(
-            published_entry(wire.EntryDocument.model_validate(example_entry()), {}),
-            pairs=dict(enumerate(pairs)),
-            associations=dict.fromkeys(told, PairAssociation((0, 1), ("a", "b"), 1.0, 2)),
-        )
+def test_more_pair_counts_than_are_loaded_are_refused():
+    def entry(*pairs):
+        document = published_entry(wire.EntryDocument.model_validate(example_entry()), {})
+        return replace(document, pairs=dict(enumerate(pairs)))
 
     small = PairCounts((0, 1), ("a", "b"), np.zeros((1, 1), dtype=np.int64))
     large = PairCounts((0, 1), ("a", "c"), np.broadcast_to(np.int64(0), (1, PAIR_CELLS)))
-    assert not list(excess_pairs(entry([small] * PAIR_TABLES))) + list(excess_pairs(entry([large])))
-    assert not list(excess_pairs(entry([], range(PAIR_TABLES))))
-    [fault] = excess_pairs(entry([small], range(1, PAIR_TABLES + 1)))
-    assert (fault.pointer, str(PAIR_TABLES + 1) in fault.detail) == ("/pairs", True)
-    for pairs, number in (([small] * (PAIR_TABLES + 1), PAIR_TABLES + 1), ([large, small], PAIR_CELLS + 1)):
-        [fault] = excess_pairs(entry(pairs))
-        assert fault.pointer == "/pairs"
-        assert str(number) in fault.detail
+    assert not list(excess_pairs(entry(large)))
+    [fault] = excess_pairs(entry(large, small))
+    assert (fault.pointer, str(PAIR_CELLS + 1) in fault.detail) == ("/pairs", True)
 
 
 async def test_a_table_that_no_worker_could_hold_is_refused(api):

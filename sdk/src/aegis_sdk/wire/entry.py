@@ -196,7 +196,7 @@ def read_entry(
     with _collector_paused():
         document = parse(body)
         if isinstance(document, dict):
-            refuse_too_many(document.get("attributes"))
+            refuse_too_many(document.get("attributes"), document.get("pairs"))
         refuse_repeated_members(body, document)
         model = publishable(document)
         return cast("dict[str, Any]", document), model

@@ -18,6 +18,7 @@ KEYWORD_LENGTH = 100
 VALUE_LENGTH = 1_000
 TENANTS = 1_000
 ATTRIBUTES = 20_000
+PAIRS = 50_000
 CONFIGURATIONS = 1_000_000
 ROWS = 10_000
 """The most rows of a ranking in an answer."""
@@ -35,7 +36,7 @@ def size_faults(entry: "EntryDocument") -> Iterator[Fault]:
     for name, most in texts.items():
         if len(getattr(entry, name)) > most:
             yield (name,), f"Has {len(getattr(entry, name))} characters; at most {most} are accepted"
-    lists = {"keywords": KEYWORDS, "attributes": ATTRIBUTES, "configurations": CONFIGURATIONS}
+    lists = {"keywords": KEYWORDS, "attributes": ATTRIBUTES, "pairs": PAIRS, "configurations": CONFIGURATIONS}
     for name, most in lists.items():
         if len(getattr(entry, name) or ()) > most:
             yield (name,), f"Has {len(getattr(entry, name))} items; at most {most} are accepted"
@@ -50,18 +51,25 @@ def size_faults(entry: "EntryDocument") -> Iterator[Fault]:
         yield from _attribute_faults(attribute, ("attributes", index))
 
 
-def refuse_too_many(attributes: object) -> None:
-    """Refuse an entry with too many attributes before any of them is looked at.
+def refuse_too_many(attributes: object, pairs: object) -> None:
+    """Refuse an entry with too many attributes or pairs before any of them is looked at.
 
     Args:
         attributes: what a document has there, which need not be a list.
+        pairs: the same.
 
     Raises:
         ValidationError: there are too many.
     """
-    if isinstance(attributes, list) and len(attributes) > ATTRIBUTES:
-        detail = f"Has {len(attributes)} items; at most {ATTRIBUTES} are accepted"
-        refuse("entry", [(("attributes",), detail)])
+    lists = (("attributes", attributes, ATTRIBUTES), ("pairs", pairs, PAIRS))
+    refuse(
+        "entry",
+        [
+            ((name,), f"Has {len(items)} items; at most {most} are accepted")
+            for name, items, most in lists
+            if isinstance(items, list) and len(items) > most
+        ],
+    )
 
 
 def _terms_faults(terms: dict[str, Any] | None) -> Iterator[Fault]:
