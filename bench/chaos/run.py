@@ -1,6 +1,7 @@
 """One run: faults under load, and what became of all that was acknowledged."""
 
 import math
+import signal
 import sys
 import time
 from collections import Counter, defaultdict
@@ -9,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
+from types import FrameType
 
 from bench.chaos.damage import Verdict
 from bench.chaos.faults import FAULTS, Fault
@@ -33,6 +35,7 @@ class Run:
         failed: what went wrong in the experiment itself, so that it says less than it should.
         left: processes that outlived their service.
         logged: by log, how often it has which error.
+        is_stopped: whether to make no further faults, and judge what was acknowledged until now.
     """
 
     recovered: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
@@ -42,6 +45,7 @@ class Run:
     failed: list[str] = field(default_factory=list)
     left: list[str] = field(default_factory=list)
     logged: dict[str, Counter[str]] = field(default_factory=dict)
+    is_stopped: bool = False
 
     @property
     def is_clean(self) -> bool:
@@ -66,7 +70,7 @@ def disturb(directory: Path, faults: int, rng: Random) -> Run:
         rng: draws them.
     """
     done = Run()
-    with done.trying("the service"), stage(directory) as running:
+    with _stopping(done), done.trying("the service"), stage(directory) as running:
         done.left = running.left
         put_under_load(running, faults, rng, done)
         print("judging what was acknowledged", file=sys.stderr)
@@ -75,6 +79,22 @@ def disturb(directory: Path, faults: int, rng: Random) -> Run:
         with done.trying(f"log {log}"):
             done.logged[str(log.relative_to(directory))] = errors_in(log)
     return done
+
+
+@contextmanager
+def _stopping(done: Run) -> Iterator[None]:
+    """Let the first SIGINT or SIGTERM end the faults only; the next one ends the run as usual."""
+
+    def stop(number: int, _: FrameType | None) -> None:
+        done.is_stopped = True
+        signal.signal(number, usual[signal.Signals(number)])
+
+    usual = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in usual.items():
+            signal.signal(number, handler)
 
 
 def put_under_load(running: Stage, faults: int, rng: Random, done: Run) -> None:
@@ -100,6 +120,9 @@ def put_under_load(running: Stage, faults: int, rng: Random, done: Run) -> None:
 def _make_faults(running: Stage, faults: int, rng: Random, done: Run) -> None:
     start = time.monotonic()
     for number in range(1, faults + 1):
+        if done.is_stopped:
+            print(f"stopped after {number - 1} of {faults} faults", file=sys.stderr)
+            return
         fault = _make_one(running, rng, done)
         done.recovered[fault.name].append(math.inf)  # unless it comes back
         done.recovered[fault.name][-1] = running.recovered()
