@@ -5,6 +5,9 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from urllib.parse import parse_qs, urlsplit
 
+#: Seconds in which what was accepted gets its transport.
+_CLOSED_AFTER = 0.05
+
 
 class Proxy:
     """Passes bytes between TCP connections on loopback and a server's socket."""
@@ -15,7 +18,7 @@ class Proxy:
         self._socket = f"{place['host'][0]}/.s.PGSQL.{place['port'][0]}"
         self._writers: list[asyncio.StreamWriter] = []
         self._passing: set[asyncio.Task[None] | None] = set()
-        self._is_hanging = False
+        self._is_hanging = self._is_cut = False
 
     async def start(self) -> str:
         """Begin; return the URL of the same database by this way."""
@@ -28,7 +31,7 @@ class Proxy:
         self._writers.append(writer)
         inner_reader, inner_writer = await asyncio.open_unix_connection(self._socket)
         self._writers.append(inner_writer)
-        if not self._server.is_serving():  # it was cut meanwhile
+        if self._is_cut:  # meanwhile
             inner_writer.transport.abort()
         await asyncio.gather(self._copy(reader, inner_writer), self._copy(inner_reader, writer))
 
@@ -45,13 +48,18 @@ class Proxy:
 
     def cut(self) -> None:
         """Break all connections, and accept no others."""
-        self._server.close()
+        self._is_cut, loop = True, asyncio.get_running_loop()
+        # asyncio leaks a connection that it has accepted if its server closes before that has a transport.
+        for listening in self._server.sockets:
+            loop.remove_reader(listening.fileno())
+        loop.call_later(_CLOSED_AFTER, self._server.close)
         for writer in self._writers:
             writer.transport.abort()
 
     async def end(self) -> None:
         """The same, and wait until all of them are closed."""
         self.cut()
+        await asyncio.sleep(2 * _CLOSED_AFTER)
         if self._passing:
             await asyncio.wait([task for task in self._passing if task is not None], timeout=10)
 
