@@ -148,9 +148,8 @@ async def running_state(settings: Settings, metrics: ApiMetrics) -> AsyncIterato
     database = Database(url, pool_size=settings.pool_size)
     announcements, queue, probe = Announcements(url), queue_app(url), Probe(url)
     tokens = token_reader(settings)
-    for read in (newest_revision, known_revisions):  # from files, so that no look at the database waits for that
-        await to_thread.run_sync(read)
     try:
+        await _read_revisions()
         async with database.transaction() as session:
             development_mode = await refuse_open_door(Factory(session, queue).keyring(), settings)
             signer = await _ready_log(Factory(session, queue).audit(), settings)
@@ -190,6 +189,12 @@ async def running_state(settings: Settings, metrics: ApiMetrics) -> AsyncIterato
     finally:
         await probe.close()
         await database.close()
+
+
+async def _read_revisions() -> None:
+    """Read them from their files, once, so that no look at the database waits for that."""
+    for read in (newest_revision, known_revisions):
+        await to_thread.run_sync(read)
 
 
 def _database_url(settings: Settings) -> str:

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
-from typing import Any
 
 import psycopg
 import structlog
@@ -64,8 +63,7 @@ class Announcements:
                 await asyncio.sleep(_PAUSE)
 
     async def _hear(self) -> None:
-        options: dict[str, Any] = dict(REACHABLE)
-        async with await psycopg.AsyncConnection.connect(self._url, autocommit=True, **options) as connection:
+        async with await psycopg.AsyncConnection.connect(self._url, autocommit=True, **REACHABLE) as connection:
             await connection.execute(sql.SQL("LISTEN {}").format(sql.Identifier(CHANNEL)))
             # Announcements before this point are lost, so every waiting request checks once.
             for attention in self._attentive:

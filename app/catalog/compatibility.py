@@ -5,7 +5,6 @@ versions work with it: a migration adds its own and keeps those before it, unles
 """
 
 from collections.abc import Collection
-from typing import Any
 
 import psycopg
 
@@ -42,9 +41,8 @@ def refuse_mismatch(url: str) -> None:
         SchemaMismatchError: it does not.
         DatabaseUnavailableError: the database cannot be reached.
     """
-    options: dict[str, Any] = dict(REACHABLE)
     try:
-        with psycopg.connect(url, **options) as connection:
+        with psycopg.connect(url, **REACHABLE) as connection:
             row = connection.execute(SCHEMA).fetchone()
     except (psycopg.errors.UndefinedTable, psycopg.errors.InsufficientPrivilege):  # neither made nor granted yet
         raise SchemaMismatchError(BEHIND) from None

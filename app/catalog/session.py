@@ -2,7 +2,7 @@
 
 import asyncio
 import select
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from typing import Any, cast
@@ -29,7 +29,7 @@ _log = structlog.get_logger(__name__)
 
 #: For every connection over TCP. A host that is cut off must not keep one for a quarter of an hour: the limit tells
 #: while something is sent, the other three while an answer is awaited. Other systems than Linux ignore the limit.
-REACHABLE = {
+REACHABLE: Mapping[str, Any] = {
     "connect_timeout": 5,
     "tcp_user_timeout": 10_000,
     "keepalives_idle": 5,
@@ -156,7 +156,7 @@ class Database:
     def __init__(self, url: str, *, pool_size: int = 10, can_lose_commits: bool = False) -> None:
         self._engine = create_async_engine(
             dialect_url(url),
-            connect_args=REACHABLE,
+            connect_args=dict(REACHABLE),
             pool_size=pool_size,
             max_overflow=0,
             # A logged error has its statement, but not the parameters, which may be counts or the hash of a key.

@@ -1,7 +1,7 @@
 """How large answers may be, and entries when they are published. Larger ones from before these limits stay readable."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from aegis_sdk.wire.faults import Fault, Location, refuse
@@ -30,16 +30,16 @@ DEPTH = 32
 """The most objects and lists around a value, in a member whose form the document decides."""
 
 
+_MOST = {"keywords": KEYWORDS, "attributes": ATTRIBUTES, "pairs": PAIRS, "configurations": CONFIGURATIONS}
+
+
 def size_faults(entry: "EntryDocument") -> Iterator[Fault]:
     """What of an entry is too long or too many."""
     texts = {"title": TITLE_LENGTH, "license": TITLE_LENGTH, "description": DESCRIPTION_LENGTH}
     for name, most in texts.items():
         if len(getattr(entry, name)) > most:
             yield (name,), f"Has {len(getattr(entry, name))} characters; at most {most} are accepted"
-    lists = {"keywords": KEYWORDS, "attributes": ATTRIBUTES, "pairs": PAIRS, "configurations": CONFIGURATIONS}
-    for name, most in lists.items():
-        if len(getattr(entry, name) or ()) > most:
-            yield (name,), f"Has {len(getattr(entry, name))} items; at most {most} are accepted"
+    yield from _too_many({name: getattr(entry, name) for name in _MOST})
     if entry.configuration_table is not None and len(entry.configuration_table.ids) > CONFIGURATIONS:
         given = len(entry.configuration_table.ids)
         yield ("configuration_table", "ids"), f"Has {given} items; at most {CONFIGURATIONS} are accepted"
@@ -61,15 +61,13 @@ def refuse_too_many(attributes: object, pairs: object) -> None:
     Raises:
         ValidationError: there are too many.
     """
-    lists = (("attributes", attributes, ATTRIBUTES), ("pairs", pairs, PAIRS))
-    refuse(
-        "entry",
-        [
-            ((name,), f"Has {len(items)} items; at most {most} are accepted")
-            for name, items, most in lists
-            if isinstance(items, list) and len(items) > most
-        ],
-    )
+    refuse("entry", _too_many({"attributes": attributes, "pairs": pairs}))
+
+
+def _too_many(members: Mapping[str, object]) -> Iterator[Fault]:
+    for name, items in members.items():
+        if isinstance(items, list) and len(items) > _MOST[name]:
+            yield (name,), f"Has {len(items)} items; at most {_MOST[name]} are accepted"
 
 
 def _terms_faults(terms: dict[str, Any] | None) -> Iterator[Fault]:
