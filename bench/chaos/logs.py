@@ -41,6 +41,11 @@ def is_expected(error: str) -> bool:
     return bool(_EXPECTED.search(error))
 
 
+def is_defect(error: str) -> bool:
+    """Whether the service has answered with its own failure (500), which no fault excuses."""
+    return "unexpected error" in error
+
+
 def _record(line: str) -> _Line:
     try:
         record = json.loads(line)

@@ -60,7 +60,7 @@ def _show_rest(done: Run) -> None:
     print(f"\n{', '.join(f'{len(kind):,} {name}' for name, kind in kinds.items())}", end="; ")
     print(f"audit log {'broken' if verdict.broken else 'in order'}; processes left behind: {len(done.left)}")
     problems = {"failed": [*done.failed, *verdict.unjudged], "left": done.left, "refused": done.refused}
-    problems["broken"] = verdict.broken
+    problems |= {"broken": verdict.broken, "defects": done.defects}
     problems["damaged"] = [f"{one.id}: {one.words}" for damages in _damages(done) for one in damages]
     for name, lines in problems.items():
         if lines:

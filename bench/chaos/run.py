@@ -15,7 +15,7 @@ from types import FrameType
 from bench.chaos.damage import Verdict
 from bench.chaos.faults import FAULTS, Fault
 from bench.chaos.load import Client, Notes
-from bench.chaos.logs import errors_in
+from bench.chaos.logs import errors_in, is_defect
 from bench.chaos.stage import Stage, stage
 from bench.chaos.verdict import judge
 
@@ -50,7 +50,12 @@ class Run:
     @property
     def is_clean(self) -> bool:
         """Whether nothing went wrong."""
-        return self.verdict.is_clean and not (self.refused or self.failed or self.left)
+        return self.verdict.is_clean and not (self.refused or self.failed or self.left or self.defects)
+
+    @property
+    def defects(self) -> list[str]:
+        """The errors of the logs that no fault excuses."""
+        return [error for happened in self.logged.values() for error in happened if is_defect(error)]
 
     @contextmanager
     def trying(self, what: str) -> Iterator[None]:
