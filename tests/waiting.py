@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-#: Seconds.
+#: Seconds that a test waits at most, and seconds between two looks.
 PATIENCE = 300.0
 PAUSE = 0.02
 
