@@ -17,7 +17,7 @@ from app.catalog.roles import DatabaseUrls
 from app.catalog.session import Database
 from app.process.embedded import EmbeddedPostgres
 from tests.browser.summary import summary
-from tests.calibration import calibration_seconds
+from tests.layers import Budgets
 from tests.postgres import OWNER, SERVICE, LentDatabase, as_role, create_database, drop_database, throwaway_postgres
 from tests.service import AUDIT_KEY, Worker, running_app
 from tests.stores import s3_environment, s3_server
@@ -42,23 +42,22 @@ settings.register_profile(
 settings.load_profile("short")  # `--hypothesis-profile` loads another one later
 
 
-def pytest_configure() -> None:
-    """Let the processes that tests start be interrupted, even if the tests themselves cannot be (`nohup`).
+def pytest_configure(config: pytest.Config) -> None:
+    """Show what the layers take, and let the processes that tests start be interrupted (also under `nohup`).
 
     A process inherits the signals that its parent ignores, but not its parent's handlers.
     """
+    if not hasattr(config, "workerinput"):  # here the results of all workers arrive
+        config.pluginmanager.register(Budgets(config))
     for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, lambda *_: None)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print the seconds of a fixed piece of work, so that the run's time can be compared between machines, and what
-    there is to say of browser tests.
-    """
+    """Print what there is to say of browser tests."""
     for line in summary(terminalreporter.stats):
         terminalreporter.write_line(line)
-    terminalreporter.write_line(f"{os.cpu_count()} cores; calibration: {calibration_seconds():.2f} s")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
