@@ -98,16 +98,14 @@ def test_what_is_deleted_is_gone_and_its_name_free(client, entry):
     assert client.publish(entry).id != head.id
 
 
-@pytest.mark.parametrize(
-    ("measure", "utility"), [("mutual_information", "0.4176"), ("chi_square", "58.63"), ("g3", "0.5900")]
-)
-def test_advice_gives_the_papers_numbers(client, entry, measure, utility):
+def test_advice_gives_the_papers_numbers(client, entry):
     head = client.publish(entry)
-    advice = client.advise(head.id, measure)
-    assert (advice.status, advice.configuration, advice.ranking_basis) == ("succeeded", "c01", "exact")
-    digits = len(utility.partition(".")[2])
-    assert f"{advice.attributes[0].maskings['age-2'].utility:.{digits}f}" == utility
-    assert client.advice(advice.id) == advice
+    for measure, utility in (("mutual_information", "0.4176"), ("chi_square", "58.63"), ("g3", "0.5900")):
+        advice = client.advise(head.id, measure)
+        assert (advice.status, advice.configuration, advice.ranking_basis) == ("succeeded", "c01", "exact")
+        digits = len(utility.partition(".")[2])
+        assert f"{advice.attributes[0].maskings['age-2'].utility:.{digits}f}" == utility
+        assert client.advice(advice.id) == advice
 
 
 def test_a_question_with_everything(client, entry):
