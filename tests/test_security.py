@@ -129,6 +129,7 @@ def bill(path: Path) -> dict[str, Any]:
     return {canonicalize_name(one["name"]): one for one in document["components"]}
 
 
+@pytest.mark.long  # it reads the texts of all licences
 def test_a_bill_of_materials_has_every_library_as_it_is_pinned_with_its_licence(tmp_path):
     file = tmp_path / "bill.json"
     told = ["--gather-license-texts", "--no-validate", "--output-format", "JSON", "--output-file", str(file)]

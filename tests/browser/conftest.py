@@ -8,9 +8,10 @@ from playwright.async_api import Browser
 
 from app.process.embedded import EmbeddedPostgres
 from tests.browser.chromium import chromium_path, running_browser
-from tests.browser.services import RunningService, all_keys, own_database, serving
+from tests.browser.services import RunningService, all_keys
 from tests.browser.summary import MISSING
 from tests.browser.visits import Visit, visiting
+from tests.in_thread import own_database, serving
 from tests.service import AUDIT_KEY
 
 NewVisit = Callable[..., Awaitable[Visit]]

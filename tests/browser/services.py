@@ -1,29 +1,16 @@
-"""The service as `aegis-server serve` runs it, an API and a worker, on a database of its own."""
+"""A running service, and keys of everybody who uses it."""
 
-import signal
-import sys
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
-from tempfile import TemporaryDirectory
-from uuid import uuid4
 
 import httpx
 
 from app.domain.callers import DEFAULT_TENANT
-from app.process.bound import bound_command
-from app.process.embedded import EmbeddedPostgres
-from tests.postgres import SERVICE, as_role, create_database, drop_database
-from tests.running import COMMAND, Running, address, environment
 from tests.service import Worker, create_key
 
 TENANTS = ("clinic", "lab")
 ROLES = ("provider", "consumer", "reviewer", "administrator")
 OPERATOR = (DEFAULT_TENANT, "operator")
-
-#: As `serve` has it.
-ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
 
 @dataclass(frozen=True)
@@ -49,43 +36,6 @@ class RunningService:
         """Run the jobs that wait, as a worker does; for a service without one."""
         async with Worker.on(self.database_url) as worker:
             await worker.run()
-
-
-@contextmanager
-def own_database(postgres: EmbeddedPostgres, template: str) -> Iterator[str]:
-    """A migrated database as the service uses it, for the block."""
-    name = f"browser_{uuid4().hex}"
-    try:
-        yield as_role(create_database(postgres.url, name, template=template), SERVICE)
-    finally:
-        drop_database(postgres.url, name)
-
-
-@contextmanager
-def serving(database_url: str, *, worker: bool = True, **settings: str) -> Iterator[str]:
-    """Run the API and a worker as `serve` starts them, and yield the API's address.
-
-    They end with this process, even if that is killed.
-    """
-    settings = {"database_url": database_url, "port": "0", "log_level": "WARNING"} | settings
-    with ExitStack() as running:
-        api = running.enter_context(_started("api", settings))
-        if worker:
-            running.enter_context(_started("worker", settings))  # it becomes ready while the first pages are read
-        yield address(api)
-
-
-@contextmanager
-def _started(command: str, settings: Mapping[str, str]) -> Iterator[Running]:
-    """Run an operator's command; what it logs goes where pytest keeps what a test prints."""
-    bound = bound_command([*COMMAND, command], on_parent_death=signal.SIGKILL)
-    environ = environment(**settings) | ONE_THREAD
-    with TemporaryDirectory() as folder, Running(bound, Path(folder), env=environ) as started:
-        try:
-            yield started
-        finally:
-            started.kill()
-            sys.stderr.write(started.whole_log())
 
 
 async def all_keys(database_url: str) -> dict[tuple[str, str], str]:

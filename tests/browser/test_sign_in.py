@@ -7,7 +7,8 @@ import pytest
 from tests.browser.accessibility import assert_accessible
 from tests.browser.keyboard import activate, tab_to
 from tests.browser.looks import assert_usable
-from tests.browser.services import RunningService, own_database, serving
+from tests.browser.services import RunningService
+from tests.in_thread import own_database, serving
 from tests.issuer import running_issuer
 
 PROVIDER = ("clinic", "provider")

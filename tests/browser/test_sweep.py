@@ -16,9 +16,10 @@ from app.domain.advice import Problem
 from app.factory import Factory
 from app.services.advice_input import RecentInputs
 from tests.browser.looks import assert_usable
-from tests.browser.services import RunningService, own_database, serving
+from tests.browser.services import RunningService
 from tests.browser.states import NOTHING, STATES
 from tests.browser.world import HOSTILE, survey, world_of
+from tests.in_thread import own_database, serving
 from tests.service import ACCEPTED
 
 #: What is no page of its own: parts of pages, files, and steps on the way to one.

@@ -1,11 +1,5 @@
-import os
 import random
-import signal
-import subprocess
-import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
 from uuid import uuid4
 
 import pytest
@@ -14,7 +8,8 @@ from aegis_provider import load_plan, prepare_entry
 from aegis_provider.handover import Task
 from aegis_sdk import Client
 from app.process.embedded import EmbeddedPostgres
-from tests.postgres import SERVICE, as_role, create_database
+from tests.in_thread import own_database, serving
+from tests.service import AUDIT_KEY
 
 PLAN = """label: ill
 quasi_identifiers: [age, town]
@@ -30,32 +25,15 @@ privacy:
 """
 
 
-@contextmanager
-def service(database_url: str, **environment: str) -> Iterator[str]:
-    """The address of a service that was started as an operator would, with one worker."""
-    command = [sys.executable, "-m", "app.cli", "serve", "--port", "0"]
-    environment = os.environ | {"AEGIS_DATABASE_URL": database_url} | environment
-    running = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
-    try:
-        yield next(line for line in running.stdout if line.startswith("Aegis listens on ")).split()[-1]
-    finally:
-        running.send_signal(signal.SIGTERM)
-        assert running.wait(20) == 0
-        running.stdout.close()
-
-
 @pytest.fixture(scope="session")
-def url(postgres: EmbeddedPostgres, migrated: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def url(postgres: EmbeddedPostgres, migrated: str) -> Iterator[str]:
     """A shared service in development mode; each test publishes under its own names.
 
     It runs as in production: with a role that does not own its database, and with a key that signs.
     """
-    owner_url = create_database(postgres.url, f"contract_{uuid4().hex}", template=migrated)
-    key_file = str(tmp_path_factory.mktemp("audit") / "audit-key.pem")
-    settings = {"AEGIS_OWNER_DATABASE_URL": owner_url, "AEGIS_AUDIT_KEY_FILE": key_file}
-    settings |= {"AEGIS_LINKS_ALLOW_PRIVATE": "true"}  # delivered files are on this machine
-    with service(as_role(owner_url, SERVICE), **settings) as address:
-        yield address
+    allowed = {"links_allow_private": "true"}  # delivered files are on this machine
+    with own_database(postgres, migrated) as database_url, serving(database_url, audit_key=AUDIT_KEY, **allowed) as url:
+        yield url
 
 
 @pytest.fixture
@@ -64,16 +42,11 @@ def client(url: str) -> Iterator[Client]:
         yield found
 
 
-@pytest.fixture(scope="session")
-def aegis(url):
-    """Run the command against the service and return its exit code, output and error lines."""
-
-    def run(*arguments: str | Path) -> tuple[int, str, str]:
-        command = [sys.executable, "-m", "aegis_sdk.cli", *map(str, arguments)]
-        done = subprocess.run(command, env=os.environ | {"AEGIS_URL": url}, capture_output=True, text=True, check=False)
-        return done.returncode, done.stdout, done.stderr
-
-    return run
+@pytest.fixture
+def aegis(aegis, url, monkeypatch):
+    """Run the command against the service, in this process, and return its exit code, output and error lines."""
+    monkeypatch.setenv("AEGIS_URL", url)
+    return aegis
 
 
 @pytest.fixture(scope="session")

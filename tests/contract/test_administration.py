@@ -10,7 +10,7 @@ import pytest
 
 from aegis_sdk import Client, ForbiddenError, KeyExpiresWarning, NotFoundError, PreconditionFailedError
 from aegis_sdk.wire import EXAMPLE_ENTRY
-from tests.running import address, process
+from tests.in_thread import serving
 from tests.service import create_key
 
 
@@ -19,8 +19,8 @@ def administrator(database_url):
     """The client of a new tenant's administrator."""
     header = asyncio.run(create_key(database_url, "hospital", "administrator"))
     with (
-        process("api", port="0", database_url=database_url) as server,
-        Client(address(server), header["Authorization"].split()[1]) as client,
+        serving(database_url, worker=False) as address,
+        Client(address, header["Authorization"].split()[1]) as client,
     ):
         yield client
 

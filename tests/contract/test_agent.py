@@ -92,19 +92,19 @@ def test_it_approves_by_its_rules_and_delivers(aegis, client, ask, policy, store
     assert aegis(*arguments) == (0, "", "")
 
 
-@pytest.mark.parametrize(
-    "rule",
-    [
-        "{tenants: [other], require: {k: 20}}",
-        "{tenants: any, purpose: [advertising], require: {k: 20}}",
-        "{tenants: any, require: {k: 500}}",
-        "{tenants: any, require: {t: 0.1}}",
-        "{tenants: any, require: {}, per_month: 0}",
-    ],
-)
-def test_what_no_rule_allows_waits_for_a_person(client, ask, policy, tmp_path, rule):
+RULES_OF_OTHERS = [
+    "{tenants: [other], require: {k: 20}}",
+    "{tenants: any, purpose: [advertising], require: {k: 20}}",
+    "{tenants: any, require: {k: 500}}",
+    "{tenants: any, require: {t: 0.1}}",
+    "{tenants: any, require: {}, per_month: 0}",
+]
+
+
+def test_what_no_rule_allows_waits_for_a_person(client, ask, policy, tmp_path):
     request_id = ask()
-    assert list(Agent(client, load_policy(policy(rule)), tmp_path / "work").round()) == []
+    for rule in RULES_OF_OTHERS:
+        assert list(Agent(client, load_policy(policy(rule)), tmp_path / "work").round()) == [], rule
     assert client.requests.get(request_id).state == "advised"
 
 
@@ -211,24 +211,24 @@ def test_a_killed_agents_work_is_taken_over(client, url, head, ask, policy, stor
 USUAL = "to: s3://b/c\nentries: {a: {table: t.csv, plan: plan.yaml}}\n"
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("to: s3://b/c\nentries: {}\n", "entries: name at least one entry"),
-        (USUAL.replace("to: s3://b/c\n", ""), "`to` is missing"),
-        (USUAL.replace("s3://b/c", "shared"), "by `link`"),
-        (USUAL.replace("plan.yaml", "none.yaml"), "none.yaml"),
-        (USUAL + "approve: [{tenants: any}]\n", "approve.0: `require` is missing"),
-        (USUAL + "approve: [{require: {}}]\n", "approve.0: `tenants` is missing"),
-        (USUAL + "approve: [{tenants: any, require: {kk: 1}}]\n", "unknown key 'kk'"),
-        (USUAL + "approve: [{tenants: any, require: }]\n", "approve.0.require: say how private the table must be"),
-        (USUAL + "approve: [{tenants: any, require: {k: -5}}]\n", "approve.0.require.k: "),
-        (USUAL.replace("s3://b/c", "http://xn--a.com"), "is no address"),
-        (USUAL.replace("s3://b/c", "http://[::1"), "is no address"),
-    ],
-)
-def test_a_policy_that_is_no_policy_is_refused_with_its_place(people, tmp_path, text, said):
+NO_POLICIES = [
+    ("to: s3://b/c\nentries: {}\n", "entries: name at least one entry"),
+    (USUAL.replace("to: s3://b/c\n", ""), "`to` is missing"),
+    (USUAL.replace("s3://b/c", "shared"), "by `link`"),
+    (USUAL.replace("plan.yaml", "none.yaml"), "none.yaml"),
+    (USUAL + "approve: [{tenants: any}]\n", "approve.0: `require` is missing"),
+    (USUAL + "approve: [{require: {}}]\n", "approve.0: `tenants` is missing"),
+    (USUAL + "approve: [{tenants: any, require: {kk: 1}}]\n", "unknown key 'kk'"),
+    (USUAL + "approve: [{tenants: any, require: }]\n", "approve.0.require: say how private the table must be"),
+    (USUAL + "approve: [{tenants: any, require: {k: -5}}]\n", "approve.0.require.k: "),
+    (USUAL.replace("s3://b/c", "http://xn--a.com"), "is no address"),
+    (USUAL.replace("s3://b/c", "http://[::1"), "is no address"),
+]
+
+
+def test_a_policy_that_is_no_policy_is_refused_with_its_place(people, tmp_path):
     (tmp_path / "plan.yaml").write_text((people / "plan.yaml").read_text())
-    (tmp_path / "policy.yaml").write_text(text)
-    with pytest.raises(AegisError, match=said):
-        load_policy(tmp_path / "policy.yaml")
+    for text, said in NO_POLICIES:
+        (tmp_path / "policy.yaml").write_text(text)
+        with pytest.raises(AegisError, match=said):
+            load_policy(tmp_path / "policy.yaml")

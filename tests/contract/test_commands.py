@@ -48,15 +48,12 @@ def test_a_changed_entry_needs_to_be_meant(aegis, tmp_path):
     assert aegis("publish", entry, "--update") == (0, f"{entry_id}\n", "")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "told"),
-    [
+def test_bad_input_is_one_line_and_code_2(aegis):
+    for arguments, told in (
         (("advise", uuid4(), "--measure", "g3"), "no entry"),
         (("publish", "no-such-file.json"), "no-such-file.json"),
         (("advise", uuid4(), "--measure", "g3", "--require", "k"), "NAME=NUMBER"),
-    ],
-)
-def test_bad_input_is_one_line_and_code_2(aegis, arguments, told):
-    code, output, complaint = aegis(*arguments)
-    assert (code, output, complaint.count("\n")) == (2, "", 1)
-    assert told in complaint
+    ):
+        code, output, complaint = aegis(*arguments)
+        assert (code, output, complaint.count("\n")) == (2, "", 1)
+        assert told in complaint

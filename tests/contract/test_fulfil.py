@@ -94,24 +94,24 @@ def test_only_one_program_fulfils_it(task, client, tmp_path):
     assert delivery.url.startswith(f"https://shared.example/{task.request_id}-{delivery.sha256}.csv")
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "said"),
-    [
-        ("width: 20", "width: 10", "masking 'tens' of 'age' is not the one that was published"),
-        ("tens: {age: tens, town: hidden}", "tens: {age: whole, town: hidden}", "by 'whole', but 'tens' was published"),
-        ("  tens: {age: tens, town: hidden}\n", "", "no configuration 'tens'"),
-        ("label: ill", "label: sick", "its label is 'sick'"),
-    ],
-)
-def test_another_plan_is_refused_before_any_work(task, people, tmp_path, before, after, said):
-    other = PLAN.replace(before, after)
-    if "tens:" not in other.partition("configurations:")[2].partition("privacy:")[0]:
-        other = other.replace("  tens: {k: 20}\n", "")
-    (tmp_path / "other.yaml").write_text(other)
-    changed = Task(task.service, task.request_id, task.table, load_plan(tmp_path / "other.yaml"))
-    with pytest.raises(PlanError, match=said):
-        fulfil(changed, storage_at(str(tmp_path), "https://shared.example"), tmp_path / "work")
-    assert not (tmp_path / "work").exists()
+OTHER_PLANS = [
+    ("width: 20", "width: 10", "masking 'tens' of 'age' is not the one that was published"),
+    ("tens: {age: tens, town: hidden}", "tens: {age: whole, town: hidden}", "by 'whole', but 'tens' was published"),
+    ("  tens: {age: tens, town: hidden}\n", "", "no configuration 'tens'"),
+    ("label: ill", "label: sick", "its label is 'sick'"),
+]
+
+
+def test_another_plan_is_refused_before_any_work(task, people, tmp_path):
+    for before, after, said in OTHER_PLANS:
+        other = PLAN.replace(before, after)
+        if "tens:" not in other.partition("configurations:")[2].partition("privacy:")[0]:
+            other = other.replace("  tens: {k: 20}\n", "")
+        (tmp_path / "other.yaml").write_text(other)
+        changed = Task(task.service, task.request_id, task.table, load_plan(tmp_path / "other.yaml"))
+        with pytest.raises(PlanError, match=said):
+            fulfil(changed, storage_at(str(tmp_path), "https://shared.example"), tmp_path / "work")
+        assert not (tmp_path / "work").exists()
     assert (people / "plan.yaml").read_text() == PLAN
 
 

@@ -16,8 +16,7 @@ from aegis_provider.workflow import release
 from aegis_sdk import Client
 from aegis_sdk.cli import main
 from aegis_sdk.wire import EXAMPLE_ENTRY
-from tests.contract.conftest import service
-from tests.postgres import create_database
+from tests.in_thread import own_database, serving
 from tests.service import create_key
 
 HOURS = 3600.0 * 24
@@ -47,12 +46,11 @@ def people(tmp_path_factory):
 @pytest.fixture(scope="module")
 def keyed(postgres, migrated):
     """A service with keys and a policy: its address, and the key of each role."""
-    database_url = create_database(postgres.url, f"release_{uuid4().hex}", template=migrated)
-    headers = {role: anyio.run(create_key, database_url, "acme", role) for role in ("provider", "consumer")}
-    keys = {role: header["Authorization"].removeprefix("Bearer ") for role, header in headers.items()}
-    policy = {"AEGIS_REQUIRE_PRIVACY": "k=10,l=2", "AEGIS_MIN_CELL": "5", "AEGIS_WORKERS": "0"}
-    with service(database_url, **policy) as address:
-        yield address, keys
+    with own_database(postgres, migrated) as database_url:
+        headers = {role: anyio.run(create_key, database_url, "acme", role) for role in ("provider", "consumer")}
+        keys = {role: header["Authorization"].removeprefix("Bearer ") for role, header in headers.items()}
+        with serving(database_url, worker=False, require_privacy="k=10,l=2", min_cell="5") as address:
+            yield address, keys
 
 
 @pytest.mark.long

@@ -36,22 +36,21 @@ def test_what_is_offered_is_shown(aegis, named):
     assert ([each["id"] for each in listed["items"]], listed["more"]) == ([entry_id], False)
 
 
-@pytest.mark.parametrize(
-    "wanted",
-    [
-        ["no such word"],
-        ["study of", "of study"],
-        ["--attribute", "height"],
-        ["--attribute", "age", "--attribute", "height"],
-        ["--license", "CC0"],
-        ["--require", "k=51"],
-        ["--require", "t=0.2"],
-        ["--require", "k=50", "--require", "t=0.3"],  # each of another configuration
-    ],
-    ids=" ".join,
-)
-def test_what_is_not_offered_is_not_shown(aegis, named, wanted):
-    assert aegis("search", named[0], *wanted) == (0, "no entries\n", "")
+NOT_OFFERED = [
+    ["no such word"],
+    ["study of", "of study"],
+    ["--attribute", "height"],
+    ["--attribute", "age", "--attribute", "height"],
+    ["--license", "CC0"],
+    ["--require", "k=51"],
+    ["--require", "t=0.2"],
+    ["--require", "k=50", "--require", "t=0.3"],  # each of another configuration
+]
+
+
+def test_what_is_not_offered_is_not_shown(aegis, named):
+    shown = [wanted for wanted in NOT_OFFERED if aegis("search", named[0], *wanted) != (0, "no entries\n", "")]
+    assert shown == []
 
 
 def test_an_unknown_criterion_is_said(aegis):

@@ -1,18 +1,15 @@
 """Small counts and required privacy from end to end: services with and without keys, asked by `aegis`."""
 
 import json
-import os
-import subprocess
-import sys
-from functools import partial
 from uuid import uuid4
 
+import anyio
 import pytest
 
 from aegis_sdk import Client, InvalidError
 from aegis_sdk.wire import EXAMPLE_ENTRY
-from tests.contract.conftest import service
-from tests.postgres import create_database
+from tests.in_thread import serving
+from tests.service import create_key
 
 
 @pytest.fixture
@@ -23,21 +20,14 @@ def entry(tmp_path):
     return path
 
 
-def ran(program, *arguments, **environment):
-    """Run a command and return its exit code, output and error lines."""
-    command = [sys.executable, "-m", program, *map(str, arguments)]
-    done = subprocess.run(command, env=os.environ | environment, capture_output=True, text=True, check=False)
-    return done.returncode, done.stdout, done.stderr
-
-
 @pytest.fixture
-def keyed(postgres, migrated):
-    """Run `aegis` against a service with keys that requires k, as a provider; and that provider's client."""
-    database_url = create_database(postgres.url, f"small_{uuid4().hex}", template=migrated)
-    created = ("keys", "create", "--tenant", "acme", "--role", "provider")
-    key = ran("app.cli", *created, AEGIS_DATABASE_URL=database_url)[1].strip()
-    with service(database_url, AEGIS_REQUIRE_PRIVACY="k=5", AEGIS_MIN_K="3") as address, Client(address, key) as client:
-        yield partial(ran, "aegis_sdk.cli", AEGIS_URL=address, AEGIS_API_KEY=key), client
+def keyed(aegis, database_url, monkeypatch):
+    """Let `aegis` ask a service with keys that requires k, as a provider; and that provider's client."""
+    key = anyio.run(create_key, database_url, "acme", "provider")["Authorization"].removeprefix("Bearer ")
+    monkeypatch.setenv("AEGIS_API_KEY", key)
+    with serving(database_url, require_privacy="k=5", min_k="3") as address, Client(address, key) as client:
+        monkeypatch.setenv("AEGIS_URL", address)
+        yield aegis, client
 
 
 @pytest.mark.long

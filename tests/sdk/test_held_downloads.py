@@ -52,15 +52,15 @@ def sending(answers):
     thread.join(5)
 
 
-def given_up(answers, part, begun=b""):
+def given_up(answers, part, begun=b"", begin=0.2):
     """How often a link was asked until it was given up, and why."""
     part.write_bytes(begun)
     told = {"configuration": "c", "records": 1, "delivered_at": datetime(2026, 1, 1, tzinfo=UTC)}
     file = {"size": len(CONTENT), "sha256": sha256(CONTENT).hexdigest(), "media_type": "text/csv"}
     with sending(answers) as (url, asked):
         delivery = Delivery.model_validate(told | file | {"url": url})
-        links = Links(allow_private=True, connect=1.0, read=5.0, begin=0.2)
-        patience = Patience(attempts=3, window=0.2)
+        links = Links(allow_private=True, connect=1.0, read=5.0, begin=begin)
+        patience = Patience(attempts=3, window=begin)
         begun_at = monotonic()
         with pytest.raises(DownloadError) as refused:
             Download(delivery, part, links, patience, pause=lambda _: None).run()
@@ -68,20 +68,19 @@ def given_up(answers, part, begun=b""):
     return len(asked), str(refused.value)
 
 
-@pytest.mark.parametrize(
-    ("first", "dripped"),
-    [
-        (b"HTTP/1.1 200 OK\r\nX: ", b"x"),
-        (b"", b"HTTP/1.1 103 Early Hints\r\n\r\n"),
-        (CHUNKED + b"5;", b"e"),
-        (CHUNKED + b"1\r\nx\r\n1;", b"e"),
-    ],
-    ids=["headers", "early hints", "chunk extension", "chunk extension after a chunk"],
-)
-def test_a_server_that_drips_what_is_no_file_is_given_up(tmp_path, first, dripped):
-    asked, why = given_up(repeat((first, dripped)), tmp_path / "t.part")
-    assert asked == 3
-    assert "it does not answer in time" in why
+DRIPPED = {
+    "headers": (b"HTTP/1.1 200 OK\r\nX: ", b"x"),
+    "early hints": (b"", b"HTTP/1.1 103 Early Hints\r\n\r\n"),
+    "chunk extension": (CHUNKED + b"5;", b"e"),
+    "chunk extension after a chunk": (CHUNKED + b"1\r\nx\r\n1;", b"e"),
+}
+
+
+def test_a_server_that_drips_what_is_no_file_is_given_up(tmp_path):
+    told = {name: given_up(repeat(drips), tmp_path / name, begin=0.05) for name, drips in DRIPPED.items()}
+    assert {name: (asked, "it does not answer in time" in why) for name, (asked, why) in told.items()} == dict.fromkeys(
+        DRIPPED, (3, True)
+    )
 
 
 @pytest.mark.parametrize("then", [UNSATISFIABLE, partial("bytes 7-15/200000"), partial("nothing")])

@@ -62,11 +62,11 @@ def test_a_receipt_is_what_the_service_has_signed_in_any_form(form):
     assert (claims.state, claims.file_sha256, claims.audit.sequence) == ("approved", SHA, 1)
 
 
-@pytest.mark.parametrize("member", sorted(CLAIMS))
-def test_a_changed_receipt_is_found(member):
+def test_a_changed_receipt_is_found():
     header, _, signature = RECEIPT_TEXT.split(".")
-    claims = CLAIMS | {member: "other"}
-    assert "the signature is wrong" in fault(f"{header}.{encoded(json.dumps(claims).encode())}.{signature}")
+    for member in CLAIMS:
+        claims = CLAIMS | {member: "other"}
+        assert "the signature is wrong" in fault(f"{header}.{encoded(json.dumps(claims).encode())}.{signature}"), member
 
 
 def test_any_other_byte_is_found():
@@ -75,35 +75,34 @@ def test_any_other_byte_is_found():
         fault(RECEIPT_TEXT[:place] + other + RECEIPT_TEXT[place + 1 :])
 
 
-@pytest.mark.parametrize(
-    ("receipt", "told"),
-    [
-        (Service(3).signed(), "signed by a key that is not among the given ones"),
-        (Service(3).signed(kid=SERVICE.key.kid), "the signature is wrong"),
-        (SERVICE.signed(kind=HEAD), "no aegis-receipt"),
-        (SERVICE.signed(alg="none"), "no aegis-receipt that is signed by EdDSA"),
-        (SERVICE.signed(alg="HS256"), "no aegis-receipt that is signed by EdDSA"),
-        (SERVICE.signed(crit=["exp"]), "no aegis-receipt"),
-        (SERVICE.signed(CLAIMS | {"signed_at": "2020-01-01T00:00:00Z"}), "signed on 2020-01-01, when its key was not"),
-        (SERVICE.signed(CLAIMS | {"signed_at": "soon"}), "does not say when"),
-        (SERVICE.signed(CLAIMS | {"signed_at": "2026-03-01T12:00:00"}), "does not say when"),
-        (SERVICE.signed({"signed_at": CLAIMS["signed_at"]}), "cannot be understood"),
-        (SERVICE.signed([1]), "no JSON object"),
-        ("", "no JSON Web Signature"),
-        ("a.b", "no JSON Web Signature"),
-        ("a.b.c", "no JSON object"),
-        (RECEIPT_TEXT + "=", "the signature is wrong"),
-        (RECEIPT_TEXT[:-4], "the signature is wrong"),
-        ("{", "no receipt"),
-        ('{"claims": {}}', "no receipt"),
-        ("[" * 100_000, "no JSON Web Signature"),
-        (b"\xff\xfe", "no receipt"),
-        ("x" * 10_000_001, "too long"),
-    ],
-    ids=range(21),
-)
-def test_what_is_no_receipt_of_the_service_is_refused(receipt, told):
-    assert told in fault(receipt)
+NO_RECEIPTS = [
+    (Service(3).signed(), "signed by a key that is not among the given ones"),
+    (Service(3).signed(kid=SERVICE.key.kid), "the signature is wrong"),
+    (SERVICE.signed(kind=HEAD), "no aegis-receipt"),
+    (SERVICE.signed(alg="none"), "no aegis-receipt that is signed by EdDSA"),
+    (SERVICE.signed(alg="HS256"), "no aegis-receipt that is signed by EdDSA"),
+    (SERVICE.signed(crit=["exp"]), "no aegis-receipt"),
+    (SERVICE.signed(CLAIMS | {"signed_at": "2020-01-01T00:00:00Z"}), "signed on 2020-01-01, when its key was not"),
+    (SERVICE.signed(CLAIMS | {"signed_at": "soon"}), "does not say when"),
+    (SERVICE.signed(CLAIMS | {"signed_at": "2026-03-01T12:00:00"}), "does not say when"),
+    (SERVICE.signed({"signed_at": CLAIMS["signed_at"]}), "cannot be understood"),
+    (SERVICE.signed([1]), "no JSON object"),
+    ("", "no JSON Web Signature"),
+    ("a.b", "no JSON Web Signature"),
+    ("a.b.c", "no JSON object"),
+    (RECEIPT_TEXT + "=", "the signature is wrong"),
+    (RECEIPT_TEXT[:-4], "the signature is wrong"),
+    ("{", "no receipt"),
+    ('{"claims": {}}', "no receipt"),
+    ("[" * 100_000, "no JSON Web Signature"),
+    (b"\xff\xfe", "no receipt"),
+    ("x" * 10_000_001, "too long"),
+]
+
+
+def test_what_is_no_receipt_of_the_service_is_refused():
+    taken = [(receipt[:100], told, said) for receipt, told in NO_RECEIPTS if told not in (said := fault(receipt))]
+    assert taken == []
 
 
 def test_a_key_must_be_what_its_id_says_and_in_use():
@@ -129,10 +128,10 @@ def test_a_head_is_checked_in_the_same_way():
     assert "no aegis-receipt" in fault(head)
 
 
-@pytest.mark.parametrize("content", ["", "{}", '{"keys": [{}]}', '{"keys": 5}', b"\xff"])
-def test_what_is_no_set_of_keys_is_refused(content):
-    with pytest.raises(ReceiptError, match="this is no set of public keys"):
-        keys_in(content)
+def test_what_is_no_set_of_keys_is_refused():
+    for content in ("", "{}", '{"keys": [{}]}', '{"keys": 5}', b"\xff"):
+        with pytest.raises(ReceiptError, match="this is no set of public keys"):
+            keys_in(content)
 
 
 def test_without_the_library_it_says_how_to_install_it(monkeypatch):

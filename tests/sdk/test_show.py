@@ -203,68 +203,67 @@ class TestWhatIsKnown:
         assert found["privacy"] == {"t": {"configurations": 1, "least": 0.25, "most": 0.25}}
 
 
+MASKING = {"id": "m", "domain": ["x"], "mapping": [0]}
+
+FUNCTIONS = [
+    ("bucketize", {"width": 5, "origin": 0}, "intervals of width 5, from 0"),
+    ("bucketize", {"edges": ["-inf", 2.5, "inf"]}, "2 intervals: below 2.5, from 2.5 on"),
+    ("bucketize", {"edges": [0, 18]}, "1 interval: 0 to 18"),
+    ("bucketize", {"edges": ["-inf", "inf"]}, "1 interval: all"),
+    ("bucketize", {"edges": [*range(9)]}, "8 intervals: 0 to 1, 1 to 2, 2 to 3, 3 to 4, 4 to 5, ..."),
+    ("bucketize", {"edges": "none"}, "intervals with the edges none"),
+    (
+        "bucketize",
+        {"equal_frequency": 4, "edges": [0, 1]},
+        "4 intervals of about equal numbers of records, with the edges 0, 1",
+    ),
+    ("round", {"to": 10}, "the nearest multiple of 10"),
+    ("blur", {"keep": 3, "character": "*"}, "all but the first 3 characters replaced by *"),
+    ("blur", {"keep": 2, "at": "end", "character": "x"}, "all but the last 2 characters replaced by x"),
+    ("blur", {"positions": [1, 3], "character": "*"}, "characters 1, 3 replaced by *"),
+    ("hierarchy", {"file": "h.csv", "level": 2}, "level 2 of h.csv"),
+    ("hierarchy", {"intervals": [5, 10], "origin": 0, "level": 2}, "intervals of width 10, from 0"),
+    ("hierarchy", {"prefixes": [3, 2], "level": 2}, "all but the first 2 characters replaced by *"),
+    ("hierarchy", {"dates": ["month", "decade"], "level": 2}, "the decade of each date"),
+    ("hierarchy", {"dates": ["month", "year"], "level": 3}, "level 3 of dates: month year"),
+    ("hierarchy", {"dates": ["month"], "level": "1"}, "level 1 of dates: month"),
+    ("hierarchy", {"dates": "month", "level": 1}, "level 1 of dates: month"),
+    ("hierarchy", {"tree": {"a": ["b"]}, "level": 1}, "level 1 of a tree"),
+    ("top_bottom", {"top": 90, "bottom": 18}, "one value from 90 on and one below 18; all others unchanged"),
+    ("mapping", {"values": {"a": "x", "b": "x"}}, "2 values mapped one by one (x)"),
+    ("mapping", {"values": {"a": "x"}, "other": ""}, '1 value mapped one by one (x), every other ""'),
+    ("suppress", {}, "one masked value, *, for all"),
+    (
+        "noise",
+        {"kind": "laplace", "scale": 2, "step": 1},
+        "masked at random: laplace noise of scale 2 added, rounded to multiples of 1",
+    ),
+    ("randomised_response", {"keep": 0.8}, "masked at random: kept with probability 0.8, else any value"),
+    ("pram", {}, "masked at random: drawn by its transition matrix"),
+    ("shuffle", {}, "masked at random: the same values, permuted over the records"),
+    (
+        "token",
+        {"algorithm": "hmac-sha256", "length": 12},
+        "a keyed hash of each value, of 12 hexadecimal digits",
+    ),
+    ("new", {"a": [1, {"b": 2}], "c": True}, "new: a 1 of 1, c true"),
+    ("new", {}, "new"),
+    # Unknown parameters of a known function are shown unchanged.
+    *((name, {"odd": 1}, f"{name}: odd 1") for name in ("bucketize", "hierarchy", "round", "blur", "mapping")),
+    *((name, {"odd": 1}, f"{name}: odd 1") for name in ("noise", "randomised_response", "top_bottom")),
+    ("hierarchy", {"level": 1}, "hierarchy: level 1"),
+]
+
+
 class TestWords:
-    @pytest.mark.parametrize(
-        ("name", "parameters", "words"),
-        [
-            ("bucketize", {"width": 5, "origin": 0}, "intervals of width 5, from 0"),
-            ("bucketize", {"edges": ["-inf", 2.5, "inf"]}, "2 intervals: below 2.5, from 2.5 on"),
-            ("bucketize", {"edges": [0, 18]}, "1 interval: 0 to 18"),
-            ("bucketize", {"edges": ["-inf", "inf"]}, "1 interval: all"),
-            ("bucketize", {"edges": [*range(9)]}, "8 intervals: 0 to 1, 1 to 2, 2 to 3, 3 to 4, 4 to 5, ..."),
-            ("bucketize", {"edges": "none"}, "intervals with the edges none"),
-            (
-                "bucketize",
-                {"equal_frequency": 4, "edges": [0, 1]},
-                "4 intervals of about equal numbers of records, with the edges 0, 1",
-            ),
-            ("round", {"to": 10}, "the nearest multiple of 10"),
-            ("blur", {"keep": 3, "character": "*"}, "all but the first 3 characters replaced by *"),
-            ("blur", {"keep": 2, "at": "end", "character": "x"}, "all but the last 2 characters replaced by x"),
-            ("blur", {"positions": [1, 3], "character": "*"}, "characters 1, 3 replaced by *"),
-            ("hierarchy", {"file": "h.csv", "level": 2}, "level 2 of h.csv"),
-            ("hierarchy", {"intervals": [5, 10], "origin": 0, "level": 2}, "intervals of width 10, from 0"),
-            ("hierarchy", {"prefixes": [3, 2], "level": 2}, "all but the first 2 characters replaced by *"),
-            ("hierarchy", {"dates": ["month", "decade"], "level": 2}, "the decade of each date"),
-            ("hierarchy", {"dates": ["month", "year"], "level": 3}, "level 3 of dates: month year"),
-            ("hierarchy", {"dates": ["month"], "level": "1"}, "level 1 of dates: month"),
-            ("hierarchy", {"dates": "month", "level": 1}, "level 1 of dates: month"),
-            ("hierarchy", {"tree": {"a": ["b"]}, "level": 1}, "level 1 of a tree"),
-            ("top_bottom", {"top": 90, "bottom": 18}, "one value from 90 on and one below 18; all others unchanged"),
-            ("mapping", {"values": {"a": "x", "b": "x"}}, "2 values mapped one by one (x)"),
-            ("mapping", {"values": {"a": "x"}, "other": ""}, '1 value mapped one by one (x), every other ""'),
-            ("suppress", {}, "one masked value, *, for all"),
-            (
-                "noise",
-                {"kind": "laplace", "scale": 2, "step": 1},
-                "masked at random: laplace noise of scale 2 added, rounded to multiples of 1",
-            ),
-            ("randomised_response", {"keep": 0.8}, "masked at random: kept with probability 0.8, else any value"),
-            ("pram", {}, "masked at random: drawn by its transition matrix"),
-            ("shuffle", {}, "masked at random: the same values, permuted over the records"),
-            (
-                "token",
-                {"algorithm": "hmac-sha256", "length": 12},
-                "a keyed hash of each value, of 12 hexadecimal digits",
-            ),
-            ("new", {"a": [1, {"b": 2}], "c": True}, "new: a 1 of 1, c true"),
-            ("new", {}, "new"),
-            # Unknown parameters of a known function are shown unchanged.
-            *((name, {"odd": 1}, f"{name}: odd 1") for name in ("bucketize", "hierarchy", "round", "blur", "mapping")),
-            *((name, {"odd": 1}, f"{name}: odd 1") for name in ("noise", "randomised_response", "top_bottom")),
-            ("hierarchy", {"level": 1}, "hierarchy: level 1"),
-        ],
-    )
-    def test_of_a_function(self, name, parameters, words):
-        function = {"name": name, "parameters": parameters}
-        assert words_of(Masking.model_validate(MASKING | {"function": function})) == words
+    def test_of_a_function(self):
+        functions = [({"name": name, "parameters": parameters}, words) for name, parameters, words in FUNCTIONS]
+        told = [(each, words_of(Masking.model_validate(MASKING | {"function": each}))) for each, _ in functions]
+        assert told == functions
 
     def test_where_no_function_is_given(self):
         assert words_of(Masking.model_validate(MASKING)) == "not given"
         assert words_of(Masking.model_validate(EXAMPLE_DRAWN_MASKING)) == "not given; masked at random"
-
-
-MASKING = {"id": "m", "domain": ["x"], "mapping": [0]}
 
 
 class TestHostile:

@@ -2,9 +2,9 @@
 
 import copy
 import json
+from collections.abc import Callable, Iterable
 from typing import Any
 
-import pytest
 from pydantic import BaseModel, ValidationError
 
 from aegis_sdk.wire import EXAMPLE_ENTRY, EntryDocument, faults_of, read_entry
@@ -35,19 +35,31 @@ def without(path: Path) -> dict[str, Any]:
 
 
 def entry_pointers(document: Any) -> list[str]:
-    """The pointers to the entry's faults, which must be the same from JSON and from Python values."""
+    """The pointers to the entry's faults, if it has some; they must be the same from JSON and from Python values."""
     body = json.dumps(document)
-    with pytest.raises(ValidationError) as fast:
-        read_entry(body)
-    with pytest.raises(ValidationError) as plain:
-        EntryDocument.model_validate_json(body)
-    found = [fault.pointer for fault in faults_of(fast.value)]
-    assert found == [fault.pointer for fault in faults_of(plain.value)]
-    return found
+    fast, plain = (_faults(read, body) for read in (read_entry, EntryDocument.model_validate_json))
+    assert fast == plain
+    return fast
+
+
+def _faults(read: Callable[[str], Any], body: str) -> list[str]:
+    try:
+        read(body)
+    except ValidationError as error:
+        return [fault.pointer for fault in faults_of(error)]
+    return []
+
+
+def assert_refused(values: Iterable[Any], *paths: Path, document: dict[str, Any] = EXAMPLE_ENTRY) -> None:
+    """At each of these places, each of these values is a fault, and the only one."""
+    told = {
+        (pointer, repr(value)): entry_pointers(changed(path, value, document))
+        for path, pointer in ((path, "".join(f"/{step}" for step in path)) for path in paths)
+        for value in values
+    }
+    assert told == {(pointer, value): [pointer] for pointer, value in told}
 
 
 def pointers(model: type[BaseModel], document: Any) -> list[str]:
-    """The pointers to the faults of a document of this model."""
-    with pytest.raises(ValidationError) as caught:
-        model.model_validate_json(json.dumps(document))
-    return [fault.pointer for fault in faults_of(caught.value)]
+    """The pointers to the faults of a document of this model, if it has some."""
+    return _faults(model.model_validate_json, json.dumps(document))

@@ -104,9 +104,9 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize(("document", "expected"), REFUSED.values(), ids=REFUSED.keys())
-def test_what_cannot_be_is_refused_where_it_is(document, expected):
-    assert faults_from(document) == expected
+def test_what_cannot_be_is_refused_where_it_is():
+    told = {name: faults_from(document) for name, (document, _) in REFUSED.items()}
+    assert told == {name: expected for name, (_, expected) in REFUSED.items()}
 
 
 def test_a_table_of_the_wrong_shape_is_told_once():
@@ -115,9 +115,9 @@ def test_a_table_of_the_wrong_shape_is_told_once():
     assert faults_from(entry) == [("/pairs/0/joint", "Has 3 rows, but 'age' has 4 masked values")]
 
 
-@pytest.mark.parametrize("places", [TOGETHER, ALONE, None])
-def test_what_fits_is_read_as_it_is(places):
-    entry = counted(places)
-    for parse in (json.loads, with_array):
-        _, read = read_entry(json.dumps(entry), parse)
-        assert read.pairs[0].counted_with == places
+def test_what_fits_is_read_as_it_is():
+    for places in (TOGETHER, ALONE, None):
+        entry = counted(places)
+        for parse in (json.loads, with_array):
+            _, read = read_entry(json.dumps(entry), parse)
+            assert read.pairs[0].counted_with == places

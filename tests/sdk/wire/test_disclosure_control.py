@@ -72,24 +72,21 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize(("control", "declared", "expected"), REFUSED.values(), ids=REFUSED)
-def test_a_table_that_declares_something_else_is_refused(control, declared, expected):
-    assert set(faults(entry(control, **declared))) == expected
+def test_a_table_that_declares_something_else_is_refused():
+    told = {name: set(faults(entry(control, **declared))) for name, (control, declared, _) in REFUSED.items()}
+    assert told == {name: places for name, (_, _, places) in REFUSED.items()}
 
 
-@pytest.mark.parametrize(
-    ("control", "declared"),
-    [
+def test_what_agrees_is_taken():
+    agreeing = [
         ({"epsilon": 1.1}, {"noise": (laplace(0.5), laplace(0.6))}),
         ({"epsilon": 0.3}, {"noise": (laplace(0.1, 10.0), laplace(0.2, 5.0))}),
         ({"epsilon": 1.0, "split": "equal"}, {"noise": (laplace(), laplace())}),
         ({"rounded_to": 5}, {"rounded_to": (5, 5)}),
         ({"min_cell": 10}, {"exact": ("histogram",)}),
         (None, {"noise": (laplace(), None), "exact": ("histogram",)}),
-    ],
-)
-def test_what_agrees_is_taken(control, declared):
-    assert faults(entry(control, **declared)) == {}
+    ]
+    assert [faults(entry(control, **declared)) for control, declared in agreeing] == [{}] * len(agreeing)
 
 
 COUNTED = {"joint": [[5, 15], [15, 65]]}
@@ -109,22 +106,23 @@ def with_pair(document, given):
     return document
 
 
-@pytest.mark.parametrize(
-    ("given", "places"),
-    [
-        (COUNTED, {"/pairs/0"}),
-        (TOLD, {"/pairs/0/with_label"}),
-        (COUNTED | TOLD, {"/pairs/0", "/pairs/0/with_label"}),
-        (COUNTED | ROUNDED | TOLD, {"/pairs/0/with_label"}),
-        (COUNTED | ROUNDED | DIGITS, {"/pairs/0/with_label"}),
-        (COUNTED | ROUNDED_TOLD, {"/pairs/0"}),
-        (COUNTED | {"rounded_to": 10} | ROUNDED_TOLD, {"/pairs/0"}),
-        (COUNTED | ROUNDED | ROUNDED_TOLD, set()),
-    ],
-)
+ROUNDED_PAIRS = [
+    (COUNTED, {"/pairs/0"}),
+    (TOLD, {"/pairs/0/with_label"}),
+    (COUNTED | TOLD, {"/pairs/0", "/pairs/0/with_label"}),
+    (COUNTED | ROUNDED | TOLD, {"/pairs/0/with_label"}),
+    (COUNTED | ROUNDED | DIGITS, {"/pairs/0/with_label"}),
+    (COUNTED | ROUNDED_TOLD, {"/pairs/0"}),
+    (COUNTED | {"rounded_to": 10} | ROUNDED_TOLD, {"/pairs/0"}),
+    (COUNTED | ROUNDED | ROUNDED_TOLD, set()),
+]
+
+
 @pytest.mark.parametrize("control", [{"rounded_to": 5}, {"rounded_to": 5, "rounding": "once"}], ids=["each", "once"])
-def test_rounded_pairs_declare_it(control, given, places):
-    assert set(faults(with_pair(entry(control, rounded_to=(5, 5)), given))) == places
+def test_rounded_pairs_declare_it(control):
+    document = entry(control, rounded_to=(5, 5))
+    told = [(given, set(faults(with_pair(copy.deepcopy(document), given)))) for given, _ in ROUNDED_PAIRS]
+    assert told == ROUNDED_PAIRS
 
 
 def noisy(scale=2.0, epsilon=1.0):
@@ -134,20 +132,20 @@ def noisy(scale=2.0, epsilon=1.0):
 NOISY = {"noise": laplace(1.0, 1.0)}
 
 
-@pytest.mark.parametrize(
-    ("epsilon", "given", "places"),
-    [
-        (5.0, COUNTED | NOISY | noisy(), set()),
-        (4.9, COUNTED | NOISY | noisy(), {"/disclosure_control/epsilon"}),
-        (5.0, COUNTED | NOISY | TOLD, {"/pairs/0/with_label"}),
-        (5.0, COUNTED | NOISY | DIGITS, {"/pairs/0/with_label"}),
-        (5.0, COUNTED | noisy(), {"/pairs/0"}),
-        (4.0, noisy(), set()),
-    ],
-)
-def test_noisy_pairs_and_what_they_tell_of_the_label_declare_it_within_the_budget(epsilon, given, places):
-    document = entry({"epsilon": epsilon}, noise=(laplace(1.0, 1.0), laplace(1.0, 1.0)))
-    assert set(faults(with_pair(document, given))) == places
+NOISY_PAIRS = [
+    (5.0, COUNTED | NOISY | noisy(), set()),
+    (4.9, COUNTED | NOISY | noisy(), {"/disclosure_control/epsilon"}),
+    (5.0, COUNTED | NOISY | TOLD, {"/pairs/0/with_label"}),
+    (5.0, COUNTED | NOISY | DIGITS, {"/pairs/0/with_label"}),
+    (5.0, COUNTED | noisy(), {"/pairs/0"}),
+    (4.0, noisy(), set()),
+]
+
+
+def test_noisy_pairs_and_what_they_tell_of_the_label_declare_it_within_the_budget():
+    for epsilon, given, places in NOISY_PAIRS:
+        document = entry({"epsilon": epsilon}, noise=(laplace(1.0, 1.0), laplace(1.0, 1.0)))
+        assert set(faults(with_pair(document, given))) == places, given
 
 
 def test_noise_in_what_a_pair_tells_spends_for_two_numbers():

@@ -2,10 +2,8 @@
 
 import json
 
-import pytest
-
 from aegis_sdk.wire import EXAMPLE_ENTRY, EntryDocument, read_entry
-from tests.sdk.wire.documents import changed, entry_pointers, without
+from tests.sdk.wire.documents import assert_refused, changed, entry_pointers, without
 
 MASKING = ("attributes", 0, "maskings", 0)
 AGE = EXAMPLE_ENTRY["attributes"][0]
@@ -129,15 +127,13 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize(("document", "expected"), BROKEN.values(), ids=BROKEN.keys())
-def test_what_does_not_fit_is_pointed_at(document, expected):
-    assert entry_pointers(document) == expected
+def test_what_does_not_fit_is_pointed_at():
+    told = {name: entry_pointers(document) for name, (document, _) in BROKEN.items()}
+    assert told == {name: expected for name, (_, expected) in BROKEN.items()}
 
 
-@pytest.mark.parametrize("reserved", ["identity", "drop"])
-def test_identity_and_drop_are_reserved(reserved):
-    document = changed((*MASKING, "id"), reserved)
-    assert entry_pointers(document) == ["/attributes/0/maskings/0/id"]
+def test_identity_and_drop_are_reserved():
+    assert_refused(["identity", "drop"], (*MASKING, "id"))
 
 
 def test_faults_of_all_configurations_are_told_together():
@@ -174,8 +170,8 @@ SOUND = {
 }
 
 
-@pytest.mark.parametrize("document", SOUND.values(), ids=SOUND.keys())
-def test_what_fits_is_accepted(document):
-    _, entry = read_entry(json.dumps(document))
-    assert entry == EntryDocument.model_validate_json(json.dumps(document))
-    assert entry.model_dump(mode="json", exclude_unset=True) == document
+def test_what_fits_is_accepted():
+    for document in SOUND.values():
+        _, entry = read_entry(json.dumps(document))
+        assert entry == EntryDocument.model_validate_json(json.dumps(document))
+        assert entry.model_dump(mode="json", exclude_unset=True) == document

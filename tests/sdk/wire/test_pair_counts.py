@@ -87,9 +87,9 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize(("document", "expected"), BROKEN.values(), ids=BROKEN.keys())
-def test_what_does_not_fit_is_pointed_at(document, expected):
-    assert entry_pointers(document) == expected
+def test_what_does_not_fit_is_pointed_at():
+    told = {name: entry_pointers(document) for name, (document, _) in BROKEN.items()}
+    assert told == {name: expected for name, (_, expected) in BROKEN.items()}
 
 
 def test_a_chi_square_is_finite():
@@ -112,11 +112,11 @@ SOUND = {
 }
 
 
-@pytest.mark.parametrize("document", SOUND.values(), ids=SOUND.keys())
-def test_what_fits_is_accepted(document):
-    _, entry = read_entry(json.dumps(document))
-    assert entry == EntryDocument.model_validate_json(json.dumps(document))
-    assert entry.model_dump(mode="json", exclude_unset=True) == document
+def test_what_fits_is_accepted():
+    for document in SOUND.values():
+        _, entry = read_entry(json.dumps(document))
+        assert entry == EntryDocument.model_validate_json(json.dumps(document))
+        assert entry.model_dump(mode="json", exclude_unset=True) == document
 
 
 def test_an_entry_without_pairs_has_none():

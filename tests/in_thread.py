@@ -1,0 +1,96 @@
+"""The service on loopback as it is really served, its API in a thread of the tests' own process.
+
+Nothing has to be imported again for that, which takes a process three seconds of a core. Its worker is a process, as it
+has to be: workers handle signals.
+"""
+
+import signal
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Thread
+from typing import Any
+from uuid import uuid4
+
+import uvicorn
+
+from app.main import create_app
+from app.process.bound import bound_command
+from app.process.connections import Connection
+from app.process.embedded import EmbeddedPostgres
+from app.settings import Settings
+from app.web.server import ANSWER_SECONDS, Server
+from tests.postgres import SERVICE, as_role, create_database, drop_database
+from tests.running import COMMAND, Running, environment
+from tests.waiting import wait_until
+
+#: As `serve` has it.
+ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+
+
+@contextmanager
+def own_database(postgres: EmbeddedPostgres, template: str) -> Iterator[str]:
+    """A migrated database as the service uses it, for the block."""
+    name = f"own_{uuid4().hex}"
+    try:
+        yield as_role(create_database(postgres.url, name, template=template), SERVICE)
+    finally:
+        drop_database(postgres.url, name)
+
+
+@contextmanager
+def serving(database_url: str, *, worker: bool = True, **settings: str) -> Iterator[str]:
+    """Run the API and a worker as `serve` has them, and yield the API's address.
+
+    The worker becomes ready while the first requests are answered. It ends with this process, even if that is killed.
+    """
+    settings |= {"database_url": database_url}
+    with _working(settings) if worker else nullcontext(), _answering({"port": "0"} | settings) as address:
+        yield address
+
+
+@contextmanager
+def _answering(told: Mapping[str, Any]) -> Iterator[str]:
+    settings = Settings(**told)
+    app = create_app(settings)
+    config = uvicorn.Config(
+        app,
+        host=settings.host,
+        port=settings.port,
+        loop="asyncio",  # the other one takes the signal that says that a child has ended for itself
+        http=Connection,
+        ws="none",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_keep_alive=15,
+        timeout_graceful_shutdown=ANSWER_SECONDS,
+    )
+    listening = config.bind_socket()
+    listening.listen()
+    server = Server(config, app, drain_seconds=0)
+    thread = Thread(target=server.run, kwargs={"sockets": [listening]})
+    thread.start()
+    try:
+        wait_until(lambda: server.started or not thread.is_alive(), "the API does not start")
+        assert server.started, "the API has not started"
+        host, port = listening.getsockname()[:2]
+        yield f"http://{host}:{port}"
+    finally:
+        server.should_exit = True
+        thread.join()
+
+
+@contextmanager
+def _working(settings: dict[str, str]) -> Iterator[Running]:
+    """Run a worker; what it logs goes where pytest keeps what a test prints."""
+    bound = bound_command([*COMMAND, "worker"], on_parent_death=signal.SIGKILL)
+    environ = environment(**{"log_level": "WARNING"} | settings) | ONE_THREAD
+    with TemporaryDirectory() as folder, Running(bound, Path(folder), env=environ) as started:
+        try:
+            yield started
+        finally:
+            started.kill()
+            sys.stderr.write(started.whole_log())
