@@ -119,7 +119,7 @@ async def _one_loop(_pool: None) -> AsyncIterator[None]:
 
 
 @pytest.fixture(scope="session")
-def _lent(postgres: EmbeddedPostgres, migrated: str) -> LentDatabase:
+def lent(postgres: EmbeddedPostgres, migrated: str) -> LentDatabase:
     return LentDatabase(postgres.url, "lent", migrated)
 
 
@@ -129,10 +129,10 @@ def _shared(postgres: EmbeddedPostgres, migrated: str) -> LentDatabase:
 
 
 @pytest.fixture
-def database_url(_lent: LentDatabase) -> Iterator[str]:
+def database_url(lent: LentDatabase) -> Iterator[str]:
     """A migrated, empty database for this test alone, as the service uses it."""
-    yield _lent.url
-    _lent.renew()
+    yield lent.url
+    lent.renew()
 
 
 @pytest.fixture

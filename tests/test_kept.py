@@ -34,11 +34,11 @@ async def life(url, *, guarded):
 
 
 @pytest.mark.parametrize("guarded", [True, False])
-async def test_each_test_begins_as_the_first_one_did(database_url, _lent, guarded):
+async def test_each_test_begins_as_the_first_one_did(database_url, lent, guarded):
     kept, lives = KEPT.to(database_url), []
     for turn in (guarded, not guarded, guarded, not guarded):
         lives.append(await life(database_url, guarded=turn))
-        await asyncio.to_thread(_lent.renew)
+        await asyncio.to_thread(lent.renew)
     assert lives[2:] == lives[:2]
     assert {one["guesses"] for one in lives} == {"[200, 200, 200]", "[401, 401, 429]"}
     assert all("'status': 'succeeded'" in one["answer"] for one in lives)
