@@ -72,15 +72,17 @@ def create_app(
     on_ready: Callable[[], Awaitable[None]] | None = None,
     tracer: Tracer = UNTRACED,
     example: str = "",
+    database: Database | None = None,
 ) -> FastAPI:
     """Build the application for `settings`; `on_ready` is awaited when it is ready to answer.
 
-    In development mode, the console offers to publish `example`, an entry file.
+    In development mode, the console offers to publish `example`, an entry file. `database` are connections that others
+    use, too, and that stay open; by default, the application has its own.
     """
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with running_state(settings, app.state.metrics) as state:
+        async with running_state(settings, app.state.metrics, database) as state:
             _observe(app.state.registry, state)
             app.state.aegis = state
             if on_ready is not None:
@@ -138,14 +140,16 @@ def _observe(registry: CollectorRegistry, state: State) -> None:
 
 
 @asynccontextmanager
-async def running_state(settings: Settings, metrics: ApiMetrics) -> AsyncIterator[State]:
-    """Connections and child processes for the duration of the block.
+async def running_state(
+    settings: Settings, metrics: ApiMetrics, shared: Database | None = None
+) -> AsyncIterator[State]:
+    """Connections and child processes for the duration of the block, the database's unless they are `shared`.
 
     Raises:
         OpenDoorError: no key exists yet, and others can reach the host.
     """
     url = _database_url(settings)
-    database = Database(url, pool_size=settings.pool_size)
+    database = shared or Database(url, pool_size=settings.pool_size)
     announcements, queue, probe = Announcements(url), queue_app(url), Probe(url)
     tokens = token_reader(settings)
     try:
@@ -188,7 +192,8 @@ async def running_state(settings: Settings, metrics: ApiMetrics) -> AsyncIterato
         keeping.cancel()
     finally:
         await probe.close()
-        await database.close()
+        if shared is None:
+            await database.close()
 
 
 async def _read_revisions() -> None:

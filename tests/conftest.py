@@ -17,8 +17,9 @@ from app.catalog.roles import DatabaseUrls
 from app.catalog.session import Database
 from app.process.embedded import EmbeddedPostgres
 from tests.browser.summary import summary
+from tests.kept import KEPT, database_at
 from tests.layers import Budgets
-from tests.postgres import OWNER, SERVICE, LentDatabase, as_role, create_database, drop_database, throwaway_postgres
+from tests.postgres import OWNER, SERVICE, LentDatabase, as_role, create_database, throwaway_postgres
 from tests.service import AUDIT_KEY, Worker, running_app
 from tests.stores import s3_environment, s3_server
 
@@ -107,7 +108,9 @@ async def _one_loop(_pool: None) -> AsyncIterator[None]:
     """One event loop for the run, so that warm child processes stay warm from test to test."""
     for process in to_process._process_pool_workers.get():
         await process.wait()  # otherwise the first test might be given the one that just ends
+    KEPT.begin()
     yield
+    await KEPT.end()
     for process in to_process._process_pool_workers.get().copy():
         with suppress(ProcessLookupError):
             process.kill()
@@ -115,15 +118,20 @@ async def _one_loop(_pool: None) -> AsyncIterator[None]:
 
 
 @pytest.fixture(scope="session")
-def _lent(postgres: EmbeddedPostgres, migrated: str) -> LentDatabase:
+def lent(postgres: EmbeddedPostgres, migrated: str) -> LentDatabase:
     return LentDatabase(postgres.url, "lent", migrated)
 
 
+@pytest.fixture(scope="session")
+def _shared(postgres: EmbeddedPostgres, migrated: str) -> LentDatabase:
+    return LentDatabase(postgres.url, "shared", migrated)
+
+
 @pytest.fixture
-def database_url(_lent: LentDatabase) -> Iterator[str]:
+def database_url(lent: LentDatabase) -> Iterator[str]:
     """A migrated, empty database for this test alone, as the service uses it."""
-    yield _lent.url
-    _lent.renew()
+    yield lent.url
+    lent.renew()
 
 
 @pytest.fixture
@@ -133,11 +141,10 @@ def owner_url(database_url: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def shared_database_url(postgres: EmbeddedPostgres, migrated: str) -> Iterator[str]:
-    """A migrated database that the tests of a file share."""
-    name = f"shared_{uuid4().hex}"
-    yield as_role(create_database(postgres.url, name, template=migrated), SERVICE)
-    drop_database(postgres.url, name)
+def shared_database_url(_shared: LentDatabase) -> Iterator[str]:
+    """A migrated database that the tests of a file share, empty at first."""
+    yield _shared.url
+    _shared.renew()
 
 
 @pytest.fixture(scope="module")
@@ -149,9 +156,8 @@ async def shared_api(_one_loop: None, shared_database_url: str) -> AsyncIterator
 
 @pytest.fixture
 async def database(_one_loop: None, database_url: str) -> AsyncIterator[Database]:
-    found = Database(database_url)
-    yield found
-    await found.close()
+    async with database_at(database_url) as found:
+        yield found
 
 
 @pytest.fixture
