@@ -100,7 +100,7 @@ def test_links_lead_somewhere(document):
 
 @everywhere
 def test_paths_of_the_repository_exist(document):
-    folders = "advisor|app|sdk|provider|tests|docs|examples|migrations|bench|openapi"
+    folders = "advisor|app|sdk|provider|tests|docs|examples|migrations|bench|research|openapi"
     for path in re.findall(rf"`((?:{folders})/[\w./-]+)`", text_of(document)):
         assert (ROOT / path).exists(), path
 
