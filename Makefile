@@ -140,11 +140,11 @@ fuzz: $(STAMP) ## send 100,000 mutated documents of providers and operators to a
 
 evaluate: $(STAMP) ## run the evaluation and write docs/evaluation.md with its plots (20 minutes)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[embedded,telemetry,dev,bench]'
-	@$(BIN)/python -m bench.quality --output docs/evaluation.md
+	@$(BIN)/python -m research.evaluation --output docs/evaluation.md
 
 evaluate-synth: $(STAMP) ## draw the figures of generated tables (half an hour; of Adult, too, with adult=FOLDER: an hour)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[embedded,telemetry,dev,bench]'
-	@$(BIN)/python -m bench.quality.generation --output docs/generation_figures.md $(if $(adult),--adult "$(adult)")
+	@$(BIN)/python -m research.generation --output docs/generation_figures.md $(if $(adult),--adult "$(adult)")
 
 # pip-audit has requirements of its own, and none of them belongs in the environment that it judges.
 $(AUDIT_STAMP): | $(UV)
