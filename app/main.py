@@ -30,7 +30,7 @@ from app.console.browsers import with_pages
 from app.domain.lanes import Lane
 from app.factory import Factory
 from app.identity import code_flow, token_reader
-from app.process.child import ChildProcess, keep_warm
+from app.process.child import COMPUTING, ChildProcess, keep_warm
 from app.process.connections import Connection
 from app.services.admission import Admission
 from app.services.audit import AuditService
@@ -158,7 +158,8 @@ async def running_state(
             development_mode = await refuse_open_door(Factory(session, queue).keyring(), settings)
             signer = await _ready_log(Factory(session, queue).audit(), settings)
         checking = uploads.checking_children()
-        making = ChildProcess(uploads.__name__, uploads.DEADLINE, uploads.MOST_WAITING)
+        # It shares its processes with the others, so it prepares them alike.
+        making = ChildProcess(uploads.__name__, uploads.DEADLINE, uploads.MOST_WAITING, needs=COMPUTING)
         # If it dies meanwhile, the first call starts another.
         warming = asyncio.gather(checking[Lane.LIGHT].warm(), return_exceptions=True)
         keeping = asyncio.create_task(keep_warm([*checking.values(), making]))
