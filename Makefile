@@ -123,27 +123,28 @@ docs: $(STAMP) ## run the documents' commands and update their output
 	@$(BIN)/python -m docs.generate --all
 
 bench: $(STAMP) ## run the benchmarks and print ratios and medians
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[embedded,telemetry,dev,bench]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r bench/requirements.txt -c constraints.txt
 	@$(BIN)/python -m bench
 
 chaos: $(STAMP) ## kill, stop and cut off the parts of a service under load, 1,000 times, and check what it acknowledged
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[embedded,telemetry,dev,bench]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r bench/requirements.txt -c constraints.txt
 	@$(BIN)/python -m bench.chaos --faults $(or $(faults),1000)
 
 load: $(STAMP) ## many clients of one service (minutes=5 clients=200): what they are answered, how soon, and its memory
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[embedded,telemetry,dev,bench]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r bench/requirements.txt -c constraints.txt
 	@$(BIN)/python -m bench.load --minutes $(or $(minutes),5) --clients $(or $(clients),200) --rates
 
 fuzz: $(STAMP) ## send 100,000 mutated documents of providers and operators to a service, and check what it answers
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[embedded,telemetry,dev,bench]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r bench/requirements.txt -c constraints.txt
 	@$(BIN)/python -m bench.hostile --cases $(or $(cases),100000)
 
-evaluate: $(STAMP) ## run the evaluation and write docs/evaluation.md with its plots (20 minutes)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[embedded,telemetry,dev,bench]'
+evaluate: $(STAMP) ## test the studies, run the evaluation and write docs/evaluation.md with its plots (25 minutes)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r research/requirements.txt -c constraints.txt -c research/constraints.txt
+	@$(BIN)/python -m pytest -m "" research/tests
 	@$(BIN)/python -m research.evaluation --output docs/evaluation.md
 
 evaluate-synth: $(STAMP) ## draw the figures of generated tables (half an hour; of Adult, too, with adult=FOLDER: an hour)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[embedded,telemetry,dev,bench]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r research/requirements.txt -c constraints.txt -c research/constraints.txt
 	@$(BIN)/python -m research.generation --output docs/generation_figures.md $(if $(adult),--adult "$(adult)")
 
 # pip-audit has requirements of its own, and none of them belongs in the environment that it judges.
@@ -153,7 +154,7 @@ $(AUDIT_STAMP): | $(UV)
 	@touch $@
 
 audit: $(AUDIT_STAMP) ## compare the pins with the advisories of the package index; needs the network
-	@.venv-audit/bin/pip-audit --strict --no-deps --disable-pip --progress-spinner off --requirement constraints.txt
+	@.venv-audit/bin/pip-audit --strict --no-deps --disable-pip --progress-spinner off --requirement constraints.txt --requirement research/constraints.txt
 
 sbom: sbom/aegis-server.cdx.json sbom/aegis-sdk.cdx.json sbom/aegis-provider.cdx.json ## write bills of materials (CycloneDX) into sbom/
 

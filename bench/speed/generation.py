@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_limits
 from aegis_provider.generate.levels import levels_of
 from aegis_provider.generate.methods.method import Knobs, Task
 from aegis_provider.generate.methods.registry import method_of
-from aegis_provider.generate.quality import quality_of
+from aegis_provider.generate.quality import Yardstick
 from aegis_provider.records import Column
 from bench.measuring import MILLISECONDS, heading, in_own_process, peak_memory, run, table
 
@@ -115,7 +115,7 @@ def made_up_task(shape: Shape, knobs: Knobs) -> Task:
 def _look(task: Task, sample: Callable[..., np.ndarray]) -> None:
     """Compare a model with records as `aegis generate` does, which takes memory, too."""
     with threadpool_limits(1):
-        quality_of(sample(LOOKED_AT, np.random.default_rng(1)), task.codes[:LOOKED_AT], task.sizes)
+        Yardstick.of(task.codes[:LOOKED_AT], task.levels).quality(sample(LOOKED_AT, np.random.default_rng(1)))
 
 
 class _Clock:

@@ -20,7 +20,7 @@ from aegis_advisor.measures import MEASURES
 from aegis_advisor.ranking import Question, recommend
 from aegis_advisor.ranking.standard_errors import CONFIDENCE
 from aegis_advisor.reconstruction import reconstruct
-from bench.measuring import heading, table
+from research.report import table
 
 SEED = 7
 SAMPLES = 300
@@ -169,11 +169,9 @@ def main() -> None:
     samples = parser.parse_args().samples
     known = [measure for measure in COMPARED if MEASURES[measure].bias is not None]
     for difference in (0.0, DIFFERENCE):
-        heading("The maskings are equal" if not difference else f"Each fine value differs by {difference:.0%}")
-        table(
-            ("records", "fine", "coarse", "labels", "", *known),
-            [_row(case, known, difference, samples) for case in CASES],
-        )
+        print("\nThe maskings are equal\n" if not difference else f"\nEach fine value differs by {difference:.0%}\n")
+        rows = [_row(case, known, difference, samples) for case in CASES]
+        print(table(("records", "fine", "coarse", "labels", "", *known), rows))
 
 
 def _row(case: Case, measures: Sequence[str], difference: float, samples: int) -> Sequence[str]:

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from aegis_advisor.arrays import FloatArray, IntArray
-from bench.measuring import heading, table
 from research import real_tables
+from research.report import table
 from research.study import Study
 
 SEED = 11
@@ -73,10 +73,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m research.chance.joint_errors", description=__doc__)
     parser.add_argument("--draws", type=int, default=DRAWS, help="bootstrap samples (default: %(default)s)")
     draws = parser.parse_args().draws
-    heading("Configurations that cannot be told from the best by the joint measure (95 %)")
+    print("Configurations that cannot be told from the best by the joint measure (95 %)\n")
     columns = ("table", "configurations", "single error", "sum over true", "by the true error", "by single errors")
     studies = [*real_tables.took_part(), *real_tables.held_out()]
-    table(columns, [figures(study, draws) for study in studies])
+    print(table(columns, [figures(study, draws) for study in studies]))
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_limits
 from aegis_advisor.arrays import IntArray
 from aegis_advisor.evidence import IDENTITY, AttributeEvidence, PairAssociation, PairCounts
 from aegis_advisor.joint import score_jointly
-from bench.measuring import heading, table
+from research.report import table
 
 SEED = 11
 SAMPLES = 1_000
@@ -99,13 +99,13 @@ def main() -> None:
     parser.add_argument("--samples", type=int, default=SAMPLES, help="samples of each kind (default: %(default)s)")
     samples = parser.parse_args().samples
     threadpool_limits(1)  # as workers do
-    heading(f"What noise adds by joint_interactions, {samples:,} samples of each kind")
+    print(f"What noise adds by joint_interactions, {samples:,} samples of each kind\n")
     rows = []
     for case in CASES:
         rng = np.random.default_rng(SEED)
         found = np.array([added(case, rng) for _ in range(samples)])
         rows.append((str(case), f"{100 * np.mean(found > 0):.1f} %", f"{np.mean(found):.4f}", f"{found.max():.3f}"))
-    table(("table", "called real", "added on average", "at most"), rows)
+    print(table(("table", "called real", "added on average", "at most"), rows))
 
 
 if __name__ == "__main__":

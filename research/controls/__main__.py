@@ -21,7 +21,6 @@ from aegis_provider.control import Control, LaplaceNoise, MinimumCell, RandomRou
 from app.domain.documents import Document, evidence_of
 from app.services.configurations import unpack_configurations
 from app.web.uploads import read_publication
-from bench.measuring import run
 from research.controls.default_cost import REPETITIONS, adult_option, default_section
 from research.controls.learners import SPLITS, Learners
 from research.controls.noise import Entry, utilities
@@ -207,4 +206,4 @@ def _series(axes: Axes, names: Sequence[str], values: Sequence[Sequence[float]],
 
 
 if __name__ == "__main__":
-    run(main)
+    main()

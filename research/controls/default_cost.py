@@ -25,7 +25,6 @@ from aegis_sdk.wire import EntryDocument
 from app.domain.documents import associations_of, evidence_of, pairs_of
 from app.services.configurations import unpack_configurations
 from app.web.uploads import read_publication
-from bench.measuring import run
 from research import credit_cards, real_tables
 from research.controls.learners import Learners
 from research.controls.noise import Entry
@@ -45,9 +44,9 @@ TEXT = """\
 Each real table of the [evaluation](evaluation.md), with its 30 configurations, was summarised with pairs: once with
 `--exact`, and {repetitions} times by default. So were Adult (the census table of UCI, the 30,162 records without
 missing values, with drawn maskings; every other configuration shares attributes as they are instead of by their finest
-masking) and the made-up credit cards of `research/credit_cards.py`, with a plan written by hand whose steps of amounts are
-so fine that pairs of them have fewer records than cells. Spearman and AUC are as above, by each measure; `seconds` are
-those of a default summary. With fewer records rounding weighs more: pair counts of a few hundred records are mostly
+masking) and the made-up credit cards of `research/credit_cards.py`, with a plan written by hand whose steps of amounts
+are so fine that pairs of them have fewer records than cells. Spearman and AUC are as above, by each measure; `seconds`
+are those of a default summary. With fewer records rounding weighs more: pair counts of a few hundred records are mostly
 below the base, and joint measures lose most. There, ask by mutual information, or choose `--exact` if the table may be
 published so.
 
@@ -175,4 +174,4 @@ def _lost(exact: Prepared, drawn: Prepared, measure: str, learners: Learners) ->
 
 
 if __name__ == "__main__":
-    run(main)
+    main()

@@ -18,7 +18,7 @@ from app.domain.configurations import ConfigurationTable
 from app.domain.documents import Document, evidence_of
 from app.services.configurations import unpack_configurations
 from app.web.uploads import read_publication
-from bench.measuring import heading, run, table
+from research.report import table
 from tests import example, made_up_entries
 
 MEASURE = "mutual_information"
@@ -47,7 +47,7 @@ def main() -> None:
     }
     threadpool_limits(1)  # as workers do
     for name, entry in entries.items():
-        heading(f"Ranking {entry.utilities.size} configurations of {name} by {MEASURE} from inexact counts")
+        print(f"\nRanking {entry.utilities.size} configurations of {name} by {MEASURE} from inexact counts")
         print(f"Spearman's correlation with the true order, mean of {REPETITIONS} (smallest): for the fitted tables,")
         print("and for the published counts taken for exact, negative ones set to 0. Last, the misfit of the views.")
         series(entry, "noise of scale", {f"{scale}": noise(scale) for scale in SCALES})
@@ -65,9 +65,8 @@ def read(document: Document) -> Entry:
 
 def series(entry: Entry, name: str, ways: Mapping[str, Publish]) -> None:
     """Print a row for each way of publishing."""
-    print()
     rows = [[value, *figures(entry, publish)] for value, publish in ways.items()]
-    table([name, "fitted", "taken for exact", "misfit"], rows)
+    print("", table([name, "fitted", "taken for exact", "misfit"], rows), sep="\n", flush=True)
 
 
 def figures(entry: Entry, publish: Publish) -> list[str]:
@@ -160,4 +159,4 @@ def leaving_out(share: float) -> Publish:
 
 
 if __name__ == "__main__":
-    run(main)
+    main()

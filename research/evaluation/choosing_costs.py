@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from statistics import median
+from time import perf_counter
 from typing import Any, TypeVar
 
 import numpy as np
@@ -24,7 +25,6 @@ from app.domain.configurations import ConfigurationTable
 from app.domain.documents import evidence_of, pairs_of
 from app.services.configurations import unpack_configurations
 from app.web.uploads import read_publication
-from bench.measuring import timed
 from research.evaluation.large_tables import MEMORY, Size, made, plan, records_of
 from research.rivals.mascara import information_loss
 from research.rivals.sampling import Sampler
@@ -117,12 +117,12 @@ def _prepared(size: Size) -> tuple[Costs, "_Case"]:
 
 def _from_counts(case: "_Case") -> dict[str, float]:
     """Return the seconds of all work on counts alone."""
-    references, pooled = timed(case.reconstructed)
+    references, pooled = _once(case.reconstructed)
     return {
         "references": references,
-        "question": timed(partial(case.ranked, pooled, INFORMATION))[0],
-        "joint": timed(partial(case.ranked, pooled, JOINT))[0],
-        "mascara": timed(partial(information_loss, case.evidence, case.configurations))[0],
+        "question": _once(partial(case.ranked, pooled, INFORMATION))[0],
+        "joint": _once(partial(case.ranked, pooled, JOINT))[0],
+        "mascara": _once(partial(information_loss, case.evidence, case.configurations))[0],
     }
 
 
@@ -176,7 +176,7 @@ def _training(case: _Case, codes: IntArray, classes: IntArray) -> float:
     taken: list[float] = []
     for configuration in range(len(case.configurations.ids)):
         masked = masked_by(case.evidence, case.configurations, codes, configuration)
-        taken.append(timed(partial(_trained, masked, classes))[0])
+        taken.append(_once(partial(_trained, masked, classes))[0])
         if len(taken) == TRAINED or sum(taken) > LONG:
             break
     return median(taken) * len(case.configurations.ids)
@@ -190,6 +190,13 @@ def _trained(masked: IntArray, classes: IntArray) -> object:
         return model.fit(masked[::2], classes[::2]).predict_proba(masked[1::2])
 
 
+def _once(work: Callable[[], T]) -> tuple[float, T]:
+    """Return the seconds that the work took, and its result."""
+    start = perf_counter()
+    result = work()
+    return perf_counter() - start, result
+
+
 def _timed(work: Callable[[], T]) -> tuple[float, T]:
     """Return the median of the seconds that the work took, and its result."""
     taken, results = _several(work, ENOUGH)
@@ -198,7 +205,7 @@ def _timed(work: Callable[[], T]) -> tuple[float, T]:
 
 def _several(work: Callable[[], T], enough: float) -> tuple[list[float], list[T]]:
     """Repeat the work until it has taken `enough` seconds, at most `TIMES` times; return all times and results."""
-    goes = [timed(work)]
+    goes = [_once(work)]
     while len(goes) < TIMES and sum(seconds for seconds, _ in goes) < enough:
-        goes.append(timed(work))
+        goes.append(_once(work))
     return [seconds for seconds, _ in goes], [result for _, result in goes]

@@ -26,7 +26,6 @@ from aegis_provider.offer import RealSides
 from aegis_provider.released import Opened, Released
 from aegis_provider.table import open_table
 from aegis_provider.transfer import holdout_of, told_by, transfer_of
-from bench.measuring import run
 from research import real_tables
 from research.drawn_plans import drawn_plan, subset
 from research.report import table
@@ -136,4 +135,4 @@ def _spearman(judged: Sequence[Judged], measure: str) -> float:
 
 
 if __name__ == "__main__":
-    run(main)
+    main()

@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 
 from aegis_provider.control import Control, LaplaceNoise, RandomRounding
-from bench.measuring import heading, table
 from research.leakage import entries
 from research.leakage.attack import Outcome, attack
 from research.leakage.target import Target
+from research.report import table
 
 CONTROLS: Mapping[str, Sequence[Control]] = {
     "none": (),
@@ -49,7 +49,7 @@ def main() -> None:
     parser.add_argument("--adult", type=Path, help="the file adult.csv of the UCI repository, with a header line")
     parser.add_argument("--no-health", action="store_true", help="leave the repository's example out")
     given = parser.parse_args()
-    heading("What all answers in the coarse view tell about the counts of an entry")
+    print("What all answers in the coarse view tell about the counts of an entry\n")
     makers: dict[str, tuple[Sequence[Maker], int]] = {}
     if given.entries:
         makers[f"{given.entries} random"] = [partial(entries.drawn, seed) for seed in range(given.entries)], STEPS
@@ -69,8 +69,7 @@ def _report(entries_name: str, control: str, targets: Sequence[Target], steps: i
         outcomes.append(attack(target, steps, seed))
         print(f"{entries_name}, {control}: {seed + 1} of {len(targets)} attacked", file=sys.stderr, flush=True)
     rows = [_row(entries_name, control, known, [one[known] for one in outcomes]) for known in outcomes[0]]
-    table(COLUMNS, rows)
-    print(flush=True)
+    print(table(COLUMNS, rows), end="\n\n", flush=True)
 
 
 def _row(entries_name: str, control: str, known: str, outcomes: Sequence[Outcome]) -> Sequence[str]:
