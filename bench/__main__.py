@@ -1,7 +1,6 @@
 """Run all benchmarks, one after the other, so that each has the machine to itself."""
 
 from bench.measuring import run
-from bench.quality import controls, noise
 from bench.speed import (
     advice,
     apply,
@@ -28,9 +27,7 @@ if __name__ == "__main__":
         entries.main,
         growth.main,
         pool.main,
-        noise.main,
         disclosure.main,
-        controls.main,
         summaries.main,
         exhaustive_training.main,
         configurations.main,

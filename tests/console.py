@@ -10,8 +10,8 @@ from typing import Any
 
 import httpx
 
-from app.main import create_app
 from app.settings import Settings
+from tests.kept import application
 
 ORIGIN = "https://aegis.example.org"
 #: The cookie of a session over HTTPS.
@@ -61,7 +61,7 @@ class Browser:
 @asynccontextmanager
 async def browsing(database_url: str, origin: str = ORIGIN, **settings: Any) -> AsyncIterator[Browser]:
     """A browser at this origin of the service."""
-    app = create_app(Settings(database_url=database_url, **settings))
+    app = application(Settings(database_url=database_url, **settings))
     async with app.router.lifespan_context(app):
         yield Browser(app, origin)
 

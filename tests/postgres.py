@@ -10,6 +10,7 @@ import psycopg
 from psycopg import sql
 
 from app.process.embedded import EmbeddedPostgres
+from tests.kept import APPLICATION, KEPT
 
 OWNER, SERVICE = "postgres", "aegis"
 """The roles of an embedded server: the one that owns everything, and that of the service."""
@@ -58,7 +59,8 @@ _SHAPE = """
 SELECT (SELECT count(*) FROM pg_attribute), (SELECT count(*) FROM pg_constraint), (SELECT count(*) FROM pg_trigger)
 """
 _END_OTHERS = """
-SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = current_database() AND pid <> %s
+SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity
+WHERE datname = current_database() AND pid <> pg_backend_pid() AND (application_name <> %s OR state <> 'idle')
 """  # waits up to 10 s for each to end
 _TABLES = "SELECT tablename FROM pg_tables WHERE schemaname = 'public'"
 _FIRST = sql.SQL("SELECT 1 FROM {} LIMIT 1")
@@ -85,6 +87,7 @@ class LentDatabase:
     def _create(self) -> None:
         self.owner_url = create_database(self._server_url, self._name, self._template)
         self.url = as_role(self.owner_url, SERVICE)
+        KEPT.lend(self.url)
         with psycopg.connect(self.owner_url) as connection:
             self._shape = connection.execute(_SHAPE).fetchone()
             tables = [sql.Identifier(name) for (name,) in connection.execute(_TABLES)]
@@ -102,7 +105,7 @@ class LentDatabase:
 
     def _emptied(self) -> bool:
         with psycopg.connect(self.owner_url, autocommit=True) as connection:
-            connection.execute(_END_OTHERS, [connection.info.backend_pid])
+            connection.execute(_END_OTHERS, [APPLICATION])
             if connection.execute(_SHAPE).fetchone() != self._shape:
                 return False
             connection.execute(_WITHOUT_TRIGGERS)

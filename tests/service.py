@@ -14,14 +14,12 @@ from procrastinate import App
 
 from aegis_sdk.wire import EXAMPLE_ENTRY
 from app.catalog.queue import queue_app
-from app.catalog.session import Database
 from app.domain.callers import Role
 from app.domain.entries import Publication
 from app.domain.lanes import Lane
 from app.factory import Factory
 from app.jobs.tasks import Tasks
 from app.jobs.watch import JobWatch
-from app.main import create_app
 from app.process.child import ChildProcess
 from app.services import computation
 from app.services.keyring import Keyring
@@ -31,6 +29,7 @@ from app.settings import Settings
 from app.telemetry import UNTRACED
 from app.web.uploads import read_publication
 from tests.answers import hold_to_contract
+from tests.kept import application, database_at
 
 #: The parameters of a call that publishes small counts.
 ACCEPTED = {"accept_small_counts": "true"}
@@ -54,7 +53,7 @@ async def running_app(
     database_url: str, tracer: Tracer = UNTRACED, **settings: Any
 ) -> AsyncIterator[httpx.AsyncClient]:
     """Run the API on this database and yield a client, which checks every answer against the contract."""
-    app = create_app(Settings(database_url=database_url, **settings), tracer=tracer)
+    app = application(Settings(database_url=database_url, **settings), tracer=tracer)
     async with app.router.lifespan_context(app):
         transport = httpx.ASGITransport(app, raise_app_exceptions=False)
         hooks = {"response": [hold_to_contract]}
@@ -67,19 +66,15 @@ async def running_app(
 @asynccontextmanager
 async def keyring_of(database_url: str) -> AsyncIterator[Keyring]:
     """Yield the keyring, in its own transaction."""
-    database = Database(database_url, pool_size=1)
-    async with database.transaction() as session:
+    async with database_at(database_url, pool_size=1) as database, database.transaction() as session:
         yield Factory(session, queue_app(database_url)).keyring()
-    await database.close()
 
 
 @asynccontextmanager
 async def tenants_of(database_url: str) -> AsyncIterator[TenantService]:
     """Yield the service for tenants, in its own transaction."""
-    database = Database(database_url, pool_size=1)
-    async with database.transaction() as session:
+    async with database_at(database_url, pool_size=1) as database, database.transaction() as session:
         yield Factory(session, queue_app(database_url)).tenants()
-    await database.close()
 
 
 async def create_key(
@@ -126,15 +121,11 @@ class Worker:
     @classmethod
     @asynccontextmanager
     async def on(cls, database_url: str, watch: JobWatch | None = None) -> AsyncIterator[Self]:
-        database = Database(database_url, pool_size=2)
         queue = queue_app(database_url)
         child = ChildProcess(computation.__name__, deadline=60)
-        Tasks(database, queue, dict.fromkeys(Lane, child), reconstruction_seconds=60, watch=watch).register()
-        try:
-            async with queue.open_async():
-                yield cls(queue)
-        finally:
-            await database.close()
+        async with database_at(database_url, pool_size=2) as database, queue.open_async():
+            Tasks(database, queue, dict.fromkeys(Lane, child), reconstruction_seconds=60, watch=watch).register()
+            yield cls(queue)
 
     async def run(self) -> None:
         """Run every queued job, then return."""

@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-FOLDERS = ("advisor/src", "sdk/src", "provider/src", "app", "bench", "docs", "examples")
+FOLDERS = ("advisor/src", "sdk/src", "provider/src", "app", "bench", "research", "docs", "examples")
 MODULES = sorted(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py"))
 IN_PROSE = re.compile(r"\bRaises? `?[A-Z]\w+")
 

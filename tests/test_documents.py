@@ -103,10 +103,9 @@ def test_links_lead_somewhere():
 
 
 def test_paths_of_the_repository_exist():
-    path = re.compile(r"`((?:advisor|app|sdk|provider|tests|docs|examples|migrations|bench|openapi)/[\w./-]+)`")
-    assert (
-        faults(lambda document: (each for each in path.findall(text_of(document)) if not (ROOT / each).exists())) == {}
-    )
+    folders = "advisor|app|sdk|provider|tests|docs|examples|migrations|bench|research|openapi"
+    path = re.compile(rf"`((?:{folders})/[\w./-]+)`")
+    assert faults(lambda document: (one for one in path.findall(text_of(document)) if not (ROOT / one).exists())) == {}
 
 
 def test_our_commands_and_their_options_exist():

@@ -9,7 +9,7 @@ import math
 import os
 import signal
 from asyncio import gather, sleep
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -32,6 +32,9 @@ NICENESS = 10
 
 #: Seconds until processes that may be needed later start, so that they do not delay the start of the service.
 SOON = 3.0
+
+#: What the advisor loads when it computes something for the first time, in advance.
+COMPUTING = ("scipy.linalg", "scipy.optimize", "scipy.sparse", "scipy.special")
 
 #: Seconds between two uses of each process.
 BEFORE_IDLE_PROCESSES_END = 120.0
@@ -61,6 +64,7 @@ class ChildProcess:
 
     Args:
         module: the module with the functions, imported in advance.
+        needs: further modules to import in advance, which it imports only when they are needed.
         deadline: seconds after which a function is stopped by killing the process; some input would take for ever.
         most_waiting: how many callers may wait for their turn.
         at_once: how many functions may run at the same time.
@@ -73,10 +77,11 @@ class ChildProcess:
         deadline: float,
         most_waiting: int | None = None,
         *,
+        needs: Sequence[str] = (),
         at_once: int = 1,
         room: float = math.inf,
     ) -> None:
-        self._module = module
+        self._modules = (module, *needs)
         self._deadline = deadline
         self._turns = Turns(most_waiting, at_once, room)
         self._limiter = CapacityLimiter(at_once)
@@ -106,7 +111,7 @@ class ChildProcess:
         """Start a process unless one is ready: its imports must not count as time of the function."""
         with self._death_noticed():
             self._process_id = await to_process.run_sync(
-                _prepare, self._module, cancellable=True, limiter=self._limiter
+                _prepare, self._modules, cancellable=True, limiter=self._limiter
             )
 
     async def run(
@@ -126,7 +131,7 @@ class ChildProcess:
                 await self._start()
                 with fail_after(self._deadline), self._death_noticed():
                     return await to_process.run_sync(
-                        _prepared, self._module, function, *given, cancellable=True, limiter=self._limiter
+                        _prepared, self._modules, function, *given, cancellable=True, limiter=self._limiter
                     )
 
     @contextmanager
@@ -165,19 +170,20 @@ def _lives(process_id: int) -> bool:
     return True
 
 
-def _prepared(module: str, function: Callable[[*Given], Result], *given: *Given) -> Result:
-    _prepare(module)
+def _prepared(modules: Sequence[str], function: Callable[[*Given], Result], *given: *Given) -> Result:
+    _prepare(modules)
     return function(*given)
 
 
 @cache
-def _prepare(module: str) -> int:
-    """Make this process ready for a module, once, and return its id."""
+def _prepare(modules: Sequence[str]) -> int:
+    """Make this process ready for modules, once, and return its id."""
     # A computation must not outlive a worker that is killed.
     die_with_parent(signal.SIGKILL)
     # A document is millions of lists and no garbage; at the usual threshold, collection takes a tenth of the time.
     gc.set_threshold(100_000, 20, 100)
-    import_module(module)
+    for each in modules:
+        import_module(each)
     # Workers already use all cores, so threads of linear algebra within them would compete. The limit applies only to
     # libraries that are loaded, so it comes after the import.
     threadpool_limits(1)

@@ -1,7 +1,7 @@
 """How much of what the attributes tell is kept, said coarsely enough to be shown to other tenants.
 
 Each masking gets a word for its share: the part of the attribute's utility that it keeps. The share of a configuration
-is computed from these words, so it says no more than they do, whatever the weights. `bench.quality.leakage` measures by
+is computed from these words, so it says no more than they do, whatever the weights. `research.leakage` measures by
 attack what they still tell, which is why the words are few, and why there are shares by one measure only.
 """
 

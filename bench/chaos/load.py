@@ -12,7 +12,7 @@ from uuid import uuid4
 import httpx
 
 from aegis_sdk.wire import EXAMPLE_ENTRY
-from bench.made_up_entries import MEASURES
+from tests.made_up_entries import MEASURES
 
 _ACCEPTED = {"accept_small_counts": "true"}
 

@@ -11,8 +11,8 @@ from typing import Final
 import httpx
 import orjson
 
-from bench import made_up_entries
 from bench.load.stage import SHAPE, Stage, bearer
+from tests import made_up_entries
 
 WORDS: Final = ("half", "percent", "word1", "word1 half", "former", "nowhere")
 #: Seconds after which a client gives up.

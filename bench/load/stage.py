@@ -14,10 +14,10 @@ import psutil
 
 from aegis_sdk import Client
 from app.process.embedded import running_urls
-from bench import made_up_entries
 from bench.measuring import core_seconds, family
 from bench.served import first_key, open_to_the_database, served
-from bench.speed.copied_catalogue import fill
+from tests import made_up_entries
+from tests.copied_catalogue import fill
 
 TENANTS = 20
 SHAPE = made_up_entries.Shape(attributes=8, values=40, labels=3, groups=(4, 8, 16), configurations=100)

@@ -6,9 +6,9 @@ from uuid import uuid4
 import numpy as np
 
 from aegis_sdk import Client
-from bench import example
 from bench.measuring import MILLISECONDS, heading, percentile, run, spread, timed, verdict
 from bench.speed.service import running_service
+from tests import example
 
 MEASURE = "mutual_information"
 FIRST = 30

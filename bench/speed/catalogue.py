@@ -20,10 +20,10 @@ import psycopg
 
 from aegis_sdk import Client
 from app.catalog.stores.page_tokens import write_token
-from bench import made_up_entries
 from bench.measuring import MILLISECONDS, core_seconds, heading, percentile, run, table, timed, verdict
-from bench.speed.copied_catalogue import fill
 from bench.speed.market import PROVIDER, Marketplace, key, marketplace
+from tests import made_up_entries
+from tests.copied_catalogue import fill
 
 CONSUMER = "lab"
 SHAPE = made_up_entries.Shape(attributes=20, values=20, labels=3, groups=(4, 8))

@@ -12,8 +12,8 @@ from aegis_provider.search.evaluation import Evaluation
 from aegis_provider.search.monotone import search
 from aegis_provider.search.problem import evaluation_of
 from aegis_provider.table import open_table
-from bench import example
 from bench.measuring import heading, in_own_process, peak_memory, run, table, timed, verdict
+from tests import example
 
 REQUIRED = Requirement({"k": 5, "l": 2}, suppress_at_most=0.01)
 MOST = 1_000

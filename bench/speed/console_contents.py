@@ -9,10 +9,10 @@ import psycopg
 
 from aegis_sdk import Client
 from aegis_sdk.wire import DataRequest, DeliveryDescriptor, DeliveryVerdict, Head
-from bench import made_up_entries
-from bench.made_up_entries import Shape
-from bench.speed.copied_catalogue import FILLED
 from bench.speed.market import PROVIDER, Marketplace
+from tests import made_up_entries
+from tests.copied_catalogue import FILLED
+from tests.made_up_entries import Shape
 
 CONSUMER = "lab"
 #: The most rows that an answer ranks.

@@ -14,8 +14,8 @@ from aegis_advisor.cell_bounds import CellBounds, bound_cells
 from aegis_advisor.cell_bounds.certain_sums import CertainSums
 from aegis_advisor.cell_bounds.linear_system import LinearSystem
 from aegis_advisor.evidence import AttributeEvidence, attribute_evidence
-from bench import example
 from bench.measuring import MILLISECONDS, heading, run, table, timed
+from tests import example
 
 SECONDS = 60.0
 WITHIN = 5

@@ -27,10 +27,10 @@ from app.services.publications import packed_tables, sum_faults
 from app.services.small_counts import SmallCounts, SmallCountsGate
 from app.web.published import published_entry
 from app.web.uploads import parse_entry, read_publication
-from bench import made_up_entries
 from bench.measuring import MEGABYTE, MILLISECONDS, heading, percentile, run, spread, table, timed, verdict
 from bench.speed.advice import MEASURE
 from bench.speed.service import Service, Usage, probing, running_service
+from tests import made_up_entries
 
 #: Bins nest like the levels of a hierarchy, so references have a closed form and leave the cores to the upload.
 SHAPE = made_up_entries.Shape(

@@ -19,10 +19,10 @@ from threadpoolctl import threadpool_limits
 
 from aegis_provider import apply
 from aegis_sdk import Client
-from bench import example
 from bench.measuring import MILLISECONDS, heading, percentile, run, table, timed, verdict
 from bench.speed.advice import MEASURE, new_questions, publish
 from bench.speed.service import running_service
+from tests import example
 
 QUESTIONS = 50
 

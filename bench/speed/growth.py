@@ -15,10 +15,10 @@ from aegis_sdk import Client
 from app.domain.documents import evidence_of
 from app.services.configurations import unpack_configurations
 from app.web.uploads import read_publication
-from bench import made_up_entries
 from bench.measuring import MEGABYTE, MILLISECONDS, heading, run, table, timed
 from bench.speed.advice import MEASURE
 from bench.speed.service import running_service
+from tests import made_up_entries
 
 TIMES = 9
 #: The values that share a masked value are drawn, so that every reference has to be iterated.

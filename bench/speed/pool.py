@@ -9,10 +9,10 @@ import httpx
 import orjson
 
 from aegis_sdk import Client
-from bench import made_up_entries
 from bench.measuring import heading, run, table, timed
 from bench.speed.advice import MEASURE
 from bench.speed.service import Service, running_service
+from tests import made_up_entries
 
 BASE = made_up_entries.Shape(values=300, labels=5, groups=(12, 20, 30, 50), ordered=False)
 ATTRIBUTES = (100, 200, 400, 800)

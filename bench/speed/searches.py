@@ -16,8 +16,8 @@ import psutil
 from aegis_sdk import Client
 from aegis_sdk.wire import EXAMPLE_ENTRY
 from bench.measuring import MILLISECONDS, core_seconds, heading, percentile, run, table, timed, verdict
-from bench.speed.copied_catalogue import fill
 from bench.speed.market import PROVIDER, Marketplace, key, marketplace
+from tests.copied_catalogue import fill
 
 TIMES, WARM = 40, 12
 TARGET = 40.0

@@ -14,10 +14,10 @@ from uuid import uuid4
 import orjson
 
 from aegis_sdk import Client
-from bench import made_up_entries
 from bench.measuring import MEGABYTE, heading, run, table
 from bench.speed.entries import SHAPE
 from bench.speed.service import Service, running_service
+from tests import made_up_entries
 
 #: Half as many attributes as in `entries`, and an entry like the example.
 LARGE, SMALL = replace(SHAPE, attributes=108), made_up_entries.Shape(attributes=8, values=40)

@@ -4,7 +4,7 @@ from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csc_array
+import scipy
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
@@ -16,7 +16,7 @@ Codes = npt.NDArray[np.integer]
 Number = TypeVar("Number", np.int64, np.float64)
 
 
-def indicator(group_of: npt.NDArray[np.integer], groups: int, dtype: type[Number]) -> csc_array:
+def indicator(group_of: npt.NDArray[np.integer], groups: int, dtype: type[Number]) -> "scipy.sparse.csc_array":
     """The sparse matrix (groups, n) that sums the rows of a table by group.
 
     Args:
@@ -25,7 +25,7 @@ def indicator(group_of: npt.NDArray[np.integer], groups: int, dtype: type[Number
         dtype: the type of the entries, which are 1.
     """
     n = group_of.size  # each column has a single entry, so nothing needs sorting
-    return csc_array((np.ones(n, dtype=dtype), group_of, np.arange(n + 1)), shape=(groups, n))
+    return scipy.sparse.csc_array((np.ones(n, dtype=dtype), group_of, np.arange(n + 1)), shape=(groups, n))
 
 
 SMALL = 3_000

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-from scipy.special import xlogy
+import scipy
 
 from aegis_advisor.arrays import AtomArray, FloatArray, IntArray, fold
 
@@ -120,7 +120,7 @@ def _in_order_of_occurrence(atom_of_value: IntArray) -> IntArray:
 
 
 def _xlogy(weights: FloatArray, counts: FloatArray) -> FloatArray:
-    return np.asarray(xlogy(weights, counts), dtype=np.float64)
+    return np.asarray(scipy.special.xlogy(weights, counts), dtype=np.float64)
 
 
 def _sizes(atom_of_value: AtomArray, atoms: int) -> IntArray:

@@ -15,10 +15,10 @@ from app.catalog.session import Database
 from app.domain.lanes import Lane
 from app.factory import Factory
 from app.services.retention import Retention, Swept
-from bench.speed.copied_catalogue import fill
 from tests.app.api.data_requests.asking import advised, entry, step
 from tests.app.api.data_requests.test_verifications import AGREES, DELIVERED
 from tests.app.catalog.plans import SMALL, Statement, captured, growing, scans
+from tests.copied_catalogue import fill
 from tests.postgres import OWNER, as_role
 from tests.service import ACCEPTED, Worker, ask, create_key, example_entry, publish, running_app
 

@@ -15,8 +15,8 @@ from tests.service import running_app
 
 @pytest.fixture
 async def narrow(database_url):
-    """A database with one connection."""
-    found = Database(database_url, pool_size=1)
+    """A database with one connection, which has a name."""
+    found = Database(f"{database_url}&application_name=narrow", pool_size=1)
     yield found
     await found.close()
 
@@ -62,8 +62,8 @@ async def test_who_has_waited_long_is_refused_and_holds_up_nobody(narrow, monkey
 async def test_a_connection_that_the_server_has_closed_is_replaced(narrow, database_url):
     await narrow.ping()
     with psycopg.connect(database_url, autocommit=True) as other:
-        ended = "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = %s AND pid <> %s"
-        closed = other.execute(ended, (other.info.dbname, other.info.backend_pid)).fetchall()
+        ended = "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name = 'narrow'"
+        closed = other.execute(ended).fetchall()
     assert closed == [(True,)]
     await narrow.ping()
 

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-from scipy.sparse import coo_array, csr_array
-from scipy.sparse.csgraph import connected_components
+import scipy
 
 from aegis_advisor.arrays import FloatArray, IntArray
 from aegis_advisor.cell_bounds.certain_sums import SumLimits
@@ -26,8 +25,8 @@ class LinearSystem:
     """
 
     cells: IntArray
-    matrix: csr_array
-    transposed: csr_array
+    matrix: "scipy.sparse.csr_array"
+    transposed: "scipy.sparse.csr_array"
     least: FloatArray
     most: FloatArray
     upper: FloatArray
@@ -67,8 +66,8 @@ class LinearSystem:
         """Yield the parts of the system that share neither sums nor cells."""
         sums, cells = self.matrix.shape
         link = self.matrix.tocoo()
-        graph = coo_array((link.data, (link.row, link.col + sums)), shape=(sums + cells, sums + cells))
-        count, part_of = connected_components(graph.tocsr(), directed=False)
+        graph = scipy.sparse.coo_array((link.data, (link.row, link.col + sums)), shape=(sums + cells, sums + cells))
+        count, part_of = scipy.sparse.csgraph.connected_components(graph.tocsr(), directed=False)
         order = np.argsort(part_of[sums:], kind="stable")
         for chosen in np.split(order, np.cumsum(np.bincount(part_of[sums:], minlength=count))[:-1]):
             part = self.transposed[chosen]
@@ -79,7 +78,7 @@ class LinearSystem:
             )
 
 
-def _smallest(matrix: csr_array, most: FloatArray) -> FloatArray:
+def _smallest(matrix: "scipy.sparse.csr_array", most: FloatArray) -> FloatArray:
     """(cells,) the least upper limit (sums,) of the sums that contain each cell; infinite if none does."""
     smallest = np.full(matrix.shape[1], np.inf)
     np.minimum.at(smallest, matrix.indices, np.repeat(most, np.diff(matrix.indptr)))
@@ -88,7 +87,7 @@ def _smallest(matrix: csr_array, most: FloatArray) -> FloatArray:
 
 def _incidence(
     limits: Sequence[SumLimits], rows: FloatArray | None, atoms: int, labels: int
-) -> tuple[csr_array, FloatArray, FloatArray]:
+) -> "tuple[scipy.sparse.csr_array, FloatArray, FloatArray]":
     """The incidence matrix of sums and cells of the flattened table (sums, atoms * labels), and the limits (sums,)."""
     label = np.arange(labels)
     sums, cells, least, most, offset = [], [], [], [], 0
@@ -106,5 +105,5 @@ def _incidence(
         most.append(rows)
         offset += atoms
     row, column = np.concatenate(sums), np.concatenate(cells)
-    matrix = coo_array((np.ones(row.size), (row, column)), shape=(offset, atoms * labels)).tocsr()
+    matrix = scipy.sparse.coo_array((np.ones(row.size), (row, column)), shape=(offset, atoms * labels)).tocsr()
     return matrix, np.concatenate(least), np.concatenate(most)

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import Bounds, LinearConstraint, milp
+import scipy
 
 from aegis_advisor.arrays import BoolArray, FloatArray
 from aegis_advisor.cell_bounds.linear_programs import BoundSearch, InfeasibleError
@@ -221,11 +221,11 @@ class BoxSearch:
 
     def _try_program(self, lower: FloatArray, upper: FloatArray, cost: FloatArray) -> bool:
         """Whether an integer program finds a table in a box; if not, there may still be one."""
-        sums = LinearConstraint(self.sums.matrix, self.sums.least, self.sums.most)
-        optimum = milp(
+        sums = scipy.optimize.LinearConstraint(self.sums.matrix, self.sums.least, self.sums.most)
+        optimum = scipy.optimize.milp(
             cost,
             constraints=sums,
-            bounds=Bounds(lower, upper),
+            bounds=scipy.optimize.Bounds(lower, upper),
             integrality=np.ones(cost.size, dtype=np.int64),
             options={"node_limit": NODES, "mip_rel_gap": GAP},
         )

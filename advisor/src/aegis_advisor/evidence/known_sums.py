@@ -10,8 +10,7 @@ from functools import cached_property
 from typing import Self
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
+import scipy
 
 from aegis_advisor.arrays import BoolArray, IntArray, fold
 from aegis_advisor.atoms import coarsening, common_refinement
@@ -217,7 +216,7 @@ def _connected(group_of_atom: IntArray, atoms: IntArray, groups: int) -> list[In
         return []
     members, place = group_of_atom[:, atoms].ravel(), np.tile(np.arange(atoms.size), len(group_of_atom))
     size = groups + atoms.size
-    links = coo_array((np.ones(members.size), (members, groups + place)), shape=(size, size))
-    part = connected_components(links.tocsr(), directed=False)[1][groups:]
+    links = scipy.sparse.coo_array((np.ones(members.size), (members, groups + place)), shape=(size, size))
+    part = scipy.sparse.csgraph.connected_components(links.tocsr(), directed=False)[1][groups:]
     order = np.argsort(part, kind="stable")
     return np.split(atoms[order], np.flatnonzero(np.diff(part[order])) + 1)

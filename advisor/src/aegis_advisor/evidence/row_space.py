@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-from scipy.linalg import LinAlgError, inv, qr, solve_triangular
+import scipy
 
 from aegis_advisor.arrays import BoolArray, FloatArray, IntArray
 
@@ -45,12 +45,12 @@ class RowSpace:
     @classmethod
     def of(cls, indicators: FloatArray, counts: IntArray) -> Self | None:
         """Return the combinations of these groups; None if their counts contradict each other."""
-        directions, triangle, order = qr(indicators.T, mode="economic", pivoting=True)
+        directions, triangle, order = scipy.linalg.qr(indicators.T, mode="economic", pivoting=True)
         pivots = np.abs(np.diagonal(triangle))
         rank = int(np.count_nonzero(pivots > INDEPENDENT * pivots[0]))
         basis, others = order[:rank].astype(np.int64), order[rank:]
         square = triangle[:rank, :rank]
-        implied = solve_triangular(square, triangle[:rank, rank:]).T @ counts[basis]
+        implied = scipy.linalg.solve_triangular(square, triangle[:rank, rank:]).T @ counts[basis]
         rounding = NEAR + ROUNDING * float(counts.max(initial=0))
         if np.abs(implied - counts[others]).max(initial=0.0) > rounding:
             return None
@@ -70,7 +70,7 @@ class RowSpace:
         if not self.has_full_rank or not is_regular(self.indicators.T @ self.indicators):
             return None
         right = self.counts[self.basis].astype(np.float64)
-        table = np.rint(self.directions @ solve_triangular(self.triangle, right, trans="T"))
+        table = np.rint(self.directions @ scipy.linalg.solve_triangular(self.triangle, right, trans="T"))
         return table.astype(np.int64) if np.array_equal(self.indicators @ table, self.counts) else None
 
     def null_vector(self, rng: np.random.Generator) -> FloatArray:
@@ -95,7 +95,7 @@ class RowSpace:
         proven = np.zeros(sets.shape[1], dtype=bool)
         totals = np.zeros((sets.shape[1], self.counts.shape[1]), dtype=np.int64)
         near = np.abs(sets - self.directions @ wanted).max(axis=0, initial=0.0) < NEAR
-        coefficients = solve_triangular(self.triangle, wanted)
+        coefficients = scipy.linalg.solve_triangular(self.triangle, wanted)
         for denominator in range(1, LARGEST_DENOMINATOR + 1):
             left = np.flatnonzero(near & ~proven)
             if not left.size:
@@ -124,8 +124,8 @@ def is_regular(gram: FloatArray) -> bool:
     methods: rigorous results using floating-point arithmetic").
     """
     try:
-        inverse = np.asarray(inv(gram))
-    except LinAlgError:
+        inverse = np.asarray(scipy.linalg.inv(gram))
+    except scipy.linalg.LinAlgError:
         return False
     off = np.abs(np.eye(len(gram)) - inverse @ gram).sum(axis=1).max()
     rounding = 2 * len(gram) * np.finfo(np.float64).eps * (np.abs(inverse) @ gram).sum(axis=1).max()

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, Self
 
 import numpy as np
-from scipy.linalg import blas, lapack
+import scipy
 
 from aegis_advisor.arrays import FloatArray, IntArray
 from aegis_advisor.joint.design import Design
@@ -163,7 +163,9 @@ class Elimination:
         errors of the correlations with the label and of the sum, too.
         """
         size, classes = self._size, self.design.labels.shape[1]
-        inverse, _ = lapack.dtrtrs(self.factor[:size, :size], self.solved[:size, :classes], lower=1, trans=1)
+        inverse, _ = scipy.linalg.lapack.dtrtrs(
+            self.factor[:size, :size], self.solved[:size, :classes], lower=1, trans=1
+        )
         return error(size) * (1 + float(np.linalg.norm(inverse))) ** 2
 
     def _exactly(self, rounded: Outcome, *, settled: bool) -> Outcome:
@@ -192,7 +194,7 @@ class Elimination:
             return True
         fresh, start = np.concatenate(chosen), self._size
         above, left, targets = self._left_over(fresh)
-        lower, failed = lapack.dpotrf(left, lower=1) if fresh.size else (left, 0)
+        lower, failed = scipy.linalg.lapack.dpotrf(left, lower=1) if fresh.size else (left, 0)
         if failed or (fresh.size and np.square(lower.diagonal()).min() <= DEPENDENT):
             return False
         self._append(fresh, above, lower, targets)
@@ -224,7 +226,7 @@ class Elimination:
         size, rank = len(part), len(part) - self._size
         if size >= self.records - 1:  # more dimensions there cannot be
             return True
-        weights, _ = lapack.dtrtrs(self.factor[:size, :size], part, lower=1, trans=1)
+        weights, _ = scipy.linalg.lapack.dtrtrs(self.factor[:size, :size], part, lower=1, trans=1)
         touched = np.abs(weights).max(axis=1) > TOUCHED
         starts = [0, *(step.end for step in self.steps)]
         others = [
@@ -250,7 +252,7 @@ class Elimination:
         targets = self.targets[fresh]
         if not size or not fresh.size:
             return block[:size], block[size:], targets
-        above = blas.dtrsm(1.0, self.factor[:size, :size], block[:size], lower=1)
+        above = scipy.linalg.blas.dtrsm(1.0, self.factor[:size, :size], block[:size], lower=1)
         dependent = [step for step in self.steps if step.dependent.size]
         least = self._least() if dependent else DEPENDENT
         for step in dependent:
@@ -264,7 +266,7 @@ class Elimination:
         if fresh.size:
             self.factor[size:end, :size] = above.T
             self.factor[size:end, size:end] = lower
-            self.solved[size:end], _ = lapack.dtrtrs(lower, targets, lower=1)
+            self.solved[size:end], _ = scipy.linalg.lapack.dtrtrs(lower, targets, lower=1)
             self.places[size:end] = fresh
 
 
@@ -272,7 +274,7 @@ def _pivoted(left: FloatArray, least: float) -> tuple[FloatArray, IntArray, int]
     """The pivoted Cholesky factor of residual correlations (n, n), the order of its columns, and how many keep more."""
     if left.diagonal().max(initial=0.0) <= least:  # the library never compares the first pivot with `tol`
         return np.zeros(left.shape), np.arange(len(left)), 0
-    factor, pivots, rank, _ = lapack.dpstrf(left, tol=least, lower=1)
+    factor, pivots, rank, _ = scipy.linalg.lapack.dpstrf(left, tol=least, lower=1)
     return np.tril(factor), pivots - 1, rank
 
 

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from typing import Final, Self
 
 import numpy as np
-from scipy.linalg import blas, lapack
-from scipy.sparse import vstack
+import scipy
 
 from aegis_advisor.arrays import Codes, FloatArray, IntArray, indicator
 from aegis_advisor.measures.association import trace_bias
@@ -52,7 +51,7 @@ class Indicators:
             maskings: per attribute and code, (values,) the number of each value's masked value.
         """
         parts = [_folded(column, each) for column, each in zip(values.T, maskings, strict=True)]
-        groups = vstack([indicator(group, of.shape[1], np.float64) for group, of in parts], format="csr")
+        groups = scipy.sparse.vstack([indicator(group, of.shape[1], np.float64) for group, of in parts], format="csr")
         folds, columns = _folds([of for _, of in parts], groups @ counts)
         weighted = groups.multiply(counts / counts.sum()).tocsr()
         means, shares = folds.T @ weighted.sum(axis=1), np.bincount(labels, counts) / counts.sum()
@@ -134,14 +133,14 @@ def _cholesky(matrix: FloatArray) -> tuple[FloatArray, IntArray]:
     """The factor of the independent columns of a matrix (n, n), and which columns these are, in the factor's order."""
     if not matrix.size or matrix.diagonal().max() <= DEPENDENT:  # the library never compares the first pivot with `tol`
         return np.zeros((0, 0)), np.zeros(0, dtype=np.int64)
-    factor, pivots, rank, _ = lapack.dpstrf(matrix, tol=DEPENDENT, lower=1)
+    factor, pivots, rank, _ = scipy.linalg.lapack.dpstrf(matrix, tol=DEPENDENT, lower=1)
     return factor[:rank, :rank], pivots[:rank] - 1
 
 
 def _solved(lower: FloatArray, right: FloatArray) -> FloatArray:
     if not lower.size:
         return right[:0]
-    solved: FloatArray = blas.dtrsm(1.0, lower, right, lower=1)
+    solved: FloatArray = scipy.linalg.blas.dtrsm(1.0, lower, right, lower=1)
     return solved
 
 

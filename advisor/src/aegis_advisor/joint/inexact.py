@@ -9,8 +9,7 @@ is subtracted.
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import linalg
-from scipy.linalg import lapack
+import scipy
 
 from aegis_advisor.arrays import Codes, FloatArray, IntArray
 from aegis_advisor.joint.design import Design, Variance
@@ -78,12 +77,12 @@ def _whitening(design: Design, variance: Variance, columns: IntArray) -> FloatAr
     """
     both = np.ix_(columns, columns)
     correlations, edge = design.correlations[both], _edge(variance.correlations[both])
-    _, below = lapack.dpotrf(correlations - edge * np.eye(len(correlations)), lower=1)
+    _, below = scipy.linalg.lapack.dpotrf(correlations - edge * np.eye(len(correlations)), lower=1)
     if not below:
-        lower, _ = lapack.dpotrf(correlations, lower=1, clean=1)
-        inverse, _ = lapack.dtrtri(lower, lower=1)
+        lower, _ = scipy.linalg.lapack.dpotrf(correlations, lower=1, clean=1)
+        inverse, _ = scipy.linalg.lapack.dtrtri(lower, lower=1)
         return np.asarray(inverse.T)
-    values, vectors = linalg.eigh(correlations)
+    values, vectors = scipy.linalg.eigh(correlations)
     kept = values > edge
     return np.asarray(vectors[:, kept] / np.sqrt(values[kept]))
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
-from scipy.special import ndtr
+import scipy
 
 from aegis_advisor.arrays import Codes, FloatArray, IntArray
 from aegis_advisor.errors import ContradictoryPairsError
@@ -233,7 +233,7 @@ class Judge:
         variance = 2 * _spread(combinations, self.label) / (classes * degrees)
         sigma, mean = np.sqrt(np.log1p(variance)), degrees / (records - 1 - rank)
         above = np.log(np.maximum(explained, np.finfo(float).tiny) / mean) + sigma**2 / 2
-        chance = CHANCES @ ndtr(-above / sigma)
+        chance = CHANCES @ scipy.special.ndtr(-above / sigma)
         return bool(chance * max(self.tried, LEAST_TRIED) > SIGNIFICANCE)
 
 

@@ -12,7 +12,7 @@ Tables are (rows, labels) counts, which may be fractions. All estimates are in t
 from collections.abc import Callable
 
 import numpy as np
-from scipy.special import ndtr, xlog1py, xlogy
+import scipy
 
 from aegis_advisor.arrays import FloatArray
 from aegis_advisor.measures.margins import ratio
@@ -54,7 +54,7 @@ def scores_bias(table: FloatArray, scores: RowScores, jackknife: RowScores) -> f
 
 def certainty_scores(rows: FloatArray, shares: FloatArray) -> FloatArray:
     """`sum F ln(F / n)` of each row with n records: minus n times the entropy, in nats."""
-    scores: FloatArray = xlogy(rows, rows / rows.sum(axis=1, keepdims=True)).sum(axis=1)
+    scores: FloatArray = scipy.special.xlogy(rows, rows / rows.sum(axis=1, keepdims=True)).sum(axis=1)
     return scores
 
 
@@ -66,7 +66,7 @@ def certainty_jackknife(rows: FloatArray, shares: FloatArray) -> FloatArray:
 
 def _left_out(counts: FloatArray) -> FloatArray:
     several = np.maximum(counts, 1.0)
-    left: FloatArray = -xlog1py(several * (several - 1), -1 / several)
+    left: FloatArray = -scipy.special.xlog1py(several * (several - 1), -1 / several)
     return np.where(counts > 1, left, 0.0)
 
 
@@ -120,7 +120,7 @@ def divergence_jackknife(rows: FloatArray, shares: FloatArray) -> FloatArray:
 
 def _divergence(density: FloatArray) -> FloatArray:
     """`u ln u - (1 + u) ln((1 + u) / 2)` of a count over its expectation."""
-    return np.asarray(xlogy(density, density) - xlogy(1 + density, (1 + density) / 2))
+    return np.asarray(scipy.special.xlogy(density, density) - scipy.special.xlogy(1 + density, (1 + density) / 2))
 
 
 def largest_bias(table: FloatArray) -> float:
@@ -140,5 +140,5 @@ def largest_bias(table: FloatArray) -> float:
     spread = np.sqrt(first + others)
     distance = ratio(first - others, spread)
     normal = np.exp(-(distance**2) / 2) / np.sqrt(2 * np.pi)
-    each: FloatArray = spread * (normal + distance * ndtr(-distance))
+    each: FloatArray = spread * (normal + distance * scipy.special.ndtr(-distance))
     return float(np.sum(np.sum(each**TIES, axis=1) ** (1 / TIES)))

@@ -6,7 +6,7 @@ Each measure has its gradient (rows, labels): the derivative with respect to eac
 """
 
 import numpy as np
-from scipy.special import xlog1py, xlogy
+import scipy
 
 from aegis_advisor.arrays import FloatArray
 from aegis_advisor.atoms import AtomStatistics
@@ -39,7 +39,9 @@ def mutual_information(table: FloatArray, atoms: AtomStatistics | None = None) -
     expected = independent(table)
     excess = ratio(table - expected, expected)
     # `O ln(O / E) - O + E` has the same sum, and loses no digits where O is nearly E.
-    return max(0.0, float(np.sum(expected * (xlog1py(1 + excess, excess) - excess)) / (total * np.log(2))))
+    return max(
+        0.0, float(np.sum(expected * (scipy.special.xlog1py(1 + excess, excess) - excess)) / (total * np.log(2)))
+    )
 
 
 def mutual_information_gradient(table: FloatArray, atoms: AtomStatistics | None = None) -> FloatArray:
@@ -145,7 +147,7 @@ def jensen_shannon(table: FloatArray, atoms: AtomStatistics | None = None) -> fl
     expected = independent(table)
     excess = ratio(table - expected, expected)
     # `O log(O / M) + E log(E / M)`, written in the excess of O over E, which loses no digits where both nearly agree.
-    halves = xlog1py(1 + excess, excess) - xlog1py(2 + excess, excess / 2)
+    halves = scipy.special.xlog1py(1 + excess, excess) - scipy.special.xlog1py(2 + excess, excess / 2)
     return max(0.0, float(np.sum(expected * halves) / (2 * total * np.log(2))))
 
 
@@ -222,7 +224,9 @@ def divergence_by_group(groups: GroupLimits, known: PartialTable) -> FloatArray:
 def _halves(counts: FloatArray, expected: FloatArray) -> FloatArray:
     middle = (counts + expected) / 2
     held = np.where(middle > 0, middle, 1.0)
-    both: FloatArray = (xlogy(counts, counts / held) + xlogy(expected, expected / held)) / (2 * np.log(2))
+    both: FloatArray = (scipy.special.xlogy(counts, counts / held) + scipy.special.xlogy(expected, expected / held)) / (
+        2 * np.log(2)
+    )
     return both
 
 

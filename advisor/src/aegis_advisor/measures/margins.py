@@ -1,7 +1,7 @@
 """Building blocks of measures: the margins of a table, its entropies, and its degrees of freedom."""
 
 import numpy as np
-from scipy.special import xlogy
+import scipy
 
 from aegis_advisor.arrays import FloatArray
 from aegis_advisor.atoms import AtomStatistics
@@ -33,7 +33,9 @@ def log_ratio(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
 def entropy(counts: FloatArray) -> float:
     """The entropy of counts (n,) in bits; 0 without records."""
     total = float(counts.sum())
-    return max(0.0, float(-np.sum(xlogy(counts, counts / total)) / total / np.log(2))) if total > 0 else 0.0
+    return (
+        max(0.0, float(-np.sum(scipy.special.xlogy(counts, counts / total)) / total / np.log(2))) if total > 0 else 0.0
+    )
 
 
 def entropy_gradient(counts: FloatArray) -> FloatArray:

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Self
 
 import numpy as np
-from scipy.special import xlogy
+import scipy
 
 from aegis_advisor.arrays import FloatArray, IntArray, fold
 from aegis_advisor.atoms import common_refinement, per_atom
@@ -207,7 +207,7 @@ def constraining_views(evidence: AttributeEvidence) -> list[tuple[IntArray, Floa
 
 def logs(counts: FloatArray) -> FloatArray:
     """`sum x log2 x` along the last axis."""
-    sums: FloatArray = np.sum(xlogy(counts, counts), axis=-1) / np.log(2)
+    sums: FloatArray = np.sum(scipy.special.xlogy(counts, counts), axis=-1) / np.log(2)
     return sums
 
 

@@ -5,8 +5,7 @@ from dataclasses import replace
 from itertools import combinations, compress, pairwise
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
+import scipy
 
 from aegis_advisor.arrays import BoolArray, IntArray
 from aegis_advisor.reconstruction.problem import Margin, Problem
@@ -108,8 +107,8 @@ def split(problem: Problem) -> tuple[IntArray, list[IntArray]]:
     members = np.concatenate([margin.atoms for margin in problem.margins])
     groups = np.concatenate([m.group_of + at for m, at in zip(problem.margins, offsets, strict=False)])
     size = int(offsets[-1])
-    links = coo_array((np.ones(members.size), (members, groups)), shape=(size, size))
-    parts, part = connected_components(links.tocsr(), directed=False)
+    links = scipy.sparse.coo_array((np.ones(members.size), (members, groups)), shape=(size, size))
+    parts, part = scipy.sparse.csgraph.connected_components(links.tocsr(), directed=False)
     used = np.unique(groups)
     single = np.bincount(part[used], minlength=parts)[part[:atoms]] == 1
     rest = np.flatnonzero(~single)

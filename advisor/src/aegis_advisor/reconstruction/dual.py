@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Self
 
 import numpy as np
-from scipy.sparse import csr_array
+import scipy
 
 from aegis_advisor.arrays import BoolArray, FloatArray
 from aegis_advisor.reconstruction.problem import Problem, design_of
@@ -53,7 +53,7 @@ class Dual:
         rows: (atoms,) in variant I, else None.
     """
 
-    design: csr_array
+    design: "scipy.sparse.csr_array"
     targets: FloatArray
     ridge: FloatArray
     log_prior: FloatArray
@@ -83,12 +83,12 @@ class Dual:
         return replace(self, log_prior=np.where(empty, -np.inf, self.log_prior))
 
     @cached_property
-    def transposed(self) -> csr_array:
+    def transposed(self) -> "scipy.sparse.csr_array":
         """The transposed design (groups, atoms)."""
-        return csr_array(self.design.T)
+        return scipy.sparse.csr_array(self.design.T)
 
     @cached_property
-    def overlaps(self) -> csr_array | None:
+    def overlaps(self) -> "scipy.sparse.csr_array | None":
         """The products (groups * groups, atoms) of an atom's shares in each two groups; None if there are too many.
 
         Times weights (atoms,) they are the weighted Gram matrix of the design: what each two groups share.
@@ -103,7 +103,7 @@ class Dual:
         second = self.design.indptr[atom] + place % of_atom[atom]
         rows = self.design.indices[first].astype(np.int64) * groups + self.design.indices[second]
         shares = self.design.data[first] * self.design.data[second]
-        return csr_array((shares, (rows, atom)), shape=(groups * groups, of_atom.size))
+        return scipy.sparse.csr_array((shares, (rows, atom)), shape=(groups * groups, of_atom.size))
 
     @cached_property
     def free(self) -> BoolArray:

@@ -4,8 +4,7 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-from scipy.sparse import coo_array, csr_array
-from scipy.sparse.csgraph import connected_components
+import scipy
 
 from aegis_advisor.arrays import BoolArray, FloatArray, IntArray
 from aegis_advisor.reconstruction.problem import Problem
@@ -29,8 +28,8 @@ class Equations:
     """
 
     cells: IntArray
-    matrix: csr_array
-    transposed: csr_array
+    matrix: "scipy.sparse.csr_array"
+    transposed: "scipy.sparse.csr_array"
     target: FloatArray
     part_of_equation: IntArray
     part_of_cell: IntArray
@@ -56,7 +55,7 @@ class Equations:
             return None
         matrix, target = matrix[~empty], target[~empty]
         transposed = matrix.T.tocsr()
-        part = connected_components(_bipartite(matrix), directed=False)[1].astype(np.int64)
+        part = scipy.sparse.csgraph.connected_components(_bipartite(matrix), directed=False)[1].astype(np.int64)
         parts = int(part.max(initial=-1)) + 1
         equations = target.size
         return cls(cells, matrix, transposed, target, part[:equations], part[equations:], parts)
@@ -84,7 +83,7 @@ class Equations:
         return missing
 
 
-def _incidence(problem: Problem) -> tuple[csr_array, FloatArray]:
+def _incidence(problem: Problem) -> "tuple[scipy.sparse.csr_array, FloatArray]":
     """The incidence matrix of counts and cells of the flattened table, (counts, atoms * labels), and the counts."""
     labels = np.arange(problem.labels)
     rows, columns, targets, offset = [], [], [], 0
@@ -101,15 +100,15 @@ def _incidence(problem: Problem) -> tuple[csr_array, FloatArray]:
         offset += problem.rows.size
     row = np.concatenate(rows)
     entries = (np.ones(row.size), (row, np.concatenate(columns)))
-    return coo_array(entries, shape=(offset, cells)).tocsr(), np.concatenate(targets)
+    return scipy.sparse.coo_array(entries, shape=(offset, cells)).tocsr(), np.concatenate(targets)
 
 
-def _bipartite(matrix: csr_array) -> csr_array:
+def _bipartite(matrix: "scipy.sparse.csr_array") -> "scipy.sparse.csr_array":
     """The bipartite graph of equations, then cells, with an edge where a cell is in an equation."""
     equations, cells = matrix.shape
     link = matrix.tocoo()
     size = equations + cells
-    return coo_array((link.data, (link.row, link.col + equations)), shape=(size, size)).tocsr()
+    return scipy.sparse.coo_array((link.data, (link.row, link.col + equations)), shape=(size, size)).tocsr()
 
 
 FLAT = 1e-13

@@ -1,7 +1,7 @@
 """Tables without iteration: groups spread over atoms, equations with one solution, fits to a single masking."""
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+import scipy
 
 from aegis_advisor.arrays import FloatArray, fold
 from aegis_advisor.evidence import AttributeEvidence, Masking
@@ -45,13 +45,13 @@ def unique_table(problem: Problem) -> FloatArray | None:
     design = design_of(problem)
     counts = np.vstack([margin.counts for margin in problem.margins])
     try:
-        factor = cho_factor((design @ design.T).toarray(), lower=True, check_finite=False)
-    except LinAlgError:
+        factor = scipy.linalg.cho_factor((design @ design.T).toarray(), lower=True, check_finite=False)
+    except scipy.linalg.LinAlgError:
         return None
     pivots = np.diagonal(factor[0])
     if pivots.min() <= SINGULAR * pivots.max():  # singular up to rounding: other tables fit, too
         return None
-    table: FloatArray = np.rint(cho_solve(factor, design @ counts)) + 0.0  # no -0.0
+    table: FloatArray = np.rint(scipy.linalg.cho_solve(factor, design @ counts)) + 0.0  # no -0.0
     return table if table.min() >= 0 and problem.residual(table) == 0 else None
 
 

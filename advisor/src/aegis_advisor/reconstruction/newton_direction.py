@@ -3,10 +3,7 @@
 from itertools import pairwise
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
-from scipy.linalg.lapack import dpotri
-from scipy.sparse import csr_array, hstack
-from scipy.sparse.linalg import LinearOperator, cg
+import scipy
 
 from aegis_advisor.arrays import FloatArray
 from aegis_advisor.reconstruction.dual import Dual, Point
@@ -82,26 +79,28 @@ def _by_labels(dual: Dual, point: Point, damping: float) -> FloatArray:
     solution = np.zeros_like(point.gradient)
     for label, free in enumerate(dual.free.T):
         if free.any():
-            block = _product(csr_array(dual.design[:, free]), point.table[:, label])
+            block = _product(scipy.sparse.csr_array(dual.design[:, free]), point.table[:, label])
             factor = _factor(block + np.diag(_ridge(dual, damping)[free, label]))
-            solution[free, label] = cho_solve(factor, point.gradient[free, label], check_finite=False)
+            solution[free, label] = scipy.linalg.cho_solve(factor, point.gradient[free, label], check_finite=False)
     return solution
 
 
 def _as_a_whole(dual: Dual, point: Point, damping: float) -> FloatArray:
     """The solution by factorising the whole matrix."""
     needed = dual.needed.T
-    parts = [csr_array(dual.design[:, columns]) for columns in needed]
+    parts = [scipy.sparse.csr_array(dual.design[:, columns]) for columns in needed]
     hessian = np.diag(_ridge(dual, damping).T[needed])
     cuts = np.cumsum([0, *needed.sum(axis=1)])
     for part, weights, (start, stop) in zip(parts, point.table.T, pairwise(cuts), strict=True):
         hessian[start:stop, start:stop] += _product(part, weights)
     if dual.rows is not None:
         shares = point.table / np.sqrt(dual.rows)[:, np.newaxis]
-        spread = hstack([_scaled(part, share) for part, share in zip(parts, shares.T, strict=True)], format="csr")
+        spread = scipy.sparse.hstack(
+            [_scaled(part, share) for part, share in zip(parts, shares.T, strict=True)], format="csr"
+        )
         hessian -= (spread.T @ spread).toarray()
     solution = np.zeros_like(point.gradient)
-    solution.T[needed] = cho_solve(_factor(hessian), point.gradient.T[needed], check_finite=False)
+    solution.T[needed] = scipy.linalg.cho_solve(_factor(hessian), point.gradient.T[needed], check_finite=False)
     return solution
 
 
@@ -130,12 +129,12 @@ def _by_conjugate_gradients(
         steps = guide * columns if guide.ndim == columns.ndim else (guide @ columns[..., np.newaxis])[..., 0]
         return np.ascontiguousarray(steps.T).ravel()
 
-    solution, stopped = cg(
-        LinearOperator((size, size), matvec=times, dtype=np.float64),
+    solution, stopped = scipy.sparse.linalg.cg(
+        scipy.sparse.linalg.LinearOperator((size, size), matvec=times, dtype=np.float64),
         point.gradient.ravel(),
         rtol=min(0.1, float(np.sqrt(point.gap))),
         maxiter=most,
-        M=LinearOperator((size, size), matvec=guided, dtype=np.float64),
+        M=scipy.sparse.linalg.LinearOperator((size, size), matvec=guided, dtype=np.float64),
     )
     return None if stopped and most < MANY else np.asarray(solution).reshape(shape)
 
@@ -150,7 +149,7 @@ def _inverse_blocks(dual: Dual, point: Point) -> FloatArray:
 
 def _inverse(factor: Factor) -> FloatArray:
     """The inverse of a symmetric matrix, given its Cholesky factor; three times as fast as solving for the identity."""
-    lower, _ = dpotri(factor[0], lower=True)
+    lower, _ = scipy.linalg.lapack.dpotri(factor[0], lower=True)
     half = np.tril(lower, -1)
     inverse: FloatArray = half + half.T + np.diag(np.diagonal(lower))
     return inverse
@@ -180,13 +179,13 @@ def _responses(dual: Dual, table: FloatArray) -> FloatArray:
     return table if dual.rows is None else table * (1.0 - table / dual.rows[:, np.newaxis])
 
 
-def _scaled(design: csr_array, weights: FloatArray) -> csr_array:
+def _scaled(design: "scipy.sparse.csr_array", weights: FloatArray) -> "scipy.sparse.csr_array":
     """A design (atoms, groups) with each atom's row multiplied by its weight (atoms,)."""
     data = design.data * np.repeat(weights, np.diff(design.indptr))
-    return csr_array((data, design.indices, design.indptr), shape=design.shape)
+    return scipy.sparse.csr_array((data, design.indices, design.indptr), shape=design.shape)
 
 
-def _product(design: csr_array, weights: FloatArray) -> FloatArray:
+def _product(design: "scipy.sparse.csr_array", weights: FloatArray) -> FloatArray:
     """The weighted Gram matrix (groups, groups) of a design: what each two groups share."""
     product: FloatArray = (design.T @ _scaled(design, weights)).toarray()
     return product
@@ -199,6 +198,6 @@ def _factor(matrix: FloatArray) -> Factor:
     while True:
         np.fill_diagonal(matrix, diagonal + added)
         try:
-            return cho_factor(matrix, lower=True, check_finite=False)
-        except LinAlgError:
+            return scipy.linalg.cho_factor(matrix, lower=True, check_finite=False)
+        except scipy.linalg.LinAlgError:
             added *= 100

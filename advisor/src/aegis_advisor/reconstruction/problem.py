@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
-from scipy.sparse import csr_array
+import scipy
 
 from aegis_advisor.arrays import AtomArray, BoolArray, FloatArray, IntArray, fold
 from aegis_advisor.atoms import per_atom
@@ -262,13 +262,13 @@ class Problem:
         return max(gaps) / max(self.records, 1.0)
 
 
-def design_of(problem: Problem) -> csr_array:
+def design_of(problem: Problem) -> "scipy.sparse.csr_array":
     """The share (atoms, groups) of each atom in each group, with the groups of all margins one after the other."""
     groups = np.cumsum([0, *(margin.groups for margin in problem.margins)])
     columns = np.concatenate([m.group_of + at for m, at in zip(problem.margins, groups, strict=False)])
     atoms = np.concatenate([margin.atoms for margin in problem.margins])
     shares = np.concatenate([_shares(margin) for margin in problem.margins])
-    return csr_array((shares, (atoms, columns)), shape=(problem.prior.size, int(groups[-1])))
+    return scipy.sparse.csr_array((shares, (atoms, columns)), shape=(problem.prior.size, int(groups[-1])))
 
 
 def _shares(margin: Margin) -> FloatArray:

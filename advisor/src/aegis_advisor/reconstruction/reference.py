@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import get_args
 
 import numpy as np
-from scipy.special import entr
+import scipy
 
 from aegis_advisor.arrays import AtomArray, FloatArray
 from aegis_advisor.atoms import AtomStatistics, common_refinement
@@ -190,5 +190,5 @@ def _information_bound(problem: Problem, solution: Solution) -> float | None:
     if solution.iterations == 0 or problem.records == 0:
         return information
     label = problem.margins[0].counts[0] / problem.records
-    nats = float(entr(label).sum()) - math.log(problem.labels) + solution.divergence / problem.records
+    nats = float(scipy.special.entr(label).sum()) - math.log(problem.labels) + solution.divergence / problem.records
     return max(0.0, min(information, nats / math.log(2)))

@@ -21,8 +21,7 @@ from fractions import Fraction
 from math import lcm
 
 import numpy as np
-from scipy.optimize import linprog
-from scipy.sparse import coo_array, hstack
+import scipy
 
 from aegis_advisor.arrays import BoolArray, FloatArray, IntArray
 from aegis_advisor.reconstruction.equations import Equations, closest_combination
@@ -217,9 +216,9 @@ def _raise(equations: Equations, suspects: BoolArray) -> _Raise | None:
         [np.where(suspects[cells], 0.0, -np.inf), np.zeros(chosen.size), np.full(unit.size, -np.inf)]
     )
     upper = np.repeat([np.inf, 1.0, np.inf], sizes)
-    optimum = linprog(
+    optimum = scipy.optimize.linprog(
         -np.repeat([0.0, 1.0, 0.0], sizes),
-        A_eq=hstack([matrix, matrix[:, chosen], scaled], format="csc"),
+        A_eq=scipy.sparse.hstack([matrix, matrix[:, chosen], scaled], format="csc"),
         b_eq=np.zeros(rows.size),
         bounds=list(zip(lower.tolist(), upper.tolist(), strict=True)),
         method="highs-ds",
@@ -236,13 +235,13 @@ def _raise(equations: Equations, suspects: BoolArray) -> _Raise | None:
     return answer
 
 
-def _counts(equations: Equations, rows: IntArray) -> tuple[coo_array, FloatArray]:
+def _counts(equations: Equations, rows: IntArray) -> "tuple[scipy.sparse.coo_array, FloatArray]":
     """The negated counts (rows, parts) of these equations, and the unit (parts,) of each part's counts."""
     parts, part = np.unique(equations.part_of_equation[rows], return_inverse=True)
     unit = np.zeros(parts.size)
     np.maximum.at(unit, part, equations.target[rows])
     counts = -equations.target[rows] / unit[part]
-    return coo_array((counts, (np.arange(rows.size), part)), shape=(rows.size, parts.size)), unit
+    return scipy.sparse.coo_array((counts, (np.arange(rows.size), part)), shape=(rows.size, parts.size)), unit
 
 
 def _moved(equations: Equations, suspects: BoolArray, point: FloatArray, raised: _Raise) -> FloatArray:

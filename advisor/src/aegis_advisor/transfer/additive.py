@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import csr_array
+import scipy
 
 from aegis_advisor.arrays import FloatArray, IntArray
 from aegis_advisor.transfer.figure import Figure, explained
@@ -72,10 +72,10 @@ def joint_transfer(rule: AdditiveRule, codes: IntArray, labels: IntArray) -> Fig
     return explained(rule.predict(codes), holdout)
 
 
-def _indicators(codes: IntArray, sizes: Sequence[int]) -> csr_array:
+def _indicators(codes: IntArray, sizes: Sequence[int]) -> "scipy.sparse.csr_array":
     """The sparse indicators (records, values of all attributes) of codes (records, attributes)."""
     records, attributes = codes.shape
     starts = np.concatenate(([0], np.cumsum(sizes)[:-1])).astype(np.int64)
     places = (codes + starts).ravel()
     ends = np.arange(records + 1) * attributes
-    return csr_array((np.ones(places.size), places, ends), shape=(records, int(sum(sizes))))
+    return scipy.sparse.csr_array((np.ones(places.size), places, ends), shape=(records, int(sum(sizes))))

@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import Final
 
 import numpy as np
-from scipy.special import gammaln, logsumexp
+import scipy
 
 from aegis_advisor.arrays import FloatArray
 from aegis_advisor.verdict.model import LIKELY, SMALL
@@ -89,7 +89,7 @@ def known_cells(own: Look, others: tuple[Look, ...], least: int = 0) -> int:
 def of_sum(looks: Sequence[Look], least: int) -> FloatArray:
     """(sums,) the probability of each sum, from 0."""
     logs = _log_weights(looks, _most(looks), least)
-    return np.asarray(np.exp(logs - logsumexp(logs))) if np.isfinite(logs).any() else np.zeros(logs.shape)
+    return np.asarray(np.exp(logs - scipy.special.logsumexp(logs))) if np.isfinite(logs).any() else np.zeros(logs.shape)
 
 
 def of_cell(own: Look, count: int, sums: FloatArray) -> FloatArray:
@@ -124,7 +124,9 @@ def _log_likelihood(look: Look, most: int) -> FloatArray:
 def _log_ways(cells: int, most: int) -> FloatArray:
     """(sums,) the logarithm of the number of tables of this many cells with each sum."""
     sums = np.arange(most + 1)
-    return np.asarray(gammaln(sums + cells) - gammaln(sums + 1) - gammaln(cells))
+    return np.asarray(
+        scipy.special.gammaln(sums + cells) - scipy.special.gammaln(sums + 1) - scipy.special.gammaln(cells)
+    )
 
 
 def _tilt(cells: int, most: int) -> float:

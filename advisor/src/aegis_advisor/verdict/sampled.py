@@ -12,7 +12,7 @@ from math import lcm
 from typing import Final
 
 import numpy as np
-from scipy.optimize import Bounds, LinearConstraint, milp
+import scipy
 
 from aegis_advisor.arrays import FloatArray, IntArray
 from aegis_advisor.cell_bounds.linear_system import LinearSystem
@@ -49,11 +49,11 @@ _FAR: Final = 1e6
 
 def _starts(part: LinearSystem, random: np.random.Generator) -> FloatArray:
     """(chains, cells) tables at random corners."""
-    sums = LinearConstraint(part.matrix, part.least, part.most)
-    limits = Bounds(0, np.where(np.isfinite(part.upper), part.upper, np.inf))
+    sums = scipy.optimize.LinearConstraint(part.matrix, part.least, part.most)
+    limits = scipy.optimize.Bounds(0, np.where(np.isfinite(part.upper), part.upper, np.inf))
     cells = part.cells.size
     found = [
-        milp(
+        scipy.optimize.milp(
             random.normal(size=cells),
             integrality=np.ones(cells, dtype=np.int64),
             bounds=limits,

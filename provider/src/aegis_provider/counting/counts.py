@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from aegis_provider.table import Table
 
@@ -111,11 +110,11 @@ class Partition:
 
 def finest_common_coarsening(one: Partition, other: Partition) -> Partition:
     """Return the finest partition that both of these (of one domain) determine."""
-    linked = coo_array(
+    linked = scipy.sparse.coo_array(
         (np.ones(len(one.groups), dtype=np.int64), (one.groups, one.size + other.groups)),
         shape=(one.size + other.size,) * 2,
     )
-    _, component = connected_components(linked, directed=False)
+    _, component = scipy.sparse.csgraph.connected_components(linked, directed=False)
     return Partition.of(component.astype(np.intp)[one.groups])
 
 

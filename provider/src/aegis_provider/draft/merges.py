@@ -10,8 +10,8 @@ from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import xlogy
 
 from aegis_provider.counting.counts import Counts
 
@@ -104,7 +104,7 @@ def _purity(joint: NDArray[np.number]) -> NDArray[np.float64]:
     """(groups,) `h`: the records of each group times its negative entropy, in nats."""
     counts = joint.astype(np.float64)
     sizes = counts.sum(axis=1)
-    pure: NDArray[np.float64] = xlogy(counts, counts).sum(axis=1) - xlogy(sizes, sizes)
+    pure: NDArray[np.float64] = scipy.special.xlogy(counts, counts).sum(axis=1) - scipy.special.xlogy(sizes, sizes)
     return pure
 
 

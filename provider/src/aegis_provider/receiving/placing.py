@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
+import scipy
 
 from aegis_provider.counting.counts import Partition
 from aegis_provider.errors import UnmaskableValueError
@@ -131,5 +130,5 @@ def _groups(size: int, together: Iterable[Collection[int]]) -> Partition:
     """Return the partition of places in which all of a collection are in one group."""
     pairs = [(min(places), place) for places in together for place in places]
     first, second = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
-    links = coo_array((np.ones(len(first), dtype=np.int8), (first, second)), shape=(size, size))
-    return Partition.of(connected_components(links, directed=False)[1].astype(np.intp))
+    links = scipy.sparse.coo_array((np.ones(len(first), dtype=np.int8), (first, second)), shape=(size, size))
+    return Partition.of(scipy.sparse.csgraph.connected_components(links, directed=False)[1].astype(np.intp))

@@ -5,6 +5,7 @@ from contextlib import suppress
 from functools import partial
 
 import numpy as np
+import scipy.linalg  # noqa: F401 - threads can be limited only in libraries that are loaded
 from threadpoolctl import threadpool_limits
 
 from aegis_provider.processes import begun

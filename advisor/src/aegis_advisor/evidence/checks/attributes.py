@@ -8,8 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, islice
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
+import scipy
 
 from aegis_advisor.arrays import IntArray, fold
 from aegis_advisor.atoms import coarsening, common_refinement, per_atom
@@ -125,8 +124,8 @@ def _comparisons(
 
 def _linked_groups(first: IntArray, second: IntArray, rows: int, others: int) -> tuple[IntArray, IntArray]:
     """The part of the common coarsening that each group of two views, (rows,) and (others,), belongs to."""
-    links = coo_array((np.ones(first.size), (first, rows + second)), shape=(rows + others, rows + others))
-    part = connected_components(links.tocsr(), directed=False)[1].astype(np.int64)
+    links = scipy.sparse.coo_array((np.ones(first.size), (first, rows + second)), shape=(rows + others, rows + others))
+    part = scipy.sparse.csgraph.connected_components(links.tocsr(), directed=False)[1].astype(np.int64)
     return part[:rows], part[rows:]
 
 

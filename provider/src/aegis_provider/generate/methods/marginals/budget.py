@@ -3,7 +3,7 @@
 import math
 from typing import Final
 
-from scipy.optimize import brentq
+import scipy
 
 _LEAST: Final = 1e-15
 """The relative step by which a budget is lowered if rounding made it too large."""
@@ -29,7 +29,7 @@ def log_delta_of(rho: float, epsilon: float) -> float:
 
     # All is written in log(alpha - 1), since alpha may be 1 + 1e-10 or 1e10. The slope is negative at the first bound
     # and positive at the second.
-    log = brentq(slope, -3 * rho - 1, math.log1p((epsilon + 1) / (2 * rho)), xtol=1e-12)
+    log = scipy.optimize.brentq(slope, -3 * rho - 1, math.log1p((epsilon + 1) / (2 * rho)), xtol=1e-12)
     over, ratio = math.exp(log), log - math.log1p(math.exp(log))
     return min(0.0, over * ((1 + over) * rho - epsilon) + (1 + over) * ratio - log)
 
@@ -50,7 +50,7 @@ def rho_of(epsilon: float, delta: float) -> float:
         low -= 1
     while excess(high) < 0:
         high += 1
-    rho, step = math.exp(brentq(excess, low, high, xtol=1e-12)), _LEAST
+    rho, step = math.exp(scipy.optimize.brentq(excess, low, high, xtol=1e-12)), _LEAST
     while log_delta_of(rho, epsilon) > math.log(delta):
         rho, step = rho * (1 - step), 2 * step
     return rho

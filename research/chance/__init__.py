@@ -1,0 +1,1 @@
+"""What chance does to figures of a sample: the tables of docs/model.md."""

@@ -1,0 +1,74 @@
+"""What generated tables are worth and what attacks on them achieve, on the health example.
+
+python -m research.generation.methods     prints the table of docs/generation.md (12 minutes)
+"""
+
+import argparse
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+from aegis_provider import load_plan
+from aegis_provider.attacks import judge, open_case
+from aegis_provider.attacks.exact_copies import NAME as COPIES
+from aegis_provider.attacks.membership import NEAREST
+from aegis_provider.check import Interval
+from aegis_provider.draft import start
+from aegis_provider.generate import Knobs, Wish, generate
+from bench.measuring import in_own_process, peak_memory, run, timed
+from research.report import table
+from tests import example
+
+COLUMNS = ("method", "pair total variation", "AUC", "membership", "exact copies", "among held-out", "seconds", "MB")
+HALF: Final = 0.5
+
+RUNS: Final = {
+    "`trees`": ("trees", Knobs(privacy=5.0)),
+    "`trees`, privacy 0": ("trees", Knobs()),
+    "`cart`": ("cart", Knobs()),
+    "`mbi`": ("mbi", Knobs()),
+    "`mbi`, epsilon 8": ("mbi", Knobs(epsilon=8.0)),
+    "`mbi`, epsilon 1": ("mbi", Knobs(epsilon=1.0)),
+    "`wgan-gp`": ("wgan-gp", Knobs()),
+    "`wgan-gp`, privacy 5": ("wgan-gp", Knobs(privacy=5.0)),
+}
+
+
+def main() -> None:
+    """Generate by every method, attack what comes out, and print a row for each."""
+    with TemporaryDirectory(prefix="aegis-generated-") as folder:
+        plan = Path(folder) / "plan.yaml"
+        start(example.TABLE, example.plan().label, plan)
+        rows = [in_own_process(row, name, plan) for name in RUNS]
+    print(table(COLUMNS, rows))
+
+
+def row(name: str, plan_file: Path) -> list[str]:
+    """Return the row of a method; those with half of the combinations of attributes are held out."""
+    (method, knobs), plan = RUNS[name], load_plan(plan_file, configurations_needed=False)
+    seconds, generated = timed(
+        lambda: generate(example.TABLE, plan, method=method, knobs=knobs, wish=Wish(holdout=HALF, seed=1))
+    )
+    memory = peak_memory()
+    opened = open_case(generated.table, example.TABLE, plan=plan, holdout=HALF)
+    outcomes = {each.name: each for each in judge(opened.case).outcomes if each.name in (COPIES, NEAREST)}
+    quality, copies, nearest = generated.training.quality, outcomes[COPIES], outcomes[NEAREST]
+    return [
+        name,
+        f"{quality.pair_total_variation:.3f}",
+        "-" if quality.auc is None else f"{quality.auc:.3f}",
+        _with_limits(nearest.success),
+        f"{copies.success.value:.1%}",
+        "-" if copies.held_out is None else f"{copies.held_out.value:.1%}",
+        f"{seconds:.0f}",
+        f"{memory:.0f}",
+    ]
+
+
+def _with_limits(interval: Interval) -> str:
+    return f"{interval.value:.3f} ({interval.low:.3f} to {interval.high:.3f})"
+
+
+if __name__ == "__main__":
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
+    run(main)

@@ -1,0 +1,94 @@
+"""The page: sections, each with its Markdown, plots, detail tables and results."""
+
+import csv
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from matplotlib import rc_context
+from matplotlib.figure import Figure
+
+from research.losses import Estimate
+
+FOLDER = "evaluation"
+"""The folder beside the page that contains its plots and detail tables."""
+
+#: Makes equal plots equal files: ids from a fixed salt, letters as paths of the font that comes with the library.
+REPRODUCIBLE = {"svg.hashsalt": "aegis", "svg.fonttype": "path"}
+NO_METADATA = {"Date": None, "Creator": None}
+
+
+_NUMBER = re.compile(r"[*-]*\d")
+"""The beginning of a cell that contains a number, bold or not."""
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of the page.
+
+    Attributes:
+        title: the heading, without marks.
+        markdown: the text below the heading; plots are shown with `image`.
+        figures: the plots by file name (without folder, ending in .svg).
+        findings: sentences for the head of the page, each with its figures.
+        shown: Markdown below those sentences, such as a plot of the section; may be empty.
+        details: tables too long for the page, by file name (without folder, ending in .csv), header row first.
+    """
+
+    title: str
+    markdown: str
+    figures: Mapping[str, Figure] = field(default_factory=dict)
+    findings: Sequence[str] = ()
+    shown: str = ""
+    details: Mapping[str, Sequence[Sequence[str]]] = field(default_factory=dict)
+
+
+def write(output: Path, head: str, sections: Sequence[Section]) -> None:
+    """Write the page, and write its plots and detail tables into the folder beside it."""
+    folder = output.parent / FOLDER
+    folder.mkdir(parents=True, exist_ok=True)
+    for section in sections:
+        for name, figure in section.figures.items():
+            with rc_context(REPRODUCIBLE):
+                figure.savefig(folder / name, format="svg", metadata=NO_METADATA)
+        for name, rows in section.details.items():
+            with (folder / name).open("w", encoding="utf-8", newline="") as file:
+                csv.writer(file, lineterminator="\n").writerows(rows)
+    output.write_text("\n\n".join(_parts(head, sections)) + "\n", encoding="utf-8")
+
+
+def _parts(head: str, sections: Sequence[Section]) -> Iterator[str]:
+    yield head.strip()
+    yield "## Results"
+    yield "\n".join(f"* {sentence}" for section in sections for sentence in section.findings)
+    yield from (section.shown for section in sections if section.shown)
+    for section in sections:
+        yield f"## {section.title}"
+        yield section.markdown.strip()
+
+
+def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a Markdown table with text columns flush left and number columns flush right."""
+    rule = ["---:" if any(_NUMBER.match(row[place]) for row in rows) else "---" for place in range(len(columns))]
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in (columns, rule, *rows))
+
+
+def image(name: str, alt: str) -> str:
+    """Return the Markdown that shows a plot of the section; `alt` describes it."""
+    return f"![{alt}]({FOLDER}/{name})"
+
+
+def link(name: str, words: str) -> str:
+    """Return the Markdown that links to a detail table of the section."""
+    return f"[{words}]({FOLDER}/{name})"
+
+
+def figure_of(value: float, digits: int = 4) -> str:
+    """Format a number as the page shows it, without a negative zero."""
+    return f"{round(value, digits) + 0.0:.{digits}f}"
+
+
+def with_interval(estimate: Estimate, digits: int = 4) -> str:
+    """Format a mean and the half-width of its interval."""
+    return f"{figure_of(estimate.mean, digits)} ± {figure_of(estimate.half_width, digits)}"

@@ -1,0 +1,202 @@
+import inspect
+import os
+import signal
+from collections.abc import AsyncIterator, Iterator
+from contextlib import suppress
+from uuid import uuid4
+
+import httpx
+import pytest
+import structlog
+from anyio import fail_after, to_process
+from hypothesis import HealthCheck, settings
+
+from aegis_sdk.cli import main
+from app.catalog import migrations
+from app.catalog.roles import DatabaseUrls
+from app.catalog.session import Database
+from app.process.embedded import EmbeddedPostgres
+from tests.browser.summary import summary
+from tests.kept import KEPT, database_at
+from tests.layers import Budgets
+from tests.postgres import OWNER, SERVICE, LentDatabase, as_role, create_database, throwaway_postgres
+from tests.service import AUDIT_KEY, Worker, running_app
+from tests.stores import s3_environment, s3_server
+
+TEMPLATE = "migrated"
+
+settings.register_profile(
+    "short",
+    max_examples=20,
+    deadline=None,  # a loaded machine must not fail a test
+    derandomize=True,
+    # One fixture for all examples of a test is intended.
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+settings.register_profile(
+    "long",
+    settings.get_profile("short"),
+    max_examples=200,
+    derandomize="CI" in os.environ,  # new examples are looked for where a failure stops nobody else
+    print_blob=True,
+)
+settings.load_profile("short")  # `--hypothesis-profile` loads another one later
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Show what the layers take, and let the processes that tests start be interrupted (also under `nohup`).
+
+    A process inherits the signals that its parent ignores, but not its parent's handlers.
+    """
+    if not hasattr(config, "workerinput"):  # here the results of all workers arrive
+        config.pluginmanager.register(Budgets(config))
+    for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, lambda *_: None)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print what there is to say of browser tests."""
+    for line in summary(terminalreporter.stats):
+        terminalreporter.write_line(line)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Run every asynchronous test in one loop, which closes its child processes at the end."""
+    for item in items:
+        if isinstance(item, pytest.Function) and inspect.iscoroutinefunction(item.function):
+            item.fixturenames.insert(0, "_one_loop")
+
+
+@pytest.fixture(scope="session")
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[EmbeddedPostgres]:
+    """One server for the run, or for each of its workers."""
+    with throwaway_postgres() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def migrated(postgres: EmbeddedPostgres) -> str:
+    """The name of a database at the newest revision, the template of others."""
+    url = create_database(postgres.url, TEMPLATE)
+    migrations.upgrade(DatabaseUrls(url, as_role(url, SERVICE)))
+    return TEMPLATE
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _plain_log() -> None:
+    """Send the log to pytest; structlog's default would print every local variable of a traceback."""
+    structlog.configure(
+        processors=[structlog.stdlib.render_to_log_kwargs], logger_factory=structlog.stdlib.LoggerFactory()
+    )
+
+
+@pytest.fixture(scope="session")
+async def _pool() -> None:
+    """Start the first child process. It ends with the task that started it, which is this one; later ones stay."""
+    with fail_after(60):
+        await to_process.run_sync(os.getpid)
+
+
+@pytest.fixture(scope="session")
+async def _one_loop(_pool: None) -> AsyncIterator[None]:
+    """One event loop for the run, so that warm child processes stay warm from test to test."""
+    for process in to_process._process_pool_workers.get():
+        await process.wait()  # otherwise the first test might be given the one that just ends
+    KEPT.begin()
+    yield
+    await KEPT.end()
+    for process in to_process._process_pool_workers.get().copy():
+        with suppress(ProcessLookupError):
+            process.kill()
+        await process.aclose()
+
+
+@pytest.fixture(scope="session")
+def lent(postgres: EmbeddedPostgres, migrated: str) -> LentDatabase:
+    return LentDatabase(postgres.url, "lent", migrated)
+
+
+@pytest.fixture(scope="session")
+def _shared(postgres: EmbeddedPostgres, migrated: str) -> LentDatabase:
+    return LentDatabase(postgres.url, "shared", migrated)
+
+
+@pytest.fixture
+def database_url(lent: LentDatabase) -> Iterator[str]:
+    """A migrated, empty database for this test alone, as the service uses it."""
+    yield lent.url
+    lent.renew()
+
+
+@pytest.fixture
+def owner_url(database_url: str) -> str:
+    """The same database, for the role that owns it."""
+    return as_role(database_url, OWNER)
+
+
+@pytest.fixture(scope="module")
+def shared_database_url(_shared: LentDatabase) -> Iterator[str]:
+    """A migrated database that the tests of a file share, empty at first."""
+    yield _shared.url
+    _shared.renew()
+
+
+@pytest.fixture(scope="module")
+async def shared_api(_one_loop: None, shared_database_url: str) -> AsyncIterator[httpx.AsyncClient]:
+    """The API in development mode on the shared database, for tests that do not disturb each other."""
+    async with running_app(shared_database_url, audit_key=AUDIT_KEY) as client:
+        yield client
+
+
+@pytest.fixture
+async def database(_one_loop: None, database_url: str) -> AsyncIterator[Database]:
+    async with database_at(database_url) as found:
+        yield found
+
+
+@pytest.fixture
+async def api(_one_loop: None, database_url: str) -> AsyncIterator[httpx.AsyncClient]:
+    """The API in development mode, in this process, on real PostgreSQL; no worker runs."""
+    async with running_app(database_url) as client:
+        yield client
+
+
+@pytest.fixture
+async def worker(_one_loop: None, database_url: str) -> AsyncIterator[Worker]:
+    """A worker that runs the queued jobs on `await worker.run()`."""
+    async with Worker.on(database_url) as found:
+        yield found
+
+
+@pytest.fixture
+def aegis(capsys):
+    """A function that runs the command `aegis` and returns its exit code, stdout and stderr."""
+
+    def run(*arguments):
+        with pytest.raises(SystemExit) as exited:
+            main([str(argument) for argument in arguments])
+        printed = capsys.readouterr()
+        return exited.value.code, printed.out, printed.err
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def s3_address() -> Iterator[str]:
+    """An emulator of S3."""
+    with s3_server() as address:
+        yield address
+
+
+@pytest.fixture
+def s3(s3_address: str, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A place in a bucket, for which the environment has the credentials."""
+    for name, value in s3_environment(s3_address).items():
+        monkeypatch.setenv(name, value)
+    return f"s3://shared/{uuid4().hex}"
