@@ -8,6 +8,8 @@ import pytest
 from tests.browser.keyboard import activate, tab_to
 from tests.browser.world import survey
 
+pytestmark = [pytest.mark.long, pytest.mark.processes]
+
 
 def entry_file(folder):
     """An entry file of a name of its own, and its title."""
@@ -26,7 +28,6 @@ async def look_again(page, text):
     raise AssertionError(f"{page.url} has never said {text!r}")
 
 
-@pytest.mark.long
 async def test_all_is_done_without_scripts(visit, development, tmp_path):
     file, title = entry_file(tmp_path)
     page = await (await visit(development, scripts=False)).open("/publish")

@@ -14,7 +14,7 @@ from tests.waiting import until
 
 A_TEST = "tests/browser/test_pages.py::test_the_reference_is_reached_by_keyboard"
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.processes]
 
 
 def run_a_test(processes, **environment):

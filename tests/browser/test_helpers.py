@@ -13,6 +13,8 @@ from tests.browser.summary import MISSING, summary
 STYLED = "<p style='color: red'>red"
 POLICY = {"Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'"}
 
+pytestmark = [pytest.mark.long, pytest.mark.processes]
+
 
 async def faulty(visit, service, body, headers=None, **how):
     """A visit to a service that has one page more, which is not as it should be."""

@@ -20,7 +20,10 @@ from tests.service import ACCEPTED
 
 VISIBILITY = {"visibility": "all"}
 
+pytestmark = pytest.mark.processes
 
+
+@pytest.mark.long
 async def test_a_provider_publishes_an_entry_file(visit, guarded, request, tmp_path):
     name, file = f"provided-{uuid4().hex[:8]}", tmp_path / "entry.json"
     file.write_text(json.dumps(two_attributes(name=name, title=f"Survey {name}") | {"visibility": "private"}))
@@ -120,6 +123,7 @@ async def test_a_consumer_finds_asks_requests_and_receives_a_table(visit, guarde
         await page.get_by_text("none differ").wait_for()
 
 
+@pytest.mark.long
 async def test_an_operator_makes_a_key_changes_a_policy_and_checks_the_log(visit, guarded, request):
     tenant = f"ward-{uuid4().hex[:8]}"
     page = await (await visit(guarded)).open("/operator")

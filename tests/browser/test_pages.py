@@ -6,6 +6,8 @@ from tests.browser.keyboard import activate
 from tests.browser.looks import assert_usable, overflowing
 from tests.browser.visits import WIDTHS
 
+pytestmark = [pytest.mark.long, pytest.mark.processes]
+
 
 @pytest.mark.parametrize("width", WIDTHS)
 async def test_the_reference_fits_the_window(visit, development, width):
@@ -13,7 +15,6 @@ async def test_the_reference_fits_the_window(visit, development, width):
     assert await overflowing(page) == []
 
 
-@pytest.mark.long  # axe-core takes seconds for ten thousand elements
 async def test_the_reference_can_be_used_everywhere(visit, development):
     page = await (await visit(development)).open("/docs")
     await assert_usable(page)

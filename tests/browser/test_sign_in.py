@@ -13,6 +13,8 @@ from tests.issuer import running_issuer
 
 PROVIDER = ("clinic", "provider")
 
+pytestmark = pytest.mark.processes
+
 
 async def test_the_page_to_sign_in_can_be_used_everywhere_and_says_what_is_wrong(visit, guarded):
     coming = await visit(guarded)
@@ -29,6 +31,7 @@ async def test_the_page_to_sign_in_can_be_used_everywhere_and_says_what_is_wrong
     await page.wait_for_url("**/glossary")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no scripts"])
 async def test_people_sign_in_and_out_by_keyboard(visit, guarded, scripts):
     page = await (await visit(guarded, scripts=scripts)).open("/session")
@@ -48,6 +51,7 @@ async def test_people_sign_in_and_out_by_keyboard(visit, guarded, scripts):
     await page.get_by_role("heading", name="Sign in").wait_for()
 
 
+@pytest.mark.long
 async def test_the_session_can_be_ended_from_every_page(visit, guarded):
     page = await (await visit(guarded)).open("/session")
     await page.get_by_label("API key").fill(guarded.keys[PROVIDER])

@@ -69,6 +69,7 @@ def nothing(_chromium, postgres, migrated):
 
 
 @pytest.mark.long  # some 130 states, a second or two each
+@pytest.mark.processes
 @pytest.mark.parametrize("state", STATES, ids=lambda state: state.name)
 async def test_a_page_can_be_used(visit, world, state):
     coming = await visit(world.service, scripts=state.scripts)
@@ -83,6 +84,7 @@ async def test_a_page_can_be_used(visit, world, state):
 
 
 @pytest.mark.long  # some 130 states, a second or two each
+@pytest.mark.processes
 @pytest.mark.parametrize("state", NOTHING, ids=lambda state: state.name)
 async def test_a_page_with_nothing_on_it_can_be_used(visit, nothing, state):
     page = await (await visit(nothing)).open(state.path, status=state.status)
@@ -91,6 +93,7 @@ async def test_a_page_with_nothing_on_it_can_be_used(visit, nothing, state):
 
 
 @pytest.mark.long
+@pytest.mark.processes
 async def test_pages_of_what_waits_for_a_worker_and_of_what_has_failed_can_be_used(visit, untouched):
     """Without a worker, an advice and the request for it wait until the test has them fail."""
     with untouched.api() as api:

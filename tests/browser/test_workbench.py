@@ -7,6 +7,8 @@ from tests.browser.keyboard import activate, tab_to
 from tests.browser.looks import assert_usable
 from tests.service import ACCEPTED
 
+pytestmark = [pytest.mark.long, pytest.mark.processes]
+
 
 def published(service, tenant="clinic", **changes):
     """Publish an entry with two attributes and return its id."""
@@ -44,7 +46,7 @@ async def test_a_question_is_asked_by_keyboard_alone(visit, development):
     await page.wait_for_url("**second=*")
 
 
-@pytest.mark.parametrize("scripts", [True, pytest.param(False, marks=pytest.mark.long)], ids=["scripts", "no scripts"])
+@pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no scripts"])
 async def test_progress_turns_into_the_answer_by_itself(visit, untouched, scripts):
     """Without a worker there is no answer, so the page about progress stays until one has run."""
     entry = published(untouched)

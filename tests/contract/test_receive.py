@@ -2,7 +2,6 @@
 
 import csv
 import json
-import time
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
@@ -188,14 +187,20 @@ def test_a_consumer_whose_link_never_answers_disputes_in_words(world, receive, t
     assert (code, out, err) == (2, "", "aegis: this request is disputed, so nothing can be disputed\n")
 
 
-def test_a_link_that_has_ended_can_be_disputed_with_the_file_that_is_there(world, receive, tmp_path):
+class Tomorrow(datetime):
+    """The clock of a day later."""
+
+    @classmethod
+    def now(cls, tz=None):
+        return super().now(tz) + timedelta(days=1)
+
+
+def test_a_link_that_has_ended_can_be_disputed_with_the_file_that_is_there(world, receive, tmp_path, monkeypatch):
     content, _ = world.released("c01")
-    ends = datetime.now(UTC) + timedelta(seconds=2)
     with serving(content) as server:
-        request_id = world.delivered(server, expires_at=ends)
+        request_id = world.delivered(server, expires_at=datetime.now(UTC) + timedelta(hours=1))
     (tmp_path / "mine.csv").write_bytes(content)
-    while datetime.now(UTC) < ends:
-        time.sleep(0.1)
+    monkeypatch.setattr("aegis_sdk.cli.receive.datetime", Tomorrow)
     code, _, err = receive(request_id)
     assert (code, err.count("\n")) == (2, 1)
     assert "ask its provider for another one, or --dispute it" in err
@@ -265,22 +270,21 @@ def test_a_wrong_delimiter_of_the_consumer_is_no_verdict(world, receive, tmp_pat
         assert receive(request_id, "--delimiter", ",")[0] == 0
 
 
-@pytest.mark.parametrize(
-    "error", [duckdb.OutOfMemoryException("no"), duckdb.IOException("disk full"), OSError(28, "full"), MemoryError()]
-)
-def test_a_machine_that_cannot_count_reaches_no_verdict(world, receive, monkeypatch, error):
+def test_a_machine_that_cannot_count_reaches_no_verdict(world, receive, monkeypatch):
     content, _ = world.released("c01")
+    errors = [duckdb.OutOfMemoryException("no"), duckdb.IOException("disk full"), OSError(28, "full"), MemoryError()]
 
     def fail(*_):
-        raise error
+        raise errors.pop()
 
     monkeypatch.setattr(duckdb_engine, "_limit_memory", fail)
     with serving(content) as server:
         request_id = world.delivered(server)
-        code, out, err = receive(request_id)
-    assert (code, out) == (1, "")
-    assert err.splitlines()[-1].startswith("aegis: ")
-    assert world.client.requests.get(request_id).state == "delivered"
+        for left in (3, 2, 1, 0):
+            code, out, err = receive(request_id)
+            assert (code, out, len(errors)) == (1, "", left)
+            assert err.splitlines()[-1].startswith("aegis: ")
+            assert world.client.requests.get(request_id).state == "delivered"
 
 
 def test_the_answer_of_the_service_names_no_other_file(world, receive, tmp_path, monkeypatch):
