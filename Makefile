@@ -14,6 +14,8 @@ UV := .venv/.uv
 # What `make demo` and `make serve` need, and everything.
 RUNS := .venv/.runs
 STAMP := .venv/.installed
+BENCH_STAMP := .venv/.bench
+RESEARCH_STAMP := .venv/.research
 SPARK_BIN := .venv-spark/bin
 SPARK_STAMP := .venv-spark/.installed
 SYNTH_STAMP := .venv-synth/.installed
@@ -70,8 +72,8 @@ serve: $(RUNS) ## run the service with its worker and database until Ctrl-C
 test: $(STAMP) ## run the tests (takes minutes)
 	@$(BIN)/python -m pytest
 
-test-long: $(STAMP) ## run the slow tests, and property tests with ten times as many examples
-	@$(BIN)/python -m pytest -m "long or hypothesis" --hypothesis-profile=long
+test-long: $(BENCH_STAMP) ## run the slow tests, those of bench, and property tests with ten times as many examples
+	@$(BIN)/python -m pytest -m "long or hypothesis" --hypothesis-profile=long --override-ini=testpaths="tests bench/tests"
 
 $(SPARK_STAMP): $(PROJECTS) | $(UV)
 	@java -version > /dev/null 2>&1 || { echo "Spark needs Java 17 or newer, but no java is on the PATH."; exit 1; }
@@ -122,29 +124,31 @@ screenshots: $(STAMP) ## take the pictures of pages that README and docs show; n
 docs: $(STAMP) ## run the documents' commands and update their output
 	@$(BIN)/python -m docs.generate --all
 
-bench: $(STAMP) ## run the benchmarks and print ratios and medians
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r bench/requirements.txt -c constraints.txt
+$(BENCH_STAMP): $(STAMP) bench/requirements.txt
+	@$(call install,.venv,$(PINNED) --requirement bench/requirements.txt)
+	@touch $@
+
+bench: $(BENCH_STAMP) ## run the benchmarks and print ratios and medians
 	@$(BIN)/python -m bench
 
-chaos: $(STAMP) ## kill, stop and cut off the parts of a service under load, 1,000 times, and check what it acknowledged
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r bench/requirements.txt -c constraints.txt
+chaos: $(BENCH_STAMP) ## kill, stop and cut off the parts of a service under load, 1,000 times, and check what it acknowledged
 	@$(BIN)/python -m bench.chaos --faults $(or $(faults),1000)
 
-load: $(STAMP) ## many clients of one service (minutes=5 clients=200): what they are answered, how soon, and its memory
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r bench/requirements.txt -c constraints.txt
+load: $(BENCH_STAMP) ## many clients of one service (minutes=5 clients=200): what they are answered, how soon, and its memory
 	@$(BIN)/python -m bench.load --minutes $(or $(minutes),5) --clients $(or $(clients),200) --rates
 
-fuzz: $(STAMP) ## send 100,000 mutated documents of providers and operators to a service, and check what it answers
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r bench/requirements.txt -c constraints.txt
+fuzz: $(BENCH_STAMP) ## send 100,000 mutated documents of providers and operators to a service, and check what it answers
 	@$(BIN)/python -m bench.hostile --cases $(or $(cases),100000)
 
-evaluate: $(STAMP) ## test the studies, run the evaluation and write docs/evaluation.md with its plots (25 minutes)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r research/requirements.txt -c constraints.txt -c research/constraints.txt
+$(RESEARCH_STAMP): $(STAMP) research/requirements.txt research/constraints.txt
+	@$(call install,.venv,$(PINNED) --constraint research/constraints.txt --requirement research/requirements.txt)
+	@touch $@
+
+evaluate: $(RESEARCH_STAMP) ## test the studies, run the evaluation and write docs/evaluation.md with its plots (25 minutes)
 	@$(BIN)/python -m pytest -m "" research/tests
 	@$(BIN)/python -m research.evaluation --output docs/evaluation.md
 
-evaluate-synth: $(STAMP) ## draw the figures of generated tables (half an hour; of Adult, too, with adult=FOLDER: an hour)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r research/requirements.txt -c constraints.txt -c research/constraints.txt
+evaluate-synth: $(RESEARCH_STAMP) ## draw the figures of generated tables (half an hour; of Adult, too, with adult=FOLDER: an hour)
 	@$(BIN)/python -m research.generation --output docs/generation_figures.md $(if $(adult),--adult "$(adult)")
 
 # pip-audit has requirements of its own, and none of them belongs in the environment that it judges.
