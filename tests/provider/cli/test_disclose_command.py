@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.advisor.for_each import for_each
 from tests.provider.disclosure.small_entries import without_half_records, written
 from tests.provider.report.html_page import Reader
 
@@ -118,7 +119,7 @@ def test_check_fails_for_a_small_count_that_is_certain(aegis):
     assert out  # the report is still printed
 
 
-@pytest.mark.parametrize("name", ["the label", "pair counts"])
+@for_each("name", ["the label", "pair counts"])
 def test_check_fails_whatever_the_attribute_is_called(aegis, folder, name):
     def renamed(entry):
         entry["attributes"][0]["name"] = name
@@ -156,7 +157,7 @@ SUMMARIZED = ("summarize", "table.csv", "--plan", "plan.yaml", "--name", "ages",
 BESIDE_THE_TRUTH = ("disclose", "controlled.json", "--table", "table.csv", "--plan", "plan.yaml", "--check")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("controls", "declared"),
     [
         (("--epsilon", "1"), "noise of scale 3 (epsilon 0.333333)"),
@@ -170,7 +171,7 @@ def test_noise_and_rounding_leave_nothing_small_that_is_certain_and_do_not_hide_
     assert any(line.endswith(declared) for line in words(out))
 
 
-@pytest.mark.parametrize("plan", ["plan.yaml", "merged.yaml"])
+@for_each("plan", ["plan.yaml", "merged.yaml"])
 def test_a_minimum_keeps_differences_from_being_smaller_and_does_not_hide_the_table(aegis, plan):
     assert aegis(*SUMMARIZED, "--min-cell", "5", "--plan-output", "merged.yaml")[0] == 0
     code, out, error = aegis("disclose", "controlled.json", "--table", "table.csv", "--plan", plan, "--check")
@@ -216,7 +217,7 @@ def test_what_only_whole_numbers_give_away_is_named_as_such(aegis, folder):
     assert "only whole numbers" not in out
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("arguments", "complaint"),
     [
         (("none.json",), "none.json: cannot be read: No such file or directory"),

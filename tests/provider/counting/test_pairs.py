@@ -19,6 +19,7 @@ from aegis_provider.counting.counted_table import CountedTable
 from aegis_provider.counting.pair_tables import pair_tables
 from aegis_provider.counting.published_domain import PublishedDomain
 from aegis_provider.table import open_table
+from tests.advisor.for_each import for_each
 from tests.provider.documents import summarize
 
 NAMES = ("a", "b c", "it's")
@@ -250,7 +251,7 @@ def test_progress_goes_from_pair_to_pair_to_all_records(write, plan_of):
     assert {records for _, records in told} == {700}
 
 
-@pytest.mark.parametrize("attributes", ["{a: {}}", "{a: {}, b: {maskings: {gone: {suppress: {}}}}}"])
+@for_each("attributes", ["{a: {}}", "{a: {}, b: {maskings: {gone: {suppress: {}}}}}"])
 def test_where_nothing_goes_together_there_are_no_pairs(write, plan_of, attributes):
     configurations = "{c: {b: gone}, d: {b: drop}}" if "b" in attributes else "{c: {}}"
     path = write("t.csv", "a,b,y\n1,2,n\n3,4,m\n")

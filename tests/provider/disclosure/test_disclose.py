@@ -17,6 +17,7 @@ from aegis_provider.disclosure import (
     disclose,
     refuse_small_counts,
 )
+from tests.advisor.for_each import for_each
 from tests.provider.disclosure.small_entries import (
     AGES,
     PLAN,
@@ -220,7 +221,7 @@ def test_rounded_counts_and_left_out_records_do_not_make_the_table_another_one(a
     assert only_attribute(fewer).compared is not None
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("people", "message"),
     [
         ({**AGES, ("8", "no"): 10}, "table.csv: has 34 records, but the entry has 33"),

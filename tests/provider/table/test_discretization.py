@@ -17,6 +17,7 @@ from aegis_provider.counting.counted_table import CountedTable, DistinctRecords
 from aegis_provider.table import open_table
 from aegis_provider.table.discretization.rules import roundest_above
 from aegis_sdk.wire import EntryDocument
+from tests.advisor.for_each import for_each
 from tests.provider import oracle
 from tests.provider.documents import summarize
 
@@ -146,7 +147,7 @@ def test_the_width_of_freedman_and_diaconis_is_that_of_numpy_rounded(write, plan
     assert sum(found["histogram"]) == 4_000
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("attribute", "message"),
     [
         ("{discretize: {width: 5}}", "attributes.a.discretize: `rule` is missing; available: equal_width, edges, "),
@@ -170,7 +171,7 @@ def test_a_rule_that_is_none_is_refused_with_its_place(plan_of, attribute, messa
     assert message in str(raised.value)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("texts", "rule", "message"),
     [
         (["1", "x", "2"], "rule: equal_width, width: 5", "line 3: a 'x' is not a number that equal_width can use"),
@@ -195,7 +196,7 @@ def test_a_column_of_dates_is_not_discretised(plan_of, tmp_path):
         summarize(path, plan_of("{a: {discretize: {rule: equal_width, width: 5}}}"), name="t")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("masking", "masked"),
     [
         ("bucketize: {width: 10}", ["", "[0,10)", "[0,10)", "[10,20)"]),
@@ -214,7 +215,7 @@ def test_bins_are_masked_as_wholes(write, plan_of, masking, masked):
     assert [masking["domain"][place] for place in masking["mapping"]] == masked
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("masking", "message"),
     [
         ("bucketize: {width: 7}", r"a '\[5,10\)' is a bin that bucketize would cut: '\[0,7\)' and '\[7,14\)'"),

@@ -19,6 +19,7 @@ from aegis_provider.workflow import release
 from aegis_provider.workflow.aim import Aim
 from aegis_provider.workflow.card_making import card_of
 from aegis_provider.workflow.card_report import card_report
+from tests.advisor.for_each import for_each
 
 HOURS = 3600.0 * 24
 FILES = {"plan.yaml", "configurations.yaml", "entry.json", "masked.csv", "card.md", "card.html", "card.json"}
@@ -116,7 +117,7 @@ def with_a_better_rival(check, low):
     )
 
 
-@pytest.mark.parametrize(("low", "warnings"), [(0.01, 1), (-0.01, 0)])
+@for_each(("low", "warnings"), [(0.01, 1), (-0.01, 0)])
 def test_advice_that_did_not_hold_is_a_warning(released, low, warnings):
     findings = replace(released.findings, check=with_a_better_rival(released.findings.check, low))
     plan = load_plan(released.folder / "configurations.yaml")
@@ -223,7 +224,7 @@ def test_a_data_frame_becomes_a_data_frame(people):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("kind", ["parquet", "glob", "database", "semicolons"])
+@for_each("kind", ["parquet", "glob", "database", "semicolons"])
 def test_the_command_releases_all_that_can_be_summarised(aegis, people, tmp_path, kind):
     with duckdb.connect(str(tmp_path / "people.duckdb")) as connection:
         connection.execute("CREATE TABLE people AS SELECT * FROM read_csv($1)", [str(people)])
@@ -243,7 +244,7 @@ def test_the_command_releases_all_that_can_be_summarised(aegis, people, tmp_path
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(
+@for_each(
     ("label", "require", "error", "message"),
     [
         ("il", {"k": 5}, TableError, "ill"),
