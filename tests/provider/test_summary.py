@@ -10,6 +10,7 @@ from aegis_sdk.wire import EntryDocument
 from tests.advisor.for_each import for_each
 from tests.provider import oracle
 from tests.provider.documents import summarize
+from tests.provider.examples import at_most
 
 KINDS = "{type: %s, maskings: {tens: {bucketize: {width: 10}}, first: {blur: {keep: 1}}, gone: {suppress: {}}}}"
 
@@ -118,6 +119,7 @@ texts = st.one_of(st.integers(-99, 99).map(str), st.just(""))
 
 
 @pytest.mark.long
+@at_most(60)
 @given(st.lists(st.tuples(texts, st.sampled_from(["p", "q", ""])), min_size=1, max_size=30))
 def test_every_joint_table_is_that_of_a_row_by_row_count(write, plan_of, rows):
     rows = [*rows, ("1", "p"), ("1", "q")]

@@ -152,7 +152,7 @@ ODD = {
 
 
 @for_each("name", ODD)
-@for_each("holdout", [0, 0.3])
+@pytest.mark.parametrize("holdout", [pytest.param(0, marks=pytest.mark.long), 0.3])
 def test_odd_tables_are_attacked_all_the_same(aegis, tmp_path, name, holdout):
     table = tmp_path / "odd.csv"
     table.write_text("\n".join(ODD[name](np.random.default_rng(0))) + "\n")

@@ -2,6 +2,7 @@
 
 import copy
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -16,11 +17,19 @@ EXAMPLE = Path(__file__).parents[3] / "examples" / "health"
 HOSTILE = "<script>alert(1)</script>"
 
 
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """A table, its plan and its entry."""
+    made = tmp_path_factory.mktemp("ages")
+    _, _, entry = written(made)
+    (made / "entry.json").write_text(json.dumps(entry))
+    return made
+
+
 @pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    """A directory with a table, its plan and its entry, in which the command runs."""
-    _, _, entry = written(tmp_path)
-    (tmp_path / "entry.json").write_text(json.dumps(entry))
+def folder(files, tmp_path, monkeypatch):
+    """A directory with a copy of the files, in which the command runs."""
+    shutil.copytree(files, tmp_path, dirs_exist_ok=True)
     (tmp_path / "other.csv").write_text("age,ill\n1,yes\n2,no\n")
     (tmp_path / "broken.json").write_text("{")
     (tmp_path / "empty.json").write_text("{}")
@@ -323,6 +332,7 @@ def test_a_large_domain_is_not_too_much(aegis, folder):
     assert any(line.startswith(f"age {atoms} 0 {2 * atoms} {2 * atoms} 0 ") for line in lines)
 
 
+@pytest.mark.long
 def test_without_the_advisor_it_says_what_to_install():
     code = (
         "import sys; sys.modules['aegis_advisor'] = None\n"

@@ -200,6 +200,7 @@ def test_the_table_itself_is_never_written_over(aegis, table):
     assert table.read_text() == EXAMPLE_1
 
 
+@pytest.mark.long
 @for_each(
     ("library", "message"),
     [

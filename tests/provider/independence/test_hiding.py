@@ -21,6 +21,7 @@ from aegis_provider.independence.hiding import refuse_dependent
 from aegis_provider.independence.output_files import MaskedRecords
 from tests.advisor.for_each import for_each
 from tests.provider import oracle
+from tests.provider.examples import at_most
 from tests.provider.independence.example_1 import EXAMPLE_1
 
 in_order = partial(hide, keep_order=True)
@@ -90,6 +91,7 @@ def tables(draw):
 
 
 @pytest.mark.long
+@at_most(60)
 @given(
     tables(),
     st.booleans(),

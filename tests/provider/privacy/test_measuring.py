@@ -17,6 +17,7 @@ from aegis_provider.plan.model import DROP, IDENTITY
 from aegis_provider.privacy import CRITERIA, breaks, classes_of, holds, measure_privacy, measured_names
 from aegis_provider.table import open_table
 from tests.advisor.for_each import for_each
+from tests.provider.examples import at_most
 from tests.provider.privacy.privacy_tables import groups_of, records_of, tables
 
 
@@ -45,6 +46,7 @@ def assert_as_pycanon(found, frame, quasi_identifiers, sensitive):
 
 
 @pytest.mark.long
+@at_most(60)
 @given(tables(columns=4))
 def test_every_criterion_is_that_of_pycanon(rows):
     frame = pd.DataFrame(rows, columns=list("abst"), dtype="str")

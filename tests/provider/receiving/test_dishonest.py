@@ -147,8 +147,8 @@ def test_the_document_says_what_is_revealed(tmp_path, health_table, health_plan,
     table = said()
     assert set(table) == {*ATTACKS, "another configuration"}
     for name, attack in ATTACKS.items():
-        revealed = {was_revealed(provider, "c32", attack, seed) for seed in range(3)}
         if table[name][control] != "depends":
+            revealed = {was_revealed(provider, "c32", attack, seed) for seed in range(2)}
             assert revealed == {table[name][control] == "yes"}, name
     path, request = provider.delivered("c30")
     assert table["another configuration"][control] == "yes"

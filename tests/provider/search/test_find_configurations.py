@@ -108,9 +108,12 @@ def check(folder, problem):
     assert point.utility == pytest.approx(max(utilities.values()), abs=1e-9)
 
 
-@for_each("seed", range(25))
-def test_k_and_l_with_suppression_as_checking_every_combination(tmp_path, seed):
-    check(tmp_path, problem_of(seed, [{"k": 2}, {"k": 4}, {"k": 3, "l": 2}, {"l": 2}, {"k": 6, "l": 3}]))
+@pytest.mark.parametrize(
+    "seeds", [range(10), pytest.param(range(10, 25), marks=pytest.mark.long)], ids=["some", "more"]
+)
+def test_k_and_l_with_suppression_as_checking_every_combination(tmp_path, seeds):
+    for seed in seeds:
+        check(tmp_path, problem_of(seed, [{"k": 2}, {"k": 4}, {"k": 3, "l": 2}, {"l": 2}, {"k": 6, "l": 3}]))
 
 
 @pytest.mark.long
