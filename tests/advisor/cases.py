@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+import pytest
 
 from aegis_advisor.arrays import FloatArray, IntArray, fold
 from aegis_advisor.evidence import AttributeEvidence, Masking
@@ -15,6 +16,19 @@ from aegis_advisor.reconstruction import reconstruct
 PAPER_TABLE = np.array([[0, 0, 1, 7, 12], [15, 25, 29, 9, 2]])
 PAPER_HISTOGRAM = np.array([4, 12, 4, 30, 20, 10, 10, 10])
 PAPER_MAPPING = np.array([0, 0, 0, 1, 1, 1, 1, 1])
+
+REPRESENTATIVES = ("mutual_information", "g3", "joint")
+
+
+def by_measure(measures):
+    """Parametrise a costly test: an f-divergence, a measure that guesses and a joint one always, the rest if long.
+
+    A test that takes milliseconds sees all measures by `for_each`.
+    """
+    cases = [
+        pytest.param(one, id=one.id, marks=() if one.id in REPRESENTATIVES else pytest.mark.long) for one in measures
+    ]
+    return pytest.mark.parametrize("measure", cases)
 
 
 def mapped(name, mapping, table, *, counted=True):

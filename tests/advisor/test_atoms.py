@@ -1,10 +1,10 @@
 import numpy as np
-import pytest
 
 from aegis_advisor.atoms import AtomStatistics, common_refinement, per_atom
+from tests.advisor.for_each import for_each
 
 
-@pytest.mark.parametrize("seed", range(10))
+@for_each("seed", range(10))
 def test_two_values_share_an_atom_where_no_mapping_tells_them_apart(seed):
     rng = np.random.default_rng(seed)
     mappings = [rng.integers(0, 3, 25) for _ in range(3)]

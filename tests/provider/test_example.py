@@ -7,6 +7,7 @@ import pytest
 
 from aegis_provider import apply, write_entry
 from aegis_sdk.wire import EntryDocument
+from tests.advisor.for_each import for_each
 from tests.provider import oracle
 from tests.provider.documents import summarize
 
@@ -59,7 +60,7 @@ def test_histograms_are_those_of_the_records(entry, attributes, records):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("name", "masking_id"), BY_HAND)
+@for_each(("name", "masking_id"), BY_HAND)
 def test_joint_counts_are_those_of_the_records_masked_one_by_one(entry, attributes, records, name, masking_id):
     masking = next(each for each in attributes[name]["maskings"] if each["id"] == masking_id)
     by_hand = BY_HAND[name, masking_id]
@@ -92,7 +93,7 @@ def test_the_file_can_be_read_by_a_person(entry, tmp_path):
     assert len(lines) < 2_000
 
 
-@pytest.mark.parametrize("name", ["visits", "incentive_payment", "max_expenditure", "chronic_diseases"])
+@for_each("name", ["visits", "incentive_payment", "max_expenditure", "chronic_diseases"])
 def test_numeric_attributes_have_views_that_overlap_without_nesting(attributes, name):
     groups = {
         each["id"]: each["mapping"] for each in attributes[name]["maskings"] if each["function"]["name"] == "bucketize"
@@ -114,7 +115,7 @@ def test_configurations_are_many_distinct_and_use_every_masking(entry, attribute
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("place", [0, 20, 40, 55])
+@for_each("place", [0, 20, 40, 55])
 def test_k_is_the_smallest_group_of_the_masked_table(health_table, health_plan, tmp_path, records, place):
     configuration = health_plan.configurations[place]
     apply(health_table, health_plan, configuration.id, tmp_path / "masked.csv", keep_order=True)

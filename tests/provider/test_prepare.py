@@ -7,6 +7,7 @@ import pytest
 from aegis_provider import ControlError, LaplaceNoise, MinimumCell, OutputError, PlanError, document_of, prepare_entry
 from aegis_provider.control import registry
 from aegis_provider.control.minimum_cell import has_small
+from tests.advisor.for_each import for_each
 
 PLAN = "{a: {maskings: {gone: {suppress: {}}, low: {bucketize: {edges: [0, 5, 9]}}}}}"
 ROWS = "1,n\n1,m\n2,n\n2,m\n6,n\n6,m\n" * 20 + "7,n\n"
@@ -48,7 +49,7 @@ def test_the_plan_promises_in_its_own_numbers(table, plan, tmp_path):
     assert prepared.plan.configuration("c").privacy == {"k": 2}
 
 
-@pytest.mark.parametrize("outputs", [("t.csv", None), ("entry.json", "t.csv"), ("plan.yaml", None), ("e", "e")])
+@for_each("outputs", [("t.csv", None), ("entry.json", "t.csv"), ("plan.yaml", None), ("e", "e")])
 def test_no_file_that_is_read_is_written_over(table, plan, tmp_path, outputs):
     prepared = prepare_entry(table, plan, [MinimumCell(5)], name="t")
     before = {path: path.read_bytes() for path in tmp_path.iterdir()}
@@ -68,7 +69,7 @@ def test_what_a_control_makes_is_held_to_the_contract(table, plan, monkeypatch):
         prepare_entry(table, plan, [Broken(5)], name="t")
 
 
-@pytest.mark.parametrize("wrong", [lambda: MinimumCell(2.5), lambda: LaplaceNoise(1.0, "bogus")])
+@for_each("wrong", [lambda: MinimumCell(2.5), lambda: LaplaceNoise(1.0, "bogus")])
 def test_parameters_that_make_no_sense_are_refused(wrong):
     with pytest.raises(ControlError, match="choose"):
         wrong()

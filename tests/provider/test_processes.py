@@ -11,6 +11,7 @@ import pytest
 from aegis_provider import processes
 from aegis_provider.processes import begun, processes_ready, results
 from aegis_sdk import AegisError
+from tests.advisor.for_each import for_each
 
 
 @pytest.fixture
@@ -109,7 +110,7 @@ def _is_alive(process: int) -> bool:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("kill", "seconds"), [(signal.SIGINT, 300), (signal.SIGKILL, 3)])
+@for_each(("kill", "seconds"), [(signal.SIGINT, 300), (signal.SIGKILL, 3)])
 def test_no_process_is_left_behind(tmp_path, kill, seconds):
     """Ctrl-C in a terminal reaches all processes of the group, and only the first of them may speak.
 

@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.advisor.for_each import for_each
 
-@pytest.mark.parametrize("package", ["aegis_provider", "aegis_sdk"])
+
+@for_each("package", ["aegis_provider", "aegis_sdk"])
 def test_every_public_name_is_there_and_the_type_checker_knows_it(package):
     module = import_module(package)
     tree = ast.parse(Path(module.__file__).read_text(encoding="utf-8"))
@@ -25,7 +27,7 @@ def test_a_name_that_is_not_public_is_an_attribute_error():
         import_module("aegis_provider").open_tabel  # noqa: B018 - reading it is the test
 
 
-@pytest.mark.parametrize("package", ["aegis_provider", "aegis_sdk"])
+@for_each("package", ["aegis_provider", "aegis_sdk"])
 def test_public_names_are_listed_and_modules_are_attributes(package):
     module = import_module(package)
     assert set(module.__all__) <= set(dir(module))

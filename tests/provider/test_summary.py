@@ -7,8 +7,10 @@ from hypothesis import strategies as st
 
 from aegis_provider import PlanError
 from aegis_sdk.wire import EntryDocument
+from tests.advisor.for_each import for_each
 from tests.provider import oracle
 from tests.provider.documents import summarize
+from tests.provider.examples import at_most
 
 KINDS = "{type: %s, maskings: {tens: {bucketize: {width: 10}}, first: {blur: {keep: 1}}, gone: {suppress: {}}}}"
 
@@ -57,13 +59,13 @@ def test_the_entry_says_what_the_plan_says_of_the_table(write, plan_of):
     assert entry["configurations"] == [{"id": "c", "maskings": {"a": "identity"}}]
 
 
-@pytest.mark.parametrize("name", ["", "Health", "-x", "a" * 101, "a b"])
+@for_each("name", ["", "Health", "-x", "a" * 101, "a b"])
 def test_an_unusable_name_is_refused(write, plan_of, name):
     with pytest.raises(PlanError, match="the name "):
         summarize(write("t.csv", "a,y\n1,n\n2,m\n"), plan_of("{a: {}}"), name=name)
 
 
-@pytest.mark.parametrize(("delimiter", "end"), [(";", "\n"), ("\t", "\r\n"), ("|", "\n")])
+@for_each(("delimiter", "end"), [(";", "\n"), ("\t", "\r\n"), ("|", "\n")])
 def test_delimiters_line_ends_and_a_byte_order_mark_change_nothing(write, plan_of, delimiter, end):
     rows = [["a", "y"], ["1", "n"], ["2", "m"], ["2", "n"]]
     text = "\ufeff" + "".join(delimiter.join(row) + end for row in rows)
@@ -117,6 +119,7 @@ texts = st.one_of(st.integers(-99, 99).map(str), st.just(""))
 
 
 @pytest.mark.long
+@at_most(60)
 @given(st.lists(st.tuples(texts, st.sampled_from(["p", "q", ""])), min_size=1, max_size=30))
 def test_every_joint_table_is_that_of_a_row_by_row_count(write, plan_of, rows):
     rows = [*rows, ("1", "p"), ("1", "q")]
@@ -161,9 +164,7 @@ def test_tokens_that_no_configuration_uses_hide_nothing(write, plan_of):
     assert (attribute["histogram"], attribute["joint"], attribute["maskings"]) == ([2, 1], [[1, 1], [1, 0]], [])
 
 
-@pytest.mark.parametrize(
-    "other", ["{mapping: {1: one, 2: two}}", "{shuffle: {}}", "{randomised_response: {keep: 0.5}}"]
-)
+@for_each("other", ["{mapping: {1: one, 2: two}}", "{shuffle: {}}", "{randomised_response: {keep: 0.5}}"])
 def test_no_counts_beside_tokens_tell_which_is_which(write, plan_of, other):
     write("salt.txt", "0123456789abcdef")
     attributes = f"{{a: {{maskings: {{t: {{token: {{salt_file: salt.txt}}}}, o: {other}}}}}}}"

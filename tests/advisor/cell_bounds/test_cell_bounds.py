@@ -15,8 +15,9 @@ from aegis_advisor.arrays import fold
 from aegis_advisor.cell_bounds import CellBounds, bound_cells
 from aegis_advisor.errors import ContradictoryViewsError
 from tests.advisor.cases import counted, evidence_of, mapped, random_table
+from tests.advisor.for_each import for_each
 
-BOTH_VARIANTS = pytest.mark.parametrize("histogram", [True, False], ids=["variant-I", "variant-II"])
+BOTH_VARIANTS = for_each("histogram", [True, False])
 HEALTH = Path(__file__).parents[3] / "examples" / "health" / "health.csv"
 
 
@@ -75,7 +76,7 @@ def assert_between(lower, table, upper):
 
 
 @BOTH_VARIANTS
-@pytest.mark.parametrize("seed", range(12))
+@for_each("seed", range(12))
 def test_bounds_are_those_of_a_program_for_each_cell_of_the_whole_table(seed, histogram):
     evidence, table = evidence_and_truth(seed, histogram=histogram)
     bounds = bound_cells(evidence)
@@ -87,7 +88,7 @@ def test_bounds_are_those_of_a_program_for_each_cell_of_the_whole_table(seed, hi
 
 
 @BOTH_VARIANTS
-@pytest.mark.parametrize("seed", range(12))
+@for_each("seed", range(12))
 def test_no_table_of_whole_numbers_that_fits_is_outside(seed, histogram):
     evidence, table = evidence_and_truth(seed, histogram=histogram, values=4, labels=2, records=7)
     bounds = bound_cells(evidence)
@@ -194,7 +195,7 @@ def crossed_zeros():
     return evidence_of(table, [first, second, third], histogram=False)
 
 
-@pytest.mark.parametrize("make", [contradicting, negative, crossed_zeros])
+@for_each("make", [contradicting, negative, crossed_zeros])
 def test_counts_that_no_table_has_are_refused(make):
     with pytest.raises(ContradictoryViewsError, match="the counts of 'a' contradict each other"):
         bound_cells(make())
@@ -225,7 +226,7 @@ def told_to(told):
     return lambda done, bounds: told.append((done, bounds))
 
 
-@pytest.mark.parametrize("factor", [10**6, 10**9, 10**13])
+@for_each("factor", [10**6, 10**9, 10**13])
 def test_bounds_of_large_counts_are_whole_multiples_of_small_ones(factor):
     evidence, table = evidence_and_truth(5, histogram=True)
     small = bound_cells(evidence)

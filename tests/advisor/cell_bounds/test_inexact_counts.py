@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
@@ -16,6 +15,7 @@ from aegis_advisor.cell_bounds.proofs import proven_least
 from aegis_advisor.evidence import AttributeEvidence, Masking, Perturbation
 from tests.advisor.cases import evidence_of, mapped, random_table
 from tests.advisor.cell_bounds.test_cell_bounds import assert_between, truth_of
+from tests.advisor.for_each import for_each
 from tests.advisor.inexact import drawn, lacking, noisy, randomised_response, rounded
 
 VALUES = np.arange(4)
@@ -79,8 +79,8 @@ def by_programs(table, views, *, histogram):
     return np.ceil(lower - 1e-6), np.floor(upper + 1e-6)
 
 
-@pytest.mark.parametrize("histogram", [True, False], ids=["variant-I", "variant-II"])
-@pytest.mark.parametrize("seed", range(8))
+@for_each("histogram", [True, False])
+@for_each("seed", range(8))
 def test_rounded_counts_and_those_that_lack_records_limit_cells_as_a_program_for_each_says(seed, histogram):
     rng = np.random.default_rng(seed)
     table = random_table(rng, 6, 2, 80)
@@ -96,7 +96,7 @@ def test_rounded_counts_and_those_that_lack_records_limit_cells_as_a_program_for
     np.testing.assert_array_equal(bounds.upper, upper)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("declared", "least", "most"),
     [
         (Perturbation(), 10, 10),
@@ -168,7 +168,7 @@ def test_any_multipliers_prove_a_bound_that_holds(multipliers, cell, sign):
     assert proven <= min(sign * table[cell] for table in tables)
 
 
-@pytest.mark.parametrize("multiplier", [np.inf, np.nan, 1e30])
+@for_each("multiplier", [np.inf, np.nan, 1e30])
 def test_multipliers_of_no_use_prove_nothing(multiplier):
     assert proven_least(cells_of_two_sums(), 0, 1, np.array([1.0, multiplier])) is None
 

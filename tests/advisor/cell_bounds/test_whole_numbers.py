@@ -3,12 +3,12 @@
 from itertools import count, product
 
 import numpy as np
-import pytest
 from scipy.optimize import LinearConstraint, milp
 
 from aegis_advisor.cell_bounds import bound_cells
 from tests.advisor.cases import evidence_of, mapped, random_table
 from tests.advisor.cell_bounds.test_cell_bounds import by_programs, crossing, equations, truth_of
+from tests.advisor.for_each import for_each
 
 
 def in_halves(rng, table, views):
@@ -42,7 +42,7 @@ def test_cells_are_determined_where_all_tables_of_whole_numbers_agree():
     assert found > 0
 
 
-@pytest.mark.parametrize("seed", range(40))
+@for_each("seed", range(40))
 def test_only_what_linear_programs_leave_open_is_said_to_follow_from_whole_numbers(seed):
     rng = np.random.default_rng(seed)
     table = rng.integers(0, 2, (7, 1))
@@ -68,7 +68,7 @@ def test_a_cell_that_has_no_half_record_is_named():
     assert bounds.lower.ravel().tolist() == bounds.upper.ravel().tolist() == [1, 1, 0, 1, 0, 0]
 
 
-@pytest.mark.parametrize("reason", ["no time", "too many cells"])
+@for_each("reason", ["no time", "too many cells"])
 def test_what_is_not_decided_says_so(reason, monkeypatch):
     programs = bound_cells(one_and_a_half()).programs
     asked = count()
@@ -83,7 +83,7 @@ def test_what_is_not_decided_says_so(reason, monkeypatch):
     assert (bounds.lower[3, 0], bounds.upper[3, 0]) == (0, 1)
 
 
-@pytest.mark.parametrize("seed", [2, 6])
+@for_each("seed", [2, 6])
 def test_of_a_hundred_cells_integer_programs_leave_no_other_count(seed):
     rng = np.random.default_rng(seed)
     table = random_table(rng, 40, 2, 600)

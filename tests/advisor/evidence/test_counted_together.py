@@ -3,11 +3,11 @@
 from dataclasses import replace
 
 import numpy as np
-import pytest
 
 from aegis_advisor.evidence import PairCounts, Perturbation
 from aegis_advisor.evidence.checks import find_pair_faults
 from tests.advisor.cases import evidence_of
+from tests.advisor.for_each import for_each
 
 BASE = 5
 EXACT = np.array(
@@ -71,8 +71,8 @@ def table_with(row, records):
     return joint
 
 
-@pytest.mark.parametrize("row", [2, 3, 5])
-@pytest.mark.parametrize("sign", [-1, 1])
+@for_each("row", [2, 3, 5])
+@for_each("sign", [-1, 1])
 def test_a_row_that_is_off_by_more_than_rounding_explains_is_refused_at_its_place(row, sign):
     known = evidence()[0].joint.sum(axis=1)
     members = np.flatnonzero(WITH[0] == row)

@@ -1,5 +1,4 @@
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
@@ -8,6 +7,7 @@ from aegis_advisor.arrays import fold
 from aegis_advisor.evidence import AttributeEvidence, Masking, Perturbation
 from aegis_advisor.evidence.checks import find_faults
 from tests.advisor.cases import counted, evidence_of, mapped, overlapping, paper_evidence, random_table
+from tests.advisor.for_each import for_each
 
 TABLE = np.array([[1, 0], [2, 3], [4, 1]])
 LABEL = TABLE.sum(axis=0)
@@ -122,7 +122,7 @@ FAULTS = {
 }
 
 
-@pytest.mark.parametrize(("found", "expected"), FAULTS.values(), ids=FAULTS)
+@for_each(("found", "expected"), FAULTS.values())
 def test_a_fault_is_named_with_its_place_and_its_difference(found, expected):
     assert [(fault.path, fault.detail) for fault in find_faults(found)] == expected
 
@@ -154,8 +154,8 @@ def test_the_papers_example_has_no_fault():
     assert find_faults(paper_evidence(histogram=False)) == ()
 
 
-@pytest.mark.parametrize("seed", range(20))
-@pytest.mark.parametrize("histogram", [True, False])
+@for_each("seed", range(20))
+@for_each("histogram", [True, False])
 def test_a_true_table_never_has_a_fault(seed, histogram):
     rng = np.random.default_rng(seed)
     table = random_table(rng, values=14, records=60)
@@ -164,7 +164,7 @@ def test_a_true_table_never_has_a_fault(seed, histogram):
     assert find_faults(evidence_of(table, maskings, histogram=histogram, joint=bool(seed % 2))) == ()
 
 
-@pytest.mark.parametrize("seed", range(20))
+@for_each("seed", range(20))
 def test_one_record_moved_is_found(seed):
     rng = np.random.default_rng(seed)
     table = random_table(rng, values=14)

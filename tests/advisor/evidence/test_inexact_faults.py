@@ -1,11 +1,11 @@
 """What is declared is allowed, and nothing beyond it."""
 
 import numpy as np
-import pytest
 
 from aegis_advisor.evidence import AttributeEvidence, Masking, Perturbation
 from aegis_advisor.evidence.checks import find_faults
 from tests.advisor.cases import evidence_of, mapped, random_mapping, random_table
+from tests.advisor.for_each import for_each
 from tests.advisor.inexact import drawn, lacking, noisy, randomised_response, rounded
 
 LABEL, HISTOGRAM = np.array([70, 40]), np.array([10, 50, 50])
@@ -121,14 +121,14 @@ FAULTS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("found", "expected"), FAULTS.values(), ids=FAULTS)
+@for_each(("found", "expected"), FAULTS.values())
 def test_a_fault_says_what_is_declared_and_what_would_have_to_be(found, expected):
     shown = [("/".join(map(str, fault.path[2:])), fault.detail) for fault in find_faults(found)]
     assert shown == expected
 
 
-@pytest.mark.parametrize("seed", range(15))
-@pytest.mark.parametrize("histogram", [True, False])
+@for_each("seed", range(15))
+@for_each("histogram", [True, False])
 def test_what_is_declared_is_never_refused(seed, histogram):
     rng = np.random.default_rng(seed)
     table = random_table(rng, values=12, records=300)

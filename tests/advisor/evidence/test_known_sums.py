@@ -14,6 +14,7 @@ from aegis_advisor.measures import MEASURES, utility_ceilings
 from aegis_advisor.ranking import Question, assess, recommend
 from aegis_advisor.reconstruction import IterativeProportionalFitting, reconstruct
 from tests.advisor.cases import evidence_of, mapped, overlapping, random_mapping, random_table
+from tests.advisor.for_each import for_each
 
 SEEDS = st.integers(0, 2**32)
 VALUES = 60
@@ -215,8 +216,8 @@ def test_inexact_counts_determine_nothing():
     assert exact_counts(evidence, asked_for(np.arange(VALUES))) is None
 
 
-@pytest.mark.parametrize("measure", [one for one in MEASURES.values() if one.monotone], ids=lambda one: one.id)
-@pytest.mark.parametrize("histogram", [True, False], ids=["variant-I", "variant-II"])
+@for_each("measure", [one for one in MEASURES.values() if one.monotone])
+@for_each("histogram", [True, False])
 def test_bounds_are_as_tight_as_if_the_bins_between_the_cuts_were_published(measure, histogram):
     rng = np.random.default_rng(1)
     table = random_table(rng, VALUES, records=3_000)

@@ -3,10 +3,10 @@
 from dataclasses import replace
 
 import numpy as np
-import pytest
 
 from aegis_advisor.evidence import IDENTITY, AttributeEvidence, Masking, PairCounts, Perturbation
 from aegis_advisor.evidence.checks import find_pair_faults
+from tests.advisor.for_each import for_each
 
 # Ten records; age in two groups with known counts; zip in two groups, and nothing is known about its values.
 AGE = AttributeEvidence(
@@ -174,7 +174,7 @@ FAULTS = {
 }
 
 
-@pytest.mark.parametrize(("pairs", "expected"), FAULTS.values(), ids=FAULTS.keys())
+@for_each(("pairs", "expected"), FAULTS.values())
 def test_every_kind_of_fault_is_named_with_its_place_and_difference(pairs, expected):
     found = find_pair_faults([AGE, ZIP], pairs)
     assert [(fault.path, fault.detail) for fault in found] == expected

@@ -7,6 +7,7 @@ import pytest
 
 from aegis_advisor.evidence import Perturbation
 from aegis_advisor.evidence.perturbation import IMPLAUSIBLE, largest_noise, noise_variance
+from tests.advisor.for_each import for_each
 
 LABEL = np.array([60, 40])
 
@@ -21,14 +22,14 @@ def noise_distribution(scale, terms, reach):
     return found[middle - reach : middle + reach + 1]
 
 
-@pytest.mark.parametrize("scale", [0.3, 1.0, 2.0, 7.5])
+@for_each("scale", [0.3, 1.0, 2.0, 7.5])
 def test_the_variance_of_noise_is_that_of_its_distribution(scale):
     values = np.arange(-400, 401)
     assert noise_variance(scale) == pytest.approx(noise_distribution(scale, 1, 400) @ values**2, rel=1e-9)
 
 
-@pytest.mark.parametrize("scale", [0.3, 2.0, 7.5])
-@pytest.mark.parametrize("terms", [1, 4, 25])
+@for_each("scale", [0.3, 2.0, 7.5])
+@for_each("terms", [1, 4, 25])
 def test_noise_hardly_ever_exceeds_its_bound_and_the_bound_is_not_much_too_large(scale, terms):
     probability = 1e-6
     bound = largest_noise(scale, terms, probability)
@@ -37,8 +38,8 @@ def test_noise_hardly_ever_exceeds_its_bound_and_the_bound_is_not_much_too_large
     assert beyond[0] <= probability < beyond[1]
 
 
-@pytest.mark.parametrize("scale", [1e-300, 1e-3, 0.02, 1e6, 2.0**53])
-@pytest.mark.parametrize("terms", [1, 1000])
+@for_each("scale", [1e-300, 1e-3, 0.02, 1e6, 2.0**53])
+@for_each("terms", [1, 1000])
 def test_scales_of_every_size_have_a_variance_and_a_bound(scale, terms):
     assert noise_variance(scale) == pytest.approx(2 * scale**2 if scale > 1 else 0, rel=1e-6, abs=1e-9)
     bound = largest_noise(scale, terms, 1e-9)

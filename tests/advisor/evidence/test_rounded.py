@@ -16,6 +16,7 @@ from aegis_advisor.ranking.influence import Sample, influences
 from aegis_advisor.ranking.sufficiency import joint_ranking_basis, ranking_basis
 from aegis_advisor.reconstruction import reconstruct
 from tests.advisor.cases import evidence_of, mapped, random_table
+from tests.advisor.for_each import for_each
 from tests.advisor.joint.joint_cases import random_records
 from tests.advisor.rounding import rounded_once, rounded_pairs
 
@@ -65,7 +66,7 @@ def test_nested_views_are_known_to_within_the_base_and_crossing_ones_only_by_val
     assert with_declared_rounding(exact) is exact
 
 
-@pytest.mark.parametrize("joint", [True, False])
+@for_each("joint", [True, False])
 def test_nothing_is_claimed_to_be_exact(joint):
     _, evidence = rounded(2, joint=joint)
     measure, used = MEASURES["mutual_information"], ["halves", "quarters", DROP]

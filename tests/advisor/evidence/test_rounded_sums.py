@@ -10,6 +10,7 @@ from aegis_advisor.evidence import AttributeEvidence, Masking
 from aegis_advisor.evidence.rounded_sums import sum_variances
 from aegis_provider.control.dependent_rounding import rounded_once, rounded_up
 from aegis_provider.counting.counts import Partition
+from tests.advisor.for_each import for_each
 
 VALUES, DRAWS = 24, 400
 NESTED = [np.arange(VALUES) // 2, np.arange(VALUES) // 8]
@@ -38,7 +39,7 @@ def drawn(mappings, base):
     return squares
 
 
-@pytest.mark.parametrize("mappings", [NESTED, CROSSING], ids=["nested", "crossing"])
+@for_each("mappings", [NESTED, CROSSING])
 def test_it_is_that_of_the_provider(mappings):
     base = 40
     expected, told = drawn(mappings, base), sum_variances(evidence(mappings, base))
@@ -54,7 +55,7 @@ def test_sums_that_cut_others_vary_more_and_those_that_nest_do_not():
     assert np.allclose(crossing["0"], 25 / 6)
 
 
-@pytest.mark.parametrize("dtype", [np.int64, np.int32])
+@for_each("dtype", [np.int64, np.int32])
 def test_equal_maskings_have_equal_variances(dtype):
     known = evidence(CROSSING, 5)
     maskings = tuple(replace(each, mapping=each.mapping.astype(dtype)) for each in known.maskings)

@@ -8,6 +8,7 @@ from scipy.stats import spearmanr
 
 from aegis_advisor.evidence import Perturbation
 from aegis_advisor.joint import score_jointly
+from tests.advisor.for_each import for_each
 from tests.advisor.inexact import laplace
 from tests.advisor.joint.joint_cases import Records, random_codes
 from tests.advisor.rounding import rounded_once, rounded_pairs
@@ -39,7 +40,7 @@ def both(records, seed=0, base=BASE):
     return inexact.utility, exact.utility, inexact
 
 
-@pytest.mark.parametrize("seed", range(5))
+@for_each("seed", range(5))
 def test_rounded_counts_rank_nearly_as_exact_ones(seed):
     inexact, exact, scores = both(drawn(seed, 8_000), seed)
     assert spearmanr(inexact, exact).statistic > 0.97

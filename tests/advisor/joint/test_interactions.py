@@ -8,6 +8,7 @@ from aegis_advisor.errors import MissingAssociationsError
 from aegis_advisor.joint import interactions, score_jointly
 from aegis_advisor.joint.design import Design, PairPlace
 from aegis_advisor.joint.interactions import _spread
+from tests.advisor.for_each import for_each
 from tests.advisor.joint.interaction_cases import bits, combination_counts, drawn, told
 from tests.advisor.joint.joint_cases import counts
 
@@ -50,7 +51,7 @@ def share_by_hand(records, row, first, second):
     return 1 - (q - adjusted(whole, m - 1, q, n)) / (q - adjusted(trace, rank, q, n))
 
 
-@pytest.mark.parametrize("seed", range(4))
+@for_each("seed", range(4))
 def test_a_pair_adds_its_share_of_what_the_two_leave_unexplained(seed):
     records = drawn(seed)
     codes = [[one, other, 1] for one in (2, 3) for other in (2, 3)]
@@ -72,7 +73,7 @@ UNEVEN = [
 ]
 
 
-@pytest.mark.parametrize(("combinations", "labels"), UNEVEN)
+@for_each(("combinations", "labels"), UNEVEN)
 def test_the_variance_is_that_over_all_orders_of_the_labels(combinations, labels):
     rng, shape = np.random.default_rng(0), (len(combinations), len(labels))
     held, order = np.repeat(np.arange(shape[0]), combinations), np.repeat(np.arange(shape[1]), labels)
@@ -140,7 +141,7 @@ NOISE = {
 }
 
 
-@pytest.mark.parametrize(("size", "values", "labels", "uneven"), NOISE.values(), ids=NOISE.keys())
+@for_each(("size", "values", "labels", "uneven"), NOISE.values())
 def test_noise_adds_next_to_nothing(size, values, labels, uneven):
     added = []
     for seed in range(12):
@@ -171,7 +172,7 @@ class TestACycleOfPairs:
         assert pairs[0] > 0.03
         assert self.utility(*self.columns) == pytest.approx(1 - (1 - pairs[1]) * (1 - pairs[2]), abs=0.002)
 
-    @pytest.mark.parametrize("copied", [0, 1, 2])
+    @for_each("copied", [0, 1, 2])
     def test_is_not_opened_by_a_copy(self, copied):
         assert self.utility(*self.columns, self.columns[copied]) == pytest.approx(
             self.utility(*self.columns), abs=0.001

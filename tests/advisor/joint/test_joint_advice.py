@@ -6,10 +6,11 @@ import pytest
 from aegis_advisor.errors import MissingPairsError
 from aegis_advisor.ranking import Question, recommend
 from aegis_advisor.reconstruction import reconstruct
+from tests.advisor.for_each import for_each
 from tests.advisor.joint.joint_cases import Records, random_codes, random_records
 
 
-@pytest.mark.parametrize("seed", range(20))
+@for_each("seed", range(20))
 def test_an_exact_ranking_is_that_by_the_true_deviation(seed):
     records = random_records(seed, attributes=3)
     codes = random_codes(seed, records, configurations=30)
@@ -65,7 +66,7 @@ def test_it_has_the_pooled_reference_only():
         Question("joint", ("a",), np.ones(1), reference="own").resolve()
 
 
-@pytest.mark.parametrize("seed", range(5))
+@for_each("seed", range(5))
 def test_what_is_required_does_not_change_what_is_there_to_keep(seed):
     records = random_records(seed, attributes=3)
     codes = random_codes(seed, records, configurations=40)

@@ -13,6 +13,7 @@ from aegis_advisor.joint.integers import ImpossibleCountsError
 from aegis_advisor.measures.association import trace_bias
 from aegis_advisor.ranking import Question, recommend
 from aegis_advisor.reconstruction import reconstruct
+from tests.advisor.for_each import for_each
 
 
 def projected(values, classes, weights):
@@ -99,7 +100,7 @@ def basis(values, classes, weights, codes):
     return recommend(evidence, list(map(reconstruct, evidence)), codes, options, question, pairs).ranking_basis
 
 
-@pytest.mark.parametrize("part", range(8))
+@for_each("part", range(8))
 def test_the_rank_is_right_however_rare_the_records(part):
     for seed in range(50 * part, 50 * part + 50):
         records = skewed(seed)
@@ -110,7 +111,7 @@ def test_the_rank_is_right_however_rare_the_records(part):
         assert abs(found.utility[0] - float(trace)) <= found.doubt, seed
 
 
-@pytest.mark.parametrize("seed", range(10))
+@for_each("seed", range(10))
 def test_the_correction_uses_the_right_rank(seed):
     values, classes, weights = skewed(seed)
     trace, rank = projected(values, classes, weights)
@@ -131,7 +132,7 @@ NEARLY = [(size, step) for size in (12, 24, 36) for step in (1, -1)]
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("size", "step"), NEARLY)
+@for_each(("size", "step"), NEARLY)
 def test_what_nearly_depends_on_the_others_is_not_lost(size, step):
     """Dimensions as many as records but one explain every label, but not without those of the last attribute."""
     values = nearly_dependent(size)[:, ::step]
@@ -145,7 +146,7 @@ def test_what_nearly_depends_on_the_others_is_not_lost(size, step):
     assert basis(values, classes, weights, codes) == "exact"
 
 
-@pytest.mark.parametrize(("size", "step"), NEARLY)
+@for_each(("size", "step"), NEARLY)
 def test_what_cannot_be_settled_is_not_called_exact(size, step, monkeypatch):
     monkeypatch.setattr(integers, "MOST_WORK", 0)
     values = nearly_dependent(size)[:, ::step]
@@ -181,7 +182,7 @@ def test_a_copy_is_known_to_be_one_without_looking_at_all_attributes(monkeypatch
     assert set(sizes) == {3, 5}
 
 
-@pytest.mark.parametrize("products", [[[2, 3], [3, 2]], [[1, 1], [1, 1]]])
+@for_each("products", [[[2, 3], [3, 2]], [[1, 1], [1, 1]]])
 def test_what_is_no_matrix_of_products_is_refused(products):
     with pytest.raises(ImpossibleCountsError):
         integers._eliminate(np.array(products), np.array([[1], [0]]))

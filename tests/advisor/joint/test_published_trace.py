@@ -9,6 +9,7 @@ from scipy.stats import chi2_contingency
 from aegis_advisor.evidence import AttributeEvidence, Masking, Perturbation
 from aegis_advisor.joint import PublishedTrace, find_trace_faults, largest_part
 from aegis_advisor.ranking.joint_outcome import reference_of
+from tests.advisor.for_each import for_each
 
 TABLES = {"a": [[40, 10], [10, 40]], "b": [[30, 20], [20, 30]]}
 
@@ -42,7 +43,7 @@ def test_inexact_counts_prove_nothing():
     assert largest_part(noisy) == largest_part(rounded) == 0.0
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "rounded_to", "faulty"),
     [
         (0.36, None, False),
@@ -60,7 +61,7 @@ def test_less_than_a_part_or_more_than_all_is_a_fault(value, rounded_to, faulty)
     assert [fault.path for fault in faults] == [("value",)] * faulty
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("published", "interactions", "expected"),
     [
         (None, False, (0.2, "known")),

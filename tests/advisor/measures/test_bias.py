@@ -6,6 +6,7 @@ import pytest
 from aegis_advisor.measures import MEASURES
 from aegis_advisor.measures.bias import LARGE, divergence_jackknife, largest_bias
 from tests.advisor.cases import random_table
+from tests.advisor.for_each import for_each
 
 #: Measures that are sums over rows: the score of a row with n records, given the shares of the labels.
 SCORES = {
@@ -45,8 +46,8 @@ def bias_of_row(score, row, share):
     return score(row, n, share) - score(n * share, n, share)
 
 
-@pytest.mark.parametrize("measure", SCORES)
-@pytest.mark.parametrize("seed", range(4))
+@for_each("measure", SCORES)
+@for_each("seed", range(4))
 def test_the_bias_is_the_jackknifes_where_a_row_has_enough_records(measure, seed):
     table = random_table(np.random.default_rng(seed), values=12, labels=3, records=200)
     table = table[table.any(axis=1)]
@@ -68,10 +69,8 @@ def test_large_rows_agree_with_the_jackknife():
 POPULATIONS = {"strong": (20, 3, 0.5), "weak": (20, 3, 20.0), "many labels": (12, 6, 1.0)}
 
 
-@pytest.mark.parametrize("population", POPULATIONS)
-@pytest.mark.parametrize(
-    "measure", ["mutual_information", "chi_square", "theils_u", "goodman_kruskal_tau", "jensen_shannon"]
-)
+@for_each("population", POPULATIONS)
+@for_each("measure", ["mutual_information", "chi_square", "theils_u", "goodman_kruskal_tau", "jensen_shannon"])
 def test_less_its_bias_a_sample_is_right_on_average(measure, population):
     values, labels, concentration = POPULATIONS[population]
     rng, measure = np.random.default_rng(3), MEASURES[measure]
@@ -86,7 +85,7 @@ def test_less_its_bias_a_sample_is_right_on_average(measure, population):
     assert abs(left.mean() - truth) < 3 * left.std() / 20 + (plain.mean() - truth) / 6
 
 
-@pytest.mark.parametrize("labels", [2, 3, 4, 5])
+@for_each("labels", [2, 3, 4, 5])
 def test_where_labels_tie_all_that_the_largest_count_gains_is_chance(labels):
     rng = np.random.default_rng(4)
     rows = rng.multinomial(60, np.full(labels, 1 / labels), size=4_000).astype(float)
@@ -98,8 +97,8 @@ def test_where_one_label_is_clearly_the_most_frequent_chance_adds_nothing():
     assert largest_bias(np.array([[90.0, 10.0], [5.0, 95.0]])) < 1e-6
 
 
-@pytest.mark.parametrize("measure", ["mutual_information", "chi_square"])
-@pytest.mark.parametrize("labels", [2, 4])
+@for_each("measure", ["mutual_information", "chi_square"])
+@for_each("labels", [2, 4])
 def test_corrected_a_finer_masking_that_determines_the_label_is_no_worse_than_a_coarser_one(measure, labels):
     label_of_value = np.arange(40) // (40 // labels)
     fine = np.zeros((40, labels))

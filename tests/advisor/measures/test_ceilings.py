@@ -15,9 +15,10 @@ from aegis_advisor.evidence import AttributeEvidence, Masking
 from aegis_advisor.measures import MEASURES, utility_ceilings
 from aegis_advisor.measures.partial_table import GroupLimits, RowLimits
 from tests.advisor.cases import counted, evidence_of, mapped, overlapping, random_table
+from tests.advisor.for_each import for_each
 
 HEALTH = Path(__file__).parents[3] / "examples" / "health" / "health.csv"
-ALL = pytest.mark.parametrize("measure", MEASURES.values(), ids=MEASURES)
+ALL = for_each("measure", MEASURES.values())
 WITH_ROWS = ("cramers_v", "cramers_v_corrected", "normalised_mutual_information")
 
 
@@ -69,7 +70,7 @@ def tiny(seed, *, histogram):
     return evidence_of(table, overlapping(rng, table, int(rng.integers(1, 3)), 2), histogram=histogram)
 
 
-@pytest.mark.parametrize("histogram", [True, False], ids=["variant-I", "variant-II"])
+@for_each("histogram", [True, False])
 def test_no_table_that_fits_has_more(histogram):
     attained = dict.fromkeys(MEASURES, 0)
     for seed in range(25):
@@ -107,7 +108,7 @@ def test_it_is_the_truth_where_the_views_leave_no_choice(measure):
     assert ceiling_of(evidence, measure) == pytest.approx(measure(table.astype(float)))
 
 
-@pytest.mark.parametrize("histogram", [True, False], ids=["variant-I", "variant-II"])
+@for_each("histogram", [True, False])
 def test_it_is_below_the_entropies_where_views_say_so(histogram):
     # The first value is alone in its group, so its five labels are fixed, whatever the other values have.
     table = np.array([[20, 20, 20, 20, 20], [3, 0, 0, 0, 0], [0, 3, 0, 0, 0], [0, 0, 3, 0, 0]])
@@ -178,7 +179,7 @@ def test_there_is_none_where_views_contradict_each_other():
     assert ceiling_of(evidence, MEASURES["g3"]) is None
 
 
-@pytest.mark.parametrize("seed", range(30))
+@for_each("seed", range(30))
 def test_the_limits_hold_for_every_table_that_fits(seed):
     evidence = tiny(seed, histogram=True)
     rows = RowLimits.of(evidence, evidence.histogram)
@@ -189,7 +190,7 @@ def test_the_limits_hold_for_every_table_that_fits(seed):
         assert np.all(np.cumsum(-np.sort(-cells, axis=1), axis=1) <= majorant + 1e-9)
 
 
-@pytest.mark.parametrize("seed", range(10))
+@for_each("seed", range(10))
 def test_merging_a_label_by_hand_is_never_more_even(seed):
     rng = np.random.default_rng(seed)
     counts = rng.integers(0, 9, 4).astype(float)

@@ -13,8 +13,9 @@ from sklearn.metrics import homogeneity_score, mutual_info_score, normalized_mut
 
 from aegis_advisor.measures import MEASURES
 from tests.advisor.cases import random_table
+from tests.advisor.for_each import for_each
 
-SEEDS = pytest.mark.parametrize("seed", range(12))
+SEEDS = for_each("seed", range(12))
 
 
 def drawn(seed, **how):
@@ -100,7 +101,7 @@ def test_tau_counts_the_errors_of_guessing_at_random(seed):
     assert value_of("goodman_kruskal_tau", table) == pytest.approx((blind - informed) / blind, abs=1e-12)
 
 
-@pytest.mark.parametrize(("values", "records"), [(10, 1000), (10, 250), (40, 800)])
+@for_each(("values", "records"), [(10, 1000), (10, 250), (40, 800)])
 def test_the_corrections_leave_independent_samples_nothing_on_average(values, records):
     rng = np.random.default_rng(1)
     shares = np.outer(rng.dirichlet(np.full(values, 5)), rng.dirichlet(np.full(5, 5))).ravel()
@@ -145,8 +146,8 @@ def exactly(table, measure):
         return float(halves / (2 * total) / Decimal(2).ln())
 
 
-@pytest.mark.parametrize("measure", ["mutual_information", "goodman_kruskal_tau", "jensen_shannon"])
-@pytest.mark.parametrize(
+@for_each("measure", ["mutual_information", "goodman_kruskal_tau", "jensen_shannon"])
+@for_each(
     "table",
     [
         [[9297014, 0], [10502934, 1], [27405808, 1], [27328245, 1]],

@@ -9,6 +9,7 @@ from aegis_advisor.measures import MEASURES, Ceiling, Measure, determination, re
 from aegis_advisor.ranking import Question, assess, recommend
 from aegis_advisor.reconstruction import reconstruct
 from tests.advisor.cases import evidence_of, mapped, random_mapping, random_table
+from tests.advisor.for_each import for_each
 
 HITS = Measure(
     "hits",
@@ -71,7 +72,7 @@ def test_a_measure_that_is_added_to_the_registry_has_bounds():
         assert utility_ceilings(evidence)["hits"] == pytest.approx(ours.upper_bound)
 
 
-@pytest.mark.parametrize("lacking", ["ceiling", "slopes", "monotone", "reason"])
+@for_each("lacking", ["ceiling", "slopes", "monotone", "reason"])
 def test_a_record_that_lacks_what_is_known_of_a_measure_cannot_be_made(lacking):
     known = {field.name: getattr(HITS, field.name) for field in fields(HITS) if field.name != lacking}
     with pytest.raises(TypeError, match=lacking):

@@ -9,6 +9,7 @@ from aegis_advisor.measures import MEASURES
 from aegis_advisor.ranking import Question, lacks_evidence, lacks_own_reference, recommend
 from aegis_advisor.reconstruction import IterativeProportionalFitting, reconstruct
 from tests.advisor.cases import counted, evidence_of, mapped, random_table
+from tests.advisor.for_each import for_each
 
 RNG = np.random.default_rng(0)
 TABLE = random_table(RNG, values=12, records=900)
@@ -40,7 +41,7 @@ def basis(maskings, configurations, *, joint=False, **how):
     return asked([known], [(one,) for one in configurations], **how).ranking_basis
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("maskings", "configurations", "expected"),
     [
         ([FINE, COARSE], ["fine", "coarse", "drop"], "exact"),
@@ -62,7 +63,7 @@ def test_the_unmasked_counts_make_everything_exact():
     assert basis(maskings, ["fine", "bare", "noise", "identity", "drop"], joint=True) == "exact"
 
 
-@pytest.mark.parametrize("measure", [one.id for one in MEASURES.values() if not one.monotone])
+@for_each("measure", [one.id for one in MEASURES.values() if not one.monotone])
 def test_without_monotony_a_ranking_is_exact_only_where_nothing_differs(measure):
     assert basis([FINE, COARSE], ["fine", "coarse"], measure=measure) == "estimated"
     assert basis([FINE, COARSE], ["fine", "coarse"], measure=measure, joint=True) == "estimated"
@@ -119,7 +120,7 @@ def test_ties_in_g3_go_to_the_configuration_that_tells_more():
         assert answer.best == 1
 
 
-@pytest.mark.parametrize("measure", MEASURES)
+@for_each("measure", MEASURES)
 def test_a_label_of_one_class_ties_all_configurations(measure):
     table = TABLE.sum(axis=1, keepdims=True)
     known = evidence_of(table, [mapped("fine", FINE.mapping, table), mapped("cross", CROSS.mapping, table)])
@@ -128,7 +129,7 @@ def test_a_label_of_one_class_ties_all_configurations(measure):
     assert answer.deviation == 0
 
 
-@pytest.mark.parametrize("order", [[1, 0], [0, 1]])
+@for_each("order", [[1, 0], [0, 1]])
 def test_the_order_of_attributes_does_not_matter(order):
     attributes = [evidence_of(TABLE, [FINE, COARSE]), evidence_of(TABLE, [CROSS], name="b")]
     rows = np.array([("coarse", "cross"), ("fine", "cross"), ("fine", "drop")])
@@ -152,7 +153,7 @@ class TestWithoutEvidence:
         known, unknown = evidence_of(TABLE, [FINE]), evidence_of(TABLE, [BARE], name="b")
         assert asked([known, unknown], [("drop", "bare"), ("fine", "drop")], weights=[1, 0]).best == 1
 
-    @pytest.mark.parametrize(
+    @for_each(
         ("masking", "lacks"),
         [
             (MaskingFlags(4, mapped=True, counted=True, deterministic=True), False),

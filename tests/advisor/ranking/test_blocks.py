@@ -1,9 +1,9 @@
 """Looking up many configurations at once equals looking them up one by one."""
 
 import numpy as np
-import pytest
 
 from aegis_advisor.ranking.blocks import CHUNK, COMBINATIONS, CodeBlocks
+from tests.advisor.for_each import for_each
 
 SIZES = [
     [1],
@@ -20,9 +20,9 @@ def drawn(sizes, configurations=60, dtype=np.int64):
     return np.column_stack([rng.integers(0, size, configurations) for size in sizes]).astype(dtype)
 
 
-@pytest.mark.parametrize("sizes", SIZES, ids=str)
-@pytest.mark.parametrize("configurations", [1, 60, 2 * CHUNK + 17])
-@pytest.mark.parametrize("width", [(), (3,)])
+@for_each("sizes", SIZES)
+@for_each("configurations", [1, 60, 2 * CHUNK + 17])
+@for_each("width", [(), (3,)])
 def test_sums_are_those_of_the_single_lookups(sizes, configurations, width):
     rng = np.random.default_rng(1)
     codes = drawn(sizes, configurations)
@@ -35,7 +35,7 @@ def test_sums_are_those_of_the_single_lookups(sizes, configurations, width):
     np.testing.assert_allclose(blocks.sums(lookups, rows), expected[rows], rtol=1e-12)
 
 
-@pytest.mark.parametrize("sizes", SIZES, ids=str)
+@for_each("sizes", SIZES)
 def test_codes_come_back_and_the_used_ones_are_known(sizes):
     codes = drawn(sizes)
     blocks = CodeBlocks.of(codes, sizes)
@@ -44,7 +44,7 @@ def test_codes_come_back_and_the_used_ones_are_known(sizes):
         np.testing.assert_array_equal(np.flatnonzero(used), np.unique(codes[:, at]))
 
 
-@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.uint64])
+@for_each("dtype", [np.int8, np.uint8, np.int16, np.uint64])
 def test_any_type_of_codes_is_taken(dtype):
     codes = drawn([6] * 17, dtype=dtype)
     np.testing.assert_array_equal(CodeBlocks.of(codes, [6] * 17).codes, CodeBlocks.of(drawn([6] * 17), [6] * 17).codes)

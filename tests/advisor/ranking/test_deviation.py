@@ -19,9 +19,10 @@ from tests.advisor.cases import (
     random_mapping,
     random_table,
 )
+from tests.advisor.for_each import for_each
 from tests.advisor.inexact import noisy, randomised_response
 
-EVERY_MEASURE = pytest.mark.parametrize("measure", MEASURES.values(), ids=lambda measure: measure.id)
+EVERY_MEASURE = for_each("measure", MEASURES.values())
 MI, G3 = MEASURES["mutual_information"], MEASURES["g3"]
 RNG = np.random.default_rng(0)
 TABLE = random_table(RNG, values=12, records=900)
@@ -121,7 +122,7 @@ def test_identifier_only_maskings_would_rank_backwards_without_the_clamp():
     assert found.reference_utility > 0.1
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("histogram", "joint", "knowledge"),
     [(True, True, "joint"), (False, True, "joint"), (True, False, "histogram"), (False, False, "no_histogram")],
 )
@@ -139,8 +140,8 @@ def fitted(seed, histogram):
 
 
 @EVERY_MEASURE
-@pytest.mark.parametrize("histogram", [True, False])
-@pytest.mark.parametrize("seed", range(12))
+@for_each("histogram", [True, False])
+@for_each("seed", range(12))
 def test_a_bound_is_never_on_the_wrong_side_of_the_truth(measure, histogram, seed):
     table, evidence, reference = fitted(seed, histogram)
     found = assess(evidence, reference, measure, ())
@@ -155,7 +156,7 @@ def test_a_bound_is_never_on_the_wrong_side_of_the_truth(measure, histogram, see
         assert found.bound_value >= truth - 1e-12
 
 
-@pytest.mark.parametrize("seed", range(12))
+@for_each("seed", range(12))
 def test_the_information_of_the_reference_bounds_the_truth_in_variant_i_at_any_residual(seed):
     rng = np.random.default_rng(seed)
     table = random_table(rng, values=10, labels=2, records=50)
@@ -176,7 +177,7 @@ def test_the_bound_beats_the_best_view_where_views_tell_more_together():
     assert found.bound_value <= found.reference_utility
 
 
-@pytest.mark.parametrize("measure", ["theils_u", "normalised_mutual_information"])
+@for_each("measure", ["theils_u", "normalised_mutual_information"])
 def test_the_bound_on_information_bounds_what_is_made_of_it(measure):
     evidence = evidence_of(TABLE, VIEWS)
     information, found = measured(evidence), measured(evidence, MEASURES[measure])
@@ -196,7 +197,7 @@ def test_in_variant_ii_only_the_views_are_certain_and_what_they_determine_togeth
     assert (bins.bound, bins.bound_value) == ("lower", pytest.approx(MI(between.astype(float)), rel=1e-12))
 
 
-@pytest.mark.parametrize("measure", [one for one in MEASURES.values() if not one.of_information])
+@for_each("measure", [one for one in MEASURES.values() if not one.of_information])
 def test_without_an_exact_view_nothing_is_certain(measure):
     noise = counted("noise", TABLE, deterministic=False)
     found = measured(evidence_of(TABLE, [noise]), measure)
@@ -228,7 +229,7 @@ def test_g2_is_exact_where_the_cells_that_have_to_be_empty_are_found(monkeypatch
     assert not measured(evidence, G3).reference_estimated
 
 
-@pytest.mark.parametrize("measure", MEASURES.values(), ids=lambda measure: measure.id)
+@for_each("measure", MEASURES.values())
 def test_the_papers_example(measure):
     found = measured(paper_evidence(), measure, ["age-2", "identity", "drop"])
     # With one view, attribute and label are independent within its groups; only g1, which counts pairs, shows a loss.
@@ -237,7 +238,7 @@ def test_the_papers_example(measure):
 
 
 @EVERY_MEASURE
-@pytest.mark.parametrize("histogram", [True, False], ids=["variant-I", "variant-II"])
+@for_each("histogram", [True, False])
 def test_the_true_utility_lies_between_the_bounds(measure, histogram):
     for seed in range(10):
         table, evidence, reference = fitted(seed, histogram)
@@ -263,7 +264,7 @@ def test_a_measure_that_is_corrected_has_no_ceiling_of_the_plain_one():
     assert (found.lower_bound, found.upper_bound) == (None, None)
 
 
-@pytest.mark.parametrize("measure", [MEASURES["cramers_v"], MEASURES["cramers_v_corrected"], MI.corrected()])
+@for_each("measure", [MEASURES["cramers_v"], MEASURES["cramers_v_corrected"], MI.corrected()])
 def test_what_is_known_by_noise_or_by_chance_is_not_counted_as_worse_than_nothing(measure):
     rng = np.random.default_rng(3)
     values = np.arange(20)
@@ -282,9 +283,7 @@ def test_what_is_known_by_noise_or_by_chance_is_not_counted_as_worse_than_nothin
         assert found.reference_utility >= kept.utility
 
 
-@pytest.mark.parametrize(
-    "measure", [one for one in MEASURES.values() if one.correction], ids=lambda measure: measure.id
-)
+@for_each("measure", [one for one in MEASURES.values() if one.correction])
 def test_what_a_correction_lets_gain_does_not_count_as_a_loss_even_where_the_truth_is_known(measure):
     table = np.array([[30, 10], [29, 11], [5, 35], [6, 34]])
     known = evidence_of(table, [mapped("merged", [0, 0, 1, 1], table)], joint=True)

@@ -13,6 +13,7 @@ from aegis_advisor.ranking.blocks import CodeBlocks
 from aegis_advisor.ranking.standard_errors import CONFIDENCE, indistinguishable, standard_errors
 from aegis_advisor.reconstruction import reconstruct
 from tests.advisor.cases import counted, errors_of, evidence_of, mapped, random_table
+from tests.advisor.for_each import for_each
 
 HEALTH = Path(__file__).parents[3] / "examples" / "health" / "health.csv"
 
@@ -52,7 +53,7 @@ def utilities_of(measure, known, codes):
     return np.array([np.mean([found[at][code] for at, code in enumerate(row)]) for row in codes])
 
 
-@pytest.mark.parametrize("measure", ["mutual_information", "chi_square", "g3", "goodman_kruskal_tau"])
+@for_each("measure", ["mutual_information", "chi_square", "g3", "goodman_kruskal_tau"])
 def test_errors_on_records_are_never_too_small_and_not_absurdly_large(people, measure):
     """Use the records of the health data as the population, with their dependence between attributes."""
     columns, label = people
@@ -142,7 +143,7 @@ def test_the_correction_of_bias_moves_utilities_and_not_their_errors():
         recommend([known], [reconstruct(known)], codes, options, replace(corrected, measure="g3"))
 
 
-@pytest.mark.parametrize("seed", range(20))
+@for_each("seed", range(20))
 def test_the_pruned_search_finds_what_adding_up_all_vectors_finds(seed):
     rng = np.random.default_rng(seed)
     sizes = [int(size) for size in rng.integers(1, 6, 7)]

@@ -4,6 +4,7 @@ import pytest
 from aegis_advisor.errors import NoConfigurationError
 from aegis_advisor.ranking.blocks import CodeBlocks
 from aegis_advisor.ranking.order import rank
+from tests.advisor.for_each import for_each
 
 
 def ranked(deviations, information=None, tolerance=0.0, limit=None):
@@ -53,9 +54,9 @@ def by_definition(deviations, information, tolerance):
     return order
 
 
-@pytest.mark.parametrize("tolerance", [0.0, 0.004, 0.05])
-@pytest.mark.parametrize("limit", [None, 0, 1, 7, 40, 99])
-@pytest.mark.parametrize("seed", range(5))
+@for_each("tolerance", [0.0, 0.004, 0.05])
+@for_each("limit", [None, 0, 1, 7, 40, 99])
+@for_each("seed", range(5))
 def test_the_order_is_that_of_its_definition_at_any_limit(tolerance, limit, seed):
     rng = np.random.default_rng(seed)
     deviations, information = rng.random(40).round(2), rng.integers(0, 3, 40)
@@ -66,8 +67,8 @@ def test_the_order_is_that_of_its_definition_at_any_limit(tolerance, limit, seed
     assert found.tied.tolist() == expected[: found.tied.size]
 
 
-@pytest.mark.parametrize("tolerance", [0.0, 0.05])
-@pytest.mark.parametrize("seed", range(5))
+@for_each("tolerance", [0.0, 0.05])
+@for_each("seed", range(5))
 def test_those_chosen_come_in_the_order_of_the_ranking(tolerance, seed):
     rng = np.random.default_rng(seed)
     deviations, information = rng.random(40).round(2), rng.integers(0, 3, 40)

@@ -16,6 +16,7 @@ from tests.advisor.cases import (
     paper_evidence,
     random_table,
 )
+from tests.advisor.for_each import for_each
 
 INDEPENDENT_INSIDE = ["mutual_information", "chi_square", "g3", "g2"]
 
@@ -25,9 +26,9 @@ def measured(evidence, measure, used, seed=None):
     return assess_own(evidence, pooled, MEASURES[measure], used, seed)
 
 
-@pytest.mark.parametrize("histogram", [True, False])
-@pytest.mark.parametrize("measure", INDEPENDENT_INSIDE)
-@pytest.mark.parametrize("seed", range(5))
+@for_each("histogram", [True, False])
+@for_each("measure", INDEPENDENT_INSIDE)
+@for_each("seed", range(5))
 def test_without_rounding_every_deviation_is_0(measure, histogram, seed):
     rng = np.random.default_rng(seed)
     table = random_table(rng)
@@ -57,8 +58,8 @@ def own_table_by_sweeps(evidence, masking):
     return table
 
 
-@pytest.mark.parametrize("histogram", [True, False])
-@pytest.mark.parametrize("measure", MEASURES)
+@for_each("histogram", [True, False])
+@for_each("measure", MEASURES)
 def test_the_closed_form_is_the_limit_of_the_published_sweeps(measure, histogram):
     rng = np.random.default_rng(1)
     table = random_table(rng)
@@ -70,7 +71,7 @@ def test_the_closed_form_is_the_limit_of_the_published_sweeps(measure, histogram
         assert found.deviation == pytest.approx(expected, abs=1e-9)
 
 
-@pytest.mark.parametrize("histogram", [True, False])
+@for_each("histogram", [True, False])
 def test_rounding_gives_whole_counts_next_to_the_fractions_and_right_on_average(histogram):
     rng = np.random.default_rng(2)
     table = random_table(rng)

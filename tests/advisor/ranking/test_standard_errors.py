@@ -8,11 +8,12 @@ from aegis_advisor.measures import MEASURES
 from aegis_advisor.ranking import assess
 from aegis_advisor.ranking.influence import Influence, Sample
 from aegis_advisor.reconstruction import reconstruct
-from tests.advisor.cases import counted, errors_of, evidence_of, mapped, random_table
+from tests.advisor.cases import by_measure, counted, errors_of, evidence_of, mapped, random_table
+from tests.advisor.for_each import for_each
 from tests.advisor.inexact import noisy
 
 WITH_ERRORS = [one for one in MEASURES.values() if one.has_errors]
-EVERY_MEASURE = pytest.mark.parametrize("measure", WITH_ERRORS, ids=lambda measure: measure.id)
+EVERY_MEASURE = for_each("measure", WITH_ERRORS)
 #: Measures that jump where labels tie are less smooth than the delta method assumes: their errors
 #: are too large.
 ROUGH = {"g3", "goodman_kruskal_lambda"}
@@ -46,7 +47,7 @@ def _normalised(table):
 
 
 @pytest.mark.parametrize("population", ["weak", long("independent"), long("strong"), long("many rows")])
-@EVERY_MEASURE
+@by_measure(WITH_ERRORS)
 def test_the_standard_error_is_the_spread_over_samples(measure, population):
     rng = np.random.default_rng(5)
     shares = POPULATIONS[population](rng)
@@ -76,8 +77,8 @@ PAIRS = {
 }
 
 
-@pytest.mark.parametrize("dependence", [0.0, 0.6])
-@pytest.mark.parametrize("pair", PAIRS)
+@for_each("dependence", [0.0, 0.6])
+@for_each("pair", PAIRS)
 @pytest.mark.parametrize(
     "measure", ["mutual_information", "goodman_kruskal_tau", long("chi_square"), long("theils_u"), long("g1")]
 )
@@ -115,7 +116,7 @@ def test_maskings_known_by_counts_only_are_taken_to_go_together_as_badly_as_can_
         assert np.linalg.norm(unseen) >= np.linalg.norm(seen) * (1 - 1e-9)
 
 
-@pytest.mark.parametrize("histogram", [True, False])
+@for_each("histogram", [True, False])
 def test_nested_views_need_no_unmasked_counts(histogram):
     """The finer masking has all that both show, whatever else the reference says about the values."""
     table = random_table(np.random.default_rng(17), values=12, records=2_000)

@@ -4,14 +4,13 @@ from collections import Counter
 from functools import cache
 
 import numpy as np
-import pytest
 
 from aegis_advisor.arrays import fold
 from aegis_advisor.evidence import Masking
 from aegis_advisor.measures import MEASURES
 from aegis_advisor.ranking import Question, recommend
 from aegis_advisor.reconstruction import IterativeProportionalFitting, reconstruct
-from tests.advisor.cases import Truth, counted, evidence_of, random_mapping, random_table
+from tests.advisor.cases import Truth, by_measure, counted, evidence_of, random_mapping, random_table
 
 KINDS = ("view", "blind", "bare", "coarse", "noise")
 CASES = 120
@@ -79,7 +78,7 @@ def true_deviations(truths, options, codes, weights, measure):
 ALONE = [measure for measure in MEASURES.values() if not measure.is_joint]
 
 
-@pytest.mark.parametrize("measure", [one for one in ALONE if one.monotone], ids=lambda measure: measure.id)
+@by_measure([one for one in ALONE if one.monotone])
 def test_an_exact_ranking_is_the_ranking_by_the_true_deviation(measure):
     bases = Counter()
     for seed in range(CASES):
@@ -106,7 +105,7 @@ def recommended(answer, codes):
     return deviations
 
 
-@pytest.mark.parametrize("measure", ALONE, ids=lambda measure: measure.id)
+@by_measure(ALONE)
 def test_what_is_called_estimated_can_be_wrong(measure):
     """The conditions are needed: where they fail, the true order and the answered order differ in some case."""
     wrong = 0

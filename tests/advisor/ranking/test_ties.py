@@ -3,13 +3,13 @@
 from fractions import Fraction
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from aegis_advisor.ranking import Question, recommend
 from aegis_advisor.reconstruction import reconstruct
 from tests.advisor.cases import evidence_of, mapped
+from tests.advisor.for_each import for_each
 
 OF_INDEPENDENCE = [
     "mutual_information",
@@ -32,9 +32,9 @@ def recommended(tables, configurations, measure, weights):
         evidence_of(table, [mapped(f"m{at}", one, table) for at, one in enumerate(mappings)], name=f"a{place}")
         for place, (table, mappings) in enumerate(tables)
     ]
-    options = [(*(one.id for one in each.maskings), "drop") for each in evidence]
-    question = Question(measure, tuple(each.name for each in evidence), weights)
-    return recommend(evidence, [reconstruct(each) for each in evidence], configurations, options, question)
+    options = [(*(view.id for view in one.maskings), "drop") for one in evidence]
+    question = Question(measure, tuple(one.name for one in evidence), weights)
+    return recommend(evidence, [reconstruct(one) for one in evidence], configurations, options, question)
 
 
 def chi_square(table, mapping):
@@ -46,8 +46,8 @@ def chi_square(table, mapping):
     return total * (sum(Fraction(count**2, product) for count, product in held) - 1)
 
 
-@pytest.mark.parametrize("measure", OF_INDEPENDENCE)
 @given(seed=st.integers(0, 2**32), classes=st.integers(1, 4), attributes=st.integers(1, 3))
+@for_each("measure", OF_INDEPENDENCE)
 def test_all_maskings_tie_if_the_label_depends_on_nothing(measure, seed, classes, attributes):
     rng = np.random.default_rng(seed)
     label = rng.integers(1, 30, classes)
@@ -78,8 +78,8 @@ def test_ties_are_those_of_fractions_whatever_the_weights(seed, exponent):
     scored = [[chi_square(table, mapping) for mapping in mappings] for table, mappings in tables]
     exact = [Fraction(weight) for weight in weights.tolist()]
     kept = [exact[0] * scored[0][one] + exact[1] * scored[1][other] for one, other in codes.tolist()]
-    short = np.array([float(max(kept) - each) for each in kept])
-    references = np.array([each.reference_utility for each in found.attributes])
+    short = np.array([float(max(kept) - one) for one in kept])
+    references = np.array([one.reference_utility for one in found.attributes])
     tied = np.isin(np.arange(8), found.tied)
     assert tied[short <= 0.9e-9 * float(weights @ references)].all()
     assert not tied[short >= 1.1e-9 * float(weights @ references)].any()

@@ -1,7 +1,6 @@
 """Views that cut an ordered domain into runs, joined into one."""
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -10,8 +9,9 @@ from aegis_advisor.reconstruction import reconstruct
 from aegis_advisor.reconstruction.decomposition import with_runs_joined
 from aegis_advisor.reconstruction.problem import Margin, Problem
 from tests.advisor.cases import evidence_of, mapped
+from tests.advisor.for_each import for_each
 
-BOTH_VARIANTS = pytest.mark.parametrize("histogram", [True, False], ids=["variant-I", "variant-II"])
+BOTH_VARIANTS = for_each("histogram", [True, False])
 
 
 def problem_of(*margins, labels=2):

@@ -12,10 +12,11 @@ from aegis_advisor.ranking import assess
 from aegis_advisor.ranking.sufficiency import lacks_evidence, ranking_basis
 from aegis_advisor.reconstruction import reconstruct
 from tests.advisor.cases import counted, evidence_of, full_table, mapped, random_table
+from tests.advisor.for_each import for_each
 from tests.advisor.inexact import drawn, laplace, noisy, randomised_response, rounded
 
 INFORMATION = MEASURES["mutual_information"]
-BOTH_VARIANTS = pytest.mark.parametrize("histogram", [True, False], ids=["variant-I", "variant-II"])
+BOTH_VARIANTS = for_each("histogram", [True, False])
 
 
 def by_expectation_maximisation(transition, joint, steps=20_000):
@@ -34,8 +35,8 @@ def log_likelihood(transition, joint, table):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("keep", [0.3, 0.6, 0.95])
+@for_each("seed", range(4))
+@for_each("keep", [0.3, 0.6, 0.95])
 def test_no_table_is_more_likely(seed, keep):
     rng = np.random.default_rng(seed)
     table = random_table(rng, values=6, records=2000)
@@ -159,8 +160,8 @@ def test_exact_views_hold_beside_it():
 
 
 @BOTH_VARIANTS
-@pytest.mark.parametrize(("values", "labels"), [(1, 3), (6, 1), (6, 3)])
-@pytest.mark.parametrize("declared", [Perturbation(), Perturbation(noise_scale=3.0), Perturbation(records=40)])
+@for_each(("values", "labels"), [(1, 3), (6, 1), (6, 3)])
+@for_each("declared", [Perturbation(), Perturbation(noise_scale=3.0), Perturbation(records=40)])
 def test_small_domains_empty_columns_and_inexact_counts_have_a_fit(values, labels, declared, histogram):
     rng = np.random.default_rng(8)
     table = random_table(rng, values=values, labels=labels, records=50)

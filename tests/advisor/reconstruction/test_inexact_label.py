@@ -17,6 +17,7 @@ from aegis_advisor.ranking.sufficiency import ranking_basis
 from aegis_advisor.reconstruction import DualNewton, reconstruct
 from aegis_advisor.reconstruction.exact import nearest_with_label
 from tests.advisor.cases import evidence_of, full_table, mapped, random_mapping, random_table
+from tests.advisor.for_each import for_each
 from tests.advisor.inexact import drawn, laplace, noisy, randomised_response
 
 INFORMATION = MEASURES["mutual_information"]
@@ -92,8 +93,8 @@ def test_honest_rounding_of_every_table_is_accepted(seed, base, labels):
     assert find_faults(with_label(evidence, at_random(rng, evidence.label_histogram, base), rounded_to=base)) == ()
 
 
-@pytest.mark.parametrize("joint", [True, False])
-@pytest.mark.parametrize("seed", range(5))
+@for_each("joint", [True, False])
+@for_each("seed", range(5))
 def test_exact_counts_beside_a_noisy_label_say_what_the_label_is(seed, joint):
     rng = np.random.default_rng(seed)
     table = random_table(rng, values=12)
@@ -115,7 +116,7 @@ def test_exact_counts_beside_a_noisy_label_say_what_the_label_is(seed, joint):
     assert ranking_basis([found], INFORMATION, [["fine", "drop"]]) == "exact"
 
 
-@pytest.mark.parametrize("seed", range(4))
+@for_each("seed", range(4))
 def test_where_nothing_is_exact_the_fit_is_the_one_that_a_general_optimiser_finds(seed):
     rng = np.random.default_rng(seed)
     table = rng.integers(5, 40, size=(6, 2))
@@ -137,7 +138,7 @@ def test_where_nothing_is_exact_the_fit_is_the_one_that_a_general_optimiser_find
     np.testing.assert_allclose(fitted, found.x.reshape(6, 2), atol=0.05)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@for_each("seed", range(6))
 def test_a_view_by_itself_and_the_label_give_way_to_each_other(seed):
     rng = np.random.default_rng(seed)
     table = random_table(rng, values=5, labels=2, records=60)
@@ -155,9 +156,9 @@ def test_a_view_by_itself_and_the_label_give_way_to_each_other(seed):
     np.testing.assert_allclose(nearest_with_label(masking, evidence), expected.x.reshape(5, 2), atol=1e-3)
 
 
-@pytest.mark.parametrize("histogram", [True, False])
-@pytest.mark.parametrize("scale", [1e-3, 0.05, 2.0, 1e3])
-@pytest.mark.parametrize(("values", "labels"), [(1, 3), (15, 1), (15, 3)])
+@for_each("histogram", [True, False])
+@for_each("scale", [1e-3, 0.05, 2.0, 1e3])
+@for_each(("values", "labels"), [(1, 3), (15, 1), (15, 3)])
 def test_everything_noisy_has_a_fit_and_an_answer_that_claims_nothing(values, labels, scale, histogram):
     rng = np.random.default_rng(3)
     table = random_table(rng, values=values, labels=labels, records=50)
@@ -250,7 +251,7 @@ def test_exact_tables_that_count_the_label_differently_contradict_each_other():
     ]
 
 
-@pytest.mark.parametrize(("scale", "base"), [(float("inf"), None), (None, 1)])
+@for_each(("scale", "base"), [(float("inf"), None), (None, 1)])
 def test_a_declaration_of_the_label_that_means_nothing_is_a_fault(scale, base):
     (fault,) = find_faults(published(TABLE, label=[70, 40], noise_scale=scale, rounded_to=base))
     assert fault.path == ()

@@ -15,10 +15,11 @@ from aegis_advisor.ranking.sufficiency import lacks_evidence, ranking_basis
 from aegis_advisor.reconstruction import DualNewton, reconstruct
 from aegis_advisor.reconstruction.exact import nearest_with_label
 from tests.advisor.cases import counted, evidence_of, full_table, mapped, random_mapping, random_table
+from tests.advisor.for_each import for_each
 from tests.advisor.inexact import lacking, laplace, noisy, rounded
 
 INFORMATION = MEASURES["mutual_information"]
-BOTH_VARIANTS = pytest.mark.parametrize("histogram", [True, False], ids=["variant-I", "variant-II"])
+BOTH_VARIANTS = for_each("histogram", [True, False])
 
 
 def unknown(masking):
@@ -56,7 +57,7 @@ def by_general_optimiser(evidence, start, prior_weight):
 
 
 @BOTH_VARIANTS
-@pytest.mark.parametrize("seed", range(4))
+@for_each("seed", range(4))
 def test_the_fit_is_the_one_that_a_general_optimiser_finds(seed, histogram):
     rng = np.random.default_rng(seed)
     table = rng.integers(5, 40, size=(6, 2))
@@ -99,8 +100,8 @@ def test_noise_of_next_to_no_scale_is_none(histogram):
 
 
 @BOTH_VARIANTS
-@pytest.mark.parametrize("scale", [1e-3, 0.05, 2.0, 1e6])
-@pytest.mark.parametrize(("values", "labels"), [(1, 3), (15, 1), (15, 3)])
+@for_each("scale", [1e-3, 0.05, 2.0, 1e6])
+@for_each(("values", "labels"), [(1, 3), (15, 1), (15, 3)])
 def test_everything_noisy_still_has_a_fit(values, labels, scale, histogram):
     rng = np.random.default_rng(3)
     table = random_table(rng, values=values, labels=labels, records=50)
@@ -142,7 +143,7 @@ def test_a_class_whose_noisy_counts_are_all_negative_keeps_its_records():
     np.testing.assert_allclose(nearest_with_label(masking, evidence).sum(axis=0), [150, 3])
 
 
-@pytest.mark.parametrize("seed", range(8))
+@for_each("seed", range(8))
 def test_a_view_by_itself_is_projected_on_tables_with_the_histogram_of_the_label(seed):
     rng = np.random.default_rng(seed)
     table = random_table(rng, values=6, labels=2, records=60)

@@ -15,8 +15,9 @@ from tests.advisor.cases import (
     random_mapping,
     random_table,
 )
+from tests.advisor.for_each import for_each
 
-BOTH_VARIANTS = pytest.mark.parametrize("histogram", [True, False], ids=["variant-I", "variant-II"])
+BOTH_VARIANTS = for_each("histogram", [True, False])
 
 
 def margins_of(evidence):
@@ -51,7 +52,7 @@ def by_general_optimiser(evidence, start):
 
 
 @BOTH_VARIANTS
-@pytest.mark.parametrize("seed", range(6))
+@for_each("seed", range(6))
 def test_it_is_the_table_that_a_general_optimiser_finds(seed, histogram):
     rng = np.random.default_rng(seed)
     table = rng.integers(1, 20, size=(6, 2))
@@ -63,7 +64,7 @@ def test_it_is_the_table_that_a_general_optimiser_finds(seed, histogram):
 
 
 @BOTH_VARIANTS
-@pytest.mark.parametrize("seed", range(10))
+@for_each("seed", range(10))
 def test_the_certificate_is_the_residual_of_the_full_table(seed, histogram):
     rng = np.random.default_rng(seed)
     table = random_table(rng, values=12)
@@ -122,7 +123,7 @@ def test_independent_parts_are_those_of_the_parts_alone(histogram):
 
 
 @BOTH_VARIANTS
-@pytest.mark.parametrize("measure", MEASURES.values(), ids=lambda measure: measure.id)
+@for_each("measure", MEASURES.values())
 def test_atoms_change_no_measure(measure, histogram):
     rng = np.random.default_rng(4)
     table = random_table(rng, values=30, records=3000)

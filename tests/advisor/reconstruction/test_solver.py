@@ -3,7 +3,6 @@
 from itertools import count
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,8 +12,9 @@ from aegis_advisor.reconstruction import DualNewton, IterativeProportionalFittin
 from aegis_advisor.reconstruction.exact import unique_table
 from aegis_advisor.reconstruction.problem import Margin, Problem, design_of
 from tests.advisor.cases import evidence_of, full_table, mapped, overlapping, permuted
+from tests.advisor.for_each import for_each
 
-BOTH_VARIANTS = pytest.mark.parametrize("histogram", [True, False], ids=["variant-I", "variant-II"])
+BOTH_VARIANTS = for_each("histogram", [True, False])
 NEWTON_ALONE = DualNewton(sweeps=1)
 
 
@@ -45,7 +45,7 @@ def fitted_by_sweeps(evidence, sweeps):
 
 
 @BOTH_VARIANTS
-@pytest.mark.parametrize("seed", range(5))
+@for_each("seed", range(5))
 def test_it_is_where_endless_sweeps_lead(seed, histogram):
     rng = np.random.default_rng(seed)
     table = rng.integers(1, 30, size=(12, 3))
@@ -57,8 +57,8 @@ def test_it_is_where_endless_sweeps_lead(seed, histogram):
 
 
 @BOTH_VARIANTS
-@pytest.mark.parametrize("mean", [0.05, 0.3, 3.0, 1000.0])
-@pytest.mark.parametrize("side", [6, 14])
+@for_each("mean", [0.05, 0.3, 3.0, 1000.0])
+@for_each("side", [6, 14])
 def test_it_meets_every_margin_to_a_billionth_on_the_boundary_too(side, mean, histogram):
     table, views = crossing(side, 4, mean, seed=side)
     reference = reconstruct(evidence_of(table, views, histogram=histogram))
@@ -68,7 +68,7 @@ def test_it_meets_every_margin_to_a_billionth_on_the_boundary_too(side, mean, hi
 
 
 @BOTH_VARIANTS
-@pytest.mark.parametrize("mean", [0.1, 0.4])
+@for_each("mean", [0.1, 0.4])
 def test_cells_that_must_be_empty_are_taken_out_where_steps_alone_come_no_nearer(mean, histogram):
     table, views = crossing(50, 4, mean, seed=8)
     reference = reconstruct(evidence_of(table, views, histogram=histogram))
@@ -79,7 +79,7 @@ def test_cells_that_must_be_empty_are_taken_out_where_steps_alone_come_no_nearer
     assert np.all(reference.joint[truth > 0] > 0)
 
 
-@pytest.mark.parametrize("limits", [(0, 3_000), (0, 300), (10_000, 10_000)], ids=["guided", "at once", "whole"])
+@for_each("limits", [(0, 3_000), (0, 300), (10_000, 10_000)])
 def test_the_ways_to_a_direction_lead_to_one_table(limits, monkeypatch):
     table, views = crossing(10, 5, 2.0, seed=3)
     evidence = evidence_of(table, views)

@@ -18,8 +18,9 @@ from aegis_advisor.reconstruction.problem import Problem
 from aegis_advisor.reconstruction.support import support
 from aegis_advisor.reconstruction.zeros import proves_zeros
 from tests.advisor.cases import evidence_of, mapped, overlapping, random_table
+from tests.advisor.for_each import for_each
 
-BOTH_VARIANTS = pytest.mark.parametrize("histogram", [True, False], ids=["variant-I", "variant-II"])
+BOTH_VARIANTS = for_each("histogram", [True, False])
 
 
 def problem_of(evidence):
@@ -109,7 +110,7 @@ def test_any_table_that_anybody_can_think_of(data):
 
 
 @BOTH_VARIANTS
-@pytest.mark.parametrize("seed", range(12))
+@for_each("seed", range(12))
 def test_the_hint_does_not_change_the_answer(seed, histogram):
     evidence = sparse_evidence(seed, histogram=histogram)
     problem = problem_of(evidence)
@@ -159,7 +160,7 @@ def test_margins_that_are_not_exact_force_nothing():
     assert support(noisy, noisy.start()) is None
 
 
-@pytest.mark.parametrize("scale", [1, 10**6, 10**12])
+@for_each("scale", [1, 10**6, 10**12])
 def test_the_size_of_the_counts_does_not_matter(scale):
     table = scale * np.array([[3, 0], [2, 0], [0, 7], [4, 1], [1, 1]])
     views = [mapped("v", [0, 0, 1, 1, 2], table), mapped("w", [0, 1, 1, 2, 2], table)]
@@ -250,7 +251,7 @@ def test_small_fractions_are_recovered_exactly():
     assert zeros._common_multiple(np.array([1 / 64, 1 / 63, 1 / 61, 1 / 59])) is None
 
 
-@pytest.mark.parametrize("seed", range(4))
+@for_each("seed", range(4))
 def test_what_one_programme_for_all_cells_finds(seed):
     evidence = crowded_evidence(seed, values=120, views=24)
     problem = problem_of(evidence)

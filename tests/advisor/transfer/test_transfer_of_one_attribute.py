@@ -13,6 +13,7 @@ from aegis_advisor.measures import MEASURES
 from aegis_advisor.transfer import SMOOTHING, chi_square_transfer, g3_transfer, information_transfer
 from aegis_advisor.transfer.single import label_shares
 from tests.advisor.cases import PAPER_TABLE
+from tests.advisor.for_each import for_each
 
 COUNTS = st.one_of(st.just(0), st.integers(1, 3), st.integers(0, 10**6))
 SHAPES = arrays.array_shapes(min_dims=2, max_dims=2, max_side=6)
@@ -132,7 +133,7 @@ def test_a_rule_of_unlike_records_tells_less_than_nothing():
     assert chi_square_transfer(opposite, PAPER_TABLE.astype(float)).value < 0
 
 
-@pytest.mark.parametrize("transfer", [information_transfer, chi_square_transfer, g3_transfer])
+@for_each("transfer", [information_transfer, chi_square_transfer, g3_transfer])
 def test_standard_errors_are_the_spread_of_figures_on_other_samples(transfer):
     random = np.random.default_rng(4)
     population = np.array([[0.1, 0.2, 0.05], [0.05, 0.1, 0.25], [0.15, 0.05, 0.05]])

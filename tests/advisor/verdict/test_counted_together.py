@@ -5,13 +5,13 @@ from fractions import Fraction
 from math import comb
 
 import numpy as np
-import pytest
 
 from aegis_advisor.evidence import PairCounts, Perturbation
 from aegis_advisor.verdict import LIKELY, PublishedCounts, Releases
 from aegis_advisor.verdict.rounded_tables import tables_of_pairs
 from aegis_advisor.verdict.totals import find_likely
 from tests.advisor.cases import evidence_of, mapped
+from tests.advisor.for_each import for_each
 
 BASE = 5
 ROUNDED = Perturbation(rounded_to=BASE)
@@ -102,7 +102,7 @@ def ways(cells, total):
 CASES = [(40, 1, (5, 5)), (150, 2, (5, 5)), (150, 1, (0, 5)), (150, 2, (0, 5)), (97, 1, (0, 5))]
 
 
-@pytest.mark.parametrize(("cells", "up", "shown"), CASES)
+@for_each(("cells", "up", "shown"), CASES)
 def test_a_reader_knows_what_all_tables_together_say(cells, up, shown):
     for together in (True, False):
         found = find_likely(entry(cells, up, shown, together))
@@ -111,7 +111,7 @@ def test_a_reader_knows_what_all_tables_together_say(cells, up, shown):
         assert known == ([up] if share > LIKELY else [])
 
 
-@pytest.mark.parametrize("first", [0, 1])
+@for_each("first", [0, 1])
 def test_a_sum_that_two_tables_give_away_counts_for_the_finer_one(first):
     """Two cells of 0, by base 3 at most 2 each, are at most 4; one cell of 6 is at least 4."""
     joint = np.full((4, 2), 40)

@@ -4,12 +4,12 @@ from dataclasses import replace
 from itertools import product
 
 import numpy as np
-import pytest
 
 from aegis_advisor.cell_bounds import bound_cells
 from aegis_advisor.evidence import PairCounts, Perturbation
 from aegis_advisor.verdict import LIKELY, SMALL, Finding, PublishedCounts, Reason, Releases, judge
 from tests.advisor.cases import counted, evidence_of, mapped, random_table
+from tests.advisor.for_each import for_each
 from tests.advisor.rounding import rounded_once
 
 LARGE = np.array([[20, 30], [40, 10], [30, 30], [25, 15]])
@@ -66,9 +66,7 @@ def test_a_masked_value_with_as_many_records_as_values_gives_each_of_them_away()
     }
 
 
-@pytest.mark.parametrize(
-    ("suppressed", "fails"), [((7, 20), False), ((3, 20), True), ((17, 20), True), ((0, 20), False)]
-)
+@for_each(("suppressed", "fails"), [((7, 20), False), ((3, 20), True), ((17, 20), True), ((0, 20), False)])
 def test_small_numbers_of_suppressed_records_and_small_differences_fail(suppressed, fails):
     evidence = evidence_of(LARGE, [mapped("halves", [0, 0, 1, 1], LARGE)], joint=True)
     coarse, fine = suppressed
@@ -96,7 +94,7 @@ def test_open_cells_pass_if_no_small_count_is_likely():
     assert verdict.passed
 
 
-@pytest.mark.parametrize("seed", range(6))
+@for_each("seed", range(6))
 def test_counts_rounded_once_pass_and_no_reader_of_all_tables_knows_a_small_one(seed):
     rng = np.random.default_rng(seed)
     table = random_table(rng, 3, 2, 14)
@@ -138,7 +136,7 @@ def test_a_rounded_entry_does_not_pass_by_its_declaration():
     assert {each.reason for each in judge(published(evidence)).findings} == {Reason.LIKELY}
 
 
-@pytest.mark.parametrize(("records", "fails"), [(5, True), (12, False)])
+@for_each(("records", "fails"), [(5, True), (12, False)])
 def test_a_reader_of_rounded_pairs_knows_exact_unmasked_counts_too(records, fails):
     table, others = np.array([[records, 0], [3000, 3000]]), np.full((150, 2), 20)
     pair = np.full((2, 150), 40)
@@ -149,7 +147,7 @@ def test_a_reader_of_rounded_pairs_knows_exact_unmasked_counts_too(records, fail
     assert reasons(verdict) == ({("likely", ("pairs", each, "joint")) for each in range(6)} if fails else set())
 
 
-@pytest.mark.parametrize(("scale", "passes"), [(2.0, True), (0.5, False)])
+@for_each(("scale", "passes"), [(2.0, True), (0.5, False)])
 def test_little_noise_is_not_enough(scale, passes):
     noisy = Perturbation(noise_scale=scale)
     table = np.array([[1, 40], [33, 12], [60, 71]])

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from aegis_advisor.verdict.rounded import Look, known_cells, knows_small, of_cell, of_sum
+from tests.advisor.for_each import for_each
 
 PROBABILITY = {base: lambda n, p, base=base: max(0.0, 1 - abs(n - p) / base) for base in (1, 2, 3, 5)}
 
@@ -55,14 +56,14 @@ LOOKS = [
 ]
 
 
-@pytest.mark.parametrize("looks", LOOKS)
-@pytest.mark.parametrize("least", [0, 1, 2])
+@for_each("looks", LOOKS)
+@for_each("least", [0, 1, 2])
 def test_a_sum_is_as_probable_as_all_its_tables_together(looks, least):
     known = of_sum(looks, least)
     assert known == pytest.approx(enumerated_sum(looks, least, len(known) - 1), abs=1e-9)
 
 
-@pytest.mark.parametrize("looks", LOOKS)
+@for_each("looks", LOOKS)
 def test_a_cell_is_as_probable_as_all_tables_that_have_it(looks):
     own, *others = looks
     sums = np.log(np.maximum([together(others, total) for total in range(12)], 1e-300))

@@ -24,6 +24,7 @@ from aegis_provider.attacks.reidentification import reidentification
 from aegis_provider.attacks.singling_out import isolated, multivariate, singling_out
 from aegis_provider.released import Released
 from aegis_provider.report.attacks import attack_notes, attacks_headline
+from tests.advisor.for_each import for_each
 
 RECORDS = 900
 
@@ -101,7 +102,7 @@ def test_stars_tell_nothing(people, case_of):
     assert judgement.strongest is None
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@for_each("seed", [1, 2, 3])
 def test_fresh_records_tell_nothing_of_those_in_the_table(people, case_of, fresh, seed):
     case = case_of(people(RECORDS, seed), fresh, seed=seed)
     for outcome in judge(case, seconds=600).outcomes:
@@ -180,7 +181,7 @@ def test_people_of_few_kinds_are_attacked_one_by_one(case_of):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("labels", [1, 4])
+@for_each("labels", [1, 4])
 def test_intervals_of_copies_hold_where_a_person_has_several_records(case_of, labels):
     """A release that copies persons of a table at random, whoever was held out."""
     rng = np.random.default_rng(5)

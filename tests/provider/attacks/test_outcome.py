@@ -8,9 +8,10 @@ from aegis_provider.attacks.attribute_disclosure import macro_recall
 from aegis_provider.attacks.membership import nearest_membership
 from aegis_provider.attacks.outcome import Outcome, beyond, exactly, mean_of, wilson
 from aegis_provider.check import Interval
+from tests.advisor.for_each import for_each
 
 
-@pytest.mark.parametrize(("hits", "tries"), [(0, 10), (3, 10), (10, 10), (70, 1000)])
+@for_each(("hits", "tries"), [(0, 10), (3, 10), (10, 10), (70, 1000)])
 def test_wilsons_interval_is_that_of_scipy(hits, tries):
     low, high = binomtest(hits, tries).proportion_ci(method="wilson")
     found = wilson(hits, tries)

@@ -11,6 +11,7 @@ from aegis_provider import Configuration, PlanError, TableError, load_plan, proc
 from aegis_provider.check import NOTHING, RAW, check, masked_records
 from aegis_provider.draft import start
 from aegis_provider.masking import Mapped
+from tests.advisor.for_each import for_each
 from tests.provider.check.checked_tables import PLAN, as_csv, records, trained
 
 CONFIGURATIONS = """
@@ -50,7 +51,7 @@ def result(tmp_path_factory):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("model", MODELS)
+@for_each("model", MODELS)
 def test_every_table_reaches_what_plain_scikit_learn_reaches(result, model):
     expected = {
         RAW: ([AGES, TOWNS], None, [[int(age) for age in AGES]]),
@@ -149,7 +150,7 @@ def test_rare_label_values_are_left_out_and_named(write, plan):
     assert len(check(write("table.csv", as_csv(rows)), plan, ["both"], seconds=0, folds=4).rare) == 1
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("rows", "told"),
     [
         ([row for row in ROWS if row[2] != "yes"], "fewer than two values with 5 records"),
@@ -163,7 +164,7 @@ def test_a_table_that_cannot_be_checked_is_an_error(write, plan, rows, told):
         check(write("table.csv", as_csv(rows)), plan, ["both"])
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("ids", "further", "folds", "told"),
     [
         ([], ["both"], 5, "name a configuration"),

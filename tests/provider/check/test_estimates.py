@@ -8,6 +8,7 @@ from sklearn.metrics import roc_auc_score
 
 from aegis_provider.check.estimates import accuracy, auc
 from aegis_provider.check.folds import folds_of
+from tests.advisor.for_each import for_each
 
 RANDOM = np.random.default_rng(5)
 
@@ -19,7 +20,7 @@ def drawn(classes, records=90):
     return labels, folds_of(labels, 3, 0), scores / scores.sum(axis=1, keepdims=True)
 
 
-@pytest.mark.parametrize("classes", [2, 3, 5])
+@for_each("classes", [2, 3, 5])
 def test_the_auc_is_that_of_scikit_learn_as_a_mean_over_the_folds(classes):
     labels, folds, probabilities = drawn(classes)
     expected = [

@@ -1,8 +1,7 @@
 """Whether the advice held, in every case."""
 
-import pytest
-
 from aegis_provider.check import NOTHING, RAW, CheckResult, Interval, Performance
+from tests.advisor.for_each import for_each
 
 LINEAR, BOOSTED = "logistic regression", "gradient boosting"
 
@@ -32,7 +31,7 @@ def result(*performances, configurations=("c1", "c2", "c3"), unfinished=()):
 WINNER = performance("c1", LINEAR, 0.70)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("performances", "held", "told"),
     [
         ([performance("c2", LINEAR, 0.65, -0.05)], True, "the advice held: c1 has the highest AUC"),

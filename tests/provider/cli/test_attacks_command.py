@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from aegis_sdk.cli import main
+from tests.advisor.for_each import for_each
 
 PLAN = """
 label: sick
@@ -114,7 +115,7 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize("name", BAD)
+@for_each("name", BAD)
 def test_bad_input_is_one_line(aegis, people, tmp_path, name):
     content, options, expected = BAD[name]
     release = tmp_path / "release.csv"
@@ -150,8 +151,8 @@ ODD = {
 }
 
 
-@pytest.mark.parametrize("name", ODD)
-@pytest.mark.parametrize("holdout", [0, 0.3])
+@for_each("name", ODD)
+@pytest.mark.parametrize("holdout", [pytest.param(0, marks=pytest.mark.long), 0.3])
 def test_odd_tables_are_attacked_all_the_same(aegis, tmp_path, name, holdout):
     table = tmp_path / "odd.csv"
     table.write_text("\n".join(ODD[name](np.random.default_rng(0))) + "\n")

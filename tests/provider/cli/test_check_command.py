@@ -9,6 +9,7 @@ import pytest
 from aegis_provider import load_plan, prepare_entry
 from aegis_provider.check import check
 from aegis_sdk.cli import main
+from tests.advisor.for_each import for_each
 from tests.provider.check.checked_tables import PLAN, as_csv, records
 
 CONFIGURATIONS = "configurations: {fine: {age: decades}, coarse: {age: decades, town: drop}}\n"
@@ -90,7 +91,7 @@ def test_the_auc_goes_into_the_entry(run, entry, table, plan):
     assert after == before
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "told"),
     [
         (lambda entry: entry["label"].update(name="z"), "the entry's label is 'z'"),
@@ -117,13 +118,13 @@ def test_an_entry_gets_nothing_if_nothing_is_finished(run, entry):
     assert entry.read_bytes() == before
 
 
-@pytest.mark.parametrize("name", ["table", "plan"])
+@for_each("name", ["table", "plan"])
 def test_another_input_is_never_overwritten(run, request, name):
     code, _, complaint = run("--configurations", "fine", "--entry", request.getfixturevalue(name))
     assert (code, "which is an input" in complaint) == (2, True)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("arguments", "told"),
     [
         (("--configurations", "fien"), "did you mean 'fine'?"),

@@ -11,6 +11,7 @@ import pytest
 
 from aegis_provider import load_plan
 from aegis_provider.counting import published_domain, unmasked_trace
+from tests.advisor.for_each import for_each
 from tests.provider.report.html_page import Reader
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "health"
@@ -146,7 +147,7 @@ def test_the_page_has_a_line_for_each_share_left_out(aegis, small, tmp_path):
     assert cells == ["c0002", "c0001", "no combination meets it", "no combination meets it"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("options", "code", "message"),
     [
         (["--require", "k=2", "--html", "no/page.html"], 2, "there is no directory"),

@@ -2,12 +2,14 @@
 
 import copy
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from tests.advisor.for_each import for_each
 from tests.provider.disclosure.small_entries import without_half_records, written
 from tests.provider.report.html_page import Reader
 
@@ -15,11 +17,19 @@ EXAMPLE = Path(__file__).parents[3] / "examples" / "health"
 HOSTILE = "<script>alert(1)</script>"
 
 
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """A table, its plan and its entry."""
+    made = tmp_path_factory.mktemp("ages")
+    _, _, entry = written(made)
+    (made / "entry.json").write_text(json.dumps(entry))
+    return made
+
+
 @pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    """A directory with a table, its plan and its entry, in which the command runs."""
-    _, _, entry = written(tmp_path)
-    (tmp_path / "entry.json").write_text(json.dumps(entry))
+def folder(files, tmp_path, monkeypatch):
+    """A directory with a copy of the files, in which the command runs."""
+    shutil.copytree(files, tmp_path, dirs_exist_ok=True)
     (tmp_path / "other.csv").write_text("age,ill\n1,yes\n2,no\n")
     (tmp_path / "broken.json").write_text("{")
     (tmp_path / "empty.json").write_text("{}")
@@ -118,7 +128,7 @@ def test_check_fails_for_a_small_count_that_is_certain(aegis):
     assert out  # the report is still printed
 
 
-@pytest.mark.parametrize("name", ["the label", "pair counts"])
+@for_each("name", ["the label", "pair counts"])
 def test_check_fails_whatever_the_attribute_is_called(aegis, folder, name):
     def renamed(entry):
         entry["attributes"][0]["name"] = name
@@ -156,7 +166,7 @@ SUMMARIZED = ("summarize", "table.csv", "--plan", "plan.yaml", "--name", "ages",
 BESIDE_THE_TRUTH = ("disclose", "controlled.json", "--table", "table.csv", "--plan", "plan.yaml", "--check")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("controls", "declared"),
     [
         (("--epsilon", "1"), "noise of scale 3 (epsilon 0.333333)"),
@@ -170,7 +180,7 @@ def test_noise_and_rounding_leave_nothing_small_that_is_certain_and_do_not_hide_
     assert any(line.endswith(declared) for line in words(out))
 
 
-@pytest.mark.parametrize("plan", ["plan.yaml", "merged.yaml"])
+@for_each("plan", ["plan.yaml", "merged.yaml"])
 def test_a_minimum_keeps_differences_from_being_smaller_and_does_not_hide_the_table(aegis, plan):
     assert aegis(*SUMMARIZED, "--min-cell", "5", "--plan-output", "merged.yaml")[0] == 0
     code, out, error = aegis("disclose", "controlled.json", "--table", "table.csv", "--plan", plan, "--check")
@@ -216,7 +226,7 @@ def test_what_only_whole_numbers_give_away_is_named_as_such(aegis, folder):
     assert "only whole numbers" not in out
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("arguments", "complaint"),
     [
         (("none.json",), "none.json: cannot be read: No such file or directory"),
@@ -322,6 +332,7 @@ def test_a_large_domain_is_not_too_much(aegis, folder):
     assert any(line.startswith(f"age {atoms} 0 {2 * atoms} {2 * atoms} 0 ") for line in lines)
 
 
+@pytest.mark.long
 def test_without_the_advisor_it_says_what_to_install():
     code = (
         "import sys; sys.modules['aegis_advisor'] = None\n"

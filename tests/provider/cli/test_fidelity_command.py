@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+from tests.advisor.for_each import for_each
 from tests.provider.report.html_page import Reader
 
 PLAN = """
@@ -142,7 +143,7 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize("name", BAD)
+@for_each("name", BAD)
 def test_bad_input_is_one_line_and_no_page_is_written(aegis, people, write, tmp_path, name):
     content, options, expected = BAD[name]
     page = tmp_path / "page.html"
@@ -165,8 +166,8 @@ ODD = {
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", ODD)
-@pytest.mark.parametrize("masked", [False, True])
+@for_each("name", ODD)
+@for_each("masked", [False, True])
 def test_odd_tables_are_measured_or_refused_in_one_line(aegis, write, name, masked):
     rows = ODD[name](np.random.default_rng(0))
     table = write("odd.csv", "\n".join(["a,b,c", *rows]) + "\n")

@@ -9,6 +9,7 @@ import pytest
 
 from aegis_provider.generate import DEFAULT_METHOD
 from aegis_sdk.cli.signals import Interrupted
+from tests.advisor.for_each import for_each
 
 PLAN = """label: y
 attributes:
@@ -116,7 +117,7 @@ def test_whoever_stops_the_attacks_hears_that_there_is_no_card_and_what_makes_up
     assert f"aegis: warning: {output} is written, but has no card; aegis risk {output} --against {table}" in said
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("holdout", "off", "instead"),
     [
         (0, "", ""),
@@ -160,7 +161,7 @@ def test_label_shares_are_kept_or_as_asked(generate, tmp_path, table):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(
+@for_each(
     ("arguments", "words"),
     [
         (["--method", "gan"], "unknown method 'gan'; did you mean 'wgan-gp'?"),
@@ -197,7 +198,7 @@ def test_a_wrong_option_is_one_line_and_nothing_is_written(generate, tmp_path, a
     assert not [each for each in tmp_path.iterdir() if "out" in each.name]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("plan", "words"),
     [
         (
@@ -217,7 +218,7 @@ def test_a_plan_that_cannot_be_used_is_one_line(generate, plan, words):
     assert words in " ".join(said.split())
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("content", "words"),
     [
         ("age,town,name,y\n1,a,n,yes\n2,b,m,no\n3,c,o,no\n", "are too few; 100 are needed"),
@@ -234,7 +235,7 @@ def test_a_table_that_cannot_be_learnt_from_is_one_line(generate, write, content
     assert words in said
 
 
-@pytest.mark.parametrize("age", ["", "7"])
+@for_each("age", ["", "7"])
 def test_a_column_that_is_constant_or_missing_comes_back_as_it_is(generate, write, tmp_path, age):
     rows = "".join(f"{age},t{n % 50},n,{'yes' if n % 3 else 'no'}\n" for n in range(900))
     code, _, said = generate(source=write("other.csv", "age,town,name,y\n" + rows), output="out.csv")
@@ -243,7 +244,7 @@ def test_a_column_that_is_constant_or_missing_comes_back_as_it_is(generate, writ
     assert {line.partition(",")[0] for line in body} == {age}
 
 
-@pytest.mark.parametrize("output", ["table.csv", "plan.yaml", "none/out.csv"])
+@for_each("output", ["table.csv", "plan.yaml", "none/out.csv"])
 def test_an_output_that_is_an_input_or_in_no_folder_is_one_line(generate, table, tmp_path, output):
     before = table.read_bytes()
     code, _, said = generate("--seed", 1, output=output)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.advisor.for_each import for_each
 from tests.provider.independence.example_1 import EXAMPLE_1
 
 HEALTH = Path(__file__).parents[3] / "examples" / "health"
@@ -169,7 +170,7 @@ def test_what_was_measured_on_one_side_only_says_so_on_the_other(aegis, tmp_path
     assert [line for line in lines if "-" in line or "-," in line] == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("more", "message"),
     [
         (("--clusters", "0"), "--clusters"),
@@ -199,7 +200,8 @@ def test_the_table_itself_is_never_written_over(aegis, table):
     assert table.read_text() == EXAMPLE_1
 
 
-@pytest.mark.parametrize(
+@pytest.mark.long
+@for_each(
     ("library", "message"),
     [
         ("ortools", "is not installed: install the extra, pip install './provider[independence]'"),

@@ -8,6 +8,7 @@ import pytest
 
 from aegis_sdk.cli import main
 from aegis_sdk.wire import EXAMPLE_ADVICE, EXAMPLE_COARSE_ADVICE, EXAMPLE_ENTRY
+from tests.advisor.for_each import for_each
 
 RANKED = {"configuration": "c01", "utility": 0.4, "deviation": 0.0}
 
@@ -34,7 +35,7 @@ def aegis(capsys, tmp_path, monkeypatch):
     return run
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("arguments", "figures"),
     [
         (("--output", "p.html", "--advice", "advice.json"), ["frontier", "costs", "lattice"]),
@@ -51,10 +52,13 @@ def test_it_says_what_it_drew(aegis, tmp_path, arguments, figures):
     assert json.loads(out) == {"output": arguments[1], "figures": figures}
     start = b"<!DOCTYPE html>" if arguments[1].endswith("html") else b"\x89PNG"
     assert (tmp_path / arguments[1]).read_bytes().startswith(start)
-    assert aegis(*arguments) == (0, "", "")
 
 
-@pytest.mark.parametrize(
+def test_without_json_it_says_nothing(aegis):
+    assert aegis("--output", "p.png") == (0, "", "")
+
+
+@for_each(
     ("arguments", "told"),
     [
         (("--output", "p.svg"), "p.svg: is neither a .png nor a .html"),
@@ -82,7 +86,8 @@ def test_bad_input_is_one_line_and_code_2(aegis, tmp_path, arguments, told):
     assert set(tmp_path.iterdir()) == before
 
 
-@pytest.mark.parametrize("library", ["matplotlib", "jinja2"])
+@pytest.mark.long
+@for_each("library", ["matplotlib", "jinja2"])
 def test_without_the_extra_the_message_says_what_to_install(tmp_path, library):
     entry = tmp_path / "entry.json"
     entry.write_text(json.dumps(EXAMPLE_ENTRY))

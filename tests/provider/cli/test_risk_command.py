@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from aegis_sdk.cli import main
+from tests.advisor.for_each import for_each
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "health"
 HEALTH = (EXAMPLE / "health.csv", "--plan", EXAMPLE / "plan.yaml")
@@ -150,7 +151,7 @@ def test_a_table_without_plan_needs_its_columns_only(aegis, people):
     assert "t, ordered_t, beta, delta_disclosure: compared with this table." in out
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("arguments", "code", "said"),
     [
         (["--configuration", "coarse"], 0, ""),
@@ -174,7 +175,7 @@ def test_what_is_required_of_a_table_without_plan_can_be_checked(aegis, people):
     assert aegis(*arguments, "--require", "k=3")[::2] == (0, "")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("arguments", "message"),
     [
         ([], "give --plan, or name columns with --quasi-identifiers and --sensitive"),

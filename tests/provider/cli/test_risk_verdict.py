@@ -6,6 +6,8 @@ from itertools import pairwise
 
 import pytest
 
+from tests.advisor.for_each import for_each
+
 #: By age alone, classes of 4 (one yes) and of 3 (all no); with the town, classes of 2, 2, 2 and 1.
 TABLE = "age,town,sick\n1,a,yes\n1,a,no\n1,b,no\n1,b,no\n2,a,no\n2,a,no\n2,c,no\n"
 PLAN = """
@@ -47,7 +49,7 @@ def first_line(aegis, folder):
     return read
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("promised", "options", "line"),
     [
         ("privacy: {coarse: {k: 3}, none: {k: 7}}", [], "PASS: 2 of 3 configurations keep their promise; 1 promises"),
@@ -70,7 +72,7 @@ def test_a_label_that_is_certain_is_a_warning_and_never_a_promise(aegis, first_l
     assert warning.endswith(" (l = 1). Require l=2 if nobody should learn it.")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("promised", "options"),
     [
         ("privacy: {fine: {k: 2}, coarse: {l: 2}}", []),

@@ -3,9 +3,8 @@
 import json
 from pathlib import Path
 
-import pytest
-
 from aegis_provider import load_plan
+from tests.advisor.for_each import for_each
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "health"
 
@@ -82,7 +81,7 @@ def test_what_a_second_run_says(aegis, tmp_path, write):
 WIDE = ",".join(f"c{place}" for place in range(100_000))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("content", "said"),
     [
         ("a,health\n1,x\n2,z\n", "no column 'helth'; did you mean 'health'?"),

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from aegis_sdk.wire import read_entry
+from tests.advisor.for_each import for_each
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "health"
 TABLE, PLAN = EXAMPLE / "health.csv", EXAMPLE / "plan.yaml"
@@ -184,7 +185,7 @@ def test_answers_about_noisy_counts_are_opened_where_that_is_said(summarized):
     assert entry["disclosure_control"] == {"epsilon": 2, "split": "equal", "open_answers": True}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("options", "part"),
     [
         (("--min-cell", "1"), "the minimum cell count is 1; choose a number from 2"),

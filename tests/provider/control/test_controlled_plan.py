@@ -16,6 +16,7 @@ from aegis_provider.control import (
 )
 from aegis_provider.table.values import infer_type
 from aegis_sdk.wire import EntryDocument
+from tests.advisor.for_each import for_each
 from tests.provider.control.counted_entries import controls_of, entry_of
 from tests.provider.documents import summarize
 
@@ -184,7 +185,7 @@ def test_records_left_out_stay_in_the_plan_where_the_entry_is_rounded(write, tmp
     assert len(released(table, again, "whole", tmp_path)) == len(rows) - 6
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("controls", "told"),
     [
         ({"min_cell": 5}, [None, 5, 0, None]),

@@ -10,6 +10,7 @@ from aegis_provider import document_of, prepare_entry
 from aegis_provider.control.counted_together import counted_together
 from aegis_provider.control.dependent_rounding import rounded_once, rounded_up
 from aegis_provider.disclosure import verdict_on
+from tests.advisor.for_each import for_each
 
 CODES, PLACES, EACH = 100, 97, 7
 
@@ -38,7 +39,7 @@ def prepared(plan_of):
     return lambda seed: prepare_entry(thin_table(seed), plan, name="t", pairs=True)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@for_each("seed", range(3))
 def test_a_thin_table_passes_by_default_and_loses_no_record(prepared, seed):
     held = prepared(seed)
     [exact], [pair] = held.counted.pairs, document_of(held.entry)["pairs"]
@@ -51,7 +52,7 @@ def test_a_thin_table_passes_by_default_and_loses_no_record(prepared, seed):
     assert records[np.unique(pair["counted_with"][0])].min() >= 2 * EACH
 
 
-@pytest.mark.parametrize("times", [1, 2, 4])
+@for_each("times", [1, 2, 4])
 def test_more_values_are_counted_together_where_a_reader_would_know_a_count(times):
     counts = np.full((64, 10), 2)
     margins = counts.sum(axis=1), counts.sum(axis=0)
@@ -65,7 +66,7 @@ def test_all_values_are_counted_together_if_no_records_are_published():
     assert told["counted_with"] == [[3, 3, 3, 3], [0, 1, 2]]
 
 
-@pytest.mark.parametrize("seed", range(3))
+@for_each("seed", range(3))
 def test_it_would_not_pass_if_its_pairs_were_rounded_as_they_are(prepared, seed):
     held = prepared(seed)
     [pair], exact = held.entry.pairs, np.array(held.counted.pairs[0].joint)
@@ -76,7 +77,7 @@ def test_it_would_not_pass_if_its_pairs_were_rounded_as_they_are(prepared, seed)
     assert {(each.reason, each.pointer) for each in verdict.findings} == {("likely", "/pairs/0/joint")}
 
 
-@pytest.mark.parametrize("each", [1, 2, 5])
+@for_each("each", [1, 2, 5])
 def test_a_reader_of_the_places_knows_no_number_of_records(plan_of, each):
     """Whoever knows how many records are enough has lower and upper limits for those of every run of values.
 

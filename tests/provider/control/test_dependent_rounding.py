@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from aegis_provider.control.dependent_rounding import rounded_once, rounded_up, uniform
 from aegis_provider.counting.counts import Partition
+from tests.advisor.for_each import for_each
 
 tables = st.integers(1, 4).flatmap(
     lambda labels: st.lists(st.lists(st.integers(0, 2**40), min_size=labels, max_size=labels), min_size=1, max_size=12)
@@ -47,7 +48,7 @@ def test_every_count_and_every_sum_by_a_nested_view_becomes_a_multiple_next_to_i
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("base", [3, 5, 8])
+@for_each("base", [3, 5, 8])
 def test_counts_and_sums_are_off_by_nothing_on_average(base):
     joint = np.array([[1], [2], [7], [4], [0], [11], [6]], dtype=np.int64)
     draws = 4_000
@@ -83,7 +84,7 @@ def test_a_table_of_multiples_stays_as_it_is():
     assert np.array_equal(drawn(joint, [], 5)[1], joint)
 
 
-@pytest.mark.parametrize("below", [1, 2, 3, 7, 2**53])
+@for_each("below", [1, 2, 3, 7, 2**53])
 def test_numbers_are_below_their_limit_and_each_as_often_as_another(below):
     numbers = uniform(np.full(70_000, below, dtype=np.int64), secrets.token_bytes)
     assert numbers.min() >= 0

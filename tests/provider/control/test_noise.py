@@ -17,6 +17,7 @@ from aegis_provider.control.noise import shares_of
 from aegis_provider.counting.pair_cells import UNIT
 from aegis_provider.counting.pair_tables import PairsTold
 from aegis_sdk.wire import EntryDocument
+from tests.advisor.for_each import for_each
 from tests.provider.control.counted_entries import all_counts, controlled, controls_of, entry_of
 from tests.service import publication
 
@@ -66,7 +67,7 @@ def test_the_library_proves_that_the_scale_takes_no_more_than_the_share(epsilon)
     assert scale == pytest.approx(1 / epsilon, rel=1e-12)
 
 
-@pytest.mark.parametrize("split", ["equal", "cube_root"])
+@for_each("split", ["equal", "cube_root"])
 def test_an_entry_declares_what_each_table_took_and_is_taken(split):
     held = noisy(2.0, split)
     entry, noise = held.entry, declared(held.entry)
@@ -137,7 +138,7 @@ def with_pairs():
     return entry, {(("a", "b"), ("twos", "as-it-is")): (100 * UNIT, 120 * UNIT)}
 
 
-@pytest.mark.parametrize("split", ["equal", "cube_root"])
+@for_each("split", ["equal", "cube_root"])
 def test_pairs_and_what_they_tell_of_the_label_are_in_the_same_budget(split):
     entry, sums = with_pairs()
     held = apply_controls(

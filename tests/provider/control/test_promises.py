@@ -1,13 +1,13 @@
 """The privacy guarantees that a configuration keeps after values are merged hold for the merged classes."""
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from aegis_provider.control.promises import Roles, still_vouched
 from aegis_provider.privacy import CRITERIA, classes_of, holds, measure_privacy
 from aegis_sdk.wire.configuration import Configuration
+from tests.advisor.for_each import for_each
 from tests.provider.privacy.privacy_tables import records_of, tables
 
 COLUMNS = ("a", "b", "s")
@@ -41,7 +41,7 @@ def test_what_is_kept_holds_of_any_table_however_values_merge(rows, first, secon
         assert holds(name, after[name], number)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("coarser", "lost"),
     [
         (("other",), set()),

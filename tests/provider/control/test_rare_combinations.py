@@ -10,6 +10,7 @@ from aegis_advisor.evidence import association_unit
 from aegis_provider import MinimumCell, prepare_entry
 from aegis_provider.counting.pair_cells import LEAST, PairCells
 from aegis_provider.summary import summarize_shared
+from tests.advisor.for_each import for_each
 
 BASE = 5
 SHAPES = st.tuples(st.integers(1, 6), st.integers(1, 6), st.integers(2, 3))
@@ -59,7 +60,7 @@ def rare_label(rare, size):
     return table
 
 
-@pytest.mark.parametrize("size", [3, 8, 14])
+@for_each("size", [3, 8, 14])
 def test_a_record_of_a_rare_label_moves_chi_square_by_less_than_its_unit(size):
     tables = [rare_label(rare, size) for rare in range(4)]
     unit = association_unit(BASE, tables[0].sum(axis=(0, 1)))
@@ -77,7 +78,7 @@ def test_the_unit_grows_with_the_rarity_of_the_rarest_label_value_that_occurs():
     assert association_unit(5, np.array([0, 0])) > 0
 
 
-@pytest.mark.parametrize("controls", [[], [MinimumCell(5)]], ids=["default", "minimum cell"])
+@for_each("controls", [[], [MinimumCell(5)]])
 def test_what_is_published_is_told_by_frequent_combinations(plan_of, controls):
     rng = np.random.default_rng(4)
     columns = {name: np.minimum(rng.geometric(0.1, 6_000), 40) for name in "ab"}

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from aegis_provider.control import ControlError, RandomRounding, Roles, base_for, refuse_conflicts
 from aegis_sdk.wire import EntryDocument
+from tests.advisor.for_each import for_each
 from tests.provider.control.counted_entries import RECORDS, all_counts, controlled, controls_of, entry_of
 
 ROLES = Roles(("a", "b"), ("y",))
@@ -116,7 +117,7 @@ def test_values_with_few_records_are_counted_with_the_next_ones():
         assert pair["joint"][2][0] in {90, 95}
 
 
-@pytest.mark.parametrize("base", [2, 5, 20])
+@for_each("base", [2, 5, 20])
 def test_the_more_masked_values_or_the_larger_the_base_the_more_records_a_value_needs(base):
     records = [(f"{place:03}", str(name), "ny"[place % 2]) for place in range(140) for name in range(1, 10)]
     records += [(f"{place:03}", "x", "n") for place in range(9)]  # one for every 14 values is too few
@@ -166,7 +167,7 @@ def test_not_many_counts_of_a_row_with_few_records_are_rounded_up():
         assert joint.sum(axis=1).tolist() == (40 * np.bincount(rows, minlength=40)).tolist()
 
 
-@pytest.mark.parametrize(("promised", "published"), [(1, 1), (4, 1), (5, 5), (14, 10)])
+@for_each(("promised", "published"), [(1, 1), (4, 1), (5, 5), (14, 10)])
 def test_k_may_be_the_size_of_a_class_and_is_rounded_down(promised, published):
     records = [(str(number % 8), "xa", "ny"[number % 2]) for number in range(80)]
     configurations = [{"id": "c", "maskings": {"a": "twos", "b": "drop"}, "privacy": {"k": promised, "l": 2}}]
@@ -203,12 +204,12 @@ def test_a_table_of_which_rounding_leaves_nothing_is_refused():
         controlled(entry, [RandomRounding(1000, lambda size: bytes([240] * size))], ROLES)
 
 
-@pytest.mark.parametrize(("records", "base"), [(1, 3), (4_999, 3), (5_000, 5), (10**9, 5)])
+@for_each(("records", "base"), [(1, 3), (4_999, 3), (5_000, 5), (10**9, 5)])
 def test_the_base_is_chosen_by_the_number_of_records(records, base):
     assert base_for(records) == base
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("wrong", "message"),
     [
         ({"min_cell": 1}, "minimum cell count is 1; choose a number from 2"),

@@ -5,6 +5,7 @@ import pytest
 
 from aegis_provider import load_plan, prepare_entry
 from aegis_provider.disclosure import disclose
+from tests.advisor.for_each import for_each
 
 RECORDS = 400
 ROWS = "a,code,y\n" + "".join(f"{n * 7 % 1000},{'often' if n % 3 else f'c{n}'},{'mn'[n % 2]}\n" for n in range(RECORDS))
@@ -92,7 +93,7 @@ configurations: {c1: {amount: capped, town: capital}, c2: {amount: tens, town: c
 """
 
 
-@pytest.mark.parametrize("often", [0, 1_500])
+@for_each("often", [0, 1_500])
 def test_no_masked_value_is_a_value_of_few_records(write, often):
     """Whether most amounts are rare, or only some of them."""
     rng = np.random.default_rng(often)

@@ -20,6 +20,7 @@ from aegis_provider import (
 from aegis_provider.disclosure import disclose
 from aegis_sdk.reading.function_words import words_of
 from aegis_sdk.wire import EntryDocument
+from tests.advisor.for_each import for_each
 from tests.provider.documents import summarize
 
 TABLE = "a,b,y\n" + "".join(f"{n % 4},{n % 5},{'mn'[n % 3 > 0]}\n" for n in range(60))
@@ -54,7 +55,7 @@ def counted(path, column):
         return Counter((row[column], row["y"]) for row in csv.DictReader(file))
 
 
-@pytest.mark.parametrize(("parameters", "column"), [("", "a"), (", column: A2", "A2")])
+@for_each(("parameters", "column"), [("", "a"), (", column: A2", "A2")])
 def test_the_entry_has_the_joint_counts_of_that_column_and_no_mapping(write, table, tmp_path, parameters, column):
     plan = load_plan(write("plan.yaml", PLAN.replace("masked.csv", f"masked.csv{parameters}")))
     entry = summarize(table, plan, name="t")
@@ -94,7 +95,7 @@ def test_records_are_said_only_where_some_were_left_out(write, plan):
     assert "records" not in masked
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("masked", "message"),
     [
         (None, "masked.csv: cannot be read: No such file or directory"),
@@ -118,7 +119,7 @@ def test_a_file_that_is_no_masking_of_the_table_is_refused_with_its_place(
     assert str(raised.value).endswith("(plan.yaml: attributes.a.maskings.m)")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("parameters", "message"),
     [
         ("{}", "masked_table: `file` is missing"),

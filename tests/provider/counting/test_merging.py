@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from aegis_provider.counting.merged_names import merged_texts
 from aegis_provider.counting.merging import best_runs, folded, informative_runs, merged_groups
+from tests.advisor.for_each import for_each
 
 ROWS = st.lists(st.tuples(*[st.integers(0, 6)] * 2), min_size=1, max_size=9)
 LEAST = st.integers(2, 8)
@@ -124,7 +125,7 @@ def test_unordered_values_merge_with_the_one_that_is_most_alike_wherever_it_stan
     assert merged_groups(joint, 5, ordered=False, missing=False).tolist() == [1, 0, 1, 2]
 
 
-@pytest.mark.parametrize("ordered", [True, False])
+@for_each("ordered", [True, False])
 def test_missing_values_stay_by_themselves_while_they_can_and_then_join_the_most_alike(ordered):
     joint = np.array([[9, 9], [1, 9], [9, 1]])
     assert merged_groups(joint, 5, ordered=ordered, missing=True).tolist() == [0, 1, 1]

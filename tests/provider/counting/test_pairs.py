@@ -19,7 +19,9 @@ from aegis_provider.counting.counted_table import CountedTable
 from aegis_provider.counting.pair_tables import pair_tables
 from aegis_provider.counting.published_domain import PublishedDomain
 from aegis_provider.table import open_table
+from tests.advisor.for_each import for_each
 from tests.provider.documents import summarize
+from tests.provider.examples import at_most
 
 NAMES = ("a", "b c", "it's")
 TEXTS = ("", "x", " x", "u,v", 'say "so"', "it's", "two\nlines", "NULL", "\u00e9\u2028")
@@ -93,6 +95,7 @@ def exact_chi_square(combinations_of_values, classes):
 
 
 @pytest.mark.long
+@at_most(60)
 @given(rows, plans())
 def test_what_configurations_use_together_is_written_or_follows_and_nothing_else_is_written(write, records, plan):
     tables, configurations = plan
@@ -184,7 +187,9 @@ def test_texts_of_one_number_are_one_value(write, plan_of):
     assert pair == {"attributes": ["a", "b"], "maskings": ["identity"] * 2, "joint": [[0, 1], [1, 1], [0, 1]]}
 
 
-@pytest.mark.parametrize("values", [256, 257, pytest.param(65_536, marks=pytest.mark.long), 65_537])
+@pytest.mark.parametrize(
+    "values", [256, 257, *(pytest.param(each, marks=pytest.mark.long) for each in (65_536, 65_537))]
+)
 def test_however_many_values_there_are_each_has_its_row(write, plan_of, values):
     places = np.r_[np.arange(values), values - 1]
     joints = pairs_of_numbers(plan_of, write, {"a": places, "b": places % 3}, "{a: {}, b: {}}", "{c: {}}")
@@ -213,8 +218,8 @@ def test_tables_with_few_cells_in_common_are_counted_each_by_itself(write, plan_
 
 @pytest.mark.long
 def test_more_attributes_than_are_looked_up_at_once_are_counted(write, plan_of):
-    names = [f"a{place}" for place in range(125)]
-    records = [[place * row % 5 // 3 for place in range(1, 126)] for row in range(40)]
+    names = [f"a{place}" for place in range(62)]  # two more than are looked up at once
+    records = [[place * row % 5 // 3 for place in range(1, 63)] for row in range(40)]
     table = csv_of(write, [*names, "y"], [[*each, place % 2] for place, each in enumerate(records)])
     entry = summarize(table, plan_of(json.dumps({name: {} for name in names})), name="t", pairs=True)
     columns = {name: [str(each[place]) for each in records] for place, name in enumerate(names)}
@@ -250,7 +255,7 @@ def test_progress_goes_from_pair_to_pair_to_all_records(write, plan_of):
     assert {records for _, records in told} == {700}
 
 
-@pytest.mark.parametrize("attributes", ["{a: {}}", "{a: {}, b: {maskings: {gone: {suppress: {}}}}}"])
+@for_each("attributes", ["{a: {}}", "{a: {}, b: {maskings: {gone: {suppress: {}}}}}"])
 def test_where_nothing_goes_together_there_are_no_pairs(write, plan_of, attributes):
     configurations = "{c: {b: gone}, d: {b: drop}}" if "b" in attributes else "{c: {}}"
     path = write("t.csv", "a,b,y\n1,2,n\n3,4,m\n")

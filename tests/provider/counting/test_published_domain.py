@@ -4,7 +4,6 @@ from collections import Counter
 from decimal import Decimal
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,6 +14,7 @@ from aegis_provider.counting.group_names import group_names, simplest
 from aegis_provider.counting.published_domain import LEAST, PublishedDomain, least_records
 from aegis_provider.plan.model import Attribute
 from aegis_provider.table.values import Domain
+from tests.advisor.for_each import for_each
 
 
 def counted(values):
@@ -121,7 +121,7 @@ def test_a_name_that_is_taken_gets_a_number():
     assert names == ("rare values (2)", "rare values (3)", "rare values (4)")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("below", "above", "found"),
     [
         ("17", "18", "18"),
@@ -143,7 +143,7 @@ def test_an_edge_is_above_one_and_not_above_the_other(below, more):
     assert below < simplest(below, below + more) <= below + more
 
 
-@pytest.mark.parametrize(("records", "least"), [(1, LEAST), (100, 32), (30_000, 548)])
+@for_each(("records", "least"), [(1, LEAST), (100, 32), (30_000, 548)])
 def test_pairs_of_unmasked_values_have_ten_records_on_average(records, least):
     assert least_records(records) == least
     if least > LEAST:
@@ -177,7 +177,7 @@ def test_missing_values_that_are_merged_with_others_are_in_the_name():
     assert names([0], [1, 2], [3, 4]) == ("", "(-inf,20)", "[20,inf)")
 
 
-@pytest.mark.parametrize("value_type", ["integer", "date"])
+@for_each("value_type", ["integer", "date"])
 def test_an_attribute_with_missing_values_that_is_dropped_can_be_summarised(tmp_path, value_type):
     values = {"integer": range(20, 60), "date": [f"2024-01-{day:02}" for day in range(1, 31)]}[value_type]
     table, plan = tmp_path / "t.csv", tmp_path / "plan.yaml"

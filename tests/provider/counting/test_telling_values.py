@@ -1,11 +1,11 @@
 """Values that tell the label are listed apart from their neighbours, although they have few records."""
 
 import numpy as np
-import pytest
 
 from aegis_provider.counting.counts import Partition
 from aegis_provider.counting.published_domain import LEAST, least_records, merged_values
 from aegis_provider.table.values import Domain
+from tests.advisor.for_each import for_each
 
 RECORDS = 5_000
 """Values need 224 of them to be listed without a reason."""
@@ -42,7 +42,7 @@ def alone(records, told, *, ordered, place=77):
     return np.count_nonzero(groups == groups[place]) == 1
 
 
-@pytest.mark.parametrize("ordered", [True, False])
+@for_each("ordered", [True, False])
 class TestOneRareValue:
     def test_stays_apart_if_all_of_its_records_have_one_label(self, ordered):
         assert alone(60, 1.0, ordered=ordered)
@@ -55,13 +55,13 @@ class TestOneRareValue:
         """Of 60 records, 36 with one label are 1.5 standard deviations from half. One value in ten is as far off."""
         assert not alone(60, 0.6, ordered=ordered)
 
-    @pytest.mark.parametrize("told", [0.0, 1.0])
+    @for_each("told", [0.0, 1.0])
     def test_is_never_listed_alone_with_fewer_than_20_records(self, ordered, told):
         assert not alone(LEAST - 1, told, ordered=ordered)
         assert alone(LEAST + 10, told, ordered=ordered)
 
-    @pytest.mark.parametrize("records", [3, 19, 25, 60])
-    @pytest.mark.parametrize("told", [0.0, 0.5, 1.0])
+    @for_each("records", [3, 19, 25, 60])
+    @for_each("told", [0.0, 0.5, 1.0])
     def test_leaves_no_group_with_fewer(self, ordered, records, told):
         groups, held = groups_of(records, 77, told, ordered=ordered)
         assert held.min() >= LEAST
@@ -71,14 +71,14 @@ class TestOneRareValue:
             assert set(np.diff(groups)) <= {0, 1}
 
 
-@pytest.mark.parametrize("ordered", [True, False])
+@for_each("ordered", [True, False])
 def test_the_first_and_the_last_value_stay_apart_like_any_other(ordered):
     assert alone(60, 1.0, ordered=ordered, place=0)
     assert alone(60, 1.0, ordered=ordered, place=199)
 
 
-@pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("ordered", [True, False])
+@for_each("seed", range(5))
+@for_each("ordered", [True, False])
 def test_what_a_label_drawn_at_random_seems_to_tell_keeps_no_value_apart(seed, ordered):
     histogram = np.full(200, 25)
     yes = np.random.default_rng(seed).binomial(histogram, 0.3)

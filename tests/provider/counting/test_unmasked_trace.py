@@ -11,6 +11,7 @@ from sklearn.metrics import mutual_info_score
 from aegis_provider import LaplaceNoise, MinimumCell, RandomRounding, load_plan, prepare_entry
 from aegis_provider.control.rounded_trace import step_for
 from aegis_provider.counting import unmasked_trace as module
+from tests.advisor.for_each import for_each
 
 PLAN = """label: y
 attributes:
@@ -65,8 +66,8 @@ def trace_of(plan, columns, controls=(), **how):
     return prepare_entry(pa.table(columns), plan, controls, name="t", **how).entry.joint_trace
 
 
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("configurations", CONFIGURATIONS)
+@for_each("seed", range(3))
+@for_each("configurations", CONFIGURATIONS)
 def test_it_is_that_of_the_records_whatever_the_configurations(plans, seed, configurations):
     columns = records(seed)
     trace = trace_of(plans[configurations], columns)
@@ -84,7 +85,7 @@ def test_rare_values_are_merged_unless_they_tell_more_than_chance(plans, monkeyp
     assert trace_of(plans["coarse"], columns).value == pytest.approx(expected, rel=1e-9)
 
 
-@pytest.mark.parametrize(("most", "sizes"), [(8, [3, 3, 2]), (7, [1, 1, 2])])
+@for_each(("most", "sizes"), [(8, [3, 3, 2]), (7, [1, 1, 2])])
 def test_all_attributes_together_have_no_more_values_than_the_limit(plans, monkeypatch, most, sizes):
     seen, whole_values = [], module.whole_values
     monkeypatch.setattr(module, "MOST_DIMENSIONS", most)
@@ -120,7 +121,7 @@ def test_a_table_that_tells_nothing_tells_nothing(plans):
     assert trace_of(plans["coarse"], columns).value == 0
 
 
-@pytest.mark.parametrize("controls", [[RandomRounding(5)], [MinimumCell(5)], [MinimumCell(5), RandomRounding(5)]])
+@for_each("controls", [[RandomRounding(5)], [MinimumCell(5)], [MinimumCell(5), RandomRounding(5)]])
 def test_controlled_counts_have_a_rounded_trace(plans, controls):
     columns = records()
     exact = told([columns[name] for name in "abc"], columns["y"])
@@ -144,7 +145,7 @@ def test_without_pairs_there_is_none(plans):
     assert trace_of(plans["coarse"], records(), pairs=False) is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("number", "step"),
     [(10, 1), (100, 0.1), (1_000, 0.01), (3_000, 0.005), (5_001, 0.002), (10**4, 0.001), (10**7, 0.001)],
 )
@@ -153,7 +154,7 @@ def test_the_step_is_coarser_for_small_tables(number, step):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("seed", range(3))
+@for_each("seed", range(3))
 def test_one_record_more_or_less_hardly_ever_moves_it(plans, seed):
     columns = records(seed)
     whole = trace_of(plans["coarse"], columns).value

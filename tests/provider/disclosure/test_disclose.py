@@ -17,6 +17,7 @@ from aegis_provider.disclosure import (
     disclose,
     refuse_small_counts,
 )
+from tests.advisor.for_each import for_each
 from tests.provider.disclosure.small_entries import (
     AGES,
     PLAN,
@@ -27,6 +28,7 @@ from tests.provider.disclosure.small_entries import (
     written,
 )
 from tests.provider.documents import summarize
+from tests.provider.examples import at_most
 
 
 @pytest.fixture
@@ -80,6 +82,7 @@ counts = st.integers(0, 2)
 
 
 @pytest.mark.long
+@at_most(60)
 @given(yes=st.tuples(*[counts] * 5), no=st.tuples(*[counts] * 5), within=st.integers(0, 3))
 def test_what_follows_is_what_all_tables_with_these_sums_have(tmp_path_factory, yes, no, within):
     labels = {"yes": yes, "no": no}
@@ -220,7 +223,7 @@ def test_rounded_counts_and_left_out_records_do_not_make_the_table_another_one(a
     assert only_attribute(fewer).compared is not None
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("people", "message"),
     [
         ({**AGES, ("8", "no"): 10}, "table.csv: has 34 records, but the entry has 33"),

@@ -17,6 +17,7 @@ from aegis_provider.draft import start
 from aegis_provider.search import Requirement
 from aegis_provider.table.arithmetic import interval_name
 from aegis_provider.table.values import ValueType
+from tests.advisor.for_each import for_each
 from tests.provider.documents import summarize
 from tests.provider.draft.made_up import BINNED, CATEGORY, CODE, DAY, NUMBERED, RECORDS, columns, write
 
@@ -216,7 +217,7 @@ def test_a_new_column_of_the_table_is_named(started, tmp_path):
     assert start(more, LABEL, plan).new == ("new",)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "said"),
     [
         ({"add": [CATEGORY]}, f"has '{CATEGORY}' already; remove it there to draft it again"),
@@ -228,7 +229,7 @@ def test_a_plan_that_does_not_fit_is_refused(table, started, change, said):
         start(table, **{"label": LABEL, **change}, output=started.plan)
 
 
-@pytest.mark.parametrize("delimiter", [";", "\t", "|", ":", ","])
+@for_each("delimiter", [";", "\t", "|", ":", ","])
 def test_the_delimiter_is_found_in_the_header(tmp_path, delimiter):
     path = write(tmp_path / "t.csv", {"a": ["1", "2"] * 9, "b": ["x"] * 9 + ["z"] * 9}, delimiter)
     started = start(path, "b", tmp_path / "plan.yaml")

@@ -17,6 +17,7 @@ from aegis_provider.fidelity.parts import parts_of
 from aegis_provider.fidelity.plain import stacked
 from aegis_provider.records import sides_of
 from aegis_provider.released import open_release
+from tests.advisor.for_each import for_each
 
 RECORDS = 1_000
 
@@ -237,7 +238,7 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize("name", BAD)
+@for_each("name", BAD)
 def test_what_cannot_be_measured_is_one_line(people, name):
     make, words = BAD[name]
     release, table, options = make(people(300, 1))

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from aegis_provider.errors import TableError
 from aegis_provider.generate.levels import FEWEST, levels_of
 from aegis_provider.records import Column
+from tests.advisor.for_each import for_each
 
 NUMBERS = st.lists(st.one_of(st.integers(-50, 50), st.just(7), st.none()), min_size=40, max_size=300)
 
@@ -24,7 +25,7 @@ def drawn(levels, codes, seed=0):
     return levels.decoder.drawn(codes, np.random.default_rng(seed)).tolist()
 
 
-@pytest.mark.parametrize("known", [0, 1, 4])
+@for_each("known", [0, 1, 4])
 def test_numbers_of_too_few_records_are_missing(known):
     column = column_of([*range(known), *[None] * 60])
     levels = levels_of(column)
@@ -90,7 +91,7 @@ def test_frequent_numbers_have_levels_of_their_own_and_others_about_32():
     assert 30 <= levels.size <= 36
 
 
-@pytest.mark.parametrize(("rare", "decimals"), [(4, 0), (5, 4)])
+@for_each(("rare", "decimals"), [(4, 0), (5, 4)])
 def test_a_rare_number_does_not_give_the_others_its_decimals(rare, decimals):
     values = [str(n % 60) for n in range(600)] + ["33.1234"] * rare
     levels = levels_of(Column.of("a", pa.array(values)))
@@ -108,7 +109,7 @@ def test_decimals_and_dates_are_written_like_those_of_the_table():
     assert all("2010-01-15" <= each <= "2059-09-15" for each in drawn(dated, np.arange(dated.size)))
 
 
-@pytest.mark.parametrize(
+@for_each(
     "values",
     [
         ["1e300", "2e300", "-1e300"] * 20,

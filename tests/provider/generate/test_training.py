@@ -17,6 +17,7 @@ from aegis_provider.generate.methods.wgan_gp import WganGp
 from aegis_provider.generate.methods.wgan_gp.training import Settings
 from aegis_provider.generate.quality import Yardstick, predictive_auc
 from aegis_provider.generate.training import PATIENCE, Trainer
+from tests.advisor.for_each import for_each
 from tests.provider.generate.methods.tasks import random_columns, task_of
 
 
@@ -97,7 +98,7 @@ def test_a_signal_that_a_library_would_lose_ends_the_training_when_the_model_is_
     assert (len(training.looks), training.ended, finished) == (1, "it was stopped", [True])
 
 
-@pytest.mark.parametrize(("end", "words"), [(KeyboardInterrupt, "it was stopped"), (DivergedError, "diverged")])
+@for_each(("end", "words"), [(KeyboardInterrupt, "it was stopped"), (DivergedError, "diverged")])
 def test_a_training_that_breaks_off_returns_the_best_model_until_then(task, validation, end, words):
     training = train(Scripted((0.5, 0.1, 0.9), end), task, validation)
     assert training.model.spoilt == 0.1

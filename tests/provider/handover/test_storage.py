@@ -13,6 +13,7 @@ from aegis_provider.errors import OutputError
 from aegis_provider.handover import storage_at
 from aegis_provider.handover.retrying import pause, retried
 from aegis_sdk import AegisError
+from tests.advisor.for_each import for_each
 from tests.stores import web_store
 
 CONTENT = bytes(range(256)) * 40_000  # several parts
@@ -114,7 +115,7 @@ def test_links_of_azure_and_google_are_signed_without_asking_them(monkeypatch, t
     assert "X-Goog-Signature=" in google
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("place", "link", "said"),
     [
         ("ftp://shared.example/", None, "is no directory and none of s3"),

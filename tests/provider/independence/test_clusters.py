@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aegis_provider.independence.clusters import balanced_clusters, quantile_clusters
+from tests.advisor.for_each import for_each
 
 
 def seeded(seed=0):
@@ -118,8 +119,8 @@ class TestBalancedClusters:
         assert np.bincount(balanced_clusters([values, values[::-1].copy()], 2, seeded())).tolist() == [2, 2]
 
 
-@pytest.mark.parametrize("cluster", [quantile_clusters, lambda values, *rest: balanced_clusters([values], *rest)])
-@pytest.mark.parametrize(
+@for_each("cluster", [quantile_clusters, lambda values, *rest: balanced_clusters([values], *rest)])
+@for_each(
     ("values", "clusters", "reason"),
     [
         ([1.0, 2.0], 3, "2 records cannot make 3 clusters"),

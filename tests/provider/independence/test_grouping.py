@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from aegis_provider.independence.grouping import SOLVERS, group
 from aegis_provider.independence.vectors import is_independent, masked_codes, starred
+from tests.advisor.for_each import for_each
 from tests.provider.independence.brute_force import (
     fewest_of_any_masking,
     fewest_stars,
@@ -39,7 +40,7 @@ def tables(draw):
 
 
 class TestThePapersExample:
-    @pytest.mark.parametrize("solver", SOLVERS)
+    @for_each("solver", SOLVERS)
     def test_six_stars_are_needed_and_proven_to_be(self, solver):
         grouping = grouped(example_one(), INCOME_CLUSTERS, solver)
 
@@ -59,7 +60,7 @@ class TestThePapersExample:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("size", SIZES)
+@for_each("size", SIZES)
 def test_solvers_keep_what_is_proven_of_them(size):
     clusters, groups, attributes, values = size
     random = np.random.default_rng(groups * attributes)
@@ -75,8 +76,8 @@ def test_solvers_keep_what_is_proven_of_them(size):
         assert groupings["best"].stars <= min(groupings["matching"].stars, groupings["identical"].stars)
 
 
-@pytest.mark.parametrize("solver", ["matching", "best"])
-@pytest.mark.parametrize("seed", range(25))
+@for_each("solver", ["matching", "best"])
+@for_each("seed", range(25))
 def test_two_clusters_are_solved_exactly_and_proven_so(solver, seed):
     random = np.random.default_rng(seed)
     codes, at = small_table(random, clusters=2, groups=5, attributes=3, values=3)
@@ -86,7 +87,7 @@ def test_two_clusters_are_solved_exactly_and_proven_so(solver, seed):
     assert grouping.stars == grouping.lower_bound == fewest_stars(codes, at)
 
 
-@pytest.mark.parametrize("clusters", [2, 3])
+@for_each("clusters", [2, 3])
 def test_no_masking_without_groups_has_fewer_stars(clusters):
     random = np.random.default_rng(clusters)
     for _ in range(8):
@@ -139,7 +140,7 @@ def test_many_attributes_are_grouped_and_bounded_too():
 
 
 class TestDegenerateTables:
-    @pytest.mark.parametrize("solver", SOLVERS)
+    @for_each("solver", SOLVERS)
     def test_of_one_cluster_nothing_is_masked(self, solver):
         codes = np.arange(12).reshape(6, 2)
 
@@ -147,23 +148,23 @@ class TestDegenerateTables:
 
         assert (grouping.stars, grouping.lower_bound, grouping.groups) == (0, 0, 6)
 
-    @pytest.mark.parametrize("solver", SOLVERS)
+    @for_each("solver", SOLVERS)
     def test_of_constant_attributes_nothing_is_masked(self, solver):
         assert grouped(np.zeros((6, 2), dtype=np.int64), [0, 1, 2] * 2, solver).stars == 0
 
-    @pytest.mark.parametrize("solver", SOLVERS)
+    @for_each("solver", SOLVERS)
     def test_where_no_values_are_equal_all_are_masked_and_have_to_be(self, solver):
         grouping = grouped(np.arange(12).reshape(6, 2), [0, 1, 2] * 2, solver)
 
         assert grouping.stars == grouping.lower_bound == 12
 
-    @pytest.mark.parametrize("solver", SOLVERS)
+    @for_each("solver", SOLVERS)
     def test_as_many_clusters_as_records_make_one_group(self, solver):
         grouping = grouped([[0, 1], [0, 2], [0, 1]], [2, 0, 1], solver)
 
         assert (grouping.groups, grouping.stars) == (1, 3)
 
-    @pytest.mark.parametrize("solver", SOLVERS)
+    @for_each("solver", SOLVERS)
     def test_codes_may_be_far_apart(self, solver):
         codes = np.array([[1 << 61, 0, 1 << 61], [1 << 61, 1, 7]])
 
@@ -171,7 +172,7 @@ class TestDegenerateTables:
 
 
 class TestRefusals:
-    @pytest.mark.parametrize(
+    @for_each(
         ("codes", "clusters", "reason"),
         [
             (np.zeros((0, 2), dtype=np.int64), np.zeros(0, dtype=np.int64), "a record and an attribute"),

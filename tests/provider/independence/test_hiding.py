@@ -19,7 +19,9 @@ from aegis_provider.independence import hide
 from aegis_provider.independence.clustered_table import ClusteredTable
 from aegis_provider.independence.hiding import refuse_dependent
 from aegis_provider.independence.output_files import MaskedRecords
+from tests.advisor.for_each import for_each
 from tests.provider import oracle
+from tests.provider.examples import at_most
 from tests.provider.independence.example_1 import EXAMPLE_1
 
 in_order = partial(hide, keep_order=True)
@@ -89,6 +91,7 @@ def tables(draw):
 
 
 @pytest.mark.long
+@at_most(60)
 @given(
     tables(),
     st.booleans(),
@@ -221,7 +224,7 @@ def test_the_seed_says_which_records_are_dropped(write, tmp_path):
 class TestWhatIsRefused:
     TABLE = "a,b,cluster,d\n1,1,1,*\n2,2,2,x\n"
 
-    @pytest.mark.parametrize(
+    @for_each(
         ("asked", "message"),
         [
             ({"hide": ["a"], "from_": ["a"]}, "'a' is named twice; name each attribute once"),

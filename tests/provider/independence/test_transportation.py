@@ -10,6 +10,7 @@ from scipy.optimize import linear_sum_assignment
 
 from aegis_provider.independence.transportation import hub_network, paired
 from aegis_provider.independence.vectors import MASKED, disagreements, distinct_rows
+from tests.advisor.for_each import for_each
 
 
 @st.composite
@@ -91,7 +92,7 @@ def test_hubs_that_one_side_alone_reaches_are_left_out():
     assert network.costs.tolist() == [1, 1, 2, 2, 2]
 
 
-@pytest.mark.parametrize("attributes", [3, 12])
+@for_each("attributes", [3, 12])
 def test_far_pairs_count_as_far_as_hubs_reach(attributes):
     left, right = np.zeros((1, attributes), dtype=np.int64), np.ones((1, attributes), dtype=np.int64)
 

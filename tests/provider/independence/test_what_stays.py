@@ -5,6 +5,7 @@ import pytest
 
 from aegis_provider import ProviderError, TableError, load_plan
 from aegis_provider.independence import hide
+from tests.advisor.for_each import for_each
 from tests.provider import oracle
 
 PLAN = """
@@ -42,8 +43,8 @@ def hidden(table, tmp_path):
 
 
 class TestWhatStays:
-    @pytest.mark.parametrize("side", ["hide", "from_"])
-    @pytest.mark.parametrize(
+    @for_each("side", ["hide", "from_"])
+    @for_each(
         ("name", "message"),
         [
             ("y", "'y' is the label of plan.yaml; it cannot be hidden, and nothing can be hidden from it"),
@@ -60,7 +61,7 @@ class TestWhatStays:
         assert str(raised.value) == message
         assert sorted(path.name for path in tmp_path.iterdir()) == ["plan.yaml", "t.csv"]
 
-    @pytest.mark.parametrize("asked", [{"from_": ["y"]}, {"from_": ["income", "y"]}, {"hide": ["y"], "from_": ["a"]}])
+    @for_each("asked", [{"from_": ["y"]}, {"from_": ["income", "y"]}, {"hide": ["y"], "from_": ["a"]}])
     def test_so_can_who_asks(self, hidden, asked):
         with pytest.raises(ProviderError, match="'y' is to be kept; it cannot be hidden, and nothing"):
             hidden(keep=["y"], **asked)
@@ -94,7 +95,7 @@ class TestWhatHasAnOrder:
         plan = load_plan(write("p.yaml", f"label: y\nattributes: {{income: {rule}}}\nconfigurations: {{c: {{}}}}\n"))
         assert all(each.is_ordered for each in of(hidden(from_=["income"], plan=plan)))
 
-    @pytest.mark.parametrize(
+    @for_each(
         ("asked", "message"),
         [
             (
@@ -119,7 +120,7 @@ class TestWhatHasAnOrder:
 
 
 class TestWhatIsToldOfTheClusters:
-    @pytest.mark.parametrize("suffix", ["csv", "parquet"])
+    @for_each("suffix", ["csv", "parquet"])
     def test_it_is_no_value_of_the_table(self, hidden, tmp_path, suffix):
         result = hidden(from_=["income"], ordered=["income"], output=tmp_path / f"m.{suffix}")
         told = rows_of(result.clusters_output)

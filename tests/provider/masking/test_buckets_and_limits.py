@@ -13,6 +13,7 @@ from aegis_provider.masking.blur import Blur, BlurPositions
 from aegis_provider.masking.bucketize import EdgeBuckets, EqualBuckets, EqualFrequency
 from aegis_provider.masking.numbers import Round, TopBottom
 from aegis_provider.table.values import Domain, ValueType
+from tests.advisor.for_each import for_each
 from tests.provider import oracle
 from tests.provider.documents import summarize
 
@@ -116,7 +117,7 @@ def test_a_blurred_text_differs_at_its_positions_only(found, positions):
             assert after == ("\u2588" if hidden else before)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("build", "message"),
     [
         (lambda: EqualFrequency(1), "`equal_frequency` must be an integer of at least 2, not 1"),

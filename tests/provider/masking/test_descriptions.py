@@ -4,8 +4,6 @@ import json
 from decimal import Decimal
 from pathlib import Path
 
-import pytest
-
 from aegis_provider.masking.blur import Blur, BlurPositions, Suppress
 from aegis_provider.masking.bucketize import EdgeBuckets, EqualBuckets, EqualFrequency, FittedBuckets
 from aegis_provider.masking.hierarchy import (
@@ -23,6 +21,7 @@ from aegis_provider.masking.numbers import Round, TopBottom
 from aegis_provider.masking.randomisation import Pram, RandomisedResponse, Shuffle
 from aegis_provider.masking.token import Token
 from aegis_sdk.reading.function_words import as_given
+from tests.advisor.for_each import for_each
 from tests.provider.masking.functions import concrete_functions
 
 INTERVALS = (Decimal(5), Decimal(10))
@@ -62,7 +61,7 @@ SAID = [
 ]
 
 
-@pytest.mark.parametrize(("function", "said"), SAID)
+@for_each(("function", "said"), SAID)
 def test_a_function_says_in_words_what_values_become(function, said):
     assert function.describe() == said
 
@@ -73,7 +72,7 @@ def test_the_words_for_each_function_are_more_than_its_name_and_parameters():
         assert function.describe() != as_given(function.name, function.parameters())
 
 
-@pytest.mark.parametrize("function", FUNCTIONS)
+@for_each("function", FUNCTIONS)
 def test_parameters_are_json(function):
     assert json.loads(json.dumps(function.parameters())) == function.parameters()
 

@@ -13,6 +13,7 @@ from aegis_provider import PlanError, TableError
 from aegis_provider.errors import UnmaskableValueError
 from aegis_provider.masking.hierarchy import DateHierarchy, IntervalHierarchy, PrefixHierarchy, TreeHierarchy
 from aegis_provider.table.values import Domain, ValueType
+from tests.advisor.for_each import for_each
 from tests.provider import oracle
 from tests.provider.documents import summarize
 
@@ -104,7 +105,7 @@ def test_a_value_outside_the_tree_is_named_with_its_line(write, plan_of):
         summarize(write("t.csv", "c,y\nJP,n\nUS,m\n"), plan, name="t")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("build", "message"),
     [
         (lambda: IntervalHierarchy((Decimal(5), Decimal(12)), 1), "intervals must nest, but 12 is not a multiple of 5"),
@@ -134,7 +135,7 @@ def test_what_is_no_hierarchy_is_refused(build, message):
 class TestHierarchyOfAnAttribute:
     """`hierarchy:` beside `maskings:` makes a masking for each level."""
 
-    @pytest.mark.parametrize(
+    @for_each(
         ("hierarchy", "expected"),
         [
             (
@@ -161,7 +162,7 @@ class TestHierarchyOfAnAttribute:
         entry = summarize(write("t.csv", "a,y\n1,n\n2,m\n"), plan, name="t")
         assert [each["domain"] for each in entry["attributes"][0]["maskings"]] == [["low", "high"], ["*"], ["*"]]
 
-    @pytest.mark.parametrize(
+    @for_each(
         ("attribute", "message"),
         [
             ("{hierarchy: {}}", "hierarchy: expected one of `file`, `intervals`, `prefixes`, `dates`, `tree`"),

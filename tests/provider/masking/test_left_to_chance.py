@@ -15,6 +15,7 @@ from aegis_provider.masking.noise import Noise
 from aegis_provider.masking.randomisation import Pram, RandomisedResponse, Shuffle
 from aegis_provider.table.values import Domain, ValueType
 from aegis_sdk.wire import EntryDocument
+from tests.advisor.for_each import for_each
 from tests.provider.documents import summarize
 
 DISTRIBUTIONS = {"laplace": stats.laplace, "gaussian": stats.norm}
@@ -49,7 +50,7 @@ FUNCTIONS = [
 SIX = Domain.of(["", "1", "2", "3", "4", "5"])
 
 
-@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.name)
+@for_each("function", FUNCTIONS)
 class TestEveryDraw:
     def test_every_record_gets_one_masked_value(self, function):
         counts = counts_of((6, 3))
@@ -81,7 +82,7 @@ class TestEveryDraw:
         assert len(set(texts)) == len(texts)
 
 
-@pytest.mark.parametrize("function", FUNCTIONS[:-1], ids=lambda function: function.name)
+@for_each("function", FUNCTIONS[:-1])
 def test_draws_are_as_the_transition_matrix_says(function):
     counts = counts_of((6, 3), largest=4_000)
     drawn = function.draw(SIX, counts, source())
@@ -221,7 +222,7 @@ class TestShuffle:
         assert chi_square(np.bincount(both, minlength=4), expected) > 0.01
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("build", "message"),
     [
         (lambda: Noise("cauchy", Decimal(1)), "`kind` must be laplace or gaussian, not 'cauchy'"),
@@ -255,7 +256,7 @@ def plan_of(write, masking, configuration="{a: m}", seed="seed: 5\n"):
     return load_plan(write("plan.yaml", text))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("masking", "expected"),
     [
         ("{noise: {kind: laplace, scale: 2}}", Noise("laplace", Decimal(2))),
@@ -275,7 +276,7 @@ def test_the_plan_states_them(write, masking, expected):
     assert plan_of(write, masking).attributes[0].maskings[0].function == expected
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("masking", "message"),
     [
         ("{noise: {scale: 1}}", "noise: `kind` is missing"),
@@ -312,7 +313,7 @@ TABLE = "a,b,y\n" + "".join(f"{n % 4 or ''},{n % 5},{'mn'[n % 3 > 0]}\n" for n i
 
 
 class TestTheEntry:
-    @pytest.mark.parametrize(
+    @for_each(
         "masking",
         [
             "{noise: {kind: laplace, scale: 2}}",

@@ -12,6 +12,7 @@ from aegis_provider.masking.hierarchy import FileHierarchy
 from aegis_provider.masking.lookup import HierarchyFile, Mapped
 from aegis_provider.masking.numbers import Round
 from aegis_provider.table.values import Domain, ValueType
+from tests.advisor.for_each import for_each
 from tests.provider import oracle
 
 sizes = st.decimals(min_value="0.001", max_value=1000, places=3)
@@ -161,7 +162,7 @@ class TestHierarchyFile:
         with pytest.raises(UnmaskableValueError, match=r"'2' is not in h\.csv"):
             masked(hierarchy, "1", "2")
 
-    @pytest.mark.parametrize(
+    @for_each(
         ("text", "message"),
         [
             ("1;a\n", "h.csv, line 1: has levels 1 to 1, not 2"),

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from aegis_provider import TableError, apply, load_plan
 from aegis_provider.masking.microaggregate import Microaggregate, mdav
 from aegis_provider.table.values import Domain
+from tests.advisor.for_each import for_each
 from tests.provider import oracle
 
 NUMBERS = st.decimals(-50, 50, places=1).map(str)
@@ -74,7 +75,7 @@ def test_equal_numbers_stay_together_and_missing_ones_stay_missing():
     assert masks == {"": "", "1": "1.2", "2": "1.2", "4": "7.333", "9": "7.333"}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("texts", "mean"),
     [(["1", "2"], "1.5"), (["0.1", "0.2", "0.2"], "0.1667"), (["-1", "-2", "-2"], "-1.667"), (["-1", "1"], "0")],
 )
@@ -83,7 +84,7 @@ def test_means_have_three_decimals_more_than_the_numbers(texts, mean):
     assert set(masks.values()) == {mean}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("attribute", "values", "detail"),
     [
         ("{maskings: {m: {microaggregate: {size: 5}}}}", "1 2 3", "only 3 records have a number; a group needs 5"),

@@ -12,6 +12,7 @@ from aegis_provider import PlanError, TableError, load_plan
 from aegis_provider.masking.token import Token
 from aegis_provider.table.values import Domain, ValueType
 from aegis_sdk.wire import EntryDocument
+from tests.advisor.for_each import for_each
 from tests.provider.documents import summarize
 
 SALT = b"sixteen bytes or more of salt"
@@ -96,7 +97,7 @@ def test_no_pairs_of_tokens_are_published(write):
     assert summarize(write("t.csv", TABLE), unused, name="t", pairs=True)["pairs"] == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("token", "message"),
     [
         ("{}", "token: expected either `salt_file`, a file beside the plan, or `salt_variable`"),

@@ -13,6 +13,7 @@ from aegis_provider import load_plan
 from aegis_provider.records import held_out_of, read_records
 from aegis_provider.table import open_table
 from aegis_sdk.wire import publishable
+from tests.advisor.for_each import for_each
 
 PLAN = """label: health
 sensitive: [health]
@@ -145,7 +146,7 @@ def test_it_is_handed_out_byte_for_byte(aegis, table, plan, made, tmp_path):
     assert json.loads(said)["promised"] == {"membership": 0.56}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("output", "message"),
     [
         ("out.parquet", "name an output that ends in .csv"),
@@ -161,7 +162,7 @@ def test_no_output_is_an_input_or_of_another_kind(aegis, table, plan, made, tmp_
     assert (table.read_bytes(), made.read_bytes()) == before
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("content", "message"),
     [
         (None, "made.csv: cannot be read: No such file or directory"),
@@ -234,7 +235,7 @@ def merged(groups, age):
     raise AssertionError(age)
 
 
-@pytest.mark.parametrize(("ending", "delimiter"), [(".parquet", ","), (".csv", ";")])
+@for_each(("ending", "delimiter"), [(".parquet", ","), (".csv", ";")])
 def test_parquet_and_other_delimiters(write, aegis, tmp_path, ending, delimiter):
     """The label is a boolean, which Parquet spells in its own way."""
     columns = people(1, 600).replace("ill", "True").replace("well", "False").replace(",", delimiter)

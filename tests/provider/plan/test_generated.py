@@ -4,6 +4,7 @@ import pytest
 
 from aegis_provider import PlanError, load_plan, write_plan
 from aegis_provider.plan.generated import GeneratedTable
+from tests.advisor.for_each import for_each
 
 DIGEST = "0f" * 32
 PLAN = """label: y
@@ -58,7 +59,7 @@ def test_it_is_written_again_for_another_folder(write, tmp_path):
     assert again.holdout == plan.holdout
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("old", "new", "message"),
     [
         (f"sha256: {DIGEST}", "sha256: 0f0f", "generated.g1.sha256: expected a SHA-256"),

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from aegis_provider import PlanError, load_plan
+from tests.advisor.for_each import for_each
 
 PLAN = "label: y\nattributes: {a: {}}\nconfigurations: {c: {}}\n"
 
@@ -23,7 +24,7 @@ def doubled(times):
     return "keywords:\n  - &l0 [x]\n" + "\n".join(lines) + "\n"
 
 
-@pytest.mark.parametrize("times", [19, 30, 200])
+@for_each("times", [19, 30, 200])
 def test_aliases_that_repeat_too_much_are_refused(write, times):
     path = write("plan.yaml", PLAN + doubled(times))
     assert refusal(path) == "plan.yaml: its aliases (*name) repeat more than 1000000 values; write fewer of them"
@@ -51,8 +52,8 @@ def test_a_salt_that_never_ends_is_refused(write):
     assert refusal(write("plan.yaml", text)) == f"plan.yaml: {expected}"
 
 
-@pytest.mark.parametrize("value", ["[{x: y}]", "{x: y}", "[integer]"])
-@pytest.mark.parametrize(
+@for_each("value", ["[{x: y}]", "{x: y}", "[integer]"])
+@for_each(
     "text",
     [
         "label: y\nattributes: {{a: {{type: {}}}}}\nconfigurations: {{c: {{}}}}\n",

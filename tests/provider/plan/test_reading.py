@@ -9,6 +9,7 @@ from aegis_provider.masking.hierarchy import FileHierarchy
 from aegis_provider.masking.lookup import Mapped
 from aegis_provider.masking.numbers import Round
 from aegis_provider.table.values import ValueType
+from tests.advisor.for_each import for_each
 
 CONTRACT = """
 label: health
@@ -66,7 +67,7 @@ def test_a_configuration_leaves_unnamed_attributes_as_they_are(load):
     assert load(CONTRACT).configurations[1].maskings == {"age": "identity", "zip": "drop"}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "expected"),
     [
         ("{bucketize: {width: 0.1, origin: -5}}", EqualBuckets(Decimal("0.1"), Decimal(-5))),
@@ -98,7 +99,7 @@ def test_a_plan_may_say_what_the_table_is(load):
     assert plan.about == {"title": "T", "keywords": ["a", "b"]}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("masking", "fault"),
     [
         ("{bucketise: {width: 5}}", "unknown masking function 'bucketise'; did you mean 'bucketize'?"),
@@ -136,7 +137,7 @@ def test_a_faulty_masking_is_refused_with_its_place(load, masking, fault):
     assert "\n" not in message
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "message"),
     [
         (("label: health\n", ""), "plan.yaml: `label` is missing"),
@@ -162,14 +163,14 @@ def test_a_faulty_plan_is_refused_with_its_place(load, change, message):
     assert "\n" not in refused
 
 
-@pytest.mark.parametrize("part", ["attributes", "configurations"])
+@for_each("part", ["attributes", "configurations"])
 def test_a_plan_without_attributes_or_configurations_is_refused(load, part):
     parts = {"label": "y", "attributes": "{a: {}}", "configurations": "{c: {}}"} | {part: "{}"}
     text = "".join(f"{name}: {value}\n" for name, value in parts.items())
     assert refusal(load, text) == f"plan.yaml: {part}: at least one {part.removesuffix('s')} is needed"
 
 
-@pytest.mark.parametrize("text", ["", "just words", "- a\n- b\n", "[" * 400, "a: b: c", "\x00"])
+@for_each("text", ["", "just words", "- a\n- b\n", "[" * 400, "a: b: c", "\x00"])
 def test_what_is_no_plan_at_all_is_refused_in_one_line(load, text):
     assert refusal(load, text).startswith("plan.yaml: ")
 
@@ -196,7 +197,7 @@ def test_maskings_can_be_fitted_to_the_label_and_columns_left_out(load):
     assert plan.left_out == {"name": "identifies people", "a b": ""}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "said"),
     [
         (

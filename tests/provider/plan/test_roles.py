@@ -3,6 +3,7 @@
 import pytest
 
 from aegis_provider import PlanError, load_plan
+from tests.advisor.for_each import for_each
 
 PLAN = """
 label: health
@@ -41,7 +42,7 @@ def test_a_plan_may_have_no_sensitive_attribute(load):
     assert (plan.sensitive, plan.quasi_identifiers) == ((), ("age", "zip", "diagnosis"))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("more", "message"),
     [
         ("sensitive: [helth]", "plan.yaml: sensitive: unknown attribute 'helth'; did you mean 'health'?"),

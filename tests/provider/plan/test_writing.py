@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from aegis_provider import Configuration, OutputError, load_plan, write_plan
+from tests.advisor.for_each import for_each
 
 PLAN = """# Who wrote this, and why.
 title: "A study: of ages"
@@ -103,7 +104,7 @@ def test_the_salt_of_a_token_is_found_and_the_seed_kept(write, written, tmp_path
     assert "salt_file: ../salt.txt" in again
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "{label: y, configurations: {old: {}}, attributes: {a: {maskings: {tens: {round: {to: 10}}}}}}",
@@ -125,9 +126,7 @@ def test_a_mark_that_is_used_further_down_is_spelt_out(written):
     assert "title: tens\n" in written(text)
 
 
-@pytest.mark.parametrize(
-    "name", ["no", "5", "a: b", "it's", '"', "#", "{a}", "é", "- x", "null", "&a", " a", "a,b", "*"]
-)
+@for_each("name", ["no", "5", "a: b", "it's", '"', "#", "{a}", "é", "- x", "null", "&a", " a", "a,b", "*"])
 def test_names_of_any_kind(written, name):
     quoted = "'" + name.replace("'", "''") + "'"
     text = f"label: y\nattributes: {{{quoted}: {{maskings: {{{quoted}: {{suppress: {{}}}}}}}}}}\n"

@@ -25,6 +25,7 @@ from aegis_provider.privacy import (
 )
 from aegis_provider.table import open_table
 from aegis_sdk.printable import Share
+from tests.advisor.for_each import for_each
 from tests.provider import oracle
 from tests.provider.privacy.privacy_tables import records_of
 
@@ -139,7 +140,7 @@ def test_records_of_classes_that_break_the_promise_are_left_out(table, plan):
     assert release.broken == ()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("promise", "holds", "words"),
     [
         ({}, True, "promises nothing"),
@@ -194,7 +195,7 @@ def test_one_configuration_alone(health_table, health_plan):
         assess(health_table, health_plan, configuration="c400")
 
 
-@pytest.mark.parametrize(("columns", "k"), [(["a"], 2), (["b"], 3), (["s", "b"], 1), (["a", "b", "s"], 1)])
+@for_each(("columns", "k"), [(["a"], 2), (["b"], 3), (["s", "b"], 1), (["a", "b", "s"], 1)])
 def test_a_table_without_plan_and_sensitive_attribute_has_a_k(table, columns, k):
     assert assess(table, plan_of_roles(columns, [])).as_it_is.privacy == {"k": k}
 
@@ -240,7 +241,7 @@ def test_what_is_left_to_chance_is_not_guessed(table, plan):
         chance.masked(plan.configurations[0])
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "reached", "said"),
     [
         ("k", 1, "stands alone"),
@@ -265,7 +266,7 @@ def test_an_unknown_name_cannot_be_required(table, plan):
         assess(table, plan, require={"kk": 5})
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("share", "said"),
     [(0, "0 %"), (1e-9, "< 0.1 %"), (0.001, "0.1 %"), (0.0123, "1.2 %"), (0.2414, "24.1 %"), (1, "100 %")],
 )

@@ -14,6 +14,7 @@ from aegis_provider.counting.counted_table import CountedTable
 from aegis_provider.privacy import breaks, cells
 from aegis_provider.privacy.cells import MaskedRecords, costs_of, suppress
 from aegis_provider.table import open_table
+from tests.advisor.for_each import for_each
 from tests.provider import oracle
 from tests.provider.privacy.privacy_tables import groups_of, records_of, tables
 
@@ -154,7 +155,7 @@ def promised(write, rows, *, k, records=0, cells_suppressed=0, configuration="on
     return table, load_plan(write("plan.yaml", PLAN + lines))
 
 
-@pytest.mark.parametrize(("seed", "name"), [(1, "masked.csv"), (2, "masked.parquet"), (3, "masked.csv")])
+@for_each(("seed", "name"), [(1, "masked.csv"), (2, "masked.parquet"), (3, "masked.csv")])
 def test_the_written_file_keeps_the_promise_and_has_the_cells_that_assess_counts(write, tmp_path, seed, name):
     chance = random.Random(seed)
     rows = [tuple(chance.choice(values) for values in (TEXTS, TEXTS, "uv", "pq")) for _ in range(40)]

@@ -4,6 +4,7 @@ import pytest
 
 from aegis_provider import load_plan
 from aegis_provider.privacy import CRITERIA, assess, certain_values_warning, plan_of_roles, promises_nothing
+from tests.advisor.for_each import for_each
 
 CERTAIN = [("30", "no"), ("30", "no"), ("40", "yes"), ("40", "no")]
 OPEN = [("30", "no"), ("30", "yes"), ("40", "yes"), ("40", "no")]
@@ -53,7 +54,7 @@ def test_a_number_that_every_table_reaches_is_never_held(assessed):
     assert release.in_words() == "promises nothing"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "number", "nothing"),
     [("k", 1, True), ("k", 2, False), ("l", 1, True), ("alpha", 1.0, True), ("alpha", 0.99, False), ("beta", 1, False)],
 )
@@ -61,7 +62,7 @@ def test_what_promises_nothing(name, number, nothing):
     assert promises_nothing(name, number) == nothing
 
 
-@pytest.mark.parametrize(("name", "number"), [("beta", 24495.33), ("delta_disclosure", 10.1)])
+@for_each(("name", "number"), [("beta", 24495.33), ("delta_disclosure", 10.1)])
 def test_a_vast_gain_of_confidence_is_no_useful_limit(name, number):
     assert CRITERIA[name].consequence(number).startswith("no useful limit: ")
     assert "24" not in CRITERIA[name].consequence(number)

@@ -16,6 +16,8 @@ from aegis_provider.counting.counted_table import CountedTable, DistinctRecords
 from aegis_provider.plan.model import DROP, IDENTITY
 from aegis_provider.privacy import CRITERIA, breaks, classes_of, holds, measure_privacy, measured_names
 from aegis_provider.table import open_table
+from tests.advisor.for_each import for_each
+from tests.provider.examples import at_most
 from tests.provider.privacy.privacy_tables import groups_of, records_of, tables
 
 
@@ -44,6 +46,7 @@ def assert_as_pycanon(found, frame, quasi_identifiers, sensitive):
 
 
 @pytest.mark.long
+@at_most(60)
 @given(tables(columns=4))
 def test_every_criterion_is_that_of_pycanon(rows):
     frame = pd.DataFrame(rows, columns=list("abst"), dtype="str")
@@ -142,7 +145,7 @@ def test_classes_left_by_suppression_are_those_of_the_table_without_these_record
     assert measure_privacy(left, of_classes) == pytest.approx(measure_privacy(direct, of_classes))
 
 
-@pytest.mark.parametrize("values", [2, 3, 5, 7, 11])
+@for_each("values", [2, 3, 5, 7, 11])
 def test_rounding_breaks_no_promise(values):
     rows = [("a", str(value)) for value in range(values)] * 3
     classes = classes_of_rows(rows, [0], [1])
@@ -184,7 +187,7 @@ def test_keys_of_many_wide_columns_do_not_overflow():
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("place", [20, 40, 60])
+@for_each("place", [20, 40, 60])
 def test_configurations_of_the_example_are_measured_as_by_pycanon(health_table, health_plan, place):
     plan, configuration = health_plan, health_plan.configurations[place]
     frame = pd.read_csv(health_table, dtype="str", keep_default_na=False)

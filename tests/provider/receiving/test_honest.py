@@ -12,6 +12,7 @@ from aegis_provider.masking.registry import FUNCTIONS
 from aegis_provider.privacy import PrivacyTable
 from aegis_provider.privacy.cell_plan import suppress_cells
 from aegis_provider.table import open_table
+from tests.advisor.for_each import for_each
 from tests.provider.receiving.delivering import Provider
 
 CONTROLS = {
@@ -125,7 +126,7 @@ def refused(verified):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("control", CONTROLS)
+@for_each("control", CONTROLS)
 def test_every_masking_function_verifies_under_every_control(folder, control):
     plan = every_masking(folder, AT_RANDOM if control == "noise" else ())
     provider = Provider(folder, folder / "t.csv", plan, **CONTROLS[control])
@@ -143,7 +144,7 @@ def test_no_masking_function_is_left_out(folder):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("control", CONTROLS)
+@for_each("control", CONTROLS)
 def test_pairs_verify_and_parquet_does(folder, control):
     without = (*AT_RANDOM, *SECRET)
     text = {

@@ -2,13 +2,12 @@
 
 import time
 
-import pytest
-
 from aegis_provider.receiving.outputs import can_be_output
 from aegis_provider.receiving.placing import STARRED, UNKNOWN, Listed, placed
 from aegis_provider.receiving.privacy import Roles
 from aegis_provider.receiving.spans import Span, span_of
 from aegis_provider.table.values import ValueType
+from tests.advisor.for_each import for_each
 
 
 def function(name, **parameters):
@@ -65,7 +64,7 @@ def test_nobody_knows_what_a_mapping_makes_of_what_once_rare_values_stay():
     assert in_groups(listed, ["a", "b", "c"]) == {text: {"a", "b", "others"} for text in "abc"}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "stated", "can"),
     [
         ("20-24", function("bucketize", width=5), True),
@@ -88,13 +87,12 @@ def test_nobody_knows_what_a_mapping_makes_of_what_once_rare_values_stay():
         ("", function("round", to=5), True),
         ("x", None, True),
     ],
-    ids=str,
 )
 def test_what_a_function_can_make(text, stated, can):
     assert can_be_output(text, stated, ValueType.INTEGER) == can
 
 
-@pytest.mark.parametrize(
+@for_each(
     "stated",
     [
         function("round"),
@@ -113,9 +111,8 @@ def test_what_a_function_can_make(text, stated, can):
         {"name": "round", "parameters": None},
         {"name": "blur"},
     ],
-    ids=str,
 )
-@pytest.mark.parametrize("text", ["20", "[1e999999999,inf)", "1e99999999-2", "[nan,inf)", "snan", "9" * 500])
+@for_each("text", ["20", "[1e999999999,inf)", "1e99999999-2", "[nan,inf)", "snan", "9" * 500])
 def test_parameters_and_texts_that_nobody_expects_cost_no_time(stated, text):
     began = time.process_time()
     listed = Listed(["[1,2)", "[2,inf)", "others"], ValueType.NUMBER, stated, exact=False)
@@ -132,12 +129,12 @@ def test_spans():
     assert [span_of(text) for text in ("SE", "", "2020-13-40", "[a,b)")] == [None] * 4
 
 
-@pytest.mark.parametrize("card", [None, {}, {"columns": 7}, {"columns": [1, {"name": [2], "role": {}}]}])
+@for_each("card", [None, {}, {"columns": 7}, {"columns": [1, {"name": [2], "role": {}}]}])
 def test_without_a_card_that_says_so_the_roles_are_those_of_a_plan_that_says_nothing(card):
     assert Roles.of(card, ["a", "b"], "y") == Roles(("a", "b"), ("y",), known=False)
 
 
-@pytest.mark.parametrize("role", ["other", "sensitive"])
+@for_each("role", ["other", "sensitive"])
 def test_a_card_that_names_nothing_that_identifies_people_says_nothing(role):
     card = {"columns": [{"name": name, "role": role} for name in ("a", "b", "y")]}
     assert Roles.of(card, ["a", "b"], "y") == Roles(("a", "b"), ("y",), known=False)

@@ -3,13 +3,13 @@
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from aegis_provider.plan.model import Attribute
 from aegis_provider.records import Column, Records, held_out_of, read_records, sides_of, validated_of
 from aegis_provider.table import open_table
+from tests.advisor.for_each import for_each
 
 RECORDS = st.lists(
     st.tuples(st.sampled_from("abcde"), st.integers(0, 30), st.sampled_from("uv")), min_size=1, max_size=120
@@ -64,14 +64,13 @@ def parquet_of(numbers, texts):
     return written
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "write_table"),
     [
         ("empty.csv", csv_of),
         ("null.parquet", parquet_of(NUMBERS, TEXTS)),
         ("nan.parquet", parquet_of([each or float("nan") for each in NUMBERS], [each or "" for each in TEXTS])),
     ],
-    ids=["empty", "null", "not a number"],
 )
 def test_sides_do_not_depend_on_how_a_file_says_that_a_value_is_missing(tmp_path, name, write_table):
     write_table(tmp_path / name)

@@ -11,6 +11,7 @@ from aegis_provider.counting.counted_table import CountedTable
 from aegis_provider.release.blocks import Release
 from aegis_provider.release.promise import Promise
 from aegis_provider.table import open_table
+from tests.advisor.for_each import for_each
 from tests.provider import oracle
 
 # Classes by (age, zip): 3 of (10-19, a), 2 of (20-29, a), 1 of (20-29, b).
@@ -61,7 +62,7 @@ def test_a_class_is_compared_with_the_whole_table(masked):
     assert applied.reached["t"] == pytest.approx(1 / 6)
 
 
-@pytest.mark.parametrize("declared", [0, 2])
+@for_each("declared", [0, 2])
 def test_another_number_than_declared_is_refused(masked, tmp_path, declared):
     with pytest.raises(PromiseError, match=rf"plan.yaml: c declares {declared} records suppressed, but 1 break its"):
         masked(f"privacy: {{c: {{k: 2}}}}\nsuppressed: {{c: {declared}}}\n")

@@ -12,6 +12,7 @@ from aegis_provider import apply
 from aegis_provider.release import shuffle
 from aegis_provider.release.blocks import block_schema
 from aegis_provider.release.shuffle import shuffled
+from tests.advisor.for_each import for_each
 
 SCHEMA = block_schema(1)
 
@@ -27,7 +28,7 @@ def order_of(texts, folder, size=3):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("in_memory", [1 << 18, 2])
+@for_each("in_memory", [1 << 18, 2])
 def test_every_order_is_as_likely_as_another(tmp_path, monkeypatch, in_memory):
     monkeypatch.setattr(shuffle, "RECORDS_IN_MEMORY", in_memory)
     draws = 1_200 if in_memory == 2 else 6_000
@@ -62,7 +63,7 @@ def test_a_failure_leaves_no_file(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("name", ["masked.csv", "masked.parquet"])
+@for_each("name", ["masked.csv", "masked.parquet"])
 def test_masked_records_are_the_same_in_another_order(write, plan_of, tmp_path, name):
     table = write("t.csv", "a,y\n" + "".join(f"{number},{number % 2}\n" for number in range(300)))
     plan = plan_of("{a: {maskings: {tens: {bucketize: {width: 10}}}}}", "{c: {a: tens}}")

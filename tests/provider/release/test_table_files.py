@@ -15,6 +15,7 @@ from aegis_provider import OutputError, apply, load_plan
 from aegis_provider.release.blocks import RECORDS, blocks_of
 from aegis_provider.release.table_file import ParquetColumn
 from aegis_provider.table.values import Domain, ValueType
+from tests.advisor.for_each import for_each
 from tests.provider import oracle
 
 texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=6)
@@ -50,7 +51,7 @@ def test_csv_holds_every_text(tmp_path, plan_of, rows, delimiter):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", ["masked.csv", "masked.parquet"])
+@for_each("name", ["masked.csv", "masked.parquet"])
 def test_many_blocks_keep_their_order(tmp_path, plan_of, name):
     records = 2 * RECORDS + 1000
     table, masked = tmp_path / "t.parquet", tmp_path / name
@@ -99,14 +100,14 @@ class TestParquet:
         ages = [row["age"] for row in oracle.records_of(tmp_path / "again.csv")]
         assert ages == ["0-9", "10-19", ""]
 
-    @pytest.mark.parametrize(("k", "holds"), [(1, True), (2, False)])
+    @for_each(("k", "holds"), [(1, True), (2, False)])
     def test_privacy_is_measured_in_typed_columns(self, write, tmp_path, k, holds):
         promised = f"configurations: {{c: {{age: tens}}}}\nprivacy: {{c: {{k: {k}}}}}\n"
         plan = load_plan(write("plan.yaml", f"label: y\nattributes: {self.ATTRIBUTES}\n{promised}"))
         applied = apply(write("t.csv", self.TABLE), plan, "c", tmp_path / "m.parquet", force=True)
         assert (applied.reached["k"], not applied.faults) == (1, holds)
 
-    @pytest.mark.parametrize(
+    @for_each(
         ("value_type", "values", "expected"),
         [
             (ValueType.INTEGER, ["9223372036854775807", "-9223372036854775808", "+1"], pa.int64()),
@@ -129,7 +130,7 @@ class TestParquet:
         assert pq.read_table(tmp_path / "m.parquet").to_pylist() == [{"a": 1, "A": 2, "y": "n"}]
 
 
-@pytest.mark.parametrize("name", ["masked.csv", "masked.parquet"])
+@for_each("name", ["masked.csv", "masked.parquet"])
 def test_what_cannot_be_written_is_one_line(write, plan_of, tmp_path, name):
     (tmp_path / f".{name}.{os.getpid()}.part").mkdir()  # blocks the path of the temporary file
     with pytest.raises(OutputError, match=rf"{name}: cannot be written: .") as raised:

@@ -14,6 +14,7 @@ from aegis_provider import TableError, apply, load_plan
 from aegis_provider.counting.counted_table import CountedTable
 from aegis_provider.release.blocks import ExhaustedError, Release, Urns
 from aegis_provider.table import open_table
+from tests.advisor.for_each import for_each
 from tests.provider import oracle
 from tests.provider.documents import summarize
 
@@ -127,7 +128,7 @@ def test_what_chance_made_is_checked_in_the_written_table(table, plan, tmp_path)
     assert applied.reached["k"] == min(classes.values()) >= 4
 
 
-@pytest.mark.parametrize("more", ["18,yes,10,p\n" * 400, "18,maybe,10,p\n"])
+@for_each("more", ["18,yes,10,p\n" * 400, "18,maybe,10,p\n"])
 def test_a_table_that_changed_since_the_draw_is_refused(table, plan, more):
     with open_table(table) as opened:
         release = Release.of(CountedTable.of(opened, plan), plan, plan.configurations[0])

@@ -14,6 +14,7 @@ from aegis_provider.records import rows_of
 from aegis_provider.released import MaskedRecords, Released, masked_records, meanings_by_plan
 from aegis_provider.table import open_table
 from aegis_provider.transfer import transfer_of
+from tests.advisor.for_each import for_each
 
 PLAN = """label: health
 seed: 7
@@ -69,7 +70,7 @@ def everyone(masked):
     return np.ones(len(masked.records), dtype=bool)
 
 
-@pytest.mark.parametrize("configuration", ["fine", "coarse", "fitting"])
+@for_each("configuration", ["fine", "coarse", "fitting"])
 def test_they_are_what_apply_writes(write, table, tmp_path, configuration):
     plan = load_plan(write("plan.yaml", PLAN))
     with open_table(table) as opened:
@@ -118,7 +119,7 @@ def test_other_records_cannot_be_masked_alike_at_random(write, table):
     assert [each.id for each in plan.configurations if not masked.can_release(each)] == ["drawn"]
 
 
-@pytest.mark.parametrize("configuration", ["coarse", "fitting"])
+@for_each("configuration", ["coarse", "fitting"])
 def test_figures_are_those_of_the_release_read_back(write, table, tmp_path, configuration):
     """Values that no released record has must not decide which text stands for a held-out value."""
     plan = suppress_cells(table, load_plan(write("plan.yaml", PLAN))).plan

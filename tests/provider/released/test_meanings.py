@@ -3,13 +3,13 @@
 from decimal import Decimal
 
 import pyarrow as pa
-import pytest
 
 from aegis_provider.masking.blur import Blur
 from aegis_provider.masking.bucketize import EdgeBuckets, EqualBuckets
 from aegis_provider.masking.hierarchy import DateHierarchy
 from aegis_provider.records import Column
 from aegis_provider.released.meanings import meanings_of
+from tests.advisor.for_each import for_each
 
 AGES = ["", "7", "18", "19", "20", "25", "29", "30", "34"]
 TOWNS = ["", "1210", "1220", "1300", "99"]
@@ -27,7 +27,7 @@ def values(text, domain, others=()):
     return meaning if isinstance(meaning, float) else {one.domain.texts[place] for place in meaning}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "expected"),
     [
         ("20", {"20"}),
@@ -56,7 +56,7 @@ def test_a_number_that_no_record_has_is_itself_and_an_interval_without_one_its_m
     assert values("[21,24)", AGES) == 22.5
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "expected"),
     [
         ("12**", {"1210", "1220"}),
@@ -80,7 +80,7 @@ def test_a_text_that_is_not_understood_tells_nothing_and_is_named():
     assert found.not_understood == ("elsewhere",)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("function", "domain"),
     [
         (EqualBuckets(Decimal(10)), AGES),
@@ -91,7 +91,6 @@ def test_a_text_that_is_not_understood_tells_nothing_and_is_named():
         (DateHierarchy(("quarter", "year"), 1), DAYS),
         (DateHierarchy(("year", "decade"), 2), DAYS),
     ],
-    ids=lambda each: type(each).__name__ if not isinstance(each, list) else "",
 )
 def test_masked_values_stand_for_exactly_what_is_masked_so(function, domain):
     one = column(domain)

@@ -7,6 +7,7 @@ import pytest
 from aegis_provider.released import Released
 from aegis_provider.released import released as module
 from aegis_provider.released.released import positions_of
+from tests.advisor.for_each import for_each
 
 MASKED = pa.table(
     {
@@ -43,8 +44,8 @@ def by_hand(texts, row, record, positions):
     return (total + (town is not None and texts["town"][row].as_py() not in town)) / 3
 
 
-@pytest.mark.parametrize("scale", ["rank", "range"])
-@pytest.mark.parametrize("cells", [1 << 22, 16])
+@for_each("scale", ["rank", "range"])
+@for_each("cells", [1 << 22, 16])
 def test_distances_are_those_to_the_nearest_possible_value(people, as_records, monkeypatch, scale, cells):
     monkeypatch.setattr(module, "CELLS", cells)
     texts = people(60, 1)

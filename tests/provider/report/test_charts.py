@@ -1,11 +1,11 @@
 """Charts of any report, read back from the figures."""
 
-import pytest
 from matplotlib.collections import LineCollection
 
 from aegis_provider.report.charts import drawn
 from aegis_provider.report.model import Bars, Levels, Measured, Points, Series
 from aegis_provider.report.page import drawing
+from tests.advisor.for_each import for_each
 from tests.provider.report.plots.plotting import clipped
 
 LEVELS = {"the table\nas it is": 1.0, "nothing\nshared": 0.0}
@@ -54,7 +54,7 @@ def test_intervals_are_drawn_where_they_are_known():
     assert spans == [(0.8, 0.87), (0.25, 0.32)]
 
 
-@pytest.mark.parametrize("shares", [(0.9, 0.8, 0.5), (0.01, 0.0, 1.0), (1.04, 1.0, -0.05), (7.0, -3.0, 0.5)])
+@for_each("shares", [(0.9, 0.8, 0.5), (0.01, 0.0, 1.0), (1.04, 1.0, -0.05), (7.0, -3.0, 0.5)])
 def test_the_axis_goes_from_nothing_to_all(shares):
     axes = levels(told(*shares)).axes[0]
     low, high = axes.get_ylim()

@@ -21,6 +21,7 @@ from aegis_provider.counting import published_domain
 from aegis_provider.search import evaluation as evaluation_module
 from aegis_provider.search import exploration as exploration_module
 from aegis_provider.search import problem as problem_module
+from tests.advisor.for_each import for_each
 from tests.provider.search import search_oracle as oracle
 
 VALUES = "abcd"
@@ -107,13 +108,16 @@ def check(folder, problem):
     assert point.utility == pytest.approx(max(utilities.values()), abs=1e-9)
 
 
-@pytest.mark.parametrize("seed", range(25))
-def test_k_and_l_with_suppression_as_checking_every_combination(tmp_path, seed):
-    check(tmp_path, problem_of(seed, [{"k": 2}, {"k": 4}, {"k": 3, "l": 2}, {"l": 2}, {"k": 6, "l": 3}]))
+@pytest.mark.parametrize(
+    "seeds", [range(10), pytest.param(range(10, 25), marks=pytest.mark.long)], ids=["some", "more"]
+)
+def test_k_and_l_with_suppression_as_checking_every_combination(tmp_path, seeds):
+    for seed in seeds:
+        check(tmp_path, problem_of(seed, [{"k": 2}, {"k": 4}, {"k": 3, "l": 2}, {"l": 2}, {"k": 6, "l": 3}]))
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("seed", range(25))
+@for_each("seed", range(25))
 def test_other_criteria_as_checking_every_combination(tmp_path, seed):
     requirements = [{"t": 0.25}, {"t": 0.4, "k": 3}, {"entropy_l": 1.7}, {"alpha": 0.7, "l": 2}, {"beta": 0.5}]
     check(tmp_path, problem_of(seed, [*requirements, {"delta_disclosure": 0.5}, {"delta_disclosure": 0.2, "k": 2}]))
@@ -216,7 +220,7 @@ def test_nothing_holds_and_the_coarsest_is_named(write):
         find_configurations(table, plan, Requirement({"k": 2, "l": 3}, 0.5))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("requirement", "message"),
     [
         (Requirement({}), "nothing is required"),
@@ -252,7 +256,7 @@ def test_too_many_to_check_one_by_one(tmp_path, monkeypatch):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("seed", range(20))
+@for_each("seed", range(20))
 def test_of_a_lattice_too_large_to_decide_the_best_is_found_and_proven(tmp_path, monkeypatch, seed):
     records, maskings, sensitive, require, share = problem_of(seed, [{"k": 3}, {"k": 2, "l": 2}, {"l": 2}])
     table, plan = written(tmp_path, [*records, *records], maskings, sensitive)
@@ -304,7 +308,7 @@ def test_several_requirements_make_a_frontier(health_table, tmp_path):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("measure", ["joint", "mutual_information", "chi_square"])
+@for_each("measure", ["joint", "mutual_information", "chi_square"])
 def test_the_order_is_that_of_advice_on_an_exact_entry(health_table, measure):
     plan = load_plan(health_table.with_name("start.yaml"), configurations_needed=False)
     required = [Requirement({"k": 5}, 0.01), Requirement({"k": 50}, 0.0)]
@@ -379,7 +383,7 @@ def test_choices_with_too_many_values_to_compare_are_named(write, monkeypatch):
     assert found.configurations[0].maskings["a"] == "two"
 
 
-@pytest.mark.parametrize("measure", ["joint_interactions", "g3", "jiont"])
+@for_each("measure", ["joint_interactions", "g3", "jiont"])
 def test_measures_that_cannot_guide_a_search(write, measure):
     plan = load_plan(write("plan.yaml", "label: y\nattributes: {a: {}}\n"), configurations_needed=False)
     with pytest.raises(PlanError, match=f"cannot go by the measure '{measure}'"):

@@ -7,12 +7,13 @@ import pytest
 from aegis_provider import Requirement, find_configurations, load_plan
 from aegis_provider.advice import advise
 from aegis_provider.summary import summarize_shared
+from tests.advisor.for_each import for_each
 
 HOURS = 3600 * 24
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("measure", ["joint", "mutual_information"])
+@for_each("measure", ["joint", "mutual_information"])
 def test_the_order_is_that_of_advice_on_the_default_entry(health_table, measure):
     plan = load_plan(health_table.with_name("start.yaml"), configurations_needed=False)
     required = [Requirement({"k": 5}, 0.01), Requirement({"k": 50}, 0.0)]

@@ -17,8 +17,10 @@ from aegis_provider.counting.counted_table import CountedTable, DistinctRecords
 from aegis_provider.table import open_table
 from aegis_provider.table.discretization.rules import roundest_above
 from aegis_sdk.wire import EntryDocument
+from tests.advisor.for_each import for_each
 from tests.provider import oracle
 from tests.provider.documents import summarize
+from tests.provider.examples import at_most
 
 
 def attribute_of(path, plan):
@@ -43,6 +45,7 @@ decimals = st.decimals(-50, 50, places=2).map(str)
 
 
 @pytest.mark.long
+@at_most(60)
 @given(
     st.lists(st.one_of(decimals, st.just("")), min_size=2, max_size=40),
     st.sampled_from(["0.1", "0.3", "7", "0.25", "1.1"]),
@@ -98,6 +101,7 @@ def test_bins_are_in_the_order_of_numbers_and_open_ends_are_named(write, plan_of
 
 
 @pytest.mark.long
+@at_most(60)
 @given(
     st.lists(st.integers(0, 10_000), min_size=20, max_size=400, unique=True),
     st.integers(2, 12),
@@ -112,6 +116,7 @@ def test_bins_of_equal_frequency_differ_by_a_tenth_at_most(write, plan_of, numbe
 
 
 @pytest.mark.long
+@at_most(60)
 @given(st.lists(st.integers(0, 9), min_size=2, max_size=60), st.integers(2, 30))
 def test_records_with_one_number_share_a_bin_of_equal_frequency(write, plan_of, numbers, bins):
     found = attribute_of(
@@ -146,7 +151,7 @@ def test_the_width_of_freedman_and_diaconis_is_that_of_numpy_rounded(write, plan
     assert sum(found["histogram"]) == 4_000
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("attribute", "message"),
     [
         ("{discretize: {width: 5}}", "attributes.a.discretize: `rule` is missing; available: equal_width, edges, "),
@@ -170,7 +175,7 @@ def test_a_rule_that_is_none_is_refused_with_its_place(plan_of, attribute, messa
     assert message in str(raised.value)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("texts", "rule", "message"),
     [
         (["1", "x", "2"], "rule: equal_width, width: 5", "line 3: a 'x' is not a number that equal_width can use"),
@@ -195,7 +200,7 @@ def test_a_column_of_dates_is_not_discretised(plan_of, tmp_path):
         summarize(path, plan_of("{a: {discretize: {rule: equal_width, width: 5}}}"), name="t")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("masking", "masked"),
     [
         ("bucketize: {width: 10}", ["", "[0,10)", "[0,10)", "[10,20)"]),
@@ -214,7 +219,7 @@ def test_bins_are_masked_as_wholes(write, plan_of, masking, masked):
     assert [masking["domain"][place] for place in masking["mapping"]] == masked
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("masking", "message"),
     [
         ("bucketize: {width: 7}", r"a '\[5,10\)' is a bin that bucketize would cut: '\[0,7\)' and '\[7,14\)'"),

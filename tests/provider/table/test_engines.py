@@ -14,6 +14,7 @@ from aegis_provider import TableError, apply, load_plan
 from aegis_provider.counting.counted_table import CountedTable, DistinctRecords
 from aegis_provider.table import open_table
 from aegis_provider.table.address import Address
+from tests.advisor.for_each import for_each
 from tests.postgres import create_database, drop_database
 from tests.provider.documents import summarize
 from tests.provider.table.engine_table import COLUMNS, PLAN, definition, records, write_parquet
@@ -118,7 +119,7 @@ def test_rows_that_ibis_leaves_out_are_not_counted(parquet, plan_of):
     assert [each["domain"] for each in entry["attributes"]] == [["Wien"]]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("fragment", "message"),
     [
         ("", "name the table after the URL: {url}#table, or #schema.table"),
@@ -146,7 +147,7 @@ def test_a_password_is_never_shown(plan):
     assert "cret" not in str(raised.value)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("url", "message"),
     [
         ("postgresql://me:hunter2#x@127.0.0.1:1/db#t", "postgresql://me@127.0.0.1:1/db#t: cannot connect: "),
@@ -186,7 +187,7 @@ def test_a_sqlite_file_is_read_and_never_made(plan_of, tmp_path):
         assert opened.columns == ("a", "y")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("url", "message"),
     [
         ("postgrs://me:secret@h/db#t", "postgrs://me@h/db#t: no engine is called 'postgrs'; did you mean 'postgres'?"),

@@ -23,6 +23,7 @@ from aegis_provider import (
 )
 from aegis_provider.search import Requirement
 from aegis_provider.table import files_of, open_table
+from tests.advisor.for_each import for_each
 from tests.provider.documents import summarize
 from tests.provider.table.engine_table import PLAN, write_parquet
 
@@ -68,21 +69,22 @@ def searched(table, plan):
     return find_configurations(table, plan, Requirement({"k": 4})).configurations
 
 
-@pytest.mark.parametrize("holder", HOLDERS.values(), ids=HOLDERS)
-def test_whatever_holds_a_table_gives_the_entry_and_the_masked_table_of_the_csv_file(held, holder, tmp_path):
+def made_of(table, plan, folder):
+    """What is counted, measured, searched and masked."""
+    apply(table, plan, "coarse", folder / "masked.csv", keep_order=True)
+    masked = (folder / "masked.csv").read_bytes()
+    return summarize(table, plan, name="t", pairs=True), privacy(table, plan), searched(table, plan), masked
+
+
+def test_whatever_holds_a_table_gives_the_entry_and_the_masked_table_of_the_csv_file(held, tmp_path):
     plan, path = held
     ages = [int(text) if text else None for text in TEXTS["age"]]
-    table = holder({**TEXTS, "age": ages})
-    assert summarize(table, plan, name="t", pairs=True) == summarize(path, plan, name="t", pairs=True)
-    assert privacy(table, plan) == privacy(path, plan)
-    assert searched(table, plan) == searched(path, plan)
-    apply(table, plan, "coarse", tmp_path / "held.csv", keep_order=True)
-    apply(path, plan, "coarse", tmp_path / "read.csv", keep_order=True)
-    assert (tmp_path / "held.csv").read_bytes() == (tmp_path / "read.csv").read_bytes()
+    made = {name: made_of(holder({**TEXTS, "age": ages}), plan, tmp_path) for name, holder in HOLDERS.items()}
+    assert made == dict.fromkeys(HOLDERS, made_of(path, plan, tmp_path))
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("holder", ["pandas", "polars", "arrow"])
+@for_each("holder", ["pandas", "polars", "arrow"])
 def test_every_type_is_read_as_from_parquet(holder, tmp_path):
     path, plan = tmp_path / "t.parquet", tmp_path / "plan.yaml"
     write_parquet(path)
@@ -125,7 +127,7 @@ def frames():
     )
 
 
-@pytest.mark.parametrize("frame", list(frames()), ids=["pandas", "polars"])
+@for_each("frame", list(frames()))
 def test_missing_values_are_missing_and_types_stay(frame, plan_of, tmp_path):
     path = tmp_path / "t.parquet"
     frame.to_parquet(path) if isinstance(frame, pd.DataFrame) else frame.write_parquet(path)
@@ -165,7 +167,7 @@ def test_a_value_is_named_with_its_row(plan_of):
         summarize(pd.DataFrame({"a": ["1", "x"], "y": [0, 1]}), plan_of("{a: {type: integer}}"), name="t")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("table", "message"),
     [
         (None, "a NoneType is not a table; give a path, a URL#table, a DataFrame"),

@@ -7,6 +7,7 @@ import duckdb
 import pytest
 
 from aegis_provider import OutputError, TableError, apply, refuse_overwriting
+from tests.advisor.for_each import for_each
 from tests.provider.documents import summarize
 
 SMALL = "{a: {maskings: {tens: {bucketize: {width: 10}}}}}"
@@ -45,7 +46,7 @@ def test_a_file_that_has_the_name_itself_is_taken(write, parts, plan):
     assert summarize(path, plan, name="t")["records"] == 2
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("content", "message"),
     [
         ("a,z\n1,n\n", "part-3.csv: has the columns a, z, but {there}part-1.csv has a, y; all files need the same"),

@@ -10,6 +10,7 @@ import pytest
 
 from aegis_provider import TableError
 from aegis_provider.table import open_table
+from tests.advisor.for_each import for_each
 from tests.provider.documents import summarize
 
 PLAN = "{a: {maskings: {gone: {suppress: {}}}}}"
@@ -31,7 +32,7 @@ def refusal(write, plan_of):
     return said_of
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("content", "message"),
     [
         ("", "the file is empty"),
@@ -150,7 +151,7 @@ def test_an_absent_table_is_named(plan_of, tmp_path):
         summarize(tmp_path / "nowhere.csv", plan_of(PLAN), name="t")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("options", "message"),
     [
         ({"delimiter": ",,"}, "a delimiter must be one"),

@@ -7,9 +7,10 @@ from hypothesis import strategies as st
 
 from aegis_provider.errors import UnmaskableValueError
 from aegis_provider.table.values import Domain, ValueType, decimal_of, infer_type
+from tests.advisor.for_each import for_each
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("texts", "expected"),
     [
         (["1", "-2", "+3", "0", ""], "integer"),
@@ -62,7 +63,7 @@ def test_a_declared_boolean_reads_yes_and_no():
     assert domain.keys == (False, True)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "declared", "reason"),
     [
         ("1.5", ValueType.INTEGER, "'1.5' is not an integer"),
@@ -78,7 +79,7 @@ def test_a_value_of_another_type_is_named(text, declared, reason):
     assert str(raised.value) == reason
 
 
-@pytest.mark.parametrize("text", ["", ".", "-", "1e", "1e1000", "1" * 401, "--1", "0x1", "1\n"])
+@for_each("text", ["", ".", "-", "1e", "1e1000", "1" * 401, "--1", "0x1", "1\n"])
 def test_what_is_no_number_of_reasonable_size_is_refused(text):
     with pytest.raises(UnmaskableValueError):
         decimal_of(text)

@@ -4,13 +4,14 @@ import pytest
 
 from aegis_provider.transfer import told_by
 from aegis_sdk.wire import Holdout, Transfer
+from tests.advisor.for_each import for_each
 from tests.generated import told
 
 HOLDOUT = Holdout(records=100, majority_error=0.7)
 TRANSFER = Transfer.model_validate(told(0.3, 0.1, 0.6, 0.45))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("measure", "expected"),
     [
         ("joint", (0.45, 0.40, 0.50)),

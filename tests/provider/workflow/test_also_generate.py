@@ -26,7 +26,7 @@ def people(tmp_path_factory):
     rng = random.Random(7)
     path = tmp_path_factory.mktemp("people") / "people.csv"
     lines = ["age,town,children,ill"]
-    for _ in range(1200):
+    for _ in range(600):
         age, town = rng.randint(18, 60), rng.choice("ABCD")
         ill = "yes" if rng.random() < (age - 10) / 60 else "no"
         lines.append(f"{age},{town},{rng.randint(0, 5)},{ill}")
@@ -74,7 +74,7 @@ def test_the_entry_offers_both_kinds_with_figures_of_one_holdout(released):
         with (released.folder / f"generated-{each.id}.csv").open(newline="") as file:
             counts = Counter(row["ill"] for row in csv.DictReader(file))
         assert dict(zip(entry.label.domain, each.histogram, strict=True)) == counts
-    assert 0 < entry.holdout.records < 0.35 * 1200
+    assert 0 < entry.holdout.records < 0.35 * 600
 
 
 def test_the_card_compares_them_with_the_masks_of_the_frontier(released):

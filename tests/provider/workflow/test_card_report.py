@@ -11,6 +11,7 @@ from aegis_provider.report.page import render_page
 from aegis_provider.workflow import Card
 from aegis_provider.workflow.card import CardAuc, CardChoice, CardColumn
 from aegis_provider.workflow.card_report import card_report
+from tests.advisor.for_each import for_each
 
 BOOSTING, LINEAR = "gradient boosting", "logistic regression"
 
@@ -143,7 +144,7 @@ def test_privacy_is_said_with_what_it_counts_and_what_follows():
     assert row == ("k: records in the smallest equivalence class", "5", "6", "every record is one of at least 6 alike")
 
 
-@pytest.mark.parametrize(("measure", "told"), [("joint", "squared correlations"), ("mutual_information", "mean over")])
+@for_each(("measure", "told"), [("joint", "squared correlations"), ("mutual_information", "mean over")])
 def test_every_number_has_its_words(measure, told):
     terms = dict(pair for each in parts_of(replace(CARD, measure=measure), Terms) for pair in each.pairs)
     assert told in terms[f"the measure {measure}"]

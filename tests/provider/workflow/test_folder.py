@@ -6,6 +6,7 @@ import pytest
 
 from aegis_provider.errors import OutputError
 from aegis_provider.workflow.folder import Folder, digests_of
+from tests.advisor.for_each import for_each
 
 
 def made(folder, inputs, text="made"):
@@ -36,16 +37,14 @@ def test_other_inputs_take_it_again(folder):
     assert folder.joinpath("file").read_text() == "other"
 
 
-@pytest.mark.parametrize("change", [lambda file: file.write_text("edited"), lambda file: file.unlink()])
+@for_each("change", [lambda file: file.write_text("edited"), lambda file: file.unlink()])
 def test_a_changed_output_is_made_again(folder, change):
     made(Folder.open(folder, []), {"a": 1})
     change(folder / "file")
     assert made(Folder.open(folder, []), {"a": 1}) == ({"text": "made"}, True)
 
 
-@pytest.mark.parametrize(
-    "state", ["", "[]", '{"format": 1}', '{"format": 9, "steps": {}}', '{"format": 1, "steps": [0]}']
-)
+@for_each("state", ["", "[]", '{"format": 1}', '{"format": 9, "steps": {}}', '{"format": 1, "steps": [0]}'])
 def test_a_damaged_memory_is_forgotten(folder, state):
     made(Folder.open(folder, []), {"a": 1})
     folder.joinpath(".aegis-release.json").write_text(state)

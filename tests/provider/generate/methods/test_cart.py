@@ -8,6 +8,7 @@ from aegis_provider.errors import TableError
 from aegis_provider.generate.methods.cart import FEWEST, Cart
 from aegis_provider.generate.methods.method import Knobs, Task
 from aegis_provider.generate.methods.sequential import Grown, _ordered
+from tests.advisor.for_each import for_each
 from tests.provider.generate.methods.tasks import assert_drawn_from, only_model, random_columns, shares, task_of
 
 
@@ -15,7 +16,7 @@ def drawn(task, records, seed=0):
     return only_model(Cart(), task).sample(records, np.random.default_rng(seed))
 
 
-@pytest.mark.parametrize("names", [("a", "b", "f"), ("a", "f", "b"), ("f", "b", "a")])
+@for_each("names", [("a", "b", "f"), ("a", "f", "b"), ("f", "b", "a")])
 def test_a_function_of_two_columns_holds_in_every_drawn_record(names):
     rng = np.random.default_rng(0)
     a, b = rng.integers(0, 4, 2_000), np.array(list("rstu"))[rng.integers(0, 4, 2_000)]
@@ -43,9 +44,7 @@ def test_leaves_have_five_records():
         assert leaves[leaves > 0].min() >= FEWEST
 
 
-@pytest.mark.parametrize(
-    ("privacy", "leaves"), [(0.0, [5, 5, 5, 5]), (9.0, [50, 28, 5, 5]), (1e6, [4_000, 4_000, 5, 5])]
-)
+@for_each(("privacy", "leaves"), [(0.0, [5, 5, 5, 5]), (9.0, [50, 28, 5, 5]), (1e6, [4_000, 4_000, 5, 5])])
 def test_the_privacy_knob_enlarges_the_leaves_of_quasi_identifiers_by_their_weights(monkeypatch, privacy, leaves):
     weights, known = np.array([1.0, 0.5, 1.0, 1.0]), np.array([True, True, False, False])
     task = replace(task_of(random_columns(4_000)), privacy_weights=weights, quasi_identifiers=known)
@@ -82,7 +81,7 @@ def test_a_column_of_many_categories_is_learnt():
     assert len(set(codes[:, 0])) == 100
 
 
-@pytest.mark.parametrize(
+@for_each(
     "columns",
     [
         {"label": list("ab") * 10},
@@ -91,7 +90,7 @@ def test_a_column_of_many_categories_is_learnt():
         {"a": [1, 1, 1], "label": [2, 2, 2]},
     ],
 )
-@pytest.mark.parametrize("records", [0, 1, 7])
+@for_each("records", [0, 1, 7])
 def test_degenerate_tables_are_learnt(columns, records):
     task = task_of(columns, fewest=1)
     codes = drawn(task, records)

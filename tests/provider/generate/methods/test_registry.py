@@ -5,9 +5,10 @@ import pytest
 
 from aegis_provider.errors import PlanError
 from aegis_provider.generate.methods.registry import METHODS, method_of
+from tests.advisor.for_each import for_each
 
 
-@pytest.mark.parametrize("name", ["cart", "mbi"])
+@for_each("name", ["cart", "mbi"])
 def test_each_method_has_a_name(name):
     assert name in METHODS
     assert callable(method_of(name).train)
@@ -20,7 +21,7 @@ def test_an_unknown_name_is_refused_in_one_line_with_the_nearest():
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("name", "library"), [("cart", "sklearn"), ("mbi", "jax")])
+@for_each(("name", "library"), [("cart", "sklearn"), ("mbi", "jax")])
 def test_without_a_library_one_line_says_what_to_install(name, library):
     hidden = (
         f"import sys; sys.modules[{library!r}] = None\n"

@@ -6,6 +6,7 @@ import pytest
 from aegis_provider.errors import TableError
 from aegis_provider.generate.methods.method import Knobs
 from aegis_provider.generate.methods.trees import LEAVES, Trees, leaves_of
+from tests.advisor.for_each import for_each
 from tests.provider.generate.methods.tasks import assert_drawn_from, only_model, random_columns, shares, task_of
 
 RECORDS = 4_000
@@ -48,7 +49,7 @@ def test_weights_say_whose_leaves_a_knob_changes(task):
     assert leaves_of(known) == [LEAF, 2 * LEAF, LEAF, LEAF]
 
 
-@pytest.mark.parametrize(("records", "leaf"), [(1_000, LEAVES[0]), (5_000, 500), (20_000, LEAVES[1])])
+@for_each(("records", "leaf"), [(1_000, LEAVES[0]), (5_000, 500), (20_000, LEAVES[1])])
 def test_leaves_are_a_tenth_of_the_records_within_limits(records, leaf):
     assert leaves_of(task_of(random_columns(records))) == [leaf] * 4
 

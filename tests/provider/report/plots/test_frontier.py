@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from aegis_provider.report.plots import PlotError, Scored, best_promise, frontier, page, pareto, scored
 from aegis_provider.report.plots.labels import tick_numbers
 from aegis_sdk.wire import EXAMPLE_ENTRY, EntryDocument
+from tests.advisor.for_each import for_each
 from tests.provider.report.plots.plotting import (
     PRIVACY,
     UTILITIES,
@@ -117,7 +118,7 @@ class TestFrontier:
         ]
 
     @pytest.mark.long
-    @pytest.mark.parametrize("number", [70, 1000])
+    @for_each("number", [70, 1000])
     def test_no_label_lies_over_another_or_over_the_line(self, number):
         figure = frontier(*many(number))
         labels = annotations_of(figure)
@@ -136,7 +137,7 @@ class TestFrontier:
         assert document.count("data:image/png;base64,") == 1
         assert len(document) < 500_000
 
-    @pytest.mark.parametrize(
+    @for_each(
         ("entry", "advice", "told"),
         [
             (entry_of({"c1": {}}), advice_of({"c1": 0.5}), "vouches for any privacy"),
@@ -152,7 +153,7 @@ class TestFrontier:
             frontier(entry, advice)
 
     @pytest.mark.long
-    @pytest.mark.parametrize("k", [[5], [5, 5], [0, 1, 2], [1e-300, 1, 2**53 - 1], [1, 1e9], [1, 1e17]])
+    @for_each("k", [[5], [5, 5], [0, 1, 2], [1e-300, 1, 2**53 - 1], [1, 1e9], [1, 1e17]])
     def test_any_promise_has_a_place(self, k):
         names = [f"c{place}" for place in range(len(k))]
         entry = entry_of({name: {"k": float(number)} for name, number in zip(names, k, strict=True)})

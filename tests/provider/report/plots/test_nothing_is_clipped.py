@@ -4,15 +4,16 @@ import pytest
 
 from aegis_provider.report.page import drawing
 from aegis_provider.report.plots import costs, frontier, lattice
+from tests.advisor.for_each import for_each
 from tests.provider.report.plots.plotting import PRIVACY, UTILITIES, advice_of, clipped, entry_of
 
 LONG = "a-name-of-an-entry-that-is-as-long-as-names-of-entries-may-well-be"
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("better", ["higher", "lower"])
-@pytest.mark.parametrize("name", ["short", LONG])
-@pytest.mark.parametrize("figure", [frontier, costs, lattice], ids=lambda figure: figure.__name__)
+@for_each("better", ["higher", "lower"])
+@for_each("name", ["short", LONG])
+@for_each("figure", [frontier, costs, lattice])
 def test_all_words_are_within_the_picture(figure, name, better):
     entry, advice = entry_of(PRIVACY, name=name), advice_of(UTILITIES, better=better)
     with drawing():

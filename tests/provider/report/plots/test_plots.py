@@ -23,6 +23,7 @@ from aegis_provider.report.plots import (
 from aegis_provider.report.plots.layered import layered
 from aegis_sdk.reading import Lattice, Node, lattice_of
 from aegis_sdk.wire import EXAMPLE_ENTRY, EntryDocument
+from tests.advisor.for_each import for_each
 from tests.provider.report.plots.plotting import PRIVACY, advice_of, entry_of, many
 
 UNKNOWN = "#d6d6d6"
@@ -109,7 +110,7 @@ class TestLattice:
         assert swatches[2] == colour["coarse"]
         assert swatches[4:6] == [colour["drop"], UNKNOWN]
 
-    @pytest.mark.parametrize("chosen", ["identity", "fine", "same", "drawn"])
+    @for_each("chosen", ["identity", "fine", "same", "drawn"])
     def test_the_choice_is_framed(self, chosen):
         configurations = [{"id": "c1", "maskings": {"age": chosen}}, {"id": "c2", "maskings": {"age": "other"}}]
         entry = self.ENTRY.model_copy(update={"configurations": None})
@@ -210,7 +211,7 @@ class TestFiles:
         assert reader.text.count("<script>alert(1)</script> & $") >= 6
         assert all(each.startswith(("#", "data:")) for each in reader.references)
 
-    @pytest.mark.parametrize("name", ["frontier", "costs", "lattice"])
+    @for_each("name", ["frontier", "costs", "lattice"])
     def test_an_image_is_drawn_of_any_name(self, hostile, tmp_path, name):
         path = tmp_path / "plot.png"
         with warnings.catch_warnings():

@@ -13,6 +13,7 @@ from scipy.stats import norm
 from aegis_provider.generate.methods.marginals.budget import log_delta_of, rho_of
 from aegis_provider.generate.methods.marginals.mst import Spending
 from aegis_provider.generate.methods.marginals.noise import noisy, noisy_largest
+from tests.advisor.for_each import for_each
 
 RHOS = st.floats(-9, 3).map(lambda each: 10**each)
 EPSILONS = st.floats(-6, 4).map(lambda each: 10**each)
@@ -33,7 +34,7 @@ def test_delta_is_the_least_over_alpha(rho, epsilon):
     assert log_delta_of(rho, epsilon) >= least - 1e-3 * max(1, abs(least))
 
 
-@pytest.mark.parametrize(("rho", "epsilon"), [(1e-3, 0.1), (0.01, 1.0), (0.5, 2.0), (1.0, 8.0), (20.0, 50.0)])
+@for_each(("rho", "epsilon"), [(1e-3, 0.1), (0.01, 1.0), (0.5, 2.0), (1.0, 8.0), (20.0, 50.0)])
 def test_delta_is_what_opendp_proves(rho, epsilon):
     proven = dp.c.make_zCDP_to_approxDP(opendp_gaussian(math.sqrt(1 / (2 * rho)))).map(1.0).delta(epsilon)
     assert math.exp(log_delta_of(rho, epsilon)) == pytest.approx(proven, rel=1e-9)

@@ -8,6 +8,7 @@ from aegis_provider.errors import PlanError, TableError
 from aegis_provider.generate.methods.marginals import Marginals
 from aegis_provider.generate.methods.marginals.tree import mutual_information, outward, spanning_tree
 from aegis_provider.generate.methods.method import Knobs, Task
+from tests.advisor.for_each import for_each
 from tests.provider.generate.methods.tasks import assert_drawn_from, only_model, random_columns, shares, task_of
 
 CHAIN = {(0, 1), (1, 2), (2, 3)}
@@ -61,7 +62,7 @@ class TestExactly:
         assert (one == same).all()
         assert (one != other).any()
 
-    @pytest.mark.parametrize(
+    @for_each(
         "columns",
         [
             {"label": list("ab") * 10},
@@ -70,7 +71,7 @@ class TestExactly:
             {"a": [1, 1, 1], "b": ["", "", 3], "label": [2, 2, 2]},
         ],
     )
-    @pytest.mark.parametrize("records", [0, 1, 7])
+    @for_each("records", [0, 1, 7])
     def test_degenerate_tables_are_learnt(self, columns, records):
         task = task_of(columns, fewest=1)
         codes = only_model(Marginals(), task).sample(records, np.random.default_rng(0))
@@ -93,7 +94,7 @@ class TestGuarantee:
         assert Marginals().guarantee(task_of(random_columns(50), epsilon=2.0, delta=1e-9)) == (2.0, 1e-9)
         assert Marginals().guarantee(task_of({"label": [1]}, fewest=1, epsilon=2.0)) == (2.0, 1 / 4)
 
-    @pytest.mark.parametrize(
+    @for_each(
         ("knobs", "message"),
         [
             ({"epsilon": 0.0}, "epsilon is 0; choose a number from 1e-06 to 1e+06"),

@@ -8,6 +8,7 @@ from aegis_provider.generate.methods.marginals import Marginals, mst
 from aegis_provider.generate.methods.marginals.estimation import estimated
 from aegis_provider.generate.methods.marginals.groups import Groups
 from aegis_provider.generate.methods.marginals.mst import private_tree, simplex
+from tests.advisor.for_each import for_each
 from tests.provider.generate.methods.tasks import only_model, random_columns, shares, task_of
 
 CHAIN = {(0, 1), (1, 2), (2, 3)}
@@ -46,8 +47,8 @@ def test_with_epsilon_too_the_privacy_knob_links_quasi_identifiers_to_the_label_
     assert {(near, far) for near, far, _ in only_model(Marginals(), task).steps} == {(3, 0), (3, 1), (3, 2)}
 
 
-@pytest.mark.parametrize("share", [1.0, 1 / 3, 0.1])
-@pytest.mark.parametrize("added", [0, 1_234])
+@for_each("share", [1.0, 1 / 3, 0.1])
+@for_each("added", [0, 1_234])
 def test_one_record_changes_no_exact_input_of_the_noise_by_more_than_one(monkeypatch, added, share):
     task = task_of(random_columns(2_000))
     answers, changes = [], []
@@ -81,7 +82,7 @@ def test_one_record_changes_no_exact_input_of_the_noise_by_more_than_one(monkeyp
     assert max(changes) == 1
 
 
-@pytest.mark.parametrize("singles", [([41.0, 63.0], [55.0, 49.0]), ([41.0, 1.0, 4.0], [55.0, 49.0])])
+@for_each("singles", [([41.0, 63.0], [55.0, 49.0]), ([41.0, 1.0, 4.0], [55.0, 49.0])])
 def test_estimates_are_the_least_squares_that_are_counts(singles):
     noisy = np.array([[40.0, -6.0], [11.0, 60.0]])
     groups = [Groups.of(np.array(each), 2.0, ordered=False) for each in singles]
@@ -103,7 +104,7 @@ def test_estimates_are_the_least_squares_that_are_counts(singles):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(
+@for_each(
     "columns",
     [
         {"label": list("ab") * 10},
@@ -145,7 +146,7 @@ class TestGroups:
         groups = Groups.of(np.array([90.0, 20.0, 30.0, 5.0, 40.0, 8.0]), 10.0, ordered=True)
         assert groups.of_level.tolist() == [0, 1, 1, 2, 2, 2]
 
-    @pytest.mark.parametrize("ordered", [True, False])
+    @for_each("ordered", [True, False])
     def test_nothing_but_noise_is_one_group_of_equal_shares(self, ordered):
         groups = Groups.of(np.array([-3.0, -9.0, 0.0, -2.0]), 10.0, ordered=ordered)
         assert (groups.of_level.tolist(), groups.size) == ([0, 0, 0, 0], 1)

@@ -1,0 +1,24 @@
+"""What a missing library is called, in this process; commands without libraries are started in the long suite."""
+
+import sys
+from importlib import import_module
+
+import pytest
+
+from aegis_provider.extras import needs_extra, refuse_without
+from aegis_sdk import AegisError
+
+
+@pytest.mark.parametrize(("library", "extra"), [("matplotlib", "plots"), ("ortools", "independence")])
+def test_a_missing_library_is_named_with_its_extra(monkeypatch, library, extra):
+    said = rf"^{library} is not installed: install the extra, pip install './provider\[{extra}\]'$"
+    monkeypatch.setitem(sys.modules, library, None)
+    with pytest.raises(AegisError, match=said), needs_extra(extra):
+        import_module(library)
+    with pytest.raises(AegisError, match=said):
+        refuse_without(extra)
+
+
+def test_a_library_of_no_extra_is_an_error_like_any_other():
+    with pytest.raises(ModuleNotFoundError, match="nowhere"), needs_extra("plots"):
+        import_module("nowhere")
