@@ -2,7 +2,7 @@ import inspect
 import os
 import signal
 from collections.abc import AsyncIterator, Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from uuid import uuid4
 
 import httpx
@@ -15,6 +15,7 @@ from aegis_sdk.cli import main
 from app.catalog import migrations
 from app.catalog.roles import DatabaseUrls
 from app.catalog.session import Database
+from app.process import child
 from app.process.embedded import EmbeddedPostgres
 from tests.browser.summary import summary
 from tests.kept import KEPT, database_at
@@ -109,7 +110,9 @@ async def _one_loop(_pool: None) -> AsyncIterator[None]:
     for process in to_process._process_pool_workers.get():
         await process.wait()  # otherwise the first test might be given the one that just ends
     KEPT.begin()
-    yield
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(child, "SOON", float("inf"))  # processes that no test needs would only take time
+        yield
     await KEPT.end()
     for process in to_process._process_pool_workers.get().copy():
         with suppress(ProcessLookupError):
@@ -118,13 +121,15 @@ async def _one_loop(_pool: None) -> AsyncIterator[None]:
 
 
 @pytest.fixture(scope="session")
-def lent(postgres: EmbeddedPostgres, migrated: str) -> LentDatabase:
-    return LentDatabase(postgres.url, "lent", migrated)
+def lent(postgres: EmbeddedPostgres, migrated: str) -> Iterator[LentDatabase]:
+    with closing(LentDatabase(postgres.url, "lent", migrated)) as database:
+        yield database
 
 
 @pytest.fixture(scope="session")
-def _shared(postgres: EmbeddedPostgres, migrated: str) -> LentDatabase:
-    return LentDatabase(postgres.url, "shared", migrated)
+def _shared(postgres: EmbeddedPostgres, migrated: str) -> Iterator[LentDatabase]:
+    with closing(LentDatabase(postgres.url, "shared", migrated)) as database:
+        yield database
 
 
 @pytest.fixture

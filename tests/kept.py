@@ -78,8 +78,8 @@ def application(settings: Settings, **given: Any) -> FastAPI:
 
     FastAPI looks for what each route needs when the first request comes, and remembers it with the routes.
     """
-    usual = settings.pool_size == Settings(database_url=None).pool_size
-    shared = KEPT.to(settings.database_url) if usual and settings.database_url is not None else None
+    is_usual = settings.pool_size == Settings.model_fields["pool_size"].default
+    shared = KEPT.to(settings.database_url) if is_usual and settings.database_url is not None else None
     app = create_app(settings, database=shared, **given)
     routers = tuple(id(route.original_router) for route in app.router.routes)  # type: ignore[attr-defined]
     app.router.routes = _ROUTES.setdefault(routers, app.router.routes)

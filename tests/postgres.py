@@ -85,33 +85,39 @@ class LentDatabase:
         self._create()
 
     def _create(self) -> None:
-        self.owner_url = create_database(self._server_url, self._name, self._template)
-        self.url = as_role(self.owner_url, SERVICE)
+        owner_url = create_database(self._server_url, self._name, self._template)
+        self.url, self._renewals_left = as_role(owner_url, SERVICE), _RENEWALS
         KEPT.lend(self.url)
-        with psycopg.connect(self.owner_url) as connection:
-            self._shape = connection.execute(_SHAPE).fetchone()
-            tables = [sql.Identifier(name) for (name,) in connection.execute(_TABLES)]
-            empty = [table for table in tables if connection.execute(_FIRST.format(table)).fetchone() is None]
-            unused = [sql.Literal(name) for (name,) in connection.execute(_SEQUENCES)]
-        clearing = [*map(_DELETE.format, empty), *map(_RESTART.format, unused)]
-        self._clear, self._renewals_left = sql.SQL("; ").join(clearing), _RENEWALS
+        self._owner = owner = psycopg.connect(owner_url, autocommit=True)
+        self._shape = owner.execute(_SHAPE).fetchone()
+        tables = [sql.Identifier(name) for (name,) in owner.execute(_TABLES)]
+        empty = [table for table in tables if owner.execute(_FIRST.format(table)).fetchone() is None]
+        unused = [sql.Literal(name) for (name,) in owner.execute(_SEQUENCES)]
+        self._clear = sql.SQL("; ").join([*map(_DELETE.format, empty), *map(_RESTART.format, unused)])
+        owner.execute(_WITHOUT_TRIGGERS)
 
     def renew(self) -> None:
         """End the sessions in it and restore its first state."""
         self._renewals_left -= 1
         if self._renewals_left == 0 or not self._emptied():
+            self.close()
             drop_database(self._server_url, self._name)
             self._create()
 
     def _emptied(self) -> bool:
-        with psycopg.connect(self.owner_url, autocommit=True) as connection:
-            connection.execute(_END_OTHERS, [APPLICATION])
-            if connection.execute(_SHAPE).fetchone() != self._shape:
+        try:
+            self._owner.execute(_END_OTHERS, [APPLICATION])
+            if self._owner.execute(_SHAPE).fetchone() != self._shape:
                 return False
-            connection.execute(_WITHOUT_TRIGGERS)
-            with connection.transaction():
-                connection.execute(self._clear)
-            return True
+            with self._owner.transaction():
+                self._owner.execute(self._clear)
+        except psycopg.OperationalError:  # a test has ended all connections
+            return False
+        return True
+
+    def close(self) -> None:
+        """Close the connection that empties it."""
+        self._owner.close()
 
 
 def _execute(server_url: str, statement: sql.Composable) -> None:

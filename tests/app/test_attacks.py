@@ -15,7 +15,7 @@ from tests.app.jobs.database import jobs, rows
 from tests.running import address, process
 from tests.service import ACCEPTED, create_key, example_entry
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.processes]
 
 
 @contextmanager

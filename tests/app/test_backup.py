@@ -18,6 +18,8 @@ from tests.postgres import OWNER, SERVICE, as_role, create_database, drop_databa
 from tests.running import COMMAND, environment
 from tests.service import Worker, ask, create_key, publish, running_app
 
+pytestmark = pytest.mark.processes
+
 CALLERS = {
     "provider": ("hospital", "provider"),
     "consumer": ("insurer", "consumer"),

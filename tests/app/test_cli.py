@@ -167,6 +167,7 @@ def test_the_door_stays_shut_to_others_without_a_key(run, database_url):
     assert "keys create" in refused.err.splitlines()[-1]
 
 
+@pytest.mark.processes
 @pytest.mark.long
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="children are counted in /proc")
 def test_the_whole_service_starts_answers_and_stops():
@@ -190,6 +191,7 @@ def test_the_whole_service_starts_answers_and_stops():
         assert [pid for pid in started if runs(pid)] == []
 
 
+@pytest.mark.processes
 @pytest.mark.long
 def test_an_operator_s_key_opens_a_running_service(run, database_url):
     key = run("keys", "create", "--tenant", "clinic", "--role", "operator", database_url=database_url).out.strip()

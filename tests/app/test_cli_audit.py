@@ -174,6 +174,7 @@ def test_the_owner_s_url_alone_is_an_error(run, owner_url):
     assert (code, err.startswith("aegis-server: AEGIS_OWNER_DATABASE_URL is the database's URL")) == (2, True)
 
 
+@pytest.mark.processes
 @pytest.mark.long
 def test_an_embedded_service_has_two_roles_and_a_key_of_its_own(run):
     """The processes of `serve` cannot change the log, though the embedded server is theirs."""
@@ -192,6 +193,7 @@ def test_an_embedded_service_has_two_roles_and_a_key_of_its_own(run):
         assert (code, [json.loads(line)["action"] for line in out.splitlines()]) == (0, ["audit_key.add"])
 
 
+@pytest.mark.processes
 @pytest.mark.long
 def test_a_service_whose_role_owns_its_database_says_so(owner_url):
     with process("api", port="0", database_url=owner_url) as server:

@@ -10,7 +10,7 @@ from app.process.connections import CONNECTIONS
 from tests.app.process.served import problem, read_answer
 from tests.running import address, process
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.processes]
 
 HEALTH = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
 UPLOAD = (

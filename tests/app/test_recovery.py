@@ -13,6 +13,8 @@ from tests.running import address, line_with, process
 from tests.service import ACCEPTED, example_entry
 from tests.waiting import wait_until
 
+pytestmark = pytest.mark.processes
+
 
 @pytest.fixture
 def served(tmp_path):
@@ -52,6 +54,7 @@ def child(server, words):
     return None
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="finds processes in /proc")
 def test_what_is_killed_comes_back_with_all_that_was_acknowledged(served):
     api, server, _ = served

@@ -139,23 +139,25 @@ async def test_what_cannot_be_replayed_is_refused(api, database_url):
         await loaded_of(database_url, waiting.json()["id"])
 
 
-@pytest.mark.parametrize(
-    ("stored", "computed", "places"),
-    [
-        ({"a": 0.0}, {"a": -0.0}, ["/a"]),
-        ({"a": 1}, {"a": 1.0}, ["/a"]),
-        ({"a": True}, {"a": 1}, ["/a"]),
-        ({"a": 0.1 + 0.2}, {"a": 0.3}, ["/a"]),
-        ({"a/b": {"~": [1, 2]}}, {"a/b": {"~": [1, 3]}}, ["/a~1b/~0/1"]),
-        ({"a": [1]}, {"a": [1, 2]}, ["/a"]),
-        ([], {}, [""]),
-        ({"a": None}, {}, ["/a"]),
-        ({"a": [{"b": 1}]}, {"a": [{"b": 1}]}, []),
-    ],
-    ids=str,
-)
-def test_differences_are_told_by_their_places(stored, computed, places):
-    assert list(differing(orjson.loads(orjson.dumps(stored)), orjson.loads(orjson.dumps(computed)))) == places
+DIFFERENCES = [
+    ({"a": 0.0}, {"a": -0.0}, ["/a"]),
+    ({"a": 1}, {"a": 1.0}, ["/a"]),
+    ({"a": True}, {"a": 1}, ["/a"]),
+    ({"a": 0.1 + 0.2}, {"a": 0.3}, ["/a"]),
+    ({"a/b": {"~": [1, 2]}}, {"a/b": {"~": [1, 3]}}, ["/a~1b/~0/1"]),
+    ({"a": [1]}, {"a": [1, 2]}, ["/a"]),
+    ([], {}, [""]),
+    ({"a": None}, {}, ["/a"]),
+    ({"a": [{"b": 1}]}, {"a": [{"b": 1}]}, []),
+]
+
+
+def test_differences_are_told_by_their_places():
+    told = [
+        (stored, computed, list(differing(orjson.loads(orjson.dumps(stored)), orjson.loads(orjson.dumps(computed)))))
+        for stored, computed, _ in DIFFERENCES
+    ]
+    assert [places for *_, places in told] == [places for *_, places in DIFFERENCES]
 
 
 @pytest.mark.long

@@ -14,6 +14,8 @@ from tests.running import serving
 from tests.service import ACCEPTED, example_entry
 from tests.waiting import PATIENCE, wait_until
 
+pytestmark = pytest.mark.processes
+
 
 def begun_upload(api):
     """A connection on which an upload has begun, and goes on slowly."""
@@ -25,6 +27,7 @@ def begun_upload(api):
     return upload
 
 
+@pytest.mark.long
 def test_whoever_waits_gets_202_with_the_id_and_running_uploads_503(database_url):
     with serving(database_url=database_url) as (api, server):
         head = api.post("/v1/entries", params=ACCEPTED, json=example_entry()).json()

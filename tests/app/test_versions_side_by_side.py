@@ -14,6 +14,8 @@ from tests.running import line_with, process, serving
 from tests.service import ACCEPTED, AUDIT_KEY, example_entry
 from tests.waiting import PATIENCE, wait_until
 
+pytestmark = pytest.mark.processes
+
 NAME = "side_by_side"
 
 

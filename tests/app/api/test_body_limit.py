@@ -46,12 +46,14 @@ def status_of(connection):
     return int(connection.recv(65536).split(b" ", 2)[1])
 
 
+@pytest.mark.processes
 def test_a_body_that_says_it_is_too_large_is_refused_unread(server):
     with connect(server) as connection:
         connection.sendall(head_of(f"Content-Length: {LIMIT + 1}"))
         assert status_of(connection) == 413
 
 
+@pytest.mark.processes
 def test_a_body_that_grows_too_large_is_refused_before_its_end(server):
     with connect(server) as connection:
         connection.sendall(head_of("Transfer-Encoding: chunked"))
@@ -83,6 +85,7 @@ async def test_the_limit_holds_wherever_a_body_is_taken(database_url, path, meth
     assert [answer.status_code for answer in answers] == [400, 413]
 
 
+@pytest.mark.processes
 def test_a_client_that_leaves_in_the_middle_leaves_nothing(server, shared_database_url):
     before = rows(shared_database_url)
     body = json.dumps(example_entry(name="cut-off")).encode()

@@ -1,6 +1,7 @@
 """Whoever keeps an answer asks whether it still holds, and gets 304 if it does."""
 
 import re
+from itertools import product
 
 import pytest
 from fastapi import Response
@@ -43,14 +44,15 @@ async def test_head_is_conditional_too(shared_api, entry):
     assert (await shared_api.head(entry, headers={"If-None-Match": tag})).status_code == 304
 
 
-@pytest.mark.parametrize(
-    "header",
-    ["", " ", ",", '"', "tag", 'w/"tag"', '"a" "b"', '*, "a"', "**", "'a'", '"a"b', 'W/ "a"', '"a b"', '"\u00e4'],
-)
-async def test_what_is_no_list_of_tags_is_refused(shared_api, entry, header):
-    for path in (entry, f"{entry}/summaries", "/v1/measures", "/openapi.json"):
+NO_TAGS = ["", " ", ",", '"', "tag", 'w/"tag"', '"a" "b"', '*, "a"', "**", "'a'", '"a"b', 'W/ "a"', '"a b"', '"\u00e4']
+
+
+async def test_what_is_no_list_of_tags_is_refused(shared_api, entry):
+    told = {}
+    for header, path in product(NO_TAGS, (entry, f"{entry}/summaries", "/v1/measures", "/openapi.json")):
         answer = await known(shared_api, path, header.encode("latin-1"))
-        assert (answer.status_code, answer.json()["code"]) == (400, "malformed")
+        told[header, path] = answer.status_code, answer.json()["code"]
+    assert told == dict.fromkeys(told, (400, "malformed"))
 
 
 @given(st.text('*W/"a!\xe4, \t'))
@@ -71,10 +73,10 @@ async def test_lines_of_the_header_are_one_list(shared_api, entry):
     assert (await shared_api.get(entry, headers=lines)).status_code == 304
 
 
-@pytest.mark.parametrize("header", ['"' * 60_000, " " * 60_000, "," * 60_000, '"a" ' * 15_000, ' "' + "\t" * 60_000])
-def test_a_long_header_is_read_once(header):
-    with pytest.raises(MalformedRequestError):
-        KnownTags(header)
+def test_a_long_header_is_read_once():
+    for header in ('"' * 60_000, " " * 60_000, "," * 60_000, '"a" ' * 15_000, ' "' + "\t" * 60_000):
+        with pytest.raises(MalformedRequestError):
+            KnownTags(header)
     assert len(KnownTags('"a",' * 15_000 + '"b"')._known) == 2
 
 

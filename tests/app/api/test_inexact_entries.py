@@ -116,24 +116,24 @@ async def test_only_counts_that_speak_of_values_are_evidence(api, entry, evidenc
     assert evidence or answer.json()["code"] == "no_evidence"
 
 
-@pytest.mark.parametrize(
-    ("entry", "place", "words"),
-    [
-        (with_masking(joint=[[0, 0, 1, 7, 13], [15, 25, 29, 9, 2]]), "/joint", ("1 too many", "noise")),
-        (with_masking(joint=[[0, 0, 1, 7, 11], [15, 25, 29, 9, 2]]), "/joint", ("1 too few", "records")),
-        (with_masking(joint=[[0, 0, 1, 7, -2], [15, 25, 29, 9, 2]]), "/joint/0/4", ("cannot be negative", "noise")),
-        (with_masking(rounded_to=5), "/joint/0/2", ("1 is not a multiple of 5",)),
-        (with_masking(records=99), "/joint", ("100", "99", "1 too many")),
-        (NEXT_TO_NO_NOISE, "/joint", ("1 too many",)),
-        (with_masking(mapping=None, transition=[[0.75, 0.2]] * 8), "/transition/0", ("0.95",)),
-    ],
-)  # fmt: skip
-async def test_what_is_not_declared_is_refused_with_the_difference(api, entry, place, words):
-    refused = await api.post("/v1/entries", json=entry)
-    assert refused.status_code == 422
-    fault = refused.json()["errors"][0]
-    assert fault["pointer"] == "/attributes/0/maskings/0" + place
-    assert all(word in fault["detail"] for word in words)
+UNDECLARED = [
+    (with_masking(joint=[[0, 0, 1, 7, 13], [15, 25, 29, 9, 2]]), "/joint", ("1 too many", "noise")),
+    (with_masking(joint=[[0, 0, 1, 7, 11], [15, 25, 29, 9, 2]]), "/joint", ("1 too few", "records")),
+    (with_masking(joint=[[0, 0, 1, 7, -2], [15, 25, 29, 9, 2]]), "/joint/0/4", ("cannot be negative", "noise")),
+    (with_masking(rounded_to=5), "/joint/0/2", ("1 is not a multiple of 5",)),
+    (with_masking(records=99), "/joint", ("100", "99", "1 too many")),
+    (NEXT_TO_NO_NOISE, "/joint", ("1 too many",)),
+    (with_masking(mapping=None, transition=[[0.75, 0.2]] * 8), "/transition/0", ("0.95",)),
+]
+
+
+async def test_what_is_not_declared_is_refused_with_the_difference(api):
+    for entry, place, words in UNDECLARED:
+        refused = await api.post("/v1/entries", json=entry)
+        assert refused.status_code == 422, (place, words)
+        fault = refused.json()["errors"][0]
+        assert fault["pointer"] == "/attributes/0/maskings/0" + place
+        assert [word for word in words if word not in fault["detail"]] == [], fault
 
 
 async def test_transition_matrices_are_limited(api):

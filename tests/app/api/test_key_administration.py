@@ -153,24 +153,22 @@ async def test_pages_of_keys(guarded, operator):
     assert len(seen) == len(set(seen)) == 5
 
 
-@pytest.mark.parametrize(
-    ("asked", "pointer"),
-    [
-        ({}, "/role"),
-        ({"role": "root"}, "/role"),
-        ({"role": "provider", "expires_days": 0}, "/expires_days"),
-        ({"role": "provider", "expires_days": 10**9}, "/expires_days"),
-        ({"role": "provider", "tenant": ""}, "/tenant"),
-        ({"role": "provider", "tenant": "x" * 256}, "/tenant"),
-        ({"role": "provider", "tenant": "a\u0000b"}, "/tenant"),
-        ({"role": "provider", "key": "mine"}, "/key"),
-    ],
-    ids=str,
-)
-async def test_bad_input(guarded, operator, asked, pointer):
-    answer = await guarded.post("/v1/keys", json=asked, headers=operator)
-    assert answer.status_code == 422
-    assert pointers(answer) == [pointer]
+BAD = [
+    ({}, "/role"),
+    ({"role": "root"}, "/role"),
+    ({"role": "provider", "expires_days": 0}, "/expires_days"),
+    ({"role": "provider", "expires_days": 10**9}, "/expires_days"),
+    ({"role": "provider", "tenant": ""}, "/tenant"),
+    ({"role": "provider", "tenant": "x" * 256}, "/tenant"),
+    ({"role": "provider", "tenant": "a\u0000b"}, "/tenant"),
+    ({"role": "provider", "key": "mine"}, "/key"),
+]
+
+
+async def test_bad_input(guarded, operator):
+    answers = [(asked, await guarded.post("/v1/keys", json=asked, headers=operator)) for asked, _ in BAD]
+    assert {answer.status_code for _, answer in answers} == {422}
+    assert [(asked, *pointers(answer)) for asked, answer in answers] == BAD
 
 
 async def test_bad_tokens_and_prefixes(guarded, operator, administrator):

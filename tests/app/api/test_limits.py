@@ -111,6 +111,7 @@ async def test_too_many_large_bodies_at_once_are_refused_in_time(database_url, m
     assert (answer.status_code, answer.json()["code"], answer.headers["Retry-After"]) == (503, "overloaded", "1")
 
 
+@pytest.mark.processes
 @pytest.mark.long
 async def test_forwarded_addresses_are_believed_of_trusted_proxies_alone(database_url, keys):
     wrong = {"Authorization": "Bearer aegis_00000000_wrong"}

@@ -82,6 +82,7 @@ async def test_noise_that_is_demanded_is_demanded_of_all(shared_database_url):
         assert answer.status_code == 201, answer.text
 
 
+@pytest.mark.processes
 @pytest.mark.long
 def test_no_count_of_a_refused_upload_is_told_or_logged(shared_database_url):
     entry = example_entry(records=31_437)

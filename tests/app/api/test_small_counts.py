@@ -110,6 +110,7 @@ async def test_an_answer_that_is_not_yes_or_no_is_named(shared_database_url, own
     assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (422, "/accept_small_counts")
 
 
+@pytest.mark.processes
 @pytest.mark.long
 def test_the_log_says_that_they_were_accepted_and_no_count(database_url):
     entry = example_entry(records=31_437)

@@ -153,11 +153,13 @@ GOOD = [
 ]
 
 
-@pytest.mark.parametrize("url", GOOD, ids=lambda url: url[:40])
-async def test_good_urls(guarded, keys, url):
-    webhook = await created(guarded, keys["administrator"], url=url)
-    assert webhook["url"] == url
-    await guarded.delete(f"/v1/webhooks/{webhook['id']}", headers=keys["administrator"])
+async def test_good_urls(guarded, keys):
+    told = []
+    for url in GOOD:
+        webhook = await created(guarded, keys["administrator"], url=url)
+        told.append(webhook["url"])
+        await guarded.delete(f"/v1/webhooks/{webhook['id']}", headers=keys["administrator"])
+    assert told == GOOD
 
 
 BAD = [
@@ -178,29 +180,33 @@ BAD = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("url", BAD, ids=lambda url: ascii(url)[:40])
-async def test_bad_urls(guarded, keys, url):
-    answer = await guarded.post("/v1/webhooks", json=ASKED | {"url": url}, headers=keys["administrator"])
-    assert (answer.status_code, set(pointers(answer))) == (422, {"/url"}), answer.text
+async def test_bad_urls(guarded, keys):
+    told = {}
+    for url in BAD:
+        answer = await guarded.post("/v1/webhooks", json=ASKED | {"url": url}, headers=keys["administrator"])
+        told[url] = answer.status_code, {*pointers(answer)} if answer.is_client_error else None
+    assert told == {url: (422, {"/url"}) for url in BAD}
 
 
-@pytest.mark.parametrize(
-    ("asked", "pointer"),
-    [
-        ({"url": None}, "/url"),
-        ({"events": []}, "/events"),
-        ({"events": ["ping"]}, "/events/0"),
-        ({"events": ["entry.published", "entry.read"]}, "/events/1"),
-        ({"events": "entry.published"}, "/events"),
-        ({"events": ["entry.published"] * 101}, "/events"),
-        ({"secret": "whsec_mine"}, "/secret"),
-        ({"tenant": ""}, "/tenant"),
-    ],
-    ids=str,
-)
-async def test_bad_input(guarded, keys, asked, pointer):
-    answer = await guarded.post("/v1/webhooks", json=ASKED | asked, headers=keys["operator"])
-    assert (answer.status_code, pointers(answer)) == (422, [pointer])
+BAD_FIELDS = [
+    ({"url": None}, "/url"),
+    ({"events": []}, "/events"),
+    ({"events": ["ping"]}, "/events/0"),
+    ({"events": ["entry.published", "entry.read"]}, "/events/1"),
+    ({"events": "entry.published"}, "/events"),
+    ({"events": ["entry.published"] * 101}, "/events"),
+    ({"secret": "whsec_mine"}, "/secret"),
+    ({"tenant": ""}, "/tenant"),
+]
+
+
+async def test_bad_input(guarded, keys):
+    told = []
+    for asked, _ in BAD_FIELDS:
+        answer = await guarded.post("/v1/webhooks", json=ASKED | asked, headers=keys["operator"])
+        assert answer.status_code == 422, asked
+        told.append((asked, *pointers(answer)))
+    assert told == BAD_FIELDS
 
 
 async def test_unknown_webhooks_are_not_found(guarded, keys):

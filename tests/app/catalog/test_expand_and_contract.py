@@ -117,40 +117,46 @@ def test_each_revision_leaves_what_the_one_before_needs_or_says_that_it_does_not
         assert {revision.revision, revision.down_revision} <= compatible(copy)
 
 
-@pytest.mark.parametrize(
-    ("change", "consequence"),
-    [
-        ("ALTER TABLE entry DROP COLUMN released_version", "entry.released_version is gone"),
-        ("ALTER TABLE entry RENAME COLUMN name TO title", "entry.name is gone"),
-        ("DROP TABLE lease", "lease.id is gone"),
-        ("ALTER TABLE question RENAME TO asked", "question.id is gone"),
-        ("ALTER TABLE entry ALTER COLUMN latest_version TYPE bigint", "entry.latest_version has another type"),
-        ("ALTER TABLE entry ADD COLUMN place text NOT NULL", "entry.place must be given"),
-        ("ALTER TABLE entry ALTER COLUMN created_at DROP DEFAULT", "entry.created_at must be given"),
-        ("ALTER TABLE entry ALTER COLUMN released_version SET NOT NULL", "entry.released_version must be given"),
-        ("ALTER TABLE entry ADD CONSTRAINT short CHECK (length(name) < 9)", "entry.short is a new rule"),
-        ("CREATE UNIQUE INDEX once ON entry (name)", "entry.once is a new rule"),
-        ("DROP FUNCTION ngrams(text, integer) CASCADE", "ngrams(text,integer) is gone"),
-        ("ALTER TABLE tenant DROP CONSTRAINT uq_tenant_name", "tenant.uq_tenant_name is gone"),
-        ("ALTER TABLE lease DROP CONSTRAINT pk_lease", "lease.pk_lease is gone"),
-        (
-            "ALTER TABLE count_table DROP CONSTRAINT fk_count_table_version_id",
-            "count_table.fk_count_table_version_id is gone",
-        ),
-        (
-            "DROP INDEX procrastinate_jobs_queueing_lock_idx_v1",
-            "procrastinate_jobs.procrastinate_jobs_queueing_lock_idx_v1 is gone",
-        ),
-        ("DROP TRIGGER forget_differences ON data_request", "data_request.forget_differences is gone"),
-        ("ALTER TABLE audit_record DISABLE TRIGGER chain", "audit_record.chain is gone"),
-        (
-            "ALTER TABLE entry ALTER COLUMN created_at DROP NOT NULL, ALTER COLUMN created_at DROP DEFAULT",
-            "entry.created_at has no default any more",
-        ),
-    ],
-)
-def test_a_change_that_breaks_versions_that_run_is_found(owner_url, change, consequence):
-    assert consequence in broken_by(owner_url, change)
+BREAKING = [
+    ("ALTER TABLE entry DROP COLUMN released_version", "entry.released_version is gone"),
+    ("ALTER TABLE entry RENAME COLUMN name TO title", "entry.name is gone"),
+    ("DROP TABLE lease", "lease.id is gone"),
+    ("ALTER TABLE question RENAME TO asked", "question.id is gone"),
+    ("ALTER TABLE entry ALTER COLUMN latest_version TYPE bigint", "entry.latest_version has another type"),
+    ("ALTER TABLE entry ADD COLUMN place text NOT NULL", "entry.place must be given"),
+    ("ALTER TABLE entry ALTER COLUMN created_at DROP DEFAULT", "entry.created_at must be given"),
+    ("ALTER TABLE entry ALTER COLUMN released_version SET NOT NULL", "entry.released_version must be given"),
+    ("ALTER TABLE entry ADD CONSTRAINT short CHECK (length(name) < 9)", "entry.short is a new rule"),
+    ("CREATE UNIQUE INDEX once ON entry (name)", "entry.once is a new rule"),
+    ("DROP FUNCTION ngrams(text, integer) CASCADE", "ngrams(text,integer) is gone"),
+    ("ALTER TABLE tenant DROP CONSTRAINT uq_tenant_name", "tenant.uq_tenant_name is gone"),
+    ("ALTER TABLE lease DROP CONSTRAINT pk_lease", "lease.pk_lease is gone"),
+    (
+        "ALTER TABLE count_table DROP CONSTRAINT fk_count_table_version_id",
+        "count_table.fk_count_table_version_id is gone",
+    ),
+    (
+        "DROP INDEX procrastinate_jobs_queueing_lock_idx_v1",
+        "procrastinate_jobs.procrastinate_jobs_queueing_lock_idx_v1 is gone",
+    ),
+    ("DROP TRIGGER forget_differences ON data_request", "data_request.forget_differences is gone"),
+    ("ALTER TABLE audit_record DISABLE TRIGGER chain", "audit_record.chain is gone"),
+    (
+        "ALTER TABLE entry ALTER COLUMN created_at DROP NOT NULL, ALTER COLUMN created_at DROP DEFAULT",
+        "entry.created_at has no default any more",
+    ),
+]
+
+
+def test_a_change_that_breaks_versions_that_run_is_found(owner_url):
+    found = {}
+    with psycopg.connect(owner_url) as connection:
+        before = Schema.of(connection)
+        for change, _ in BREAKING:
+            connection.execute(change)
+            found[change] = broken(before, Schema.of(connection))
+            connection.rollback()
+    assert [(change, found[change]) for change, consequence in BREAKING if consequence not in found[change]] == []
 
 
 def test_a_change_that_only_adds_breaks_nothing(owner_url):

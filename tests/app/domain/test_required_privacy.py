@@ -4,13 +4,12 @@ import hashlib
 import json
 from dataclasses import asdict
 
-import pytest
-
 from app.domain.advice import AdviceQuestion
 from app.domain.errors import InvalidDocumentError
 from app.domain.required_privacy import NOTHING_REQUIRED, RequiredPrivacy
 from app.settings import Settings
 from app.web.required_privacy import privacy_in, required_by
+from tests.tables import raised
 
 
 def test_the_stricter_limit_of_two_applies():
@@ -33,10 +32,9 @@ def test_the_text_of_a_setting_says_which_side_a_limit_is_on():
     assert not privacy_in("")
 
 
-@pytest.mark.parametrize("text", ["k", "k=", "k=-1", "k=five", "k=1e400", "k=nan", "k=5,k=6", "K=5", "delta=1", "=5"])
-def test_a_text_that_says_something_else_is_refused(text):
-    with pytest.raises(InvalidDocumentError):
-        privacy_in(text)
+def test_a_text_that_says_something_else_is_refused():
+    texts = ["k", "k=", "k=-1", "k=five", "k=1e400", "k=nan", "k=5,k=6", "K=5", "delta=1", "=5"]
+    assert [text for text in texts if raised(InvalidDocumentError, privacy_in, text) is None] == []
 
 
 def test_settings_may_name_a_criterion_twice():

@@ -303,6 +303,7 @@ async def test_a_deleted_webhook_gets_nothing(api, deliverer, receiver, database
     assert (receiver.received, rows(database_url, "SELECT 1 FROM delivery")) == ([], [])
 
 
+@pytest.mark.processes
 @pytest.mark.long
 async def test_the_workers_deliver(api, receiver, database_url):
     settings = {"database_url": database_url, "webhooks_allow_private": "true", "log_level": "INFO"}
@@ -315,6 +316,7 @@ async def test_the_workers_deliver(api, receiver, database_url):
     assert (worker.returncode, receiver.received[0].id) == (0, sent)
 
 
+@pytest.mark.processes
 @pytest.mark.long
 async def test_what_a_killed_worker_was_sending_is_sent_by_another(api, receiver, database_url):
     settings = {"database_url": database_url, "webhooks_allow_private": "true"}

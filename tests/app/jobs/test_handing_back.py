@@ -13,6 +13,8 @@ from tests.running import line_with, process
 from tests.service import ask, publish
 from tests.waiting import until
 
+pytestmark = pytest.mark.processes
+
 RUNNING = "SELECT id FROM procrastinate_jobs WHERE status = 'doing' AND queue_name = 'heavy'"
 STATE = "SELECT status::text, attempts, worker_id FROM procrastinate_jobs WHERE id = %s"
 STARTED = "SELECT count(*) FROM procrastinate_events WHERE job_id = %s AND type = 'started'"

@@ -20,6 +20,8 @@ from tests.running import line_with, process
 from tests.service import publish
 from tests.waiting import PATIENCE, until
 
+pytestmark = pytest.mark.processes
+
 DOING = "SELECT id, worker_id FROM procrastinate_jobs WHERE status = 'doing' AND queue_name = 'heavy'"
 SILENT = "SELECT 1 FROM procrastinate_workers HAVING max(last_heartbeat) < now() - interval '6 s'"
 HEARD = "SELECT 1 FROM procrastinate_workers WHERE last_heartbeat > now() - interval '3 s' HAVING count(*) = 2"
@@ -69,6 +71,7 @@ async def ended(worker):
     return worker.returncode, [json.loads(line) for line in errors.splitlines()]
 
 
+@pytest.mark.long
 async def test_a_worker_that_is_stopped_for_seconds_keeps_its_job(api, database_url, other):
     with running_worker(database_url) as worker:
         line_with(worker, "worker started")
@@ -90,6 +93,7 @@ async def test_a_worker_that_is_stopped_for_seconds_keeps_its_job(api, database_
     assert not [line for line in lines if "anew" in line["event"]]
 
 
+@pytest.mark.long
 async def test_a_forgotten_worker_is_heard_of_again_and_its_job_is_taken_once_it_is_killed(api, database_url, other):
     with running_worker(database_url) as worker:
         line_with(worker, "worker started")
@@ -105,7 +109,8 @@ async def test_a_forgotten_worker_is_heard_of_again_and_its_job_is_taken_once_it
         assert job[0] in await first_taken_by(other)
 
 
-@pytest.mark.parametrize("fate", ["cut", pytest.param("hang", marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("fate", ["cut", "hang"])
 async def test_a_worker_without_a_database_ends_when_it_is_asked_to(database_url, fate):
     async with proxied(database_url) as (proxy, url):
         with running_worker(url) as worker:

@@ -218,10 +218,10 @@ async def test_a_job_that_failed_while_another_one_waits_for_the_same_goes_back_
     assert rows(database_url, "SELECT queueing_lock FROM procrastinate_jobs ORDER BY id") == [(None,), ("the same",)]
 
 
-#: Ends the other connections to the database, as a restart of the server would.
+#: Ends the service's other connections to the database, as a restart of the server would.
 BREAK = (
     "SELECT count(pg_terminate_backend(pid, 10000)) FROM pg_stat_activity "
-    "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+    "WHERE datname = current_database() AND usename = current_user AND pid <> pg_backend_pid()"
 )
 
 

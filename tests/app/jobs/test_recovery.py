@@ -12,6 +12,8 @@ from tests.running import line_with, process
 from tests.service import ask, publish
 from tests.waiting import PATIENCE, until
 
+pytestmark = pytest.mark.processes
+
 
 def descendants(pid):
     """The ids of all running descendants of a process."""

@@ -66,10 +66,10 @@ def test_public_addresses_are_public():
     assert all(map(is_public, public))
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "2130706433", "0x7f000001", "0177.0.0.1", "127.1", "localhost"])
-async def test_what_this_machine_resolves_to_itself_is_refused(host, receiver):
-    sent = await Sender(allow_private=False).post(f"http://{host}:{receiver.port}/", HEADERS, b"{}")
-    assert sent in (REFUSED, Outcome(error="unreachable"))  # not every resolver knows every form
+async def test_what_this_machine_resolves_to_itself_is_refused(receiver):
+    for host in ["127.0.0.1", "2130706433", "0x7f000001", "0177.0.0.1", "127.1", "localhost"]:
+        sent = await Sender(allow_private=False).post(f"http://{host}:{receiver.port}/", HEADERS, b"{}")
+        assert sent in (REFUSED, Outcome(error="unreachable")), host  # not every resolver knows every form
     assert receiver.received == []
 
 
@@ -156,14 +156,16 @@ async def test_a_name_without_an_address_is_a_failure():
     assert await post("https://hooks.example/", []) == Outcome(error="unreachable")
 
 
-@pytest.mark.parametrize(
-    ("given", "seconds"),
-    [("120", 120), ("0", 0), (" 7 ", 7), ("9" * 400, 10**8), ("-5", None), ("soon", None), ("", None)],
-)
-async def test_retry_after_is_read(receiver, given, seconds):
-    receiver.status, receiver.headers = 503, {"Retry-After": given}
-    asked = (await post(receiver.url, allow_private=True)).retry_after
-    assert asked == (None if seconds is None else timedelta(seconds=seconds))
+WAITS = [("120", 120), ("0", 0), (" 7 ", 7), ("9" * 400, 10**8), ("-5", None), ("soon", None), ("", None)]
+
+
+async def test_retry_after_is_read(receiver):
+    receiver.status, told = 503, []
+    for given, _ in WAITS:
+        receiver.headers = {"Retry-After": given}
+        asked = (await post(receiver.url, allow_private=True)).retry_after
+        told.append((given, None if asked is None else asked.total_seconds()))
+    assert told == WAITS
 
 
 async def test_retry_after_may_be_a_time(receiver):

@@ -237,10 +237,10 @@ NO_HTTP = [
 ]
 
 
-@pytest.mark.parametrize("sent", NO_HTTP, ids=repr)
-async def test_whatever_is_no_http_is_answered_with_a_problem(sent):
+async def test_whatever_is_no_http_is_answered_with_a_problem():
     async with served() as port:
-        assert problem(await answered(port, sent)) == (400, "malformed")
+        told = {sent: problem(await answered(port, sent)) for sent in NO_HTTP}
+    assert told == dict.fromkeys(NO_HTTP, (400, "malformed"))
 
 
 async def test_a_refusal_is_as_safe_as_other_answers_and_has_the_request_s_id():

@@ -101,6 +101,7 @@ async def test_nothing_of_an_entry_is_in_the_log_at_any_level(database_url, capl
     assert_unseen(said, key, key.removeprefix(prefix_of(key)))
 
 
+@pytest.mark.processes
 @pytest.mark.long
 async def test_the_log_of_the_real_processes_is_json_and_says_nothing_either(database_url):
     header = await create_key(database_url, "owner", "provider")

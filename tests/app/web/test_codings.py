@@ -133,14 +133,12 @@ async def test_every_body_may_be_compressed(shared_api, coding):
     assert (asked.status_code, asked.json()["code"]) == (422, "invalid")
 
 
-@pytest.mark.parametrize(
-    "codings", [["br"], ["deflate"], ["gzip, gzip"], ["gzip", "zstd"], ["gzip,"], ["compress"], ["*"], ["gzip\x00"]]
-)
-async def test_other_codings_are_refused_with_those_there_are(shared_api, codings):
-    headers = [("Content-Type", "application/json"), *(("Content-Encoding", coding) for coding in codings)]
-    answer = await shared_api.post("/v1/entries", content=b"{}", headers=headers)
-    assert (answer.status_code, answer.json()["code"]) == (415, "unsupported_media_type")
-    assert answer.headers["Accept-Encoding"] == "zstd, gzip"
+async def test_other_codings_are_refused_with_those_there_are(shared_api):
+    for codings in ["br"], ["deflate"], ["gzip, gzip"], ["gzip", "zstd"], ["gzip,"], ["compress"], ["*"], ["gzip\x00"]:
+        headers = [("Content-Type", "application/json"), *(("Content-Encoding", coding) for coding in codings)]
+        answer = await shared_api.post("/v1/entries", content=b"{}", headers=headers)
+        assert (answer.status_code, answer.json()["code"]) == (415, "unsupported_media_type"), codings
+        assert answer.headers["Accept-Encoding"] == "zstd, gzip", codings
 
 
 async def test_other_media_types_do_not_concern_codings(shared_api):

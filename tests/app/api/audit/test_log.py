@@ -26,26 +26,26 @@ async def test_a_listing_has_pages_and_is_narrowed_by_time(guarded, keys):
     assert first.headers["Cache-Control"] == "no-store"
 
 
-@pytest.mark.parametrize(
-    "params",
-    [
-        {"page_token": "x"},
-        {"page_token": "9" * 30},
-        {"page_token": "-1"},
-        {"page_token": "٣"},
-        {"since": "yesterday"},
-        {"since": "2026-03-01"},
-        {"since": "1772366400"},
-        {"until": "2026-03-01T12:00:00"},
-        {"until": "9999-12-31T23:59:59-12:00"},
-        {"entry": "1"},
-        {"request": "x"},
-        {"limit": "0"},
-    ],
-)
-async def test_an_invalid_listing_is_refused(guarded, keys, params):
-    answer = await guarded.get("/v1/audit", params=params, headers=keys["operator"])
-    assert (answer.status_code, answer.json()["code"]) == (422, "invalid")
+INVALID = [
+    {"page_token": "x"},
+    {"page_token": "9" * 30},
+    {"page_token": "-1"},
+    {"page_token": "٣"},
+    {"since": "yesterday"},
+    {"since": "2026-03-01"},
+    {"since": "1772366400"},
+    {"until": "2026-03-01T12:00:00"},
+    {"until": "9999-12-31T23:59:59-12:00"},
+    {"entry": "1"},
+    {"request": "x"},
+    {"limit": "0"},
+]
+
+
+async def test_an_invalid_listing_is_refused(guarded, keys):
+    for params in INVALID:
+        answer = await guarded.get("/v1/audit", params=params, headers=keys["operator"])
+        assert (answer.status_code, answer.json()["code"]) == (422, "invalid"), params
 
 
 @pytest.mark.parametrize("path", ["/v1/audit", "/v1/audit/heads"])

@@ -5,6 +5,7 @@ from pydantic import ValidationError
 
 from app.settings import Settings
 from tests.service import running_app
+from tests.tables import raised
 
 PORTAL = "https://portal.example.org"
 
@@ -43,16 +44,16 @@ async def test_a_page_reads_the_headers_it_needs_also_of_problems(open_api):
     assert needed <= exposed
 
 
-@pytest.mark.parametrize(
-    "origin",
-    ["https://evil.example", "https://portal.example.org.evil.example", "http://portal.example.org", "null", ""],
-)
-async def test_a_page_that_is_not_named_may_not(open_api, origin):
-    asked = await open_api.options("/v1/entries", headers=preflight(origin))
-    assert (asked.status_code, asked.headers.get("Access-Control-Allow-Origin")) == (204, None)
-    answer = await open_api.get("/v1/entries", headers={"Origin": origin})
-    assert "Access-Control-Allow-Origin" not in answer.headers
-    assert "Origin" in answer.headers["Vary"]
+FOREIGN = ["https://evil.example", "https://portal.example.org.evil.example", "http://portal.example.org", "null", ""]
+
+
+async def test_a_page_that_is_not_named_may_not(open_api):
+    for origin in FOREIGN:
+        asked = await open_api.options("/v1/entries", headers=preflight(origin))
+        assert (asked.status_code, asked.headers.get("Access-Control-Allow-Origin")) == (204, None), origin
+        answer = await open_api.get("/v1/entries", headers={"Origin": origin})
+        assert "Access-Control-Allow-Origin" not in answer.headers, origin
+        assert "Origin" in answer.headers["Vary"], origin
 
 
 async def test_what_a_page_may_not_send_is_not_listed(open_api):
@@ -71,17 +72,16 @@ async def test_without_the_setting_no_page_may(shared_api):
         assert not [name for name in answer.headers if name.startswith("access-control")]
 
 
-@pytest.mark.parametrize(
-    "origins",
-    [
-        *("*", "https://*.example.org", "https://a.example/", "https://a.example/path", "a.example", "ftp://a.example"),
-        *("https://A.example", "https://a.example:443", "http://a.example:80", "https://user@a.example", "null"),
-        *("https://a.example,*", "https://", "https://a.example:", "https://a b.example"),
-    ],
-)
-def test_what_is_no_origin_is_refused(origins):
-    with pytest.raises(ValidationError, match="is no origin"):
-        Settings(cors_origins=origins)
+NO_ORIGINS = [
+    *("*", "https://*.example.org", "https://a.example/", "https://a.example/path", "a.example", "ftp://a.example"),
+    *("https://A.example", "https://a.example:443", "http://a.example:80", "https://user@a.example", "null"),
+    *("https://a.example,*", "https://", "https://a.example:", "https://a b.example"),
+]
+
+
+def test_what_is_no_origin_is_refused():
+    told = {origins: raised(ValidationError, Settings, cors_origins=origins) or "" for origins in NO_ORIGINS}
+    assert [origins for origins, said in told.items() if "is no origin" not in said] == []
 
 
 def test_origins_are_read_as_they_are_named(monkeypatch):

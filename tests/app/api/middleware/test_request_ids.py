@@ -24,16 +24,15 @@ async def test_an_id_of_the_client_comes_back(shared_api, given):
         assert (await shared_api.get(path, headers=sent(given))).headers.get_list("X-Request-ID") == [given]
 
 
-@pytest.mark.parametrize(
-    "given",
-    ["", "x" * 129, "a b", "a,b", 'a"b', "a\tb", "a;b", "ä".encode(), b"a\x00b", "../a", "a%0d%0aSet-Cookie: b"],
-    ids=repr,
-)
-async def test_what_is_no_id_is_replaced(shared_api, given):
-    answer = await shared_api.get("/healthz", headers=sent(given))
-    [drawn] = answer.headers.get_list("X-Request-ID")
-    assert DRAWN.fullmatch(drawn)
-    assert "Set-Cookie" not in answer.headers
+NO_IDS = ["", "x" * 129, "a b", "a,b", 'a"b', "a\tb", "a;b", "ä".encode(), b"a\x00b", "../a", "a%0d%0aSet-Cookie: b"]
+
+
+async def test_what_is_no_id_is_replaced(shared_api):
+    for given in NO_IDS:
+        answer = await shared_api.get("/healthz", headers=sent(given))
+        [drawn] = answer.headers.get_list("X-Request-ID")
+        assert DRAWN.fullmatch(drawn), given
+        assert "Set-Cookie" not in answer.headers, given
 
 
 async def test_two_ids_are_none(shared_api):

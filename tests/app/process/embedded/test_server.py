@@ -17,6 +17,8 @@ from app.process.embedded.lock import program_of
 from app.process.embedded.places import server_account
 from tests.postgres import FAST, create_database, drop_database
 
+pytestmark = pytest.mark.processes
+
 LAUNCHER = """
 import sys
 from pathlib import Path
