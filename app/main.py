@@ -34,13 +34,13 @@ from app.process.child import COMPUTING, ChildProcess, keep_warm
 from app.process.connections import Connection
 from app.services.admission import Admission
 from app.services.audit import AuditService
-from app.services.keyring import Keyring
+from app.services.open_door import refuse_open_door
 from app.services.policy import Policy
 from app.services.recent_versions import RecentVersions
 from app.services.sessions import SessionRules
 from app.services.signing import Signer, signer_of
 from app.services.small_counts import SmallCounts, SmallCountsGate
-from app.settings import LOOPBACK, Settings
+from app.settings import Settings
 from app.telemetry import UNTRACED, ApiMetrics, ChildrenCollector, DatabaseCollector, PoolCollector, tracer_for
 from app.web import uploads
 from app.web.limits import Limits
@@ -54,17 +54,6 @@ _DESCRIPTION = (
     "Picks the masking configuration of a table that loses the least predictive utility, from summaries, "
     "without ever seeing a record."
 )
-
-
-class OpenDoorError(Exception):
-    """No key exists yet, and the service was told to listen where others can reach it."""
-
-    def __init__(self, host: str) -> None:
-        super().__init__(
-            f"no API key was ever created, so everybody would be let in: listen on 127.0.0.1 instead of {host}, "
-            "or create a key first, on the same database: aegis-server keys create --tenant NAME --role operator "
-            "(with the same --data-dir as this service, if it has one)"
-        )
 
 
 def create_app(
@@ -116,18 +105,6 @@ def create_app(
     app.openapi = cache(lambda: openapi(app, registry.ROUTERS))  # type: ignore[method-assign]
     app.state.site = Site(app.openapi)
     return app
-
-
-async def refuse_open_door(keyring: Keyring, settings: Settings) -> bool:
-    """Whether the service is in development mode: no key was ever created, and no issuer of tokens is trusted.
-
-    Raises:
-        OpenDoorError: it is in development mode, and others can reach its host.
-    """
-    development_mode = settings.oidc_issuer is None and not await keyring.any_created()
-    if development_mode and settings.host not in LOOPBACK:
-        raise OpenDoorError(settings.host)
-    return development_mode
 
 
 def _observe(registry: CollectorRegistry, state: State) -> None:

@@ -30,10 +30,10 @@ from app.cli.replay import replay
 from app.cli.tenants import tenants
 from app.domain.callers import DEFAULT_TENANT, Role
 from app.domain.errors import RefusalError
-from app.main import OpenDoorError, create_app, refuse_open_door, run
 from app.process.embedded import EmbeddedPostgresError, home_of, running_urls, server_account
 from app.process.supervisor import GroupMember, Supervisor
 from app.services.keyring import Keyring
+from app.services.open_door import OpenDoorError, refuse_open_door
 from app.services.signing import draw_key_text
 from app.settings import Settings
 from app.web.server import ANSWER_SECONDS
@@ -104,6 +104,8 @@ def serve(
 @cli.command(hidden=True)
 def api(example: Annotated[str, typer.Option(envvar="AEGIS_EXAMPLE")] = "") -> None:
     """Run the API alone, as `serve` starts it."""
+    from app.main import run  # noqa: PLC0415 -- neither the supervisor nor a worker needs the application
+
     settings = settings_of()
     refuse_bad_audit_key(settings)
     log.configure(settings.log_level)
@@ -164,6 +166,8 @@ def openapi(
 ) -> None:
     """Write the OpenAPI document. Needs no database."""
     import json  # noqa: PLC0415 -- this command only
+
+    from app.main import create_app  # noqa: PLC0415 -- as above
 
     document = json.dumps(create_app(Settings(database_url=None)).openapi(), indent=2, ensure_ascii=False) + "\n"
     if not check:

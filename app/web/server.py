@@ -5,7 +5,7 @@ import time
 from typing import Final
 
 import uvicorn
-from fastapi import FastAPI
+from starlette.applications import Starlette
 
 #: Seconds for requests under way once the API stops.
 ANSWER_SECONDS: Final = 5
@@ -16,7 +16,7 @@ class Server(uvicorn.Server):
     need to notice. When it stops, it tells at once whoever waits for an answer that there is none yet.
     """
 
-    def __init__(self, config: uvicorn.Config, app: FastAPI, drain_seconds: float) -> None:
+    def __init__(self, config: uvicorn.Config, app: Starlette, drain_seconds: float) -> None:
         super().__init__(config)
         self._aegis = app
         self._drain_seconds = drain_seconds

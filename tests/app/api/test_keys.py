@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.domain.callers import Role, draw_key, hash_key
-from app.main import OpenDoorError
+from app.services.open_door import OpenDoorError
 from tests.running import serving
 from tests.service import create_key, example_entry, keyring_of, prefix_of, publish, running_app
 from tests.waiting import PATIENCE
