@@ -10,6 +10,7 @@ from functools import partial
 import pytest
 import structlog
 from pydantic import SecretStr
+from structlog.testing import capture_logs
 
 from app.catalog.queue import queue_app
 from app.cli import main
@@ -193,12 +194,10 @@ def test_an_embedded_service_has_two_roles_and_a_key_of_its_own(run):
         assert (code, [json.loads(line)["action"] for line in out.splitlines()]) == (0, ["audit_key.add"])
 
 
-@pytest.mark.processes
-@pytest.mark.long
-def test_a_service_whose_role_owns_its_database_says_so(owner_url):
-    with process("api", port="0", database_url=owner_url) as server:
-        address(server)
-        server.terminate()
-        log = server.communicate(timeout=PATIENCE)[1]
-    assert "audit log can be changed by the service's own role" in log
-    assert "no receipts and no signed heads" in log
+async def test_a_service_whose_role_owns_its_database_says_so(owner_url):
+    with capture_logs() as logged:
+        async with running_app(owner_url):
+            pass
+    said = "\n".join(line["event"] for line in logged)
+    assert "audit log can be changed by the service's own role" in said
+    assert "no receipts and no signed heads" in said

@@ -24,12 +24,12 @@ NOWHERE = b"POST /nowhere HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 99\r\n\
 LARGE = b"GET /openapi.json HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
 
 
-@pytest.fixture
-def port(database_url):
+@pytest.fixture(scope="module")
+def port(shared_database_url):
     """Where a service listens that may have 1,024 files open, as is usual."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(4_000, most), most))
-    with process("api", port="0", database_url=database_url) as api:
+    with process("api", port="0", database_url=shared_database_url) as api:
         resource.prlimit(api.pid, resource.RLIMIT_NOFILE, (1_024, most))
         yield int(address(api).rpartition(":")[2])
         assert api.poll() is None

@@ -16,10 +16,10 @@ from tests.waiting import wait_until
 pytestmark = pytest.mark.processes
 
 
-@pytest.fixture
-def served(tmp_path):
+@pytest.fixture(scope="module")
+def served(tmp_path_factory):
     """The whole service on an embedded database of its own."""
-    data_dir = tmp_path / "data"
+    data_dir = tmp_path_factory.mktemp("served") / "data"
     with process("serve", "--port", "0", "--workers", "1", "--data-dir", str(data_dir)) as server:
         with httpx.Client(base_url=address(server), timeout=30) as api:
             ready(api)

@@ -172,32 +172,45 @@ def test_no_route_is_hidden_from_the_openapi_document():
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(
-    ("route", "caller"), [(route, caller) for route, callers in TABLE.items() for caller in callers], ids=str
-)
 @pytest.mark.parametrize("sent", ["key", "token"])
-async def test_the_status_is_the_table_s(world, route, caller, sent):
-    if caller not in world.headers[sent]:
-        return  # a token cannot be missing or revoked
-    method, path = route.split()
-    owned = world.entries[caller]
-    if method == "DELETE":
+async def test_the_statuses_are_the_table_s(world, sent):
+    callers = list(world.headers[sent])  # a token cannot be missing or revoked
+    things: dict[Any, str] = {}
+    told = {(route, caller): await status(world, things, sent, route, caller) for route in TABLE for caller in callers}
+    assert told == {(route, caller): TABLE[route][caller] for route, caller in told}
+
+
+async def status(world: World, things: dict[Any, str], sent: str, route: str, caller: str) -> int:
+    """What a caller is answered. Each thing that it asks about serves until an answer may have changed it."""
+    (method, path), owned = route.split(), world.entries[caller]
+    if method == "DELETE" and "{entry_id}" in path:
         owned = await published(owned.api, owned.owner, owned.document["visibility"])
-    if "{prefix}" in path:
-        path = path.format(prefix=await created_key(world, caller))
-    if "{webhook_id}" in path:
-        path = path.format(webhook_id=await created_webhook(world, caller))
-    if "{request_id}" in path:
-        path = path.replace("{request_id}", await created_request(owned, path))
-    path = path.format(entry_id=owned.entry_id, advice_id=owned.advice_id, lease_id=uuid4())
+    about = "the tenant's only one" if "{webhook_id}" in path else owned.entry_id
+    kept = caller == "development", about, path
+    if kept not in things and "{" in path:
+        things[kept] = await address(world, owned, caller, path)
+    path = things.get(kept, path)
     headers = world.headers[sent][caller] | {"If-Match": "*", "Prefer": "respond-async"}
     if path.endswith("/sign-off"):
         read = await owned.api.get(f"/v1/entries/{owned.entry_id}", headers=owned.owner)
         headers["If-Match"] = read.headers["ETag"]
     params = ACCEPTED if route == "POST /v1/entries" else None
     answer = await owned.api.request(method, path, headers=headers, json=body(route, owned), params=params)
-    assert answer.status_code == TABLE[route][caller], answer.text
-    assert (answer.headers.get("WWW-Authenticate") == "Bearer") == (answer.status_code == 401)
+    assert (answer.headers.get("WWW-Authenticate") == "Bearer") == (answer.status_code == 401), (route, caller)
+    if answer.is_success and method != "GET":
+        things.pop(kept, None)
+    return answer.status_code
+
+
+async def address(world: World, owned: Owned, caller: str, path: str) -> str:
+    """A path with the ids of things that are there; those that a request may change are new."""
+    if "{prefix}" in path:
+        path = path.format(prefix=await created_key(world, caller))
+    if "{webhook_id}" in path:
+        path = path.format(webhook_id=await created_webhook(world, caller))
+    if "{request_id}" in path:
+        path = path.replace("{request_id}", await created_request(owned, path))
+    return path.format(entry_id=owned.entry_id, advice_id=owned.advice_id, lease_id=uuid4())
 
 
 async def created_webhook(world: World, caller: str) -> str:

@@ -10,7 +10,6 @@ import pytest
 
 from aegis_advisor import MODEL_VERSION
 from app.catalog.queue import queue_app
-from app.catalog.session import Database
 from app.domain.lanes import Lane
 from app.jobs.tasks import Tasks
 from app.process.child import ChildProcess
@@ -18,6 +17,7 @@ from app.services import computation, costs
 from app.services.computation import compute_references
 from tests.app.jobs.database import jobs, rows
 from tests.app.jobs.shared import shared_entry
+from tests.kept import database_at
 from tests.service import ask, publish
 
 ATTRIBUTES = 8
@@ -59,14 +59,13 @@ class Meeting(Watched):
 @asynccontextmanager
 async def working(database_url, child):
     """Run every queued job, by the real tasks with this child process, or with these by lane."""
-    database, queue = Database(database_url, pool_size=2), queue_app(database_url)
+    queue = queue_app(database_url)
     children = child if isinstance(child, dict) else dict.fromkeys(Lane, child)
-    Tasks(database, queue, children, reconstruction_seconds=60).register()
-    async with queue.open_async():
+    async with database_at(database_url, pool_size=2) as database, queue.open_async():
+        Tasks(database, queue, children, reconstruction_seconds=60).register()
         yield lambda lanes=None: queue.run_worker_async(
             queues=lanes, wait=False, install_signal_handlers=False, listen_notify=False
         )
-    await database.close()
 
 
 async def read(api, asked):

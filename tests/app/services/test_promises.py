@@ -143,10 +143,13 @@ def test_noise_leaves_the_number_of_records_open():
     publication(entry)
 
 
-@pytest.mark.parametrize(
-    "control", [pytest.param(one, marks=[] if one == "default" else [pytest.mark.long]) for one in CONTROLS]
+@given(
+    control=st.sampled_from(list(CONTROLS)),
+    rows=rows,
+    roles=roles,
+    choices=st.sets(st.sampled_from(CHOICES), min_size=1, max_size=3),
+    k=st.integers(1, 4),
 )
-@given(rows=rows, roles=roles, choices=st.sets(st.sampled_from(CHOICES), min_size=1, max_size=3), k=st.integers(1, 4))
 def test_an_entry_that_keeps_its_promises_is_never_refused(control, rows, roles, choices, k):
     assume(len({row[-1] for row in rows}) > 1)
     with tempfile.TemporaryDirectory() as name:
