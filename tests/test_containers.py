@@ -7,7 +7,7 @@ import pytest
 import typer
 import yaml
 
-from app.cli import cli
+from app.cli.commands import cli
 from app.settings import Settings
 
 ROOT = Path(__file__).parents[1]

@@ -1,5 +1,5 @@
 """The command `aegis-server`."""
 
-from app.cli.commands import cli, main
+from app.cli.entry import main
 
-__all__ = ["cli", "main"]
+__all__ = ["main"]

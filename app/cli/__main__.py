@@ -1,4 +1,4 @@
-if __name__ == "__main__":  # child processes run this file, too, and need none of it
-    from app.cli.commands import main
+from app.cli.entry import main
 
+if __name__ == "__main__":  # child processes import this module, too
     main()

@@ -31,6 +31,7 @@ from app.cli.tenants import tenants
 from app.domain.callers import DEFAULT_TENANT, Role
 from app.domain.errors import RefusalError
 from app.process.embedded import EmbeddedPostgresError, home_of, running_urls, server_account
+from app.process.loading import loading
 from app.process.supervisor import GroupMember, Supervisor
 from app.services.keyring import Keyring
 from app.services.open_door import OpenDoorError, refuse_open_door
@@ -104,7 +105,8 @@ def serve(
 @cli.command(hidden=True)
 def api(example: Annotated[str, typer.Option(envvar="AEGIS_EXAMPLE")] = "") -> None:
     """Run the API alone, as `serve` starts it."""
-    from app.main import run  # noqa: PLC0415 -- neither the supervisor nor a worker needs the application
+    with loading():
+        from app.main import run  # noqa: PLC0415 -- neither the supervisor nor a worker needs the application
 
     settings = settings_of()
     refuse_bad_audit_key(settings)
@@ -115,7 +117,8 @@ def api(example: Annotated[str, typer.Option(envvar="AEGIS_EXAMPLE")] = "") -> N
 @cli.command()
 def worker(data_dir: DataDir = None) -> None:
     """Run one more worker, on any machine that can reach the database."""
-    from app.jobs.worker import run_worker  # noqa: PLC0415 -- it imports the advisor
+    with loading():
+        from app.jobs.worker import run_worker  # noqa: PLC0415 -- only a worker needs it
 
     os.environ.update(_ONE_THREAD)
     settings = settings_of(data_dir=data_dir)

@@ -21,6 +21,7 @@ from threadpoolctl import threadpool_limits
 
 from app.domain.errors import InterruptedWorkError
 from app.process.bound import die_with_parent
+from app.process.loading import loading
 from app.process.turns import Turns
 
 Given = TypeVarTuple("Given")
@@ -182,8 +183,9 @@ def _prepare(modules: Sequence[str]) -> int:
     die_with_parent(signal.SIGKILL)
     # A document is millions of lists and no garbage; at the usual threshold, collection takes a tenth of the time.
     gc.set_threshold(100_000, 20, 100)
-    for each in modules:
-        import_module(each)
+    with loading():
+        for each in modules:
+            import_module(each)
     # Workers already use all cores, so threads of linear algebra within them would compete. The limit applies only to
     # libraries that are loaded, so it comes after the import.
     threadpool_limits(1)

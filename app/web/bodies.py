@@ -9,9 +9,8 @@ from email.message import Message
 from typing import TypeVar
 
 from anyio import to_thread
-from fastapi import Request
 from pydantic import BaseModel, ValidationError
-from starlette.requests import ClientDisconnect
+from starlette.requests import ClientDisconnect, Request
 
 from aegis_sdk.wire import NotJsonError, faults_of, read_json, refuse_repeated_members
 from app.domain.errors import Fault, InvalidDocumentError, OverloadedError

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 import structlog
-from fastapi import Request
+from starlette.requests import Request
 
 from app.domain.errors import (
     ActionNotPossibleError,

@@ -4,7 +4,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Final, Self
 
-from fastapi import Request
+from starlette.requests import Request
 
 from app.domain.errors import StorageFullError
 from app.domain.quotas import NO_QUOTA, Quota

@@ -2,7 +2,7 @@
 
 import math
 
-from fastapi import Request
+from starlette.requests import Request
 
 from app.domain.errors import RateExceededError
 from app.domain.rates import Rate, Standing

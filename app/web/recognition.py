@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Final
 
-from fastapi import Request
+from starlette.requests import Request
 
 #: Seconds for which nobody is recognised anew. Most bodies arrive within them.
 RECENT: Final = 1.0

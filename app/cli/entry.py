@@ -1,0 +1,13 @@
+"""The entry point. It imports little: child processes of whoever was started by it import it, too."""
+
+from typing import NoReturn
+
+from app.process.loading import loading
+
+
+def main() -> NoReturn:
+    """Run a command of `aegis-server`."""
+    with loading():
+        from app.cli.commands import main  # noqa: PLC0415 -- see above
+
+    main()
