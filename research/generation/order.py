@@ -30,6 +30,7 @@ from research import real_tables
 from research.drawn_plans import drawn_plan, subset
 from research.report import table
 from research.study import Table
+from tests import example
 
 MEASURES: Final = ("joint", "mutual_information", "chi_square", "g3")
 HELD_OUT: Final = 0.5
@@ -71,7 +72,7 @@ def main() -> None:
 
 def tables(adult: Path | None) -> Iterator[tuple[Table, Plan]]:
     """Yield the tables, each with a plan of 20 configurations."""
-    yield real_tables.health_table(), subset(real_tables.example.plan(), SEED, MASKED)
+    yield real_tables.health_table(), subset(example.plan(), SEED, MASKED)
     others = [real_tables.affairs(), real_tables.vote(), *([] if adult is None else [adult_table(adult)])]
     for each in others:
         plan = drawn_plan(each, SEED, count=MASKED)
