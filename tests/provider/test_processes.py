@@ -32,6 +32,7 @@ def test_many_records_have_other_processes_and_results_in_turn():
     assert list(results([lambda n=n: n * n for n in range(20)], 10)) == [n * n for n in range(20)]
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("two_processes")
 def test_calls_are_made_while_others_are_still_being_prepared(tmp_path):
     mark = tmp_path / "made"
@@ -45,6 +46,7 @@ def test_calls_are_made_while_others_are_still_being_prepared(tmp_path):
     assert list(results(calls(), 10)) == [None, True]
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("two_processes")
 def test_an_error_of_a_call_is_raised_here_and_processes_work_again():
     def fails():
@@ -55,6 +57,7 @@ def test_an_error_of_a_call_is_raised_here_and_processes_work_again():
     assert os.getpid() not in set(results([os.getpid], 10))
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("two_processes")
 def test_few_calls_are_held_at_a_time():
     taken = []
@@ -70,6 +73,7 @@ def test_few_calls_are_held_at_a_time():
     assert len(list(found)) == 99
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("two_processes")
 def test_a_process_that_dies_is_an_error_in_one_line_and_others_take_its_place():
     with pytest.raises(AegisError, match="is there enough memory"):
@@ -135,6 +139,7 @@ def test_no_process_is_left_behind(tmp_path, kill, seconds):
     assert told.count("Traceback") == (kill is signal.SIGINT)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("two_processes")
 def test_what_is_begun_is_made_elsewhere_and_here_if_a_process_dies():
     here = os.getpid()

@@ -12,7 +12,7 @@ from aegis_advisor.ranking import Question, recommend
 from aegis_advisor.ranking.blocks import CodeBlocks
 from aegis_advisor.ranking.standard_errors import CONFIDENCE, indistinguishable, standard_errors
 from aegis_advisor.reconstruction import reconstruct
-from tests.advisor.cases import counted, errors_of, evidence_of, mapped, random_table
+from tests.advisor.cases import by_measure, counted, errors_of, evidence_of, mapped, random_table
 from tests.advisor.for_each import for_each
 
 HEALTH = Path(__file__).parents[3] / "examples" / "health" / "health.csv"
@@ -53,11 +53,11 @@ def utilities_of(measure, known, codes):
     return np.array([np.mean([found[at][code] for at, code in enumerate(row)]) for row in codes])
 
 
-@for_each("measure", ["mutual_information", "chi_square", "g3", "goodman_kruskal_tau"])
+@by_measure([MEASURES[name] for name in ("mutual_information", "chi_square", "g3", "goodman_kruskal_tau")])
 def test_errors_on_records_are_never_too_small_and_not_absurdly_large(people, measure):
     """Use the records of the health data as the population, with their dependence between attributes."""
     columns, label = people
-    rng, measure = np.random.default_rng(13), MEASURES[measure]
+    rng = np.random.default_rng(13)
     maps = {name: rng.integers(0, 3, column.max() + 1) for name, column in columns.items()}
     codes = rng.integers(0, 3, (25, len(columns)))
     samples = [evidence_on(people, maps, rng.integers(0, label.size, 2_000)) for _ in range(150)]

@@ -31,20 +31,13 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.fixture
 def first_line(aegis, folder):
-    """Write a plan with what configurations promise, and return the first line of the report, and its JSON."""
+    """Write a plan with what configurations promise, and return the first line of the report."""
 
     def read(promised, *options):
         (folder / "plan.yaml").write_text(PLAN + promised)
-        command = ("risk", "t.csv", "--plan", "plan.yaml", *options)
-        code, out, error = aegis(*command)
+        code, out, error = aegis("risk", "t.csv", "--plan", "plan.yaml", *options)
         assert (code, error) == (0, "")
-        document = json.loads(aegis(*command, "--json")[1])["verdict"]
-        line = out.splitlines()[0]
-        assert document["line"] == line
-        outcomes = {True: "PASS: ", False: "FAIL: ", None: "NOT JUDGED: "}
-        assert line.startswith(outcomes[document["passed"]])
-        assert line.endswith(document["mend"])
-        return line
+        return out.splitlines()[0]
 
     return read
 
@@ -60,8 +53,13 @@ def first_line(aegis, folder):
         ("privacy: {none: {epsilon: 1}}", ["--configuration", "none"], "NOT JUDGED: none promises nothing that can be"),
     ],
 )
-def test_it_says_what_became_of_all_promises(first_line, promised, options, line):
-    assert first_line(promised, *options).startswith(line)
+def test_it_says_what_became_of_all_promises(aegis, first_line, promised, options, line):
+    told = first_line(promised, *options)
+    assert told.startswith(line)
+    document = json.loads(aegis("risk", "t.csv", "--plan", "plan.yaml", *options, "--json")[1])["verdict"]
+    assert document["line"] == told
+    assert told.startswith({True: "PASS: ", False: "FAIL: ", None: "NOT JUDGED: "}[document["passed"]])
+    assert told.endswith(document["mend"])
 
 
 def test_a_label_that_is_certain_is_a_warning_and_never_a_promise(aegis, first_line):
