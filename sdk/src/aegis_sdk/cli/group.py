@@ -1,6 +1,5 @@
 """The group of all commands. A module is imported only when its command runs, so that `aegis --help` is quick."""
 
-import gc
 from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -14,6 +13,7 @@ from typer.main import get_command
 
 from aegis_sdk._errors import AegisError
 from aegis_sdk.cli.failures import InputError
+from aegis_sdk.cli.loading import loading
 from aegis_sdk.cli.terminal import warn
 
 PROVIDER = "provider"
@@ -54,17 +54,14 @@ class Command:
         """
         module, _, name = self.function.partition(":")
         application = typer.Typer(rich_markup_mode=None, add_completion=False)
-        gc.disable()  # what modules make stays, and to search it for garbage takes a fifth of the time
         try:
-            function = getattr(import_module(module), name)
+            with loading():
+                function = getattr(import_module(module), name)
         except ModuleNotFoundError as error:
             library = (error.name or "").partition(".")[0]
             if library == module.partition(".")[0]:
                 raise
             raise AegisError(f"{library} is not installed, but `aegis {self.name}` needs it: {INSTALL}") from error
-        finally:
-            gc.freeze()
-            gc.enable()
         application.command(self.name, epilog=f"Example: {self.example}")(function)
         return get_command(application)
 

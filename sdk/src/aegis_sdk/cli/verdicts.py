@@ -5,6 +5,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 
 from aegis_sdk.cli.group import INSTALL
+from aegis_sdk.cli.loading import loading
 from aegis_sdk.cli.terminal import warn
 from aegis_sdk.wire import EntryDocument
 
@@ -33,7 +34,8 @@ def verdict_on(entry: EntryDocument, path: Path) -> LocalVerdict | None:
     """
     for each in entry_points(group=ENTRY_POINTS):
         try:
-            judge = each.load()
+            with loading():
+                judge = each.load()
         except Exception as error:  # noqa: BLE001 - a broken distribution must not keep anybody from publishing
             warn(f"verdict not checked here, since {each.value} cannot be loaded: {error}")
             return None

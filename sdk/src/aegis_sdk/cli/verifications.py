@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from aegis_sdk.cli.group import INSTALL
+from aegis_sdk.cli.loading import loading
 from aegis_sdk.wire import DataRequest, DeliveryVerdict, Evidence
 
 ENTRY_POINTS = "aegis.verifications"
@@ -36,7 +37,8 @@ def verifier() -> tuple[Verify | None, str]:
     """What verifies deliveries; if there is nothing, why not."""
     for each in entry_points(group=ENTRY_POINTS):
         try:
-            return each.load(), ""
+            with loading():
+                return each.load(), ""
         except Exception as error:  # noqa: BLE001 - a broken distribution must not keep anybody from a download
             return None, f"{each.value} cannot be loaded: {error}"
     return None, f"that comes with the provider's package ({INSTALL})"
