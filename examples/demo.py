@@ -3,18 +3,18 @@
 import os
 import shlex
 import shutil
-import signal
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 PLACE = Path(".aegis/demo")
+RELEASE, SHARED, WORK, RECEIVED = (PLACE / name for name in ("release", "shared", "fulfil", "received.csv"))
 TABLE = "examples/health/health.csv"
 K = 5
 #: The storage is on this machine, to which links lead only if somebody allows it.
@@ -24,42 +24,53 @@ PATIENCE = 60.0
 
 
 def main() -> None:
-    """Release the table, start the service, publish the entry, ask, deliver, stop the service."""
+    """Start the service, release the table meanwhile, publish the entry, ask, deliver, stop the service."""
     start = time.perf_counter()
-    PLACE.mkdir(parents=True, exist_ok=True)
-    folder = PLACE / "release"
-    say("The provider turns its table into a release, on its own machine. No one has written a plan for it:")
-    aegis(dict(os.environ), "release", TABLE, "--label", "health", "--require", f"k={K}", "--output", str(folder))
-    say("This is what the masked table looks like:")
-    sys.stdout.writelines(f"  {line}" for line in (folder / "masked.csv").read_text().splitlines(keepends=True)[:4])
-    say("Starting the database, the service and a worker ...")
-    with running_service() as url:
-        environment = os.environ | {"AEGIS_URL": url} | PRIVATE
-        say(f"They run at {url}.")
-        say("The provider publishes the summaries; besides the masked table, nothing else leaves its machine:")
-        entry_id = aegis(environment, "publish", str(folder / "entry.json"), "--update").strip()
+    clear()
+    say("The database, the service and a worker start in the background. The release, which comes first, needs none.")
+    with running_service() as (service, log):
+        make_release()
+        say("Waiting for the service ...")
+        with timed():
+            url = address_of(service, log)
+        say(f"It runs at {url}. The provider publishes the summaries, and besides the masked table nothing else:")
+        environment = {"AEGIS_URL": url} | PRIVATE
+        entry_id = aegis(environment, "publish", str(RELEASE / "entry.json"), "--update").strip()
         say("A consumer who needs more privacy asks which configuration to request:")
         aegis(environment, "advise", entry_id, "--require", "k=10", "--limit", "5")
-        deliver(environment, entry_id, folder)
-        say("Stopping what was started ...")
-    say(f"Done in {time.perf_counter() - start:.1f} s. Everything is in {folder}; start with card.html.")
+        deliver(environment, entry_id)
+    say(f"Done in {time.perf_counter() - start:.1f} s. Everything is in {RELEASE}; start with card.html.")
 
 
-def deliver(environment: dict[str, str], entry_id: str, folder: Path) -> None:
+def clear() -> None:
+    """Remove what an earlier run made, but for its database, so that every run does and shows the same."""
+    PLACE.mkdir(parents=True, exist_ok=True)
+    for folder in (RELEASE, SHARED, WORK):
+        shutil.rmtree(folder, ignore_errors=True)
+    RECEIVED.unlink(missing_ok=True)
+    SHARED.mkdir()
+
+
+def make_release() -> None:
+    """The provider turns its table into a release."""
+    say("The provider turns its table into a release, on its own machine. No one has written a plan for it:")
+    aegis({}, "release", TABLE, "--label", "health", "--require", f"k={K}", "--output", str(RELEASE))
+    say("This is what the masked table looks like:")
+    sys.stdout.writelines(f"  {line}" for line in (RELEASE / "masked.csv").read_text().splitlines(keepends=True)[:4])
+
+
+def deliver(environment: Mapping[str, str], entry_id: str) -> None:
     """The consumer requests the table, the provider delivers it, and the consumer verifies it."""
     say("It requests that table and says what for. The provider agrees:")
     asked = ("--require", "k=10", "--purpose", "A study of local care", "--contact", "me@lab.example", "--accept-terms")
     request_id = aegis(environment, "request", entry_id, *asked).strip()
     aegis(environment, "approve", request_id)
     say("The provider masks its table to order, puts it into its own storage (here: a folder), and says where it is:")
-    shared = PLACE / "shared"
-    shutil.rmtree(shared, ignore_errors=True)
-    shared.mkdir()
-    with served(shared) as link:
-        to = ("--to", str(shared), "--link", link, "--work", str(PLACE / "fulfil"))
-        aegis(environment, "fulfil", request_id, TABLE, "--plan", str(folder / "configurations.yaml"), *to)
+    with served(SHARED) as link:
+        to = ("--to", str(SHARED), "--link", link, "--work", str(WORK))
+        aegis(environment, "fulfil", request_id, TABLE, "--plan", str(RELEASE / "configurations.yaml"), *to)
         say("The consumer fetches it, counts it again, and compares that with what was published:")
-        aegis(environment, "receive", request_id, "--output", str(PLACE / "received.csv"))
+        aegis(environment, "receive", request_id, "--output", str(RECEIVED))
 
 
 @contextmanager
@@ -71,24 +82,32 @@ def served(folder: Path) -> Iterator[str]:
             pass
 
     with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(folder))) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=[0.05], daemon=True).start()
         yield f"http://127.0.0.1:{server.server_address[1]}"
         server.shutdown()
 
 
 @contextmanager
-def running_service() -> Iterator[str]:
-    """The service on a free port, its log in a file; the address once it is ready."""
+def running_service() -> Iterator[tuple[subprocess.Popen[str], Path]]:
+    """The service on a free port, which takes seconds to get ready, and the file of its log."""
     log_path = PLACE.with_suffix(".log")
     command = [str(Path(sys.executable).with_name("aegis-server")), "serve", "--port", "0", "--data-dir", str(PLACE)]
     environment = {name: value for name, value in os.environ.items() if name != "AEGIS_DATABASE_URL"} | PRIVATE
     with log_path.open("w") as log:
         service = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True, env=environment)  # noqa: S603
     try:
-        yield address_of(service, log_path)
+        yield service, log_path
+        say("Stopping what was started ...")
+        with timed():
+            stop(service)
     finally:
-        service.send_signal(signal.SIGTERM)
-        service.wait(PATIENCE)
+        stop(service)
+
+
+def stop(service: subprocess.Popen[str]) -> None:
+    """Stop the service with its database and its worker, unless it is stopped."""
+    service.terminate()
+    service.wait(PATIENCE)
 
 
 def address_of(service: subprocess.Popen[str], log: Path) -> str:
@@ -99,21 +118,54 @@ def address_of(service: subprocess.Popen[str], log: Path) -> str:
     sys.exit(f"The service did not start; the end of {log} says why:\n{log.read_text()[-2000:]}")
 
 
-def aegis(environment: dict[str, str], *arguments: str) -> str:
-    """Run the command `aegis`, show it and what it prints, and return that."""
-    sys.stdout.write(f"  $ aegis {shlex.join(arguments)}\n")
-    sys.stdout.flush()
+def aegis(environment: Mapping[str, str], *arguments: str) -> str:
+    """Run the command `aegis`, show it, what it does meanwhile, what it prints and its seconds; return what it prints.
+
+    On a terminal, the command shows bars itself; otherwise it says in lines what it does.
+    """
+    say_line(f"  $ aegis {shlex.join(arguments)}")
     command = [str(Path(sys.executable).with_name("aegis")), *arguments]
-    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=False)  # noqa: S603
-    if done.returncode != 0:
-        sys.exit(done.returncode)
-    sys.stdout.writelines(f"  {line}" for line in done.stdout.splitlines(keepends=True))
-    return done.stdout
+    environment = {**os.environ, "AEGIS_PROGRESS": "lines", **environment}
+    progress = None if sys.stderr.isatty() else subprocess.PIPE
+    with (
+        timed(),
+        subprocess.Popen(  # noqa: S603
+            command, env=environment, stdout=subprocess.PIPE, stderr=progress, text=True
+        ) as process,
+    ):
+        telling = threading.Thread(target=tell, args=[process.stderr or ()])
+        telling.start()
+        printed = process.stdout.read() if process.stdout else ""
+        telling.join()
+        sys.stdout.writelines(f"  {line}" for line in printed.splitlines(keepends=True))
+    if process.returncode != 0:
+        sys.exit(process.returncode)
+    return printed
+
+
+def tell(lines: Iterable[str]) -> None:
+    """Show what a command says while it runs, each line with the seconds until then."""
+    start = time.perf_counter()
+    for line in lines:
+        say_line(f"  {time.perf_counter() - start:4.1f} s  {line.rstrip()}")
+
+
+@contextmanager
+def timed() -> Iterator[None]:
+    """Say how many seconds the block took."""
+    start = time.perf_counter()
+    yield
+    say_line(f"  ({time.perf_counter() - start:.1f} s)")
 
 
 def say(text: str) -> None:
-    """Progress, for people."""
-    sys.stdout.write(f"\n{text}\n")
+    """A heading, for people."""
+    say_line(f"\n{text}")
+
+
+def say_line(text: str) -> None:
+    """A line that is shown at once."""
+    sys.stdout.write(f"{text}\n")
     sys.stdout.flush()
 
 

@@ -11,7 +11,7 @@ import pytest
 import typer
 import yaml
 
-import app.cli
+import app.cli.commands
 from aegis_advisor.measures import MEASURES
 from aegis_provider import load_plan
 from aegis_provider.masking.bucketize import FittedBuckets
@@ -36,7 +36,7 @@ from tests.provider.masking.functions import concrete_functions
 DOCUMENTS = documents()
 COMMANDS = {
     "aegis": command_group(),
-    "aegis-server": typer.main.get_command(app.cli.cli),
+    "aegis-server": typer.main.get_command(app.cli.commands.cli),
 }
 #: Errors of the framework, and the answer to a defect: they have no exception class.
 UNCLASSED = {(405, "method_not_allowed"), (500, "internal")}

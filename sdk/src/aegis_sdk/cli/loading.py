@@ -12,5 +12,7 @@ def loading() -> Iterator[None]:
     try:
         yield
     finally:
+        # Both together call everything old, without a search: left frozen, it would not be freed at the end.
         gc.freeze()
+        gc.unfreeze()
         gc.enable()

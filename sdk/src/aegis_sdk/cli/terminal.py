@@ -1,6 +1,7 @@
-"""Output of commands: results on stdout, progress on stderr if that is a terminal."""
+"""Output of commands: results on stdout, progress on stderr if that is a terminal, or if lines are asked for."""
 
 import json
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
@@ -18,9 +19,13 @@ Progress: TypeAlias = Callable[[int, int], None]
 """Called with (done, total)."""
 
 
+PROGRESS = "AEGIS_PROGRESS"
+"""With the value `lines`, what a command does is said in lines on stderr, terminal or not: in the log of a job, say."""
+
+
 def say(progress: str) -> None:
-    """Print a line to stderr, if that is a terminal."""
-    if sys.stderr.isatty():
+    """Print a line to stderr, if that is a terminal or lines are asked for."""
+    if sys.stderr.isatty() or os.environ.get(PROGRESS) == "lines":
         typer.echo(one_line(progress), err=True)
 
 

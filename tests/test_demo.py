@@ -1,0 +1,87 @@
+"""`make demo` shows every step with its seconds, and figures within the ranges that README states."""
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+SECONDS = re.compile(r"  \(\d+\.\d s\)")
+STEPS = ("release", "publish", "advise", "request", "approve", "fulfil", "receive")
+#: What README calls a figure, and where the demo says it.
+FIGURES = {
+    "AUC of the table": r"\(as it is\) +([\d.]+)",
+    "AUC of the release": r"AUC ([\d.]+) of [\d.]+, measured here",
+    "k of the release": r"measured in the masked table: k = (\d+)",
+    "records left out": r"k = \d+; (\d+) records left out",
+    "share kept for k = 10": r"c\d+ keeps (\d+) % of what the table tells about health\n  it is the best",
+    "utility for k = 10": r"suppressed\n +c\d+ +[\d.]+ +([\d.]+)",
+    "k of the delivery": r"k = (\d+), l = .* as its provider measured",
+}
+
+
+@pytest.fixture(scope="module")
+def printed() -> Iterator[list[str]]:
+    """What two runs print, one after another in one place: the second finds what the first has left."""
+    with TemporaryDirectory(prefix="aegis-demo-") as name:
+        place = Path(name)
+        place.chmod(0o711)  # root's PostgreSQL runs as another user
+        (place / "examples").symlink_to(ROOT / "examples")
+        yield [_run(place) for _ in range(2)]
+
+
+def _run(place: Path) -> str:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("AEGIS_")}
+    command = [sys.executable, "-m", "examples.demo"]
+    ran = subprocess.run(
+        command, cwd=place, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+    )
+    assert ran.returncode == 0, ran.stdout
+    return ran.stdout
+
+
+def ranges() -> dict[str, tuple[float, float]]:
+    """The least and the greatest value of each figure, as README states them."""
+    rows = re.findall(r"^\| ([^|]+) \| ([\d.]+) to ([\d.]+) \|$", README, re.MULTILINE)
+    return {name: (float(least), float(most)) for name, least, most in rows}
+
+
+def test_readme_states_a_range_for_each_figure():
+    assert set(ranges()) == set(FIGURES)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("figure", FIGURES)
+def test_figures_are_within_the_ranges_that_readme_states(printed, figure):
+    least, most = ranges()[figure]
+    for text in printed:
+        [value] = re.findall(FIGURES[figure], text)
+        assert least <= float(value) <= most
+
+
+@pytest.mark.long
+def test_every_step_says_its_seconds(printed):
+    for text in printed:
+        commands = [block.splitlines() for block in text.split("\n  $ aegis ")[1:]]
+        assert tuple(lines[0].split()[0] for lines in commands) == STEPS
+        for lines in commands:
+            assert any(map(SECONDS.fullmatch, lines)), lines[0]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("step", ["looking at the columns", "searching the maskings", "counting", "training models"])
+def test_the_release_says_what_it_does(printed, step):
+    for text in printed:
+        assert re.search(rf"^ +\d+\.\d s  {step} \.\.\.$", text, re.MULTILINE)
+
+
+@pytest.mark.long
+def test_what_arrived_is_what_was_published(printed):
+    for text in printed:
+        assert re.search(r"counts: \d+ compared, of \d+ attributes and \d+ pairs; none differ", text)
