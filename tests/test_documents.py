@@ -155,7 +155,8 @@ def test_the_settings_are_those_there_are():
     fields = {f"AEGIS_{name.upper()}": field.default for name, field in Settings.model_fields.items()}
     assert {name: said[name] for name in fields} == {name: as_text(default) for name, default in fields.items()}
     options = {option.envvar for command in COMMANDS["aegis-server"].commands.values() for option in command.params}
-    client = set(re.findall(r'"(AEGIS_\w+)"', text_of(ROOT / "sdk/src/aegis_sdk/_client.py")))
+    read = ("sdk/src/aegis_sdk/_client.py", "sdk/src/aegis_sdk/cli/terminal.py")
+    client = {name for place in read for name in re.findall(r'"(AEGIS_\w+)"', text_of(ROOT / place))}
     composed = set(re.findall(r"\$\{(AEGIS_\w+)", text_of(ROOT / "docker-compose.yml")))
     assert set(said) == {*fields, *filter(None, options), *client, *composed}
 
