@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 from aegis_provider import PlanError
 from aegis_sdk.wire import EntryDocument
+from tests.advisor.examples import at_most
 from tests.advisor.for_each import for_each
 from tests.provider import oracle
 from tests.provider.documents import summarize
-from tests.provider.examples import at_most
 
 KINDS = "{type: %s, maskings: {tens: {bucketize: {width: 10}}, first: {blur: {keep: 1}}, gone: {suppress: {}}}}"
 

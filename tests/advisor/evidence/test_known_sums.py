@@ -14,6 +14,7 @@ from aegis_advisor.measures import MEASURES, utility_ceilings
 from aegis_advisor.ranking import Question, assess, recommend
 from aegis_advisor.reconstruction import IterativeProportionalFitting, reconstruct
 from tests.advisor.cases import evidence_of, mapped, overlapping, random_mapping, random_table
+from tests.advisor.examples import at_most
 from tests.advisor.for_each import for_each
 
 SEEDS = st.integers(0, 2**32)
@@ -98,6 +99,7 @@ def extremes(evidence, members, label):
     return found[0].fun, -found[1].fun
 
 
+@at_most(100)
 @given(SEEDS, st.booleans())
 def test_what_is_known_is_the_same_in_every_table_that_fits(seed, histogram):
     rng = np.random.default_rng(seed)

@@ -19,9 +19,9 @@ from aegis_provider.counting.counted_table import CountedTable
 from aegis_provider.counting.pair_tables import pair_tables
 from aegis_provider.counting.published_domain import PublishedDomain
 from aegis_provider.table import open_table
+from tests.advisor.examples import at_most
 from tests.advisor.for_each import for_each
 from tests.provider.documents import summarize
-from tests.provider.examples import at_most
 
 NAMES = ("a", "b c", "it's")
 TEXTS = ("", "x", " x", "u,v", 'say "so"', "it's", "two\nlines", "NULL", "\u00e9\u2028")

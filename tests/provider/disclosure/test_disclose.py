@@ -17,6 +17,7 @@ from aegis_provider.disclosure import (
     disclose,
     refuse_small_counts,
 )
+from tests.advisor.examples import at_most
 from tests.advisor.for_each import for_each
 from tests.provider.disclosure.small_entries import (
     AGES,
@@ -28,7 +29,6 @@ from tests.provider.disclosure.small_entries import (
     written,
 )
 from tests.provider.documents import summarize
-from tests.provider.examples import at_most
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""How many examples a property is tried with if one costs more than 50 ms, mostly by reading a table anew."""
+"""How many examples a property is tried with if one costs more than 50 ms: a table is read anew, or programs solved."""
 
 from hypothesis import settings
 
