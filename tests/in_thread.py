@@ -4,10 +4,12 @@ Nothing has to be imported again for that, which takes a process three seconds o
 has to be: workers handle signals.
 """
 
+import asyncio
 import signal
+import socket
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Thread
@@ -15,6 +17,7 @@ from typing import Any
 from uuid import uuid4
 
 import uvicorn
+from anyio import to_process
 
 from app.main import create_app
 from app.process.bound import bound_command
@@ -59,7 +62,6 @@ def _answering(told: Mapping[str, Any]) -> Iterator[str]:
         app,
         host=settings.host,
         port=settings.port,
-        loop="asyncio",  # the other one takes the signal that says that a child has ended for itself
         http=Connection,
         ws="none",
         log_config=None,
@@ -71,7 +73,7 @@ def _answering(told: Mapping[str, Any]) -> Iterator[str]:
     listening = config.bind_socket()
     listening.listen()
     server = Server(config, app, drain_seconds=0)
-    thread = Thread(target=server.run, kwargs={"sockets": [listening]})
+    thread = Thread(target=asyncio.run, args=[_until_asked_to_end(server, listening)])
     thread.start()
     try:
         wait_until(lambda: server.started or not thread.is_alive(), "the API does not start")
@@ -81,6 +83,14 @@ def _answering(told: Mapping[str, Any]) -> Iterator[str]:
     finally:
         server.should_exit = True
         thread.join()
+
+
+async def _until_asked_to_end(server: Server, listening: socket.socket) -> None:
+    await server.serve([listening])
+    for process in to_process._process_pool_workers.get().copy():  # its own end does not wait for them
+        with suppress(ProcessLookupError):
+            process.kill()
+        await process.aclose()
 
 
 @contextmanager

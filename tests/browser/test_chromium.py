@@ -12,7 +12,7 @@ from tests.app.jobs.test_recovery import descendants, runs
 from tests.browser.summary import MISSING
 from tests.waiting import until
 
-A_TEST = "tests/browser/test_pages.py::test_the_reference_is_reached_by_keyboard"
+A_TEST = "tests/browser/test_sign_in.py::test_the_page_to_sign_in_can_be_used_everywhere_and_says_what_is_wrong"
 
 pytestmark = [pytest.mark.long, pytest.mark.processes]
 

@@ -68,7 +68,6 @@ class TestList:
 
 
 class TestVisibility:
-    @pytest.mark.long
     def test_it_is_said_and_changed(self, aegis, client, entry):
         said = f"{entry.name} is visible to".replace(entry.name, f"{entry.name[:27]}…")
         assert aegis("visibility", entry.id) == (0, f"{said} its own tenant only\n", "")
@@ -84,19 +83,15 @@ class TestVisibility:
         printed = json.loads(aegis("visibility", entry.id, "--tenant", "lab", "--json")[1])
         assert printed == {"id": entry.id, "name": entry.name, "visibility": {"tenants": ["lab"]}}
 
-    @pytest.mark.long
-    @pytest.mark.parametrize(
-        ("asked", "told"),
-        [
+    def test_what_is_no_answer_to_who_is_one_line(self, aegis, client, entry):
+        for asked, told in (
             (("all", "--tenant", "lab"), "all and --tenant exclude each other"),
             (("--tenant", ""), "--tenant: "),
             (("nobody",), "nobody"),
-        ],
-    )
-    def test_what_is_no_answer_to_who_is_one_line(self, aegis, client, entry, asked, told):
-        code, out, error = aegis("visibility", entry.id, *asked)
-        assert (code, out, error.count("\n")) == (2, "", 1)
-        assert told in error
+        ):
+            code, out, error = aegis("visibility", entry.id, *asked)
+            assert (code, out, error.count("\n")) == (2, "", 1)
+            assert told in error
         assert client.entry(entry.id).visibility == "private"
 
 
@@ -121,6 +116,7 @@ class TestDelete:
         assert self.is_there(client, entry)
 
     @pytest.mark.long
+    @pytest.mark.processes
     def test_at_a_terminal_it_is_asked(self, at_terminal, client, entry):
         code, out, error = at_terminal("n\n", "delete", entry.id)
         assert (code, out) == (1, "")
@@ -137,6 +133,18 @@ class TestDelete:
         assert "no entry" in error
 
 
+NO_WEIGHTS = [
+    (("age",), "--weights must be NAME=NUMBER, for example age=2, not 'age'"),
+    (("age=-1",), "--weights must be NAME=NUMBER, for example age=2, not 'age=-1'"),
+    (("age=1,",), "--weights must be NAME=NUMBER, for example age=2, not ''"),
+    (("",), "--weights must be NAME=NUMBER, for example age=2, not ''"),
+    (("age=1\nage=2",), "--weights must be one line, with commas between its parts, not 'age=1\\nage=2'"),
+    (("age=" + "9" * 400,), "--weights: the number of age is too large"),
+    (("age=1", "age=2"), "--weights: age has two values, 1 and 2; give one"),
+    (("agee=1",), "agee"),
+]
+
+
 class TestWeights:
     def test_they_are_asked_with_and_said(self, aegis, entry):
         asked = ("advise", entry.id, "--measure", "g3", "--weights", "age=2.5")
@@ -148,22 +156,9 @@ class TestWeights:
     def test_without_any_nothing_is_said_of_them(self, aegis, entry):
         assert "weights" not in aegis("advise", entry.id, "--measure", "g3")[1]
 
-    @pytest.mark.long
-    @pytest.mark.parametrize(
-        ("weights", "told"),
-        [
-            (("age",), "--weights must be NAME=NUMBER, for example age=2, not 'age'"),
-            (("age=-1",), "--weights must be NAME=NUMBER, for example age=2, not 'age=-1'"),
-            (("age=1,",), "--weights must be NAME=NUMBER, for example age=2, not ''"),
-            (("",), "--weights must be NAME=NUMBER, for example age=2, not ''"),
-            (("age=1\nage=2",), "--weights must be one line, with commas between its parts, not 'age=1\\nage=2'"),
-            (("age=" + "9" * 400,), "--weights: the number of age is too large"),
-            (("age=1", "age=2"), "--weights: age has two values, 1 and 2; give one"),
-            (("agee=1",), "agee"),
-        ],
-    )
-    def test_what_is_no_weight_is_one_line(self, aegis, entry, weights, told):
-        options = [word for each in weights for word in ("--weights", each)]
-        code, out, error = aegis("advise", entry.id, "--measure", "g3", *options)
-        assert (code, out, error.count("\n")) == (2, "", 1)
-        assert told in error
+    def test_what_is_no_weight_is_one_line(self, aegis, entry):
+        for weights, told in NO_WEIGHTS:
+            options = [word for each in weights for word in ("--weights", each)]
+            code, out, error = aegis("advise", entry.id, "--measure", "g3", *options)
+            assert (code, out, error.count("\n")) == (2, "", 1)
+            assert told in error

@@ -5,8 +5,6 @@ import json
 from pathlib import Path
 from uuid import uuid4
 
-import pytest
-
 HEALTH = Path(__file__).parents[2] / "examples" / "health"
 TABLE, PLAN = HEALTH / "health.csv", HEALTH / "plan.yaml"
 
@@ -34,7 +32,6 @@ def test_from_a_table_to_the_masked_table_of_the_winner(aegis, tmp_path):
     assert sorted(told[0]) == sorted(told[1])
 
 
-@pytest.mark.long
 def test_a_changed_entry_needs_to_be_meant(aegis, tmp_path):
     entry = tmp_path / "entry.json"
     name = f"health-{uuid4().hex}"

@@ -54,7 +54,6 @@ def test_with_keys_they_are_published_only_if_whoever_publishes_accepts_them(key
     assert "a policy requires of every configuration: k=5" in report.splitlines()
 
 
-@pytest.mark.long
 def test_in_development_mode_the_command_asks_too_and_the_service_accepts_them_and_says_so(aegis, client, entry):
     code, output, complaint = aegis("publish", entry)
     assert (code, output, complaint.count("\n")) == (2, "", 1)

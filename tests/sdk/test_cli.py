@@ -169,6 +169,7 @@ class TestSummarizeAndApply:
         arguments = ("--plan", EXAMPLE / "plan.yaml", "--configuration", "c077", "--output", tmp_path / "masked.csv")
         assert_one_line(aegis("apply", EXAMPLE / "health.csv", *arguments), 2, "no configuration 'c077'; did you mean")
 
+    @pytest.mark.processes
     def test_without_a_library_the_message_says_what_to_install(self, tmp_path):
         block = "import sys; sys.modules['duckdb'] = None; from aegis_sdk.cli import main; main()"
         arguments = ["apply", "t.csv", "--plan", "p.yaml", "--configuration", "c", "--output", str(tmp_path / "o.csv")]
@@ -404,6 +405,7 @@ class TestUsage:
         monkeypatch.setattr(Path, "read_bytes", interrupt)
         assert aegis("publish", "entry.json")[0] == 130
 
+    @pytest.mark.processes
     def test_the_installed_command_runs(self, tmp_path):
         command = Path(sys.executable).with_name("aegis")
         ran = subprocess.run([command, "publish", tmp_path / "no.json"], capture_output=True, text=True, check=False)

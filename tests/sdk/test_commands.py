@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 from aegis_provider.cli.commands import SECTION as PROVIDER
 from aegis_sdk.cli.commands import SECTION as SDK
 
@@ -26,6 +28,7 @@ def test_the_list_has_every_command_with_its_summary(aegis):
     assert (code, [command.name for command in COMMANDS if command.summary not in text]) == (0, [])
 
 
+@pytest.mark.processes
 def test_the_list_loads_no_command():
     check = (
         "import sys; from aegis_sdk.cli import main\n"
@@ -37,6 +40,7 @@ def test_the_list_loads_no_command():
     assert (ran.returncode, ran.stderr) == (0, "")
 
 
+@pytest.mark.processes
 def test_without_the_providers_package_a_line_says_what_to_install():
     block = "import importlib.metadata as m; m.entry_points = lambda **_: (); from aegis_sdk.cli import main; main()"
     ran = subprocess.run([sys.executable, "-c", block, "summarize"], capture_output=True, text=True, check=False)

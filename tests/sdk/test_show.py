@@ -299,6 +299,7 @@ class TestHostile:
         assert (code, out, error.count("\n")) == (2, "", 1)
         assert told in error
 
+    @pytest.mark.processes
     def test_the_base_installation_is_enough(self, tmp_path):
         heavy = ["duckdb", "ibis", "jinja2", "matplotlib", "numpy", "pyarrow", "yaml"]
         run = f"import sys; sys.modules |= dict.fromkeys({heavy}); from aegis_sdk.cli import main; main()"

@@ -47,6 +47,7 @@ def test_a_member_that_is_named_twice_is_refused_by_name():
         assert said == [f"The member {name!r} is given more than once in the same object" for name in names]
 
 
+@pytest.mark.processes
 def test_a_long_string_takes_hardly_any_memory():
     """A matcher that keeps a state for each character took 115 bytes for each, more than a machine has."""
     code = (
