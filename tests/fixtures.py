@@ -56,6 +56,11 @@ def pytest_configure(config: pytest.Config) -> None:
             signal.signal(number, lambda *_: None)
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """One more than there are cores: a fifth of the time, tests wait for the database and for other processes."""
+    return (os.cpu_count() or 1) + 1
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Print what there is to say of browser tests."""
     for line in summary(terminalreporter.stats):

@@ -14,6 +14,9 @@ LONG = "long suite"
 #: What `make test` may take, by layer, and `make test-long`.
 BUDGETS = {MATHEMATICS: 80, SERVICE: 100, PROCESSES: 60, LONG: 900}
 
+#: A run fails by more than this share of a budget: on shared machines, seconds vary by a third.
+TOLERANCE = 1.5
+
 _FOLDERS = {"advisor": MATHEMATICS, "provider": MATHEMATICS, "sdk": MATHEMATICS, "app": SERVICE}
 
 
@@ -24,7 +27,7 @@ def layer_of(report: pytest.TestReport) -> str:
 
 
 class Budgets:
-    """Shows what each layer takes. A run of all tests where `CI` is set fails if one takes more than its budget.
+    """Shows what each layer takes. A run of all tests where `CI` is set fails if one takes half as much again.
 
     A machine that takes longer for the calibration than the second of the reference has as much more time.
     """
@@ -47,7 +50,7 @@ class Budgets:
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Let the run fail by a layer that takes too long."""
         self._calibration = max(self._calibration, calibration_seconds())
-        if self._is_held and any(seconds > budget for _, _, seconds, budget in self._spent()):
+        if self._is_held and any(seconds > TOLERANCE * budget for _, _, seconds, budget in self._spent()):
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
