@@ -1,7 +1,7 @@
 import numpy as np
 
 from aegis_advisor.atoms import AtomStatistics, common_refinement, per_atom
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 
 
 @for_each("seed", range(10))

@@ -7,7 +7,7 @@ import pytest
 
 from aegis_provider import apply, write_entry
 from aegis_sdk.wire import EntryDocument
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 from tests.provider import oracle
 from tests.provider.documents import summarize
 

@@ -7,7 +7,7 @@ import pytest
 from aegis_provider import ControlError, LaplaceNoise, MinimumCell, OutputError, PlanError, document_of, prepare_entry
 from aegis_provider.control import registry
 from aegis_provider.control.minimum_cell import has_small
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 
 PLAN = "{a: {maskings: {gone: {suppress: {}}, low: {bucketize: {edges: [0, 5, 9]}}}}}"
 ROWS = "1,n\n1,m\n2,n\n2,m\n6,n\n6,m\n" * 20 + "7,n\n"

@@ -11,7 +11,7 @@ import pytest
 from aegis_provider import processes
 from aegis_provider.processes import begun, processes_ready, results
 from aegis_sdk import AegisError
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 
 
 @for_each("package", ["aegis_provider", "aegis_sdk"])

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from aegis_provider import PlanError
 from aegis_sdk.wire import EntryDocument
-from tests.advisor.examples import at_most
-from tests.advisor.for_each import for_each
+from tests.examples import at_most
+from tests.for_each import for_each
 from tests.provider import oracle
 from tests.provider.documents import summarize
 

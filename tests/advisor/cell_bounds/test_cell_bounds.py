@@ -15,7 +15,7 @@ from aegis_advisor.arrays import fold
 from aegis_advisor.cell_bounds import CellBounds, bound_cells
 from aegis_advisor.errors import ContradictoryViewsError
 from tests.advisor.cases import counted, evidence_of, mapped, random_table
-from tests.advisor.for_each import for_each, seeds
+from tests.for_each import for_each, seeds
 
 BOTH_VARIANTS = for_each("histogram", [True, False])
 HEALTH = Path(__file__).parents[3] / "examples" / "health" / "health.csv"

@@ -15,8 +15,8 @@ from aegis_advisor.cell_bounds.proofs import proven_least
 from aegis_advisor.evidence import AttributeEvidence, Masking, Perturbation
 from tests.advisor.cases import evidence_of, mapped, random_table
 from tests.advisor.cell_bounds.test_cell_bounds import assert_between, truth_of
-from tests.advisor.for_each import for_each, seeds
 from tests.advisor.inexact import drawn, lacking, noisy, randomised_response, rounded
+from tests.for_each import for_each, seeds
 
 VALUES = np.arange(4)
 

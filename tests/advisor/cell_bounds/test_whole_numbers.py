@@ -8,7 +8,7 @@ from scipy.optimize import LinearConstraint, milp
 from aegis_advisor.cell_bounds import bound_cells
 from tests.advisor.cases import evidence_of, mapped, random_table
 from tests.advisor.cell_bounds.test_cell_bounds import by_programs, crossing, equations, truth_of
-from tests.advisor.for_each import for_each, seeds
+from tests.for_each import for_each, seeds
 
 
 def in_halves(rng, table, views):

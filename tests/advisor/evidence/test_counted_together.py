@@ -7,7 +7,7 @@ import numpy as np
 from aegis_advisor.evidence import PairCounts, Perturbation
 from aegis_advisor.evidence.checks import find_pair_faults
 from tests.advisor.cases import evidence_of
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 
 BASE = 5
 EXACT = np.array(

@@ -7,7 +7,7 @@ from aegis_advisor.arrays import fold
 from aegis_advisor.evidence import AttributeEvidence, Masking, Perturbation
 from aegis_advisor.evidence.checks import find_faults
 from tests.advisor.cases import counted, evidence_of, mapped, overlapping, paper_evidence, random_table
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 
 TABLE = np.array([[1, 0], [2, 3], [4, 1]])
 LABEL = TABLE.sum(axis=0)

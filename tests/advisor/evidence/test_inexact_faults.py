@@ -5,8 +5,8 @@ import numpy as np
 from aegis_advisor.evidence import AttributeEvidence, Masking, Perturbation
 from aegis_advisor.evidence.checks import find_faults
 from tests.advisor.cases import evidence_of, mapped, random_mapping, random_table
-from tests.advisor.for_each import for_each
 from tests.advisor.inexact import drawn, lacking, noisy, randomised_response, rounded
+from tests.for_each import for_each
 
 LABEL, HISTOGRAM = np.array([70, 40]), np.array([10, 50, 50])
 EVEN = np.full((3, 2), 0.5)

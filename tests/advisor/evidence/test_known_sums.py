@@ -14,8 +14,8 @@ from aegis_advisor.measures import MEASURES, utility_ceilings
 from aegis_advisor.ranking import Question, assess, recommend
 from aegis_advisor.reconstruction import IterativeProportionalFitting, reconstruct
 from tests.advisor.cases import evidence_of, mapped, overlapping, random_mapping, random_table
-from tests.advisor.examples import at_most
-from tests.advisor.for_each import for_each
+from tests.examples import at_most
+from tests.for_each import for_each
 
 SEEDS = st.integers(0, 2**32)
 VALUES = 60

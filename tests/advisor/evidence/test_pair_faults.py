@@ -6,7 +6,7 @@ import numpy as np
 
 from aegis_advisor.evidence import IDENTITY, AttributeEvidence, Masking, PairCounts, Perturbation
 from aegis_advisor.evidence.checks import find_pair_faults
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 
 # Ten records; age in two groups with known counts; zip in two groups, and nothing is known about its values.
 AGE = AttributeEvidence(

@@ -7,7 +7,7 @@ import pytest
 
 from aegis_advisor.evidence import Perturbation
 from aegis_advisor.evidence.perturbation import IMPLAUSIBLE, largest_noise, noise_variance
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 
 LABEL = np.array([60, 40])
 

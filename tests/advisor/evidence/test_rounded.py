@@ -16,9 +16,9 @@ from aegis_advisor.ranking.influence import Sample, influences
 from aegis_advisor.ranking.sufficiency import joint_ranking_basis, ranking_basis
 from aegis_advisor.reconstruction import reconstruct
 from tests.advisor.cases import evidence_of, mapped, random_table
-from tests.advisor.for_each import for_each
 from tests.advisor.joint.joint_cases import random_records
 from tests.advisor.rounding import rounded_once, rounded_pairs
+from tests.for_each import for_each
 
 BASE = 5
 

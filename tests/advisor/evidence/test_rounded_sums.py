@@ -10,7 +10,7 @@ from aegis_advisor.evidence import AttributeEvidence, Masking
 from aegis_advisor.evidence.rounded_sums import sum_variances
 from aegis_provider.control.dependent_rounding import rounded_once, rounded_up
 from aegis_provider.counting.counts import Partition
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 
 VALUES, DRAWS = 24, 400
 NESTED = [np.arange(VALUES) // 2, np.arange(VALUES) // 8]

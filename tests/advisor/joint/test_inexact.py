@@ -8,10 +8,10 @@ from scipy.stats import spearmanr
 
 from aegis_advisor.evidence import Perturbation
 from aegis_advisor.joint import score_jointly
-from tests.advisor.for_each import for_each
 from tests.advisor.inexact import laplace
 from tests.advisor.joint.joint_cases import Records, random_codes
 from tests.advisor.rounding import rounded_once, rounded_pairs
+from tests.for_each import for_each
 
 BASE = 5
 

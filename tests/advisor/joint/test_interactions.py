@@ -8,9 +8,9 @@ from aegis_advisor.errors import MissingAssociationsError
 from aegis_advisor.joint import interactions, score_jointly
 from aegis_advisor.joint.design import Design, PairPlace
 from aegis_advisor.joint.interactions import _spread
-from tests.advisor.for_each import for_each
 from tests.advisor.joint.interaction_cases import bits, combination_counts, drawn, told
 from tests.advisor.joint.joint_cases import counts
+from tests.for_each import for_each
 
 
 def score(records, codes, associations=None):

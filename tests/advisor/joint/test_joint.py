@@ -10,8 +10,8 @@ from aegis_advisor.joint import design, score_jointly
 from aegis_advisor.joint import scores as joint_scores
 from aegis_advisor.joint.design import Basis, correlation
 from aegis_advisor.measures import MEASURES
-from tests.advisor.for_each import for_each, seeds
 from tests.advisor.joint.joint_cases import Records, random_codes, random_records, regressed
+from tests.for_each import for_each, seeds
 
 
 def scores(records, codes, pairs=None, *, joint=False, corrected=False):

@@ -6,8 +6,8 @@ import pytest
 from aegis_advisor.errors import MissingPairsError
 from aegis_advisor.ranking import Question, recommend
 from aegis_advisor.reconstruction import reconstruct
-from tests.advisor.for_each import for_each, seeds
 from tests.advisor.joint.joint_cases import Records, random_codes, random_records
+from tests.for_each import for_each, seeds
 
 
 @seeds(8, 20)

@@ -13,7 +13,7 @@ from aegis_advisor.joint.integers import ImpossibleCountsError
 from aegis_advisor.measures.association import trace_bias
 from aegis_advisor.ranking import Question, recommend
 from aegis_advisor.reconstruction import reconstruct
-from tests.advisor.for_each import for_each, seeds
+from tests.for_each import for_each, seeds
 
 
 def projected(values, classes, weights):

@@ -10,8 +10,8 @@ from aegis_advisor.evidence import AttributeEvidence, Masking, PairCounts
 from aegis_advisor.joint import integers, score_jointly
 from aegis_advisor.ranking import Question, recommend
 from aegis_advisor.reconstruction import reconstruct
-from tests.advisor.for_each import for_each, seeds
 from tests.advisor.joint.joint_cases import Records, random_codes, random_records, regressed
+from tests.for_each import for_each, seeds
 
 OPTIONS = ("identity", "drop", "v")
 

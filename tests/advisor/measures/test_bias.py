@@ -6,7 +6,7 @@ import pytest
 from aegis_advisor.measures import MEASURES
 from aegis_advisor.measures.bias import LARGE, divergence_jackknife, largest_bias
 from tests.advisor.cases import random_table
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 
 #: Measures that are sums over rows: the score of a row with n records, given the shares of the labels.
 SCORES = {

@@ -15,7 +15,7 @@ from aegis_advisor.evidence import AttributeEvidence, Masking
 from aegis_advisor.measures import MEASURES, utility_ceilings
 from aegis_advisor.measures.partial_table import GroupLimits, RowLimits
 from tests.advisor.cases import counted, evidence_of, mapped, overlapping, random_table
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 
 HEALTH = Path(__file__).parents[3] / "examples" / "health" / "health.csv"
 ALL = for_each("measure", MEASURES.values())

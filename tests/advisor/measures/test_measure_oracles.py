@@ -13,7 +13,7 @@ from sklearn.metrics import homogeneity_score, mutual_info_score, normalized_mut
 
 from aegis_advisor.measures import MEASURES
 from tests.advisor.cases import random_table
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 
 SEEDS = for_each("seed", range(12))
 

@@ -9,7 +9,7 @@ from hypothesis.extra import numpy as arrays
 from aegis_advisor.atoms import AtomStatistics
 from aegis_advisor.measures import MEASURES
 from tests.advisor.cases import random_table
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 
 EVERY_MEASURE = for_each("measure", MEASURES.values())
 COUNTS = st.one_of(st.just(0), st.integers(1, 3), st.integers(0, 10**6), st.integers(2**46, 2**47))

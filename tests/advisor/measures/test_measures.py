@@ -7,7 +7,7 @@ from aegis_advisor.atoms import AtomStatistics
 from aegis_advisor.errors import UnknownMeasureError
 from aegis_advisor.measures import MEASURES, measure_named
 from tests.advisor.cases import PAPER_TABLE, random_mapping, random_table
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 
 PAPER_FIGURES = {
     "mutual_information": 0.4176,

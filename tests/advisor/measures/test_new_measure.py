@@ -9,7 +9,7 @@ from aegis_advisor.measures import MEASURES, Ceiling, Measure, determination, re
 from aegis_advisor.ranking import Question, assess, recommend
 from aegis_advisor.reconstruction import reconstruct
 from tests.advisor.cases import evidence_of, mapped, random_mapping, random_table
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 
 HITS = Measure(
     "hits",

@@ -9,7 +9,7 @@ from aegis_advisor.measures import MEASURES
 from aegis_advisor.ranking import Question, lacks_evidence, lacks_own_reference, recommend
 from aegis_advisor.reconstruction import IterativeProportionalFitting, reconstruct
 from tests.advisor.cases import counted, evidence_of, mapped, random_table
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 
 RNG = np.random.default_rng(0)
 TABLE = random_table(RNG, values=12, records=900)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from aegis_advisor.ranking.blocks import CHUNK, COMBINATIONS, CodeBlocks
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 
 SIZES = [
     [1],

@@ -19,8 +19,8 @@ from tests.advisor.cases import (
     random_mapping,
     random_table,
 )
-from tests.advisor.for_each import for_each
 from tests.advisor.inexact import noisy, randomised_response
+from tests.for_each import for_each
 
 EVERY_MEASURE = for_each("measure", MEASURES.values())
 MI, G3 = MEASURES["mutual_information"], MEASURES["g3"]

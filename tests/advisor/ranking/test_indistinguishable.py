@@ -13,7 +13,7 @@ from aegis_advisor.ranking.blocks import CodeBlocks
 from aegis_advisor.ranking.standard_errors import CONFIDENCE, indistinguishable, standard_errors
 from aegis_advisor.reconstruction import reconstruct
 from tests.advisor.cases import by_measure, counted, errors_of, evidence_of, mapped, random_table
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 
 HEALTH = Path(__file__).parents[3] / "examples" / "health" / "health.csv"
 

@@ -9,7 +9,7 @@ from aegis_advisor.ranking import Memory, Question, recommend
 from aegis_advisor.ranking.memory import MOST
 from aegis_advisor.reconstruction import reconstruct
 from tests.advisor.cases import evidence_of, mapped, random_mapping, random_table
-from tests.advisor.for_each import seeds
+from tests.for_each import seeds
 
 
 def entry(rng):

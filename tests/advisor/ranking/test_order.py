@@ -4,7 +4,7 @@ import pytest
 from aegis_advisor.errors import NoConfigurationError
 from aegis_advisor.ranking.blocks import CodeBlocks
 from aegis_advisor.ranking.order import rank
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 
 
 def ranked(deviations, information=None, tolerance=0.0, limit=None):

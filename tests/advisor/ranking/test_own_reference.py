@@ -16,7 +16,7 @@ from tests.advisor.cases import (
     paper_evidence,
     random_table,
 )
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 
 INDEPENDENT_INSIDE = ["mutual_information", "chi_square", "g3", "g2"]
 

@@ -9,8 +9,8 @@ from aegis_advisor.ranking import assess
 from aegis_advisor.ranking.influence import Influence, Sample
 from aegis_advisor.reconstruction import reconstruct
 from tests.advisor.cases import by_measure, counted, errors_of, evidence_of, mapped, random_table
-from tests.advisor.for_each import for_each
 from tests.advisor.inexact import noisy
+from tests.for_each import for_each
 
 WITH_ERRORS = [one for one in MEASURES.values() if one.has_errors]
 EVERY_MEASURE = for_each("measure", WITH_ERRORS)

@@ -9,7 +9,7 @@ from aegis_advisor.reconstruction import reconstruct
 from aegis_advisor.reconstruction.decomposition import with_runs_joined
 from aegis_advisor.reconstruction.problem import Margin, Problem
 from tests.advisor.cases import evidence_of, mapped
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 
 BOTH_VARIANTS = for_each("histogram", [True, False])
 

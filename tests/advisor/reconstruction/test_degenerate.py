@@ -8,7 +8,7 @@ from aegis_advisor.evidence.checks import find_faults
 from aegis_advisor.measures import MEASURES
 from aegis_advisor.reconstruction import SOLVER, IterativeProportionalFitting, reconstruct
 from tests.advisor.cases import evidence_of, full_table, mapped, overlapping, random_mapping, random_table
-from tests.advisor.for_each import for_each, seeds
+from tests.for_each import for_each, seeds
 
 BOTH_VARIANTS = for_each("histogram", [True, False])
 

@@ -12,8 +12,8 @@ from aegis_advisor.ranking import assess
 from aegis_advisor.ranking.sufficiency import lacks_evidence, ranking_basis
 from aegis_advisor.reconstruction import reconstruct
 from tests.advisor.cases import counted, evidence_of, full_table, mapped, random_table
-from tests.advisor.for_each import for_each
 from tests.advisor.inexact import drawn, laplace, noisy, randomised_response, rounded
+from tests.for_each import for_each
 
 INFORMATION = MEASURES["mutual_information"]
 BOTH_VARIANTS = for_each("histogram", [True, False])

@@ -17,8 +17,8 @@ from aegis_advisor.ranking.sufficiency import ranking_basis
 from aegis_advisor.reconstruction import DualNewton, reconstruct
 from aegis_advisor.reconstruction.exact import nearest_with_label
 from tests.advisor.cases import evidence_of, full_table, mapped, random_mapping, random_table
-from tests.advisor.for_each import for_each
 from tests.advisor.inexact import drawn, laplace, noisy, randomised_response
+from tests.for_each import for_each
 
 INFORMATION = MEASURES["mutual_information"]
 

@@ -15,8 +15,8 @@ from aegis_advisor.ranking.sufficiency import lacks_evidence, ranking_basis
 from aegis_advisor.reconstruction import DualNewton, reconstruct
 from aegis_advisor.reconstruction.exact import nearest_with_label
 from tests.advisor.cases import counted, evidence_of, full_table, mapped, random_mapping, random_table
-from tests.advisor.for_each import for_each, seeds
 from tests.advisor.inexact import lacking, laplace, noisy, rounded
+from tests.for_each import for_each, seeds
 
 INFORMATION = MEASURES["mutual_information"]
 BOTH_VARIANTS = for_each("histogram", [True, False])

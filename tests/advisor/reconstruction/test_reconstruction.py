@@ -15,7 +15,7 @@ from tests.advisor.cases import (
     random_mapping,
     random_table,
 )
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 
 BOTH_VARIANTS = for_each("histogram", [True, False])
 

@@ -12,7 +12,7 @@ from aegis_advisor.reconstruction import DualNewton, IterativeProportionalFittin
 from aegis_advisor.reconstruction.exact import unique_table
 from aegis_advisor.reconstruction.problem import Margin, Problem, design_of
 from tests.advisor.cases import evidence_of, full_table, mapped, overlapping, permuted
-from tests.advisor.for_each import for_each, seeds
+from tests.for_each import for_each, seeds
 
 BOTH_VARIANTS = for_each("histogram", [True, False])
 NEWTON_ALONE = DualNewton(sweeps=1)

@@ -18,7 +18,7 @@ from aegis_advisor.reconstruction.problem import Problem
 from aegis_advisor.reconstruction.support import support
 from aegis_advisor.reconstruction.zeros import proves_zeros
 from tests.advisor.cases import evidence_of, mapped, overlapping, random_table
-from tests.advisor.for_each import for_each, seeds
+from tests.for_each import for_each, seeds
 
 BOTH_VARIANTS = for_each("histogram", [True, False])
 

@@ -13,7 +13,7 @@ from aegis_advisor.measures import MEASURES
 from aegis_advisor.transfer import SMOOTHING, chi_square_transfer, g3_transfer, information_transfer
 from aegis_advisor.transfer.single import label_shares
 from tests.advisor.cases import PAPER_TABLE
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 
 COUNTS = st.one_of(st.just(0), st.integers(1, 3), st.integers(0, 10**6))
 SHAPES = arrays.array_shapes(min_dims=2, max_dims=2, max_side=6)

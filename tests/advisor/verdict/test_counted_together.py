@@ -11,7 +11,7 @@ from aegis_advisor.verdict import LIKELY, PublishedCounts, Releases
 from aegis_advisor.verdict.rounded_tables import tables_of_pairs
 from aegis_advisor.verdict.totals import find_likely
 from tests.advisor.cases import evidence_of, mapped
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 
 BASE = 5
 ROUNDED = Perturbation(rounded_to=BASE)

@@ -9,8 +9,8 @@ from aegis_advisor.cell_bounds import bound_cells
 from aegis_advisor.evidence import PairCounts, Perturbation
 from aegis_advisor.verdict import LIKELY, SMALL, Finding, PublishedCounts, Reason, Releases, judge
 from tests.advisor.cases import counted, evidence_of, mapped, random_table
-from tests.advisor.for_each import for_each
 from tests.advisor.rounding import rounded_once
+from tests.for_each import for_each
 
 LARGE = np.array([[20, 30], [40, 10], [30, 30], [25, 15]])
 

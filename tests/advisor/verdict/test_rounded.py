@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from aegis_advisor.verdict.rounded import Look, known_cells, knows_small, of_cell, of_sum
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 
 PROBABILITY = {base: lambda n, p, base=base: max(0.0, 1 - abs(n - p) / base) for base in (1, 2, 3, 5)}
 

@@ -10,7 +10,7 @@ from aegis_advisor.cell_bounds.certain_sums import CertainSums
 from aegis_advisor.cell_bounds.linear_system import LinearSystem
 from aegis_advisor.verdict.sampled import tables_of
 from tests.advisor.cases import evidence_of, mapped, random_table
-from tests.advisor.for_each import seeds
+from tests.for_each import seeds
 
 
 def parts_of(evidence):

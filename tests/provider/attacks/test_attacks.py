@@ -24,7 +24,7 @@ from aegis_provider.attacks.reidentification import reidentification
 from aegis_provider.attacks.singling_out import isolated, multivariate, singling_out
 from aegis_provider.released import Released
 from aegis_provider.report.attacks import attack_notes, attacks_headline
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 
 RECORDS = 900
 

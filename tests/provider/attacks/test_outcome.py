@@ -8,7 +8,7 @@ from aegis_provider.attacks.attribute_disclosure import macro_recall
 from aegis_provider.attacks.membership import nearest_membership
 from aegis_provider.attacks.outcome import Outcome, beyond, exactly, mean_of, wilson
 from aegis_provider.check import Interval
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 
 
 @for_each(("hits", "tries"), [(0, 10), (3, 10), (10, 10), (70, 1000)])

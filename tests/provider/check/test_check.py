@@ -11,7 +11,7 @@ from aegis_provider import Configuration, PlanError, TableError, load_plan, proc
 from aegis_provider.check import NOTHING, RAW, check, masked_records
 from aegis_provider.draft import start
 from aegis_provider.masking import Mapped
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 from tests.provider.check.checked_tables import PLAN, as_csv, records, trained
 
 CONFIGURATIONS = """

@@ -8,7 +8,7 @@ from sklearn.metrics import roc_auc_score
 
 from aegis_provider.check.estimates import accuracy, auc
 from aegis_provider.check.folds import folds_of
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 
 RANDOM = np.random.default_rng(5)
 

@@ -1,7 +1,7 @@
 """Whether the advice held, in every case."""
 
 from aegis_provider.check import NOTHING, RAW, CheckResult, Interval, Performance
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 
 LINEAR, BOOSTED = "logistic regression", "gradient boosting"
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from aegis_sdk.cli import main
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 
 PLAN = """
 label: sick

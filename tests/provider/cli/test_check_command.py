@@ -9,7 +9,7 @@ import pytest
 from aegis_provider import load_plan, prepare_entry
 from aegis_provider.check import check
 from aegis_sdk.cli import main
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 from tests.provider.check.checked_tables import PLAN, as_csv, records
 
 CONFIGURATIONS = "configurations: {fine: {age: decades}, coarse: {age: decades, town: drop}}\n"

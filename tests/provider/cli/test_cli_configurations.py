@@ -11,7 +11,7 @@ import pytest
 
 from aegis_provider import load_plan
 from aegis_provider.counting import published_domain, unmasked_trace
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 from tests.provider.report.html_page import Reader
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "health"

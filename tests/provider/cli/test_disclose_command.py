@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 from tests.provider.disclosure.small_entries import without_half_records, written
 from tests.provider.report.html_page import Reader
 

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 from tests.provider.report.html_page import Reader
 
 PLAN = """

@@ -9,7 +9,7 @@ import pytest
 
 from aegis_provider.generate import DEFAULT_METHOD
 from aegis_sdk.cli.signals import Interrupted
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 
 PLAN = """label: y
 attributes:

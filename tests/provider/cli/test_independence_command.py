@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 from tests.provider.independence.example_1 import EXAMPLE_1
 
 HEALTH = Path(__file__).parents[3] / "examples" / "health"

@@ -8,7 +8,7 @@ import pytest
 
 from aegis_sdk.cli import main
 from aegis_sdk.wire import EXAMPLE_ADVICE, EXAMPLE_COARSE_ADVICE, EXAMPLE_ENTRY
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 
 RANKED = {"configuration": "c01", "utility": 0.4, "deviation": 0.0}
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from aegis_sdk.cli import main
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "health"
 HEALTH = (EXAMPLE / "health.csv", "--plan", EXAMPLE / "plan.yaml")

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 
 #: By age alone, classes of 4 (one yes) and of 3 (all no); with the town, classes of 2, 2, 2 and 1.
 TABLE = "age,town,sick\n1,a,yes\n1,a,no\n1,b,no\n1,b,no\n2,a,no\n2,a,no\n2,c,no\n"

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from aegis_provider import load_plan
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "health"
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from aegis_sdk.wire import read_entry
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "health"
 TABLE, PLAN = EXAMPLE / "health.csv", EXAMPLE / "plan.yaml"

@@ -16,7 +16,7 @@ from aegis_provider.control import (
 )
 from aegis_provider.table.values import infer_type
 from aegis_sdk.wire import EntryDocument
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 from tests.provider.control.counted_entries import controls_of, entry_of
 from tests.provider.documents import summarize
 

@@ -10,7 +10,7 @@ from aegis_provider import document_of, prepare_entry
 from aegis_provider.control.counted_together import counted_together
 from aegis_provider.control.dependent_rounding import rounded_once, rounded_up
 from aegis_provider.disclosure import verdict_on
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 
 CODES, PLACES, EACH = 100, 97, 7
 

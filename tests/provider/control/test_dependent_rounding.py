@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from aegis_provider.control.dependent_rounding import rounded_once, rounded_up, uniform
 from aegis_provider.counting.counts import Partition
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 
 tables = st.integers(1, 4).flatmap(
     lambda labels: st.lists(st.lists(st.integers(0, 2**40), min_size=labels, max_size=labels), min_size=1, max_size=12)

@@ -15,7 +15,7 @@ from aegis_provider.control import Beside, Roles, apply_controls
 from aegis_provider.counting.merged_table import MergedMasking
 from aegis_provider.disclosure import disclose
 from aegis_sdk.wire import EntryDocument
-from tests.advisor.examples import at_most
+from tests.examples import at_most
 from tests.provider.control.counted_entries import RECORDS, all_counts, entry_of, masked_values, recounted
 from tests.service import publication
 

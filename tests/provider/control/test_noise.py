@@ -17,7 +17,7 @@ from aegis_provider.control.noise import shares_of
 from aegis_provider.counting.pair_cells import UNIT
 from aegis_provider.counting.pair_tables import PairsTold
 from aegis_sdk.wire import EntryDocument
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 from tests.provider.control.counted_entries import all_counts, controlled, controls_of, entry_of
 from tests.service import publication
 

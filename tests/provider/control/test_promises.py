@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from aegis_provider.control.promises import Roles, still_vouched
 from aegis_provider.privacy import CRITERIA, classes_of, holds, measure_privacy
 from aegis_sdk.wire.configuration import Configuration
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 from tests.provider.privacy.privacy_tables import records_of, tables
 
 COLUMNS = ("a", "b", "s")

@@ -10,7 +10,7 @@ from aegis_advisor.evidence import association_unit
 from aegis_provider import MinimumCell, prepare_entry
 from aegis_provider.counting.pair_cells import LEAST, PairCells
 from aegis_provider.summary import summarize_shared
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 
 BASE = 5
 SHAPES = st.tuples(st.integers(1, 6), st.integers(1, 6), st.integers(2, 3))

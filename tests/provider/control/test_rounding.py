@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from aegis_provider.control import ControlError, RandomRounding, Roles, base_for, refuse_conflicts
 from aegis_sdk.wire import EntryDocument
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 from tests.provider.control.counted_entries import RECORDS, all_counts, controlled, controls_of, entry_of
 
 ROLES = Roles(("a", "b"), ("y",))

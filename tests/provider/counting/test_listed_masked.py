@@ -5,7 +5,7 @@ import pytest
 
 from aegis_provider import load_plan, prepare_entry
 from aegis_provider.disclosure import disclose
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 
 RECORDS = 400
 ROWS = "a,code,y\n" + "".join(f"{n * 7 % 1000},{'often' if n % 3 else f'c{n}'},{'mn'[n % 2]}\n" for n in range(RECORDS))

@@ -20,7 +20,7 @@ from aegis_provider import (
 from aegis_provider.disclosure import disclose
 from aegis_sdk.reading.function_words import words_of
 from aegis_sdk.wire import EntryDocument
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 from tests.provider.documents import summarize
 
 TABLE = "a,b,y\n" + "".join(f"{n % 4},{n % 5},{'mn'[n % 3 > 0]}\n" for n in range(60))

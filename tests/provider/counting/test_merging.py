@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from aegis_provider.counting.merged_names import merged_texts
 from aegis_provider.counting.merging import best_runs, folded, informative_runs, merged_groups
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 
 ROWS = st.lists(st.tuples(*[st.integers(0, 6)] * 2), min_size=1, max_size=9)
 LEAST = st.integers(2, 8)

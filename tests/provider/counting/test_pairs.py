@@ -19,8 +19,8 @@ from aegis_provider.counting.counted_table import CountedTable
 from aegis_provider.counting.pair_tables import pair_tables
 from aegis_provider.counting.published_domain import PublishedDomain
 from aegis_provider.table import open_table
-from tests.advisor.examples import at_most
-from tests.advisor.for_each import for_each
+from tests.examples import at_most
+from tests.for_each import for_each
 from tests.provider.documents import summarize
 
 NAMES = ("a", "b c", "it's")

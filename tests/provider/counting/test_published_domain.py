@@ -14,7 +14,7 @@ from aegis_provider.counting.group_names import group_names, simplest
 from aegis_provider.counting.published_domain import LEAST, PublishedDomain, least_records
 from aegis_provider.plan.model import Attribute
 from aegis_provider.table.values import Domain
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 
 
 def counted(values):

@@ -5,7 +5,7 @@ import numpy as np
 from aegis_provider.counting.counts import Partition
 from aegis_provider.counting.published_domain import LEAST, least_records, merged_values
 from aegis_provider.table.values import Domain
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 
 RECORDS = 5_000
 """Values need 224 of them to be listed without a reason."""

@@ -11,7 +11,7 @@ from sklearn.metrics import mutual_info_score
 from aegis_provider import LaplaceNoise, MinimumCell, RandomRounding, load_plan, prepare_entry
 from aegis_provider.control.rounded_trace import step_for
 from aegis_provider.counting import unmasked_trace as module
-from tests.advisor.for_each import for_each, seeds
+from tests.for_each import for_each, seeds
 
 PLAN = """label: y
 attributes:

@@ -17,8 +17,8 @@ from aegis_provider.disclosure import (
     disclose,
     refuse_small_counts,
 )
-from tests.advisor.examples import at_most
-from tests.advisor.for_each import for_each
+from tests.examples import at_most
+from tests.for_each import for_each
 from tests.provider.disclosure.small_entries import (
     AGES,
     PLAN,

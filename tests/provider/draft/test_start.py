@@ -17,7 +17,7 @@ from aegis_provider.draft import start
 from aegis_provider.search import Requirement
 from aegis_provider.table.arithmetic import interval_name
 from aegis_provider.table.values import ValueType
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 from tests.provider.documents import summarize
 from tests.provider.draft.made_up import BINNED, CATEGORY, CODE, DAY, NUMBERED, RECORDS, columns, write
 

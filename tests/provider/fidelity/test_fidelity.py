@@ -17,7 +17,7 @@ from aegis_provider.fidelity.parts import parts_of
 from aegis_provider.fidelity.plain import stacked
 from aegis_provider.records import sides_of
 from aegis_provider.released import open_release
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 
 RECORDS = 1_000
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from aegis_provider.errors import TableError
 from aegis_provider.generate.levels import FEWEST, levels_of
 from aegis_provider.records import Column
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 
 NUMBERS = st.lists(st.one_of(st.integers(-50, 50), st.just(7), st.none()), min_size=40, max_size=300)
 

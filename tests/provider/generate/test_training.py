@@ -17,7 +17,7 @@ from aegis_provider.generate.methods.wgan_gp import WganGp
 from aegis_provider.generate.methods.wgan_gp.training import Settings
 from aegis_provider.generate.quality import Yardstick, predictive_auc
 from aegis_provider.generate.training import PATIENCE, Trainer
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 from tests.provider.generate.methods.tasks import random_columns, task_of
 
 

@@ -13,7 +13,7 @@ from aegis_provider.errors import OutputError
 from aegis_provider.handover import storage_at
 from aegis_provider.handover.retrying import pause, retried
 from aegis_sdk import AegisError
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 from tests.stores import web_store
 
 CONTENT = bytes(range(256)) * 40_000  # several parts

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aegis_provider.independence.clusters import balanced_clusters, quantile_clusters
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 
 
 def seeded(seed=0):

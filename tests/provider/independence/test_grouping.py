@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from aegis_provider.independence.grouping import SOLVERS, group
 from aegis_provider.independence.vectors import is_independent, masked_codes, starred
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 from tests.provider.independence.brute_force import (
     fewest_of_any_masking,
     fewest_stars,

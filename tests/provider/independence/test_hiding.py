@@ -19,8 +19,8 @@ from aegis_provider.independence import hide
 from aegis_provider.independence.clustered_table import ClusteredTable
 from aegis_provider.independence.hiding import refuse_dependent
 from aegis_provider.independence.output_files import MaskedRecords
-from tests.advisor.examples import at_most
-from tests.advisor.for_each import for_each
+from tests.examples import at_most
+from tests.for_each import for_each
 from tests.provider import oracle
 from tests.provider.independence.example_1 import EXAMPLE_1
 

@@ -10,7 +10,7 @@ from scipy.optimize import linear_sum_assignment
 
 from aegis_provider.independence.transportation import hub_network, paired
 from aegis_provider.independence.vectors import MASKED, disagreements, distinct_rows
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 
 
 @st.composite

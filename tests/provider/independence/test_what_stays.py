@@ -5,7 +5,7 @@ import pytest
 
 from aegis_provider import ProviderError, TableError, load_plan
 from aegis_provider.independence import hide
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 from tests.provider import oracle
 
 PLAN = """

@@ -13,7 +13,7 @@ from aegis_provider.masking.blur import Blur, BlurPositions
 from aegis_provider.masking.bucketize import EdgeBuckets, EqualBuckets, EqualFrequency
 from aegis_provider.masking.numbers import Round, TopBottom
 from aegis_provider.table.values import Domain, ValueType
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 from tests.provider import oracle
 from tests.provider.documents import summarize
 

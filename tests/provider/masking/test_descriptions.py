@@ -21,7 +21,7 @@ from aegis_provider.masking.numbers import Round, TopBottom
 from aegis_provider.masking.randomisation import Pram, RandomisedResponse, Shuffle
 from aegis_provider.masking.token import Token
 from aegis_sdk.reading.function_words import as_given
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 from tests.provider.masking.functions import concrete_functions
 
 INTERVALS = (Decimal(5), Decimal(10))

@@ -13,7 +13,7 @@ from aegis_provider import PlanError, TableError
 from aegis_provider.errors import UnmaskableValueError
 from aegis_provider.masking.hierarchy import DateHierarchy, IntervalHierarchy, PrefixHierarchy, TreeHierarchy
 from aegis_provider.table.values import Domain, ValueType
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 from tests.provider import oracle
 from tests.provider.documents import summarize
 

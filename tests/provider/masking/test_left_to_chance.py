@@ -15,7 +15,7 @@ from aegis_provider.masking.noise import Noise
 from aegis_provider.masking.randomisation import Pram, RandomisedResponse, Shuffle
 from aegis_provider.table.values import Domain, ValueType
 from aegis_sdk.wire import EntryDocument
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 from tests.provider.documents import summarize
 
 DISTRIBUTIONS = {"laplace": stats.laplace, "gaussian": stats.norm}

@@ -12,7 +12,7 @@ from aegis_provider.masking.hierarchy import FileHierarchy
 from aegis_provider.masking.lookup import HierarchyFile, Mapped
 from aegis_provider.masking.numbers import Round
 from aegis_provider.table.values import Domain, ValueType
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 from tests.provider import oracle
 
 sizes = st.decimals(min_value="0.001", max_value=1000, places=3)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from aegis_provider import TableError, apply, load_plan
 from aegis_provider.masking.microaggregate import Microaggregate, mdav
 from aegis_provider.table.values import Domain
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 from tests.provider import oracle
 
 NUMBERS = st.decimals(-50, 50, places=1).map(str)

@@ -12,7 +12,7 @@ from aegis_provider import PlanError, TableError, load_plan
 from aegis_provider.masking.token import Token
 from aegis_provider.table.values import Domain, ValueType
 from aegis_sdk.wire import EntryDocument
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 from tests.provider.documents import summarize
 
 SALT = b"sixteen bytes or more of salt"

@@ -13,7 +13,7 @@ from aegis_provider import load_plan
 from aegis_provider.records import held_out_of, read_records
 from aegis_provider.table import open_table
 from aegis_sdk.wire import publishable
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 
 PLAN = """label: health
 sensitive: [health]

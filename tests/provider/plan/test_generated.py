@@ -4,7 +4,7 @@ import pytest
 
 from aegis_provider import PlanError, load_plan, write_plan
 from aegis_provider.plan.generated import GeneratedTable
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 
 DIGEST = "0f" * 32
 PLAN = """label: y

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from aegis_provider import PlanError, load_plan
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 
 PLAN = "label: y\nattributes: {a: {}}\nconfigurations: {c: {}}\n"
 

@@ -9,7 +9,7 @@ from aegis_provider.masking.hierarchy import FileHierarchy
 from aegis_provider.masking.lookup import Mapped
 from aegis_provider.masking.numbers import Round
 from aegis_provider.table.values import ValueType
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 
 CONTRACT = """
 label: health

@@ -3,7 +3,7 @@
 import pytest
 
 from aegis_provider import PlanError, load_plan
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 
 PLAN = """
 label: health

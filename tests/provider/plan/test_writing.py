@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from aegis_provider import Configuration, OutputError, load_plan, write_plan
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 
 PLAN = """# Who wrote this, and why.
 title: "A study: of ages"

@@ -25,7 +25,7 @@ from aegis_provider.privacy import (
 )
 from aegis_provider.table import open_table
 from aegis_sdk.printable import Share
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 from tests.provider import oracle
 from tests.provider.privacy.privacy_tables import records_of
 

@@ -14,7 +14,7 @@ from aegis_provider.counting.counted_table import CountedTable
 from aegis_provider.privacy import breaks, cells
 from aegis_provider.privacy.cells import MaskedRecords, costs_of, suppress
 from aegis_provider.table import open_table
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 from tests.provider import oracle
 from tests.provider.privacy.privacy_tables import groups_of, records_of, tables
 

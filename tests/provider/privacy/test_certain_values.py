@@ -4,7 +4,7 @@ import pytest
 
 from aegis_provider import load_plan
 from aegis_provider.privacy import CRITERIA, assess, certain_values_warning, plan_of_roles, promises_nothing
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 
 CERTAIN = [("30", "no"), ("30", "no"), ("40", "yes"), ("40", "no")]
 OPEN = [("30", "no"), ("30", "yes"), ("40", "yes"), ("40", "no")]

@@ -16,8 +16,8 @@ from aegis_provider.counting.counted_table import CountedTable, DistinctRecords
 from aegis_provider.plan.model import DROP, IDENTITY
 from aegis_provider.privacy import CRITERIA, breaks, classes_of, holds, measure_privacy, measured_names
 from aegis_provider.table import open_table
-from tests.advisor.examples import at_most
-from tests.advisor.for_each import for_each
+from tests.examples import at_most
+from tests.for_each import for_each
 from tests.provider.privacy.privacy_tables import groups_of, records_of, tables
 
 

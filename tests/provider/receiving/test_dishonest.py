@@ -12,7 +12,7 @@ from aegis_provider import load_plan
 from aegis_provider.control import LaplaceNoise, MinimumCell
 from aegis_provider.errors import MachineError
 from aegis_provider.receiving import verify
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 from tests.provider.receiving.delivering import Provider, delivery_of, table_text
 
 ROOT = Path(__file__).parents[3]

@@ -12,7 +12,7 @@ from aegis_provider.masking.registry import FUNCTIONS
 from aegis_provider.privacy import PrivacyTable
 from aegis_provider.privacy.cell_plan import suppress_cells
 from aegis_provider.table import open_table
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 from tests.provider.receiving.delivering import Provider
 
 CONTROLS = {

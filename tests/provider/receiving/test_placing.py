@@ -7,7 +7,7 @@ from aegis_provider.receiving.placing import STARRED, UNKNOWN, Listed, placed
 from aegis_provider.receiving.privacy import Roles
 from aegis_provider.receiving.spans import Span, span_of
 from aegis_provider.table.values import ValueType
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 
 
 def function(name, **parameters):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from aegis_provider.plan.model import Attribute
 from aegis_provider.records import Column, Records, held_out_of, read_records, sides_of, validated_of
 from aegis_provider.table import open_table
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 
 RECORDS = st.lists(
     st.tuples(st.sampled_from("abcde"), st.integers(0, 30), st.sampled_from("uv")), min_size=1, max_size=120

@@ -11,7 +11,7 @@ from aegis_provider.counting.counted_table import CountedTable
 from aegis_provider.release.blocks import Release
 from aegis_provider.release.promise import Promise
 from aegis_provider.table import open_table
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 from tests.provider import oracle
 
 # Classes by (age, zip): 3 of (10-19, a), 2 of (20-29, a), 1 of (20-29, b).

@@ -12,7 +12,7 @@ from aegis_provider import apply
 from aegis_provider.release import shuffle
 from aegis_provider.release.blocks import block_schema
 from aegis_provider.release.shuffle import shuffled
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 
 SCHEMA = block_schema(1)
 

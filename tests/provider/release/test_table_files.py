@@ -15,7 +15,7 @@ from aegis_provider import OutputError, apply, load_plan
 from aegis_provider.release.blocks import RECORDS, blocks_of
 from aegis_provider.release.table_file import ParquetColumn
 from aegis_provider.table.values import Domain, ValueType
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 from tests.provider import oracle
 
 texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=6)

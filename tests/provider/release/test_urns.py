@@ -14,7 +14,7 @@ from aegis_provider import TableError, apply, load_plan
 from aegis_provider.counting.counted_table import CountedTable
 from aegis_provider.release.blocks import ExhaustedError, Release, Urns
 from aegis_provider.table import open_table
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 from tests.provider import oracle
 from tests.provider.documents import summarize
 

@@ -14,7 +14,7 @@ from aegis_provider.records import rows_of
 from aegis_provider.released import MaskedRecords, Released, masked_records, meanings_by_plan
 from aegis_provider.table import open_table
 from aegis_provider.transfer import transfer_of
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 
 PLAN = """label: health
 seed: 7

@@ -9,7 +9,7 @@ from aegis_provider.masking.bucketize import EdgeBuckets, EqualBuckets
 from aegis_provider.masking.hierarchy import DateHierarchy
 from aegis_provider.records import Column
 from aegis_provider.released.meanings import meanings_of
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 
 AGES = ["", "7", "18", "19", "20", "25", "29", "30", "34"]
 TOWNS = ["", "1210", "1220", "1300", "99"]

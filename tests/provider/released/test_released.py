@@ -7,7 +7,7 @@ import pytest
 from aegis_provider.released import Released
 from aegis_provider.released import released as module
 from aegis_provider.released.released import positions_of
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 
 MASKED = pa.table(
     {

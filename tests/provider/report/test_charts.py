@@ -5,7 +5,7 @@ from matplotlib.collections import LineCollection
 from aegis_provider.report.charts import drawn
 from aegis_provider.report.model import Bars, Levels, Measured, Points, Series
 from aegis_provider.report.page import drawing
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 from tests.provider.report.plots.plotting import clipped
 
 LEVELS = {"the table\nas it is": 1.0, "nothing\nshared": 0.0}

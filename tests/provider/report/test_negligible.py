@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aegis_provider.report.negligible import negligible
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 
 
 @given(st.lists(st.integers(0, 1000), max_size=12), st.integers(1, 20_000))

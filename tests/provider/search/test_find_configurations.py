@@ -21,7 +21,7 @@ from aegis_provider.counting import published_domain
 from aegis_provider.search import evaluation as evaluation_module
 from aegis_provider.search import exploration as exploration_module
 from aegis_provider.search import problem as problem_module
-from tests.advisor.for_each import for_each, seeds
+from tests.for_each import for_each, seeds
 from tests.provider.search import search_oracle as oracle
 
 VALUES = "abcd"

@@ -7,7 +7,7 @@ import pytest
 from aegis_provider import Requirement, find_configurations, load_plan
 from aegis_provider.advice import advise
 from aegis_provider.summary import summarize_shared
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 
 HOURS = 3600 * 24
 

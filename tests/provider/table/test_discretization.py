@@ -17,8 +17,8 @@ from aegis_provider.counting.counted_table import CountedTable, DistinctRecords
 from aegis_provider.table import open_table
 from aegis_provider.table.discretization.rules import roundest_above
 from aegis_sdk.wire import EntryDocument
-from tests.advisor.examples import at_most
-from tests.advisor.for_each import for_each
+from tests.examples import at_most
+from tests.for_each import for_each
 from tests.provider import oracle
 from tests.provider.documents import summarize
 

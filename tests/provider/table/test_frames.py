@@ -23,7 +23,7 @@ from aegis_provider import (
 )
 from aegis_provider.search import Requirement
 from aegis_provider.table import files_of, open_table
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 from tests.provider.documents import summarize
 from tests.provider.table.engine_table import PLAN, write_parquet
 

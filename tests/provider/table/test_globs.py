@@ -7,7 +7,7 @@ import duckdb
 import pytest
 
 from aegis_provider import OutputError, TableError, apply, refuse_overwriting
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 from tests.provider.documents import summarize
 
 SMALL = "{a: {maskings: {tens: {bucketize: {width: 10}}}}}"

@@ -10,7 +10,7 @@ import pytest
 
 from aegis_provider import TableError
 from aegis_provider.table import open_table
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 from tests.provider.documents import summarize
 
 PLAN = "{a: {maskings: {gone: {suppress: {}}}}}"

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from aegis_provider.errors import UnmaskableValueError
 from aegis_provider.table.values import Domain, ValueType, decimal_of, infer_type
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 
 
 @for_each(

@@ -4,7 +4,7 @@ import pytest
 
 from aegis_provider.transfer import told_by
 from aegis_sdk.wire import Holdout, Transfer
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 from tests.generated import told
 
 HOLDOUT = Holdout(records=100, majority_error=0.7)

@@ -11,7 +11,7 @@ from aegis_provider.report.page import render_page
 from aegis_provider.workflow import Card
 from aegis_provider.workflow.card import CardAuc, CardChoice, CardColumn
 from aegis_provider.workflow.card_report import card_report
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 
 BOOSTING, LINEAR = "gradient boosting", "logistic regression"
 

@@ -6,7 +6,7 @@ import pytest
 
 from aegis_provider.errors import OutputError
 from aegis_provider.workflow.folder import Folder, digests_of
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 
 
 def made(folder, inputs, text="made"):

@@ -19,7 +19,7 @@ from aegis_provider.workflow import release
 from aegis_provider.workflow.aim import Aim
 from aegis_provider.workflow.card_making import card_of
 from aegis_provider.workflow.card_report import card_report
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 
 HOURS = 3600.0 * 24
 FILES = {"plan.yaml", "configurations.yaml", "entry.json", "masked.csv", "card.md", "card.html", "card.json"}

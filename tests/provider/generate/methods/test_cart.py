@@ -8,7 +8,7 @@ from aegis_provider.errors import TableError
 from aegis_provider.generate.methods.cart import FEWEST, Cart
 from aegis_provider.generate.methods.method import Knobs, Task
 from aegis_provider.generate.methods.sequential import Grown, _ordered
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 from tests.provider.generate.methods.tasks import assert_drawn_from, only_model, random_columns, shares, task_of
 
 

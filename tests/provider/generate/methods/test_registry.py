@@ -5,7 +5,7 @@ import pytest
 
 from aegis_provider.errors import PlanError
 from aegis_provider.generate.methods.registry import METHODS, method_of
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 
 
 @for_each("name", ["cart", "mbi"])

@@ -6,7 +6,7 @@ import pytest
 from aegis_provider.errors import TableError
 from aegis_provider.generate.methods.method import Knobs
 from aegis_provider.generate.methods.trees import LEAVES, Trees, leaves_of
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 from tests.provider.generate.methods.tasks import assert_drawn_from, only_model, random_columns, shares, task_of
 
 RECORDS = 4_000

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from aegis_provider.report.plots import PlotError, Scored, best_promise, frontier, page, pareto, scored
 from aegis_provider.report.plots.labels import tick_numbers
 from aegis_sdk.wire import EXAMPLE_ENTRY, EntryDocument
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 from tests.provider.report.plots.plotting import (
     PRIVACY,
     UTILITIES,

@@ -4,7 +4,7 @@ import pytest
 
 from aegis_provider.report.page import drawing
 from aegis_provider.report.plots import costs, frontier, lattice
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 from tests.provider.report.plots.plotting import PRIVACY, UTILITIES, advice_of, clipped, entry_of
 
 LONG = "a-name-of-an-entry-that-is-as-long-as-names-of-entries-may-well-be"

@@ -23,7 +23,7 @@ from aegis_provider.report.plots import (
 from aegis_provider.report.plots.layered import layered
 from aegis_sdk.reading import Lattice, Node, lattice_of
 from aegis_sdk.wire import EXAMPLE_ENTRY, EntryDocument
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 from tests.provider.report.plots.plotting import PRIVACY, advice_of, entry_of, many
 
 UNKNOWN = "#d6d6d6"

@@ -13,7 +13,7 @@ from scipy.stats import norm
 from aegis_provider.generate.methods.marginals.budget import log_delta_of, rho_of
 from aegis_provider.generate.methods.marginals.mst import Spending
 from aegis_provider.generate.methods.marginals.noise import noisy, noisy_largest
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 
 RHOS = st.floats(-9, 3).map(lambda each: 10**each)
 EPSILONS = st.floats(-6, 4).map(lambda each: 10**each)

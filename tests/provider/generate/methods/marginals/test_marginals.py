@@ -8,7 +8,7 @@ from aegis_provider.errors import PlanError, TableError
 from aegis_provider.generate.methods.marginals import Marginals
 from aegis_provider.generate.methods.marginals.tree import mutual_information, outward, spanning_tree
 from aegis_provider.generate.methods.method import Knobs, Task
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 from tests.provider.generate.methods.tasks import assert_drawn_from, only_model, random_columns, shares, task_of
 
 CHAIN = {(0, 1), (1, 2), (2, 3)}

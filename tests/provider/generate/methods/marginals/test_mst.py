@@ -8,7 +8,7 @@ from aegis_provider.generate.methods.marginals import Marginals, mst
 from aegis_provider.generate.methods.marginals.estimation import estimated
 from aegis_provider.generate.methods.marginals.groups import Groups
 from aegis_provider.generate.methods.marginals.mst import private_tree, simplex
-from tests.advisor.for_each import for_each
+from tests.for_each import for_each
 from tests.provider.generate.methods.tasks import only_model, random_columns, shares, task_of
 
 CHAIN = {(0, 1), (1, 2), (2, 3)}
