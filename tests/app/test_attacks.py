@@ -34,8 +34,9 @@ def service(database_url):
 
 
 @pytest.fixture(scope="module")
-def shared(shared_database_url):
+async def shared(_one_loop, shared_database_url):
     """A service for tests that leave little work behind, each with tenants of its own."""
+    await create_key(shared_database_url, "owner", "operator")  # without a key, all would be one tenant
     with service(shared_database_url) as (url, _):
         yield url
 
