@@ -1,6 +1,5 @@
 """The variance of sums of counts that were rounded once, against what the provider's rounding does."""
 
-import secrets
 from dataclasses import replace
 
 import numpy as np
@@ -32,8 +31,8 @@ def drawn(mappings, base):
     squares = [np.zeros(view.size) for view in views]
     for _ in range(DRAWS):
         exact = rng.integers(50, 50 + base, (VALUES, 1))
-        up = rounded_up(exact.sum(axis=0), base, secrets.token_bytes)
-        errors = (rounded_once(exact, views, base, up, secrets.token_bytes) - exact)[:, 0]
+        up = rounded_up(exact.sum(axis=0), base, rng.bytes)
+        errors = (rounded_once(exact, views, base, up, rng.bytes) - exact)[:, 0]
         for place, view in enumerate(views):
             squares[place] += np.bincount(view.groups, errors) ** 2 / DRAWS
     return squares
