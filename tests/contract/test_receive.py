@@ -289,9 +289,10 @@ def test_a_machine_that_cannot_count_reaches_no_verdict(world, receive, monkeypa
 
 def test_the_answer_of_the_service_names_no_other_file(world, receive, tmp_path, monkeypatch):
     get = DataRequests.get
-    monkeypatch.setattr(DataRequests, "get", lambda *each: get(*each).model_copy(update={"id": "../t"}))
     with serving(b"y\n1\n") as server:
-        code, out, err = receive(world.delivered(server))
+        request_id = world.delivered(server)  # this asks for the request, too
+        monkeypatch.setattr(DataRequests, "get", lambda *given: get(*given).model_copy(update={"id": "../t"}))
+        code, out, err = receive(request_id)
         assert (code, out, err) == (1, "", "aegis: the service has sent another request, ../t\n")
     assert (server.asked, list(tmp_path.iterdir())) == ([], [])
 
