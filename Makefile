@@ -1,4 +1,4 @@
-# All commands for people and CI. They need only make and Python 3.11 or newer (with venv and pip).
+# All commands for people and CI. They need only make, bash and Python 3.11 or newer (with venv and pip).
 
 MAKEFLAGS += --no-print-directory
 # Tests start hundreds of processes, each of which would compile the packages again without bytecode.
