@@ -1,8 +1,9 @@
 """The application. `create_app` builds it; it needs a database only when it starts."""
 
 import asyncio
+import socket
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from functools import cache
@@ -30,7 +31,7 @@ from app.console.browsers import with_pages
 from app.domain.lanes import Lane
 from app.factory import Factory
 from app.identity import code_flow, token_reader
-from app.process.child import COMPUTING, ChildProcess, keep_warm
+from app.process.child import ChildProcess, keep_warm
 from app.process.connections import Connection
 from app.services.admission import Admission
 from app.services.audit import AuditService
@@ -135,12 +136,8 @@ async def running_state(
             development_mode = await refuse_open_door(Factory(session, queue).keyring(), settings)
             signer = await _ready_log(Factory(session, queue).audit(), settings)
         checking = uploads.checking_children()
-        # It shares its processes with the others, so it prepares them alike.
-        making = ChildProcess(uploads.__name__, uploads.DEADLINE, uploads.MOST_WAITING, needs=COMPUTING)
-        # If it dies meanwhile, the first call starts another.
-        warming = asyncio.gather(checking[Lane.LIGHT].warm(), return_exceptions=True)
-        keeping = asyncio.create_task(keep_warm([*checking.values(), making]))
-        async with announcements.listening():
+        making = ChildProcess(uploads.__name__, uploads.DEADLINE, uploads.MOST_WAITING)
+        async with _warm(checking[Lane.LIGHT], [*checking.values(), making]), announcements.listening():
             yield State(
                 database=database,
                 probe=probe,
@@ -165,13 +162,22 @@ async def running_state(
                 code_flow=code_flow(settings, tokens),
                 signer=signer,
             )
-        # Cancelling the start of the child could leave a process behind, so wait for it.
-        await asyncio.wait([warming])
-        keeping.cancel()
     finally:
         await probe.close()
         if shared is None:
             await database.close()
+
+
+@asynccontextmanager
+async def _warm(first: ChildProcess, later: Sequence[ChildProcess]) -> AsyncIterator[None]:
+    """Start a process at once, and others soon, for the duration of the block."""
+    # If it dies meanwhile, the first call starts another.
+    warming = asyncio.gather(first.warm(), return_exceptions=True)
+    keeping = asyncio.create_task(keep_warm(later))
+    yield
+    # Cancelling the start of the child could leave a process behind, so wait for it.
+    await asyncio.wait([warming])
+    keeping.cancel()
 
 
 async def _read_revisions() -> None:
@@ -221,7 +227,12 @@ def _serve(settings: Settings, example: str, tracer: Tracer) -> None:
         sys.stdout.write(_greeting(host, port, example or "entry.json", has_console=settings.console))
         sys.stdout.flush()
 
-    app = create_app(settings, greet, tracer, example)
+    server, listening = listening_server(settings, create_app(settings, greet, tracer, example))
+    server.run(sockets=[listening])
+
+
+def listening_server(settings: Settings, app: FastAPI) -> tuple[Server, socket.socket]:
+    """The server of an application, and its socket: bound already, so that a greeting is true and port 0 a number."""
     config = uvicorn.Config(
         app,
         host=settings.host,
@@ -237,10 +248,9 @@ def _serve(settings: Settings, example: str, tracer: Tracer) -> None:
         timeout_keep_alive=15,
         timeout_graceful_shutdown=ANSWER_SECONDS,
     )
-    # The socket is bound before the start, so that the greeting is true and port 0 has become a number.
     listening = config.bind_socket()
     listening.listen()
-    Server(config, app, settings.drain_seconds).run(sockets=[listening])
+    return Server(config, app, settings.drain_seconds), listening
 
 
 def _greeting(host: str, port: int, example: str, *, has_console: bool) -> str:

@@ -16,15 +16,13 @@ from threading import Thread
 from typing import Any
 from uuid import uuid4
 
-import uvicorn
 from anyio import to_process
 
-from app.main import create_app
+from app.main import create_app, listening_server
 from app.process.bound import bound_command
-from app.process.connections import Connection
 from app.process.embedded import EmbeddedPostgres
 from app.settings import Settings
-from app.web.server import ANSWER_SECONDS, Server
+from app.web.server import Server
 from tests.postgres import SERVICE, as_role, create_database, drop_database
 from tests.running import COMMAND, Running, environment
 from tests.waiting import wait_until
@@ -57,22 +55,7 @@ def serving(database_url: str, *, worker: bool = True, **settings: str) -> Itera
 @contextmanager
 def _answering(told: Mapping[str, Any]) -> Iterator[str]:
     settings = Settings(**told)
-    app = create_app(settings)
-    config = uvicorn.Config(
-        app,
-        host=settings.host,
-        port=settings.port,
-        http=Connection,
-        ws="none",
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        timeout_keep_alive=15,
-        timeout_graceful_shutdown=ANSWER_SECONDS,
-    )
-    listening = config.bind_socket()
-    listening.listen()
-    server = Server(config, app, drain_seconds=0)
+    server, listening = listening_server(settings, create_app(settings))
     thread = Thread(target=asyncio.run, args=[_until_asked_to_end(server, listening)])
     thread.start()
     try:

@@ -9,7 +9,7 @@ import typer
 from app.catalog import migrations
 from app.cli.environment import DataDir, database_of, fail, settings_of, with_services
 from app.domain.advice import PackedReference
-from app.process.child import COMPUTING, ChildProcess
+from app.process.child import ChildProcess
 from app.services import computation
 from app.services.computation import compute_advice, compute_references
 from app.services.replay import Replay
@@ -51,7 +51,7 @@ def replay(
 
 async def _computed(replayed: Replay, settings: Settings) -> tuple[Sequence[PackedReference], bytes]:
     """The references and the answer, computed in a child process as a worker does it."""
-    child = ChildProcess(computation.__name__, settings.job_seconds, needs=COMPUTING)
+    child = ChildProcess(computation.__name__, settings.job_seconds)
     references: Sequence[PackedReference] = ()
     if replayed.counts is not None:
         references = await child.run(compute_references, replayed.counts, settings.reconstruction_seconds)

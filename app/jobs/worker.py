@@ -24,7 +24,7 @@ from app.jobs.retention import keep_retention
 from app.jobs.sending import Sender
 from app.jobs.tasks import Tasks
 from app.jobs.watch import JobWatch
-from app.process.child import COMPUTING, ChildProcess, keep_warm
+from app.process.child import ChildProcess, keep_warm
 from app.services import computation
 from app.services.retention import Retention
 from app.services.signing import signer_of
@@ -57,8 +57,8 @@ async def _run_worker(settings: Settings, tracer: Tracer) -> None:
     queue = queue_app(settings.database_url)
     presence = Presence(settings.database_url)
     children = {
-        Lane.LIGHT: ChildProcess(computation.__name__, LIGHT_SECONDS, needs=COMPUTING),
-        Lane.HEAVY: ChildProcess(computation.__name__, settings.job_seconds, needs=COMPUTING),
+        Lane.LIGHT: ChildProcess(computation.__name__, LIGHT_SECONDS),
+        Lane.HEAVY: ChildProcess(computation.__name__, settings.job_seconds),
     }
     registry = CollectorRegistry()
     watch, for_webhooks = JobWatch(JobMetrics(registry), tracer), WebhookMetrics(registry)

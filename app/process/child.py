@@ -9,7 +9,7 @@ import math
 import os
 import signal
 from asyncio import gather, sleep
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator
 from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -34,7 +34,8 @@ NICENESS = 10
 #: Seconds until processes that may be needed later start, so that they do not delay the start of the service.
 SOON = 3.0
 
-#: What the advisor loads when it computes something for the first time, in advance.
+#: What computations load when they first need it: every process has it in advance, since threads can be limited only in
+#: libraries that are loaded.
 COMPUTING = ("scipy.linalg", "scipy.optimize", "scipy.sparse", "scipy.special")
 
 #: Seconds between two uses of each process.
@@ -65,7 +66,6 @@ class ChildProcess:
 
     Args:
         module: the module with the functions, imported in advance.
-        needs: further modules to import in advance, which it imports only when they are needed.
         deadline: seconds after which a function is stopped by killing the process; some input would take for ever.
         most_waiting: how many callers may wait for their turn.
         at_once: how many functions may run at the same time.
@@ -78,11 +78,10 @@ class ChildProcess:
         deadline: float,
         most_waiting: int | None = None,
         *,
-        needs: Sequence[str] = (),
         at_once: int = 1,
         room: float = math.inf,
     ) -> None:
-        self._modules = (module, *needs)
+        self._module = module
         self._deadline = deadline
         self._turns = Turns(most_waiting, at_once, room)
         self._limiter = CapacityLimiter(at_once)
@@ -112,7 +111,7 @@ class ChildProcess:
         """Start a process unless one is ready: its imports must not count as time of the function."""
         with self._death_noticed():
             self._process_id = await to_process.run_sync(
-                _prepare, self._modules, cancellable=True, limiter=self._limiter
+                _prepare, self._module, cancellable=True, limiter=self._limiter
             )
 
     async def run(
@@ -132,7 +131,7 @@ class ChildProcess:
                 await self._start()
                 with fail_after(self._deadline), self._death_noticed():
                     return await to_process.run_sync(
-                        _prepared, self._modules, function, *given, cancellable=True, limiter=self._limiter
+                        _prepared, self._module, function, *given, cancellable=True, limiter=self._limiter
                     )
 
     @contextmanager
@@ -171,21 +170,21 @@ def _lives(process_id: int) -> bool:
     return True
 
 
-def _prepared(modules: Sequence[str], function: Callable[[*Given], Result], *given: *Given) -> Result:
-    _prepare(modules)
+def _prepared(module: str, function: Callable[[*Given], Result], *given: *Given) -> Result:
+    _prepare(module)
     return function(*given)
 
 
 @cache
-def _prepare(modules: Sequence[str]) -> int:
-    """Make this process ready for modules, once, and return its id."""
+def _prepare(module: str) -> int:
+    """Make this process ready for a module, once, and return its id."""
     # A computation must not outlive a worker that is killed.
     die_with_parent(signal.SIGKILL)
     # A document is millions of lists and no garbage; at the usual threshold, collection takes a tenth of the time.
     gc.set_threshold(100_000, 20, 100)
     with loading():
-        for each in modules:
-            import_module(each)
+        for name in (module, *COMPUTING):
+            import_module(name)
     # Workers already use all cores, so threads of linear algebra within them would compete. The limit applies only to
     # libraries that are loaded, so it comes after the import.
     threadpool_limits(1)

@@ -18,7 +18,7 @@ from app.domain.entries import Content, Publication
 from app.domain.errors import InvalidDocumentError
 from app.domain.lanes import Lane
 from app.domain.verdicts import StoredVerdict
-from app.process.child import COMPUTING, ChildProcess
+from app.process.child import ChildProcess
 from app.services.judging import VerdictInput, compute_verdict
 from app.services.policy import NO_POLICY, Policy
 from app.services.publications import publication_of
@@ -57,10 +57,8 @@ LARGE_AT_ONCE, LARGE_BYTES = min(own_cores(), 4), 128 * 2**20
 def checking_children() -> Mapping[Lane, ChildProcess]:
     """The processes that check entries."""
     return {
-        Lane.LIGHT: ChildProcess(__name__, LIGHT_SECONDS, MOST_WAITING, needs=COMPUTING),
-        Lane.HEAVY: ChildProcess(
-            __name__, DEADLINE, MOST_WAITING, needs=COMPUTING, at_once=LARGE_AT_ONCE, room=LARGE_BYTES
-        ),
+        Lane.LIGHT: ChildProcess(__name__, LIGHT_SECONDS, MOST_WAITING),
+        Lane.HEAVY: ChildProcess(__name__, DEADLINE, MOST_WAITING, at_once=LARGE_AT_ONCE, room=LARGE_BYTES),
     }
 
 

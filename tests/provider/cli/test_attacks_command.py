@@ -5,7 +5,6 @@ import json
 import numpy as np
 import pytest
 
-from aegis_sdk.cli import main
 from tests.for_each import for_each
 
 PLAN = """
@@ -19,19 +18,6 @@ configurations:
   coarse: {age: tens, town: parts}
   coarser: {age: tens, town: gone, plan: drop}
 """
-
-
-@pytest.fixture
-def aegis(capsys):
-    """Run `aegis`; return its exit code, stdout and stderr."""
-
-    def run(*arguments):
-        with pytest.raises(SystemExit) as exited:
-            main([str(argument) for argument in arguments])
-        printed = capsys.readouterr()
-        return exited.value.code, printed.out, printed.err
-
-    return run
 
 
 @pytest.fixture
