@@ -40,13 +40,11 @@ $(UV): constraints.txt
 	@touch $@
 
 # $(call install,ENVIRONMENT,WHAT): with a line for each phase instead of one for each package.
+# pip takes over where uv fails: it knows the index that pip is configured with, which uv does not.
 define install
-if [ -x $(BIN)/uv ]; then \
-	$(BIN)/uv pip install --python $(1)/bin/python $(2) 2>&1 | sed '/^ [-+~] /d'; \
-else \
-	echo "(by pip, which takes minutes: there is no uv for this platform, or it could not be fetched)"; \
-	$(BIN)/python -m pip --python $(1)/bin/python install --disable-pip-version-check $(2) | sed -n '/^ *Downloading /p'; \
-fi
+{ test -x $(BIN)/uv && $(BIN)/uv pip install --python $(1)/bin/python $(2) 2>&1 | sed '/^ [-+~] /d'; } || { \
+	echo "uv is not there, or failed: pip installs the same, which takes minutes ..."; \
+	$(BIN)/python -m pip --python $(1)/bin/python install --disable-pip-version-check $(2) | sed -n '/^ *Downloading /p'; }
 endef
 
 $(RUNS): $(PROJECTS) | $(UV)
@@ -158,7 +156,8 @@ $(AUDIT_STAMP): | $(UV)
 	@touch $@
 
 audit: $(AUDIT_STAMP) ## compare the pins with the advisories of the package index; needs the network
-	@.venv-audit/bin/pip-audit --strict --no-deps --disable-pip --progress-spinner off --requirement constraints.txt --requirement research/constraints.txt
+	@.venv-audit/bin/pip-audit --strict --no-deps --disable-pip --progress-spinner off \
+		--requirement constraints.txt --requirement research/constraints.txt
 
 sbom: sbom/aegis-server.cdx.json sbom/aegis-sdk.cdx.json sbom/aegis-provider.cdx.json ## write bills of materials (CycloneDX) into sbom/
 
