@@ -27,7 +27,7 @@ _REASONS: Final[Mapping[type[Exception], str]] = {
     jwt.InvalidAlgorithmError: "is signed by an algorithm that is not accepted",
     jwt.MissingRequiredClaimError: "does not say when it expires (exp), for whom it is (aud), who issued it (iss) or "
     "who holds it (sub)",
-    jwt.InvalidSignatureError: "has a wrong signature",
+    jwt.InvalidSignatureError: "has a wrong signature: it was changed, cut short, or signed by another key",
 }
 
 
