@@ -171,7 +171,7 @@ WRONG = {
     "another algorithm": (lambda issuer: issuer.token(algorithm="PS256"), "algorithm that is not accepted"),
     "changed": (changed, "has a wrong signature"),
     # What is left of a signature may be Base64 or not: both answers name the cause.
-    **{f"{cut} cut off": (lambda issuer, cut=cut: issuer.token()[:-cut], "cut short") for cut in (1, 2, 3, 4, 341, 400)},
+    **{f"{cut} cut off": (lambda issuer, cut=cut: issuer.token()[:-cut], "cut short") for cut in (1, 2, 3, 20, 341)},
     "no key id": (lambda issuer: issuer.token(headers={}), "does not say which key signed it"),
     "key id of another kind": (lambda _: f"{encoded(ODD_KEY)}.e30.x", "cannot be read"),
     "unknown key": (lambda issuer: issuer.token(headers={"kid": "other"}), "a key that its issuer does not have"),
