@@ -27,7 +27,7 @@ TO_RUN := --editable ./advisor --editable './sdk[receipts]' --editable './provid
 ALL := $(TO_RUN) --editable './provider[postgres,noise,independence,synth,storage]' --editable '.[telemetry,dev]'
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo serve test test-long test-spark test-synth check format openapi migration figures screenshots docs bench chaos load fuzz evaluate evaluate-synth audit sbom clean
+.PHONY: help install demo serve test test-long test-spark test-synth check format openapi migration figures screenshots docs bench chaos load fuzz research evaluate evaluate-synth audit sbom clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -141,6 +141,8 @@ fuzz: $(BENCH_STAMP) ## send 100,000 mutated documents of providers and operator
 $(RESEARCH_STAMP): $(STAMP) research/requirements.txt research/constraints.txt
 	@$(call install,.venv,$(PINNED) --constraint research/constraints.txt --requirement research/requirements.txt)
 	@touch $@
+
+research: $(RESEARCH_STAMP) ## install what the studies need; python -m research.NAME runs one
 
 evaluate: $(RESEARCH_STAMP) ## test the studies, run the evaluation and write docs/evaluation.md with its plots (25 minutes)
 	@$(BIN)/python -m pytest -m "" research/tests

@@ -66,8 +66,8 @@ def create_app(
 ) -> FastAPI:
     """Build the application for `settings`; `on_ready` is awaited when it is ready to answer.
 
-    In development mode, the console offers to publish `example`, an entry file. `database` are connections that others
-    use, too, and that stay open; by default, the application has its own.
+    In development mode, the console offers to publish `example`, an entry file. `database` are connections that stay
+    open, which only tests give it; by default, the application has its own.
     """
 
     @asynccontextmanager
@@ -174,10 +174,12 @@ async def _warm(first: ChildProcess, later: Sequence[ChildProcess]) -> AsyncIter
     # If it dies meanwhile, the first call starts another.
     warming = asyncio.gather(first.warm(), return_exceptions=True)
     keeping = asyncio.create_task(keep_warm(later))
-    yield
-    # Cancelling the start of the child could leave a process behind, so wait for it.
-    await asyncio.wait([warming])
-    keeping.cancel()
+    try:
+        yield
+    finally:
+        # Cancelling the start of the child could leave a process behind, so wait for it.
+        await asyncio.wait([warming])
+        keeping.cancel()
 
 
 async def _read_revisions() -> None:

@@ -41,9 +41,10 @@ HEAD = """\
 
 A release can keep its promise by masking more coarsely, by leaving out records, or by suppressing single cells of these
 records (`aegis cells`). Numbers can become means of groups (`microaggregate`) instead of intervals.
-`python -m research.suppression` compares these ways at the same k on three tables and writes this page: the health
-example, Adult (UCI, 1996) and the made-up credit cards of `research.credit_cards`. Each has 7 to 9 quasi-identifiers,
-whose numbers have one to three maskings by intervals that nest, or groups of 10, 100, 1,000 and 4,000 records.
+`python -m research.suppression` (after `make research`) compares these ways at the same k on three tables and writes
+this page: the health example, Adult (UCI, 1996) and the made-up credit cards of `research.credit_cards`. Each has 7 to
+9 quasi-identifiers, whose numbers have one to three maskings by intervals that nest, or groups of 10, 100, 1,000 and
+4,000 records.
 
 * **method**: which records the configuration may suppress at most, and whether wholly or by cells. Of the 30
   configurations that the search prefers, the one is shown whose release keeps most by the measure `joint`.

@@ -49,16 +49,20 @@ def pytest_configure(config: pytest.Config) -> None:
 
     A process inherits the signals that its parent ignores, but not its parent's handlers.
     """
-    if not hasattr(config, "workerinput"):  # here the results of all workers arrive
+    is_whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS and not config.option.collectonly
+    if is_whole and not hasattr(config, "workerinput"):  # here the results of all workers arrive
         config.pluginmanager.register(Budgets(config))
     for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, lambda *_: None)
 
 
-def pytest_xdist_auto_num_workers() -> int:
+def pytest_xdist_auto_num_workers() -> int | None:
     """One more than there are cores: a fifth of the time, tests wait for the database and for other processes."""
-    return (os.cpu_count() or 1) + 1
+    if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ:
+        return None
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return cores + 1
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

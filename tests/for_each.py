@@ -58,6 +58,7 @@ def seeds(few: int, many: int) -> Callable[[Any], Any]:
 
 
 def _over_rows(test: Callable[..., None], rows: list[dict[str, Any]]) -> Callable[..., None]:
+    assert not inspect.iscoroutinefunction(test), f"{test.__name__} would not be awaited"
     whole = inspect.signature(test)
     asked = [one for name, one in whole.parameters.items() if name not in rows[0]]
     assert len(asked) == len(whole.parameters) - len(rows[0]), f"{test.__name__} does not take {set(rows[0])}"
@@ -68,7 +69,7 @@ def _over_rows(test: Callable[..., None], rows: list[dict[str, Any]]) -> Callabl
     def run(*bound: Any, **fixtures: Any) -> None:
         shared = signature.bind(*bound, **fixtures).arguments
         with _files(shared["request"]) as renew:
-            failures = [error for row in rows if (error := _failure(test, shared, row, renew))]
+            failures = [error for row in rows if (error := _failure(test, shared, row, renew)) is not None]
         if failures:
             raise BaseExceptionGroup(f"{len(failures)} of {len(rows)} cases", failures)
 
@@ -80,17 +81,27 @@ def _failure(
     test: Callable[..., None], shared: dict[str, Any], row: dict[str, Any], renew: Callable[[], None]
 ) -> BaseException | None:
     """Run one case and return how it fails."""
-    renew()
     taken = {name: shared[name] for name in inspect.signature(test).parameters if name in shared}
     with pytest.MonkeyPatch.context() as patches:
         if "monkeypatch" in taken:
             taken["monkeypatch"] = patches
         try:
-            test(**taken, **row)
+            with case(", ".join(f"{name}={value!r}" for name, value in row.items())):
+                renew()
+                test(**taken, **row)
         except FAILURES as error:
-            error.add_note("of the case " + ", ".join(f"{name}={repr(value)[:200]}" for name, value in row.items()))
             return error
     return None
+
+
+@contextmanager
+def case(what: Any) -> Iterator[None]:
+    """Let what fails in the block name its case, in loops that `for_each` cannot replace, such as asynchronous ones."""
+    try:
+        yield
+    except FAILURES as error:
+        error.add_note(f"of the case {what}"[:300])
+        raise
 
 
 @contextmanager

@@ -9,6 +9,7 @@ import signal
 import socket
 import sys
 from collections.abc import Iterator, Mapping
+from concurrent.futures import Future
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -25,7 +26,7 @@ from app.settings import Settings
 from app.web.server import Server
 from tests.postgres import SERVICE, as_role, create_database, drop_database
 from tests.running import COMMAND, Running, environment
-from tests.waiting import wait_until
+from tests.waiting import PATIENCE, wait_until
 
 #: As `serve` has it.
 ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
@@ -56,16 +57,24 @@ def serving(database_url: str, *, worker: bool = True, **settings: str) -> Itera
 def _answering(told: Mapping[str, Any]) -> Iterator[str]:
     settings = Settings(**told)
     server, listening = listening_server(settings, create_app(settings))
-    thread = Thread(target=asyncio.run, args=[_until_asked_to_end(server, listening)])
-    thread.start()
+    ended: Future[None] = Future()
+    Thread(target=_run, args=[server, listening, ended], daemon=True).start()
     try:
-        wait_until(lambda: server.started or not thread.is_alive(), "the API does not start")
+        wait_until(lambda: server.started or ended.done(), "the API does not start")
         assert server.started, "the API has not started"
         host, port = listening.getsockname()[:2]
         yield f"http://{host}:{port}"
     finally:
         server.should_exit = True
-        thread.join()
+        ended.result(PATIENCE)
+
+
+def _run(server: Server, listening: socket.socket, ended: Future[None]) -> None:
+    """Serve in a loop of this thread; how that ends is the future's result."""
+    try:
+        ended.set_result(asyncio.run(_until_asked_to_end(server, listening)))
+    except BaseException as error:  # noqa: BLE001 - the test raises it
+        ended.set_exception(error)
 
 
 async def _until_asked_to_end(server: Server, listening: socket.socket) -> None:

@@ -46,7 +46,7 @@ def _run(place: Path) -> str:
 
 def ranges() -> dict[str, tuple[float, float]]:
     """The least and the greatest value of each figure, as README states them."""
-    table = README.partition("| figure of `make demo` |")[2].partition("\n\n")[0]
+    table = README.partition("| what `make demo` prints |")[2].partition("\n\n")[0]
     rows = re.findall(r"^\| ([^|]+) \| ([\d.]+)(?: to ([\d.]+))? \|$", table, re.MULTILINE)
     return {name: (float(least), float(most or least)) for name, least, most in rows}
 

@@ -36,7 +36,7 @@ SOON = 3.0
 
 #: What computations load when they first need it: every process has it in advance, since threads can be limited only in
 #: libraries that are loaded.
-COMPUTING = ("scipy.linalg", "scipy.optimize", "scipy.sparse", "scipy.special")
+COMPUTING = ("scipy.linalg", "scipy.optimize", "scipy.sparse.csgraph", "scipy.special")
 
 #: Seconds between two uses of each process.
 BEFORE_IDLE_PROCESSES_END = 120.0

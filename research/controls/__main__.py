@@ -57,8 +57,8 @@ below 5,000 records), which [costs little on large tables](#the-default-on-every
 chosen: no small counts (`--min-cell`), a larger base (`--round-to`) or noise (`--epsilon`). The less is published, the
 worse the advice.
 The cost was measured on the health example, {records:,} records, with its 70 configurations, by
-`python -m research.controls --adult FOLDER`, which writes this page. Noise and rounding are drawn anew in each
-run.
+`python -m research.controls --adult FOLDER` (after `make research`), which writes this page. Noise and rounding are
+drawn anew in each run.
 
 Every entry passed through all steps: it was summarised, put through the control, and checked as the service checks it,
 and the unmasked joint counts were reconstructed as its declarations allow.

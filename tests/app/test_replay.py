@@ -20,6 +20,7 @@ from app.services import replay
 from app.services.replay import differing
 from app.settings import Settings
 from tests.app.jobs.database import rows
+from tests.for_each import for_each
 from tests.generated import mixed_entry
 from tests.pairs import associated_entry, paired_entry
 from tests.service import ask, example_entry, publish, tenants_of
@@ -152,12 +153,9 @@ DIFFERENCES = [
 ]
 
 
-def test_differences_are_told_by_their_places():
-    told = [
-        (stored, computed, list(differing(orjson.loads(orjson.dumps(stored)), orjson.loads(orjson.dumps(computed)))))
-        for stored, computed, _ in DIFFERENCES
-    ]
-    assert [places for *_, places in told] == [places for *_, places in DIFFERENCES]
+@for_each(("stored", "computed", "places"), DIFFERENCES)
+def test_differences_are_told_by_their_places(stored, computed, places):
+    assert list(differing(orjson.loads(orjson.dumps(stored)), orjson.loads(orjson.dumps(computed)))) == places
 
 
 @pytest.mark.long

@@ -7,9 +7,10 @@ import pytest
 
 from aegis_provider.extras import needs_extra, refuse_without
 from aegis_sdk import AegisError
+from tests.for_each import for_each
 
 
-@pytest.mark.parametrize(("library", "extra"), [("matplotlib", "plots"), ("ortools", "independence")])
+@for_each(("library", "extra"), [("matplotlib", "plots"), ("ortools", "independence")])
 def test_a_missing_library_is_named_with_its_extra(monkeypatch, library, extra):
     said = rf"^{library} is not installed: install the extra, pip install './provider\[{extra}\]'$"
     monkeypatch.setitem(sys.modules, library, None)

@@ -73,7 +73,6 @@ def test_few_calls_are_held_at_a_time():
     assert len(list(found)) == 99
 
 
-@pytest.mark.long
 @pytest.mark.usefixtures("two_processes")
 def test_a_process_that_dies_is_an_error_in_one_line_and_others_take_its_place():
     with pytest.raises(AegisError, match="is there enough memory"):

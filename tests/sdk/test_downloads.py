@@ -15,6 +15,7 @@ from app.domain import addresses
 from tests.app.jobs.test_sending import PRIVATE
 from tests.certificates import certificate_for
 from tests.file_server import serving
+from tests.for_each import case, for_each
 
 CONTENT = bytes(range(256)) * 2_000
 server_of_names = threading.Event()
@@ -285,18 +286,19 @@ class TestAddresses:
             pass
         server_of_names.set()
 
-    def test_other_links_are_refused(self):
-        for url in ("ftp://files.example/", "https://me@files.example/", "https:///t.csv", "nothing", "https://[::1"):
-            with pytest.raises(LinkError), Links(allow_private=True).read(url, {}):
-                pass
+    @for_each("url", ["ftp://files.example/", "https://me@files.example/", "https:///t.csv", "nothing", "https://[::1"])
+    def test_other_links_are_refused(self, url):
+        with pytest.raises(LinkError), Links(allow_private=True).read(url, {}):
+            pass
 
     def test_a_host_that_is_no_name_is_refused_in_one_line(self, server, part):
         for host in BAD_HOSTS:
             for url in (f"https://{host}/x", f"https://{host}:444/x"):
-                with pytest.raises(DownloadError, match=r"^the (link is no URL|host of the link is no name)[^\n]*$"):
+                told = r"^the (link is no URL|host of the link is no name)[^\n]*$"
+                with case(url), pytest.raises(DownloadError, match=told):
                     download(server, part, url=url)
             server.location = f"https://{host}/x"
-            with pytest.raises(DownloadError, match=r"^the (link|host of the link) [^\n]*$"):
+            with case(host), pytest.raises(DownloadError, match=r"^the (link|host of the link) [^\n]*$"):
                 download(server, part)
         assert len(server.asked) == len(BAD_HOSTS)
 

@@ -4,6 +4,7 @@ import pytest
 
 from aegis_sdk.cli.failures import InputError
 from aegis_sdk.cli.options import kinds_of, requirements_of, weights_of
+from tests.for_each import for_each
 
 
 def test_weights_are_numbers_by_name():
@@ -19,10 +20,10 @@ def test_weights_are_numbers_by_name():
     assert [(texts, weights_of(texts)) for texts, _ in told] == told
 
 
-def test_what_is_no_weight_is_refused():
-    for text in ("age", "=2", "age=", "age=two", "age=nan", "age=1,,zip=2", "age=1e3"):
-        with pytest.raises(InputError, match="--weights must be NAME=NUMBER, for example age=2, not "):
-            weights_of([text])
+@for_each("text", ["age", "=2", "age=", "age=two", "age=nan", "age=1,,zip=2", "age=1e3"])
+def test_what_is_no_weight_is_refused(text):
+    with pytest.raises(InputError, match="--weights must be NAME=NUMBER, for example age=2, not "):
+        weights_of([text])
 
 
 def test_requirements_are_one_each():
@@ -35,7 +36,7 @@ def test_kinds_are_named_between_commas():
     assert [(text, kinds_of(text)) for text, _ in told] == told
 
 
-def test_what_is_no_kind_is_refused():
-    for text in ("", "drawn", "masked,,generated", "masked,masked", "Masked"):
-        with pytest.raises(InputError, match="--kinds must be masked or generated, or both with a comma between, not "):
-            kinds_of(text)
+@for_each("text", ["", "drawn", "masked,,generated", "masked,masked", "Masked"])
+def test_what_is_no_kind_is_refused(text):
+    with pytest.raises(InputError, match="--kinds must be masked or generated, or both with a comma between, not "):
+        kinds_of(text)

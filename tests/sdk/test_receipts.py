@@ -11,6 +11,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from aegis_sdk.receipts import HEAD, RECEIPT, ReceiptError, check_receipt, checked_claims, keys_in, thumbprint
 from aegis_sdk.wire import PublicKey, PublicKeySet, ReceiptClaims
+from tests.for_each import for_each
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 SHA = "9c56cc51b374c3ba189210d5b6d4bf57790d351c96c47c02190ecf1e430635ab"
@@ -128,10 +129,10 @@ def test_a_head_is_checked_in_the_same_way():
     assert "no aegis-receipt" in fault(head)
 
 
-def test_what_is_no_set_of_keys_is_refused():
-    for content in ("", "{}", '{"keys": [{}]}', '{"keys": 5}', b"\xff"):
-        with pytest.raises(ReceiptError, match="this is no set of public keys"):
-            keys_in(content)
+@for_each("content", ["", "{}", '{"keys": [{}]}', '{"keys": 5}', b"\xff"])
+def test_what_is_no_set_of_keys_is_refused(content):
+    with pytest.raises(ReceiptError, match="this is no set of public keys"):
+        keys_in(content)
 
 
 def test_without_the_library_it_says_how_to_install_it(monkeypatch):

@@ -12,6 +12,7 @@ from app.api.conditional import KnownTags
 from app.services.catalogue import CatalogueService
 from app.web.errors import MalformedRequestError
 from tests.answers import document
+from tests.for_each import case
 from tests.service import ask, create_key, example_entry, publish, running_app
 
 
@@ -75,7 +76,7 @@ async def test_lines_of_the_header_are_one_list(shared_api, entry):
 
 def test_a_long_header_is_read_once():
     for header in ('"' * 60_000, " " * 60_000, "," * 60_000, '"a" ' * 15_000, ' "' + "\t" * 60_000):
-        with pytest.raises(MalformedRequestError):
+        with case(header[:8]), pytest.raises(MalformedRequestError):
             KnownTags(header)
     assert len(KnownTags('"a",' * 15_000 + '"b"')._known) == 2
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from app.domain.callers import Role, draw_key, hash_key
 from app.services.open_door import OpenDoorError
+from tests.for_each import case
 from tests.running import serving
 from tests.service import create_key, example_entry, keyring_of, prefix_of, publish, running_app
 from tests.waiting import PATIENCE
@@ -113,13 +114,14 @@ async def test_keys_that_are_gone_keep_the_door_shut(database_url, gone):
 async def test_without_keys_nobody_else_may_reach_the_service(database_url):
     hosts = ["0.0.0.0", "::", "192.0.2.1", "aegis.example", ""]
     for host in hosts:
-        with pytest.raises(OpenDoorError):
+        with case(host), pytest.raises(OpenDoorError):
             async with running_app(database_url, host=host):
                 pass
     await create_key(database_url, "owner", "operator")
     for host in hosts:
-        async with running_app(database_url, host=host) as api:
-            assert (await api.get("/v1/entries")).status_code == 401, host
+        with case(host):
+            async with running_app(database_url, host=host) as api:
+                assert (await api.get("/v1/entries")).status_code == 401
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "::1", "localhost"])

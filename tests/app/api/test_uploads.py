@@ -14,6 +14,7 @@ from app.domain.errors import InvalidDocumentError
 from app.services import publications
 from app.services.digests import digest
 from app.web.uploads import parse_entry, read_publication
+from tests.for_each import for_each
 from tests.pairs import associated_entry, paired_entry
 from tests.service import example_entry
 from tests.tables import raised
@@ -141,21 +142,21 @@ NESTED_PLACES = [
 ]
 
 
-def test_the_limit_of_nesting_is_that_of_the_whole_body():
-    for place, depth in NESTED_PLACES:
-        deepest, too_deep = place % nested(NESTING - depth), place % nested(NESTING - depth + 1)
-        assert same(plain(parse_entry(deepest)), read_json(deepest))
-        expected = raised(NotJsonError, read_json, too_deep)
-        assert "recursion limit exceeded" in expected
-        assert raised(NotJsonError, parse_entry, too_deep) == expected
+@for_each(("place", "depth"), NESTED_PLACES)
+def test_the_limit_of_nesting_is_that_of_the_whole_body(place, depth):
+    deepest, too_deep = place % nested(NESTING - depth), place % nested(NESTING - depth + 1)
+    assert same(plain(parse_entry(deepest)), read_json(deepest))
+    expected = raised(NotJsonError, read_json, too_deep)
+    assert "recursion limit exceeded" in expected
+    assert raised(NotJsonError, parse_entry, too_deep) == expected
 
 
-def test_integers_beyond_int64_are_refused_as_what_they_are():
-    for number in (-(2**63) - 1, -(10**30), 2**63 - 1, 2**63, 2**64 + 1):
-        document = changed(example_entry(), ("attributes", 0, "histogram", 2), number)
-        body = json.dumps(document).encode()
-        assert same(plain(parse_entry(body)), read_json(body))
-        assert faults(parse_entry(body)) == faults(read_json(body)) != []
+@for_each("number", [-(2**63) - 1, -(10**30), 2**63 - 1, 2**63, 2**64 + 1])
+def test_integers_beyond_int64_are_refused_as_what_they_are(number):
+    document = changed(example_entry(), ("attributes", 0, "histogram", 2), number)
+    body = json.dumps(document).encode()
+    assert same(plain(parse_entry(body)), read_json(body))
+    assert faults(parse_entry(body)) == faults(read_json(body)) != []
 
 
 def test_nothing_is_prepared_of_an_entry_that_is_refused(monkeypatch):

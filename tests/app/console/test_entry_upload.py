@@ -21,6 +21,7 @@ from app.domain.errors import OverloadedError, RoleNotAllowedError
 from app.web.bodies import BodyBudget
 from app.web.errors import BodyTooLargeError, MalformedRequestError, MediaTypeError
 from tests.app.web.bombs import MEBIBYTE, gzip_bomb
+from tests.for_each import case
 from tests.service import example_entry
 
 ENTRY = json.dumps(example_entry()).encode()
@@ -119,12 +120,12 @@ async def test_an_entry_is_read_however_it_arrives(document):
 async def test_a_table_is_refused_by_its_first_bytes_and_nothing_more_is_read():
     for kind, (content, words) in RAW.items():
         sender = Sender([CSRF + begun(f"{kind}.x") + content + END])
-        with pytest.raises(RawTableError, match=words) as refused:
+        with case(kind), pytest.raises(RawTableError, match=words) as refused:
             await sender.upload()
         assert refused.value.file == f"{kind}.x"
         padding = b"x" * 70_000 if not content.startswith(b"\x1f\x8b") else b""
         sender = Sender([CSRF + begun(), content, padding, *[b"5,f\n" * 10_000] * 5, END])
-        with pytest.raises((RawTableError, MalformedRequestError)):  # what follows the gzip is none
+        with case(kind), pytest.raises((RawTableError, MalformedRequestError)):  # what follows the gzip is none
             await sender.upload()
         assert sender.read <= 4, kind
 
@@ -171,7 +172,7 @@ async def test_a_form_without_any_field_is_refused():
 async def test_an_upload_that_stops_halfway_is_refused_and_its_memory_is_free_again():
     for sent, stays in product([b"", CSRF, CSRF + begun(), CSRF + begun() + ENTRY], (True, False)):
         budget = BodyBudget(len(ENTRY))
-        with pytest.raises(MalformedRequestError):
+        with case((sent, stays)), pytest.raises(MalformedRequestError):
             await Sender([sent], stays=stays).upload(budget=budget)
         await Sender([CSRF + begun() + ENTRY + END]).upload(budget=budget)
 

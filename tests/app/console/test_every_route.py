@@ -14,6 +14,7 @@ from app.console.routes.static import TYPES
 from tests.app.console.stage import Stage, routes, stage_with_keys
 from tests.app.console.test_pages import STATIC, UNKNOWN
 from tests.console import SESSION
+from tests.for_each import case
 from tests.postgres import SERVICE, as_role, create_database, drop_database
 from tests.service import create_key
 
@@ -181,16 +182,17 @@ async def test_the_form_to_sign_in_is_the_only_one_without_a_session_and_takes_n
 
 def hold_headers(answer: httpx.Response) -> None:
     """Check what nobody may leave out."""
-    assert answer.headers["Cache-Control"] == "no-store", answer.url
-    assert answer.headers["X-Content-Type-Options"] == "nosniff"
-    if answer.status_code in {204, 303}:
-        assert answer.content == b""
-        assert "frame-ancestors 'none'" in answer.headers["Content-Security-Policy"]
-        return
-    assert {name: answer.headers[name] for name in HEADERS} == HEADERS
-    assert answer.headers.get_list("Content-Security-Policy") == [HEADERS["Content-Security-Policy"]]
-    assert answer.headers["Content-Type"] in {"text/html; charset=utf-8", "application/json"}
-    assert (answer.headers["Content-Type"] == "application/json") == ("attachment" in str(answer.headers))
+    with case(answer.url):
+        assert answer.headers["Cache-Control"] == "no-store"
+        assert answer.headers["X-Content-Type-Options"] == "nosniff"
+        if answer.status_code in {204, 303}:
+            assert answer.content == b""
+            assert "frame-ancestors 'none'" in answer.headers["Content-Security-Policy"]
+            return
+        assert {name: answer.headers[name] for name in HEADERS} == HEADERS
+        assert answer.headers.get_list("Content-Security-Policy") == [HEADERS["Content-Security-Policy"]]
+        assert answer.headers["Content-Type"] in {"text/html; charset=utf-8", "application/json"}
+        assert (answer.headers["Content-Type"] == "application/json") == ("attachment" in str(answer.headers))
 
 
 async def test_every_page_and_every_error_has_the_headers_that_protect_it(stage: Stage):

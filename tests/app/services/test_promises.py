@@ -4,7 +4,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from aegis_provider import (
@@ -18,6 +18,7 @@ from aegis_provider import (
     prepare_entry,
 )
 from app.domain.errors import InvalidDocumentError
+from tests.for_each import for_each
 from tests.service import example_entry, publication
 
 COLUMNS = ("a", "b", "y")
@@ -143,8 +144,9 @@ def test_noise_leaves_the_number_of_records_open():
     publication(entry)
 
 
+@for_each("control", CONTROLS)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(
-    control=st.sampled_from(list(CONTROLS)),
     rows=rows,
     roles=roles,
     choices=st.sets(st.sampled_from(CHOICES), min_size=1, max_size=3),

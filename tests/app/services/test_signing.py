@@ -13,6 +13,7 @@ from pydantic import SecretStr
 
 from aegis_sdk import receipts
 from app.services.signing import HEAD, RECEIPT, draw_key_text, encoded, signer_of, thumbprint
+from tests.for_each import for_each
 
 #: RFC 8037, appendix A.1 to A.3.
 PRIVATE, PUBLIC = "nWGxne_9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A", "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"
@@ -75,11 +76,11 @@ NO_KEYS = [
 ]
 
 
-def test_what_is_no_key_is_refused_without_being_quoted():
-    for text in NO_KEYS:
-        with pytest.raises(ValueError, match="the audit key is no private key of Ed25519") as refused:
-            signer_of(SecretStr(text))
-        assert not text or text not in str(refused.value)
+@for_each("text", NO_KEYS)
+def test_what_is_no_key_is_refused_without_being_quoted(text):
+    with pytest.raises(ValueError, match="the audit key is no private key of Ed25519") as refused:
+        signer_of(SecretStr(text))
+    assert not text or text not in str(refused.value)
 
 
 def test_a_file_that_cannot_be_read_is_named(tmp_path):

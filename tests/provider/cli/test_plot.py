@@ -56,6 +56,7 @@ def test_it_says_what_it_drew(aegis, tmp_path, arguments, figures):
 
 def test_without_json_it_says_nothing(aegis):
     assert aegis("--output", "p.png") == (0, "", "")
+    assert aegis("--output", "p.html", "--advice", "advice.json") == (0, "", "")
 
 
 @for_each(

@@ -218,8 +218,8 @@ def test_tables_with_few_cells_in_common_are_counted_each_by_itself(write, plan_
 
 @pytest.mark.long
 def test_more_attributes_than_are_looked_up_at_once_are_counted(write, plan_of):
-    names = [f"a{place}" for place in range(62)]  # two more than are looked up at once
-    records = [[place * row % 5 // 3 for place in range(1, 63)] for row in range(40)]
+    names = [f"a{place}" for place in range(122)]  # two more than are looked up in two turns
+    records = [[place * row % 5 // 3 for place in range(1, 123)] for row in range(40)]
     table = csv_of(write, [*names, "y"], [[*each, place % 2] for place, each in enumerate(records)])
     entry = summarize(table, plan_of(json.dumps({name: {} for name in names})), name="t", pairs=True)
     columns = {name: [str(each[place]) for each in records] for place, name in enumerate(names)}

@@ -30,6 +30,7 @@ from aegis_sdk.wire import (
     read_entry,
 )
 from aegis_sdk.wire.bounded import LONG_LIST
+from tests.for_each import for_each
 from tests.sdk.wire.documents import pointers
 
 EXAMPLES = [
@@ -103,10 +104,10 @@ NOT_JSON = [
 ]
 
 
-def test_what_is_not_json_is_told_apart():
-    for body in NOT_JSON:
-        with pytest.raises(NotJsonError):
-            read_entry(body)
+@for_each("body", NOT_JSON)
+def test_what_is_not_json_is_told_apart(body):
+    with pytest.raises(NotJsonError):
+        read_entry(body)
 
 
 def test_reading_gives_the_document_as_sent_besides():

@@ -3,6 +3,7 @@
 import json
 
 from aegis_sdk.wire import EXAMPLE_ENTRY, EntryDocument, read_entry
+from tests.for_each import for_each
 from tests.sdk.wire.documents import assert_refused, changed, entry_pointers, without
 
 MASKING = ("attributes", 0, "maskings", 0)
@@ -170,8 +171,9 @@ SOUND = {
 }
 
 
-def test_what_fits_is_accepted():
-    for document in SOUND.values():
-        _, entry = read_entry(json.dumps(document))
-        assert entry == EntryDocument.model_validate_json(json.dumps(document))
-        assert entry.model_dump(mode="json", exclude_unset=True) == document
+@for_each("name", SOUND)
+def test_what_fits_is_accepted(name):
+    document = SOUND[name]
+    _, entry = read_entry(json.dumps(document))
+    assert entry == EntryDocument.model_validate_json(json.dumps(document))
+    assert entry.model_dump(mode="json", exclude_unset=True) == document

@@ -6,6 +6,7 @@ import pytest
 
 from aegis_sdk.wire import EXAMPLE_ENTRY, faults_of, read_entry
 from aegis_sdk.wire.attribute import Masking
+from tests.for_each import for_each
 from tests.sdk.wire.documents import assert_refused, changed, entry_pointers, pointers, without
 
 MASKING = ("attributes", 0, "maskings", 0)
@@ -66,9 +67,9 @@ FAULTS = [
 ]  # fmt: skip
 
 
-def test_other_declarations_are_pointed_at():
-    for entry, expected in FAULTS:
-        assert entry_pointers(entry) == [PLACE + place for place in expected]
+@for_each(("entry", "expected"), FAULTS)
+def test_other_declarations_are_pointed_at(entry, expected):
+    assert entry_pointers(entry) == [PLACE + place for place in expected]
 
 
 @pytest.mark.parametrize("noise", [None, "missing"])

@@ -6,6 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from aegis_sdk.wire import EntryDocument, NotJsonError, faults_of, read_entry
+from tests.for_each import for_each
 from tests.pairs import PAIRED, associated_entry, pair, paired_entry
 from tests.sdk.wire.documents import changed, entry_pointers, without
 
@@ -112,11 +113,12 @@ SOUND = {
 }
 
 
-def test_what_fits_is_accepted():
-    for document in SOUND.values():
-        _, entry = read_entry(json.dumps(document))
-        assert entry == EntryDocument.model_validate_json(json.dumps(document))
-        assert entry.model_dump(mode="json", exclude_unset=True) == document
+@for_each("name", SOUND)
+def test_what_fits_is_accepted(name):
+    document = SOUND[name]
+    _, entry = read_entry(json.dumps(document))
+    assert entry == EntryDocument.model_validate_json(json.dumps(document))
+    assert entry.model_dump(mode="json", exclude_unset=True) == document
 
 
 def test_an_entry_without_pairs_has_none():
