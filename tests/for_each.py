@@ -36,27 +36,6 @@ def for_each(names: str | tuple[str, ...], cases: Iterable[Any]) -> Callable[[An
     return decorate
 
 
-def seeds(few: int, many: int) -> Callable[[Any], Any]:
-    """Let a test see `few` seeds always, as one test, and those after them up to `many` in the long suite."""
-
-    def decorate(test: Any) -> Any:
-        parts = {
-            name: for_each("seed", numbers)(test)
-            for name, numbers in (("first", range(few)), ("others", range(few, many)))
-        }
-
-        @wraps(parts["first"])
-        def run(*bound: Any, part: str, **fixtures: Any) -> None:
-            parts[part](*bound, **fixtures)
-
-        known = inspect.signature(parts["first"])
-        taken = inspect.Parameter("part", inspect.Parameter.KEYWORD_ONLY)
-        run.__signature__ = known.replace(parameters=[*known.parameters.values(), taken])  # type: ignore[attr-defined]
-        return pytest.mark.parametrize("part", ["first", pytest.param("others", marks=pytest.mark.long)])(run)
-
-    return decorate
-
-
 def _over_rows(test: Callable[..., None], rows: list[dict[str, Any]]) -> Callable[..., None]:
     assert not inspect.iscoroutinefunction(test), f"{test.__name__} would not be awaited"
     whole = inspect.signature(test)

@@ -16,7 +16,7 @@ from aegis_advisor.evidence import AttributeEvidence, Masking, Perturbation
 from tests.advisor.cases import evidence_of, mapped, random_table
 from tests.advisor.cell_bounds.test_cell_bounds import assert_between, truth_of
 from tests.advisor.inexact import drawn, lacking, noisy, randomised_response, rounded
-from tests.for_each import for_each, seeds
+from tests.for_each import for_each
 
 VALUES = np.arange(4)
 
@@ -80,7 +80,7 @@ def by_programs(table, views, *, histogram):
 
 
 @for_each("histogram", [True, False])
-@seeds(3, 8)
+@for_each("seed", range(8))
 def test_rounded_counts_and_those_that_lack_records_limit_cells_as_a_program_for_each_says(seed, histogram):
     rng = np.random.default_rng(seed)
     table = random_table(rng, 6, 2, 80)

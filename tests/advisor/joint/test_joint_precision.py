@@ -11,7 +11,7 @@ from aegis_advisor.joint import integers, score_jointly
 from aegis_advisor.ranking import Question, recommend
 from aegis_advisor.reconstruction import reconstruct
 from tests.advisor.joint.joint_cases import Records, random_codes, random_records, regressed
-from tests.for_each import for_each, seeds
+from tests.for_each import for_each
 
 OPTIONS = ("identity", "drop", "v")
 
@@ -112,7 +112,7 @@ def test_what_doubles_cannot_tell_is_told_by_whole_numbers_or_not_called_exact(r
     assert one.advice(codes).ranking_basis == "estimated"
 
 
-@seeds(20, 60)
+@for_each("seed", range(60))
 def test_no_exact_order_is_wrong_however_uneven_the_counts(seed):
     rng = np.random.default_rng(seed)
     kinds = list(product((0, 1), repeat=4))

@@ -16,7 +16,7 @@ from aegis_advisor.reconstruction import DualNewton, reconstruct
 from aegis_advisor.reconstruction.exact import nearest_with_label
 from tests.advisor.cases import counted, evidence_of, full_table, mapped, random_mapping, random_table
 from tests.advisor.inexact import lacking, laplace, noisy, rounded
-from tests.for_each import for_each, seeds
+from tests.for_each import for_each
 
 INFORMATION = MEASURES["mutual_information"]
 BOTH_VARIANTS = for_each("histogram", [True, False])
@@ -57,7 +57,7 @@ def by_general_optimiser(evidence, start, prior_weight):
 
 
 @BOTH_VARIANTS
-@seeds(2, 4)
+@for_each("seed", range(4))
 def test_the_fit_is_the_one_that_a_general_optimiser_finds(seed, histogram):
     rng = np.random.default_rng(seed)
     table = rng.integers(5, 40, size=(6, 2))

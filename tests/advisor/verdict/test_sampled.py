@@ -10,7 +10,7 @@ from aegis_advisor.cell_bounds.certain_sums import CertainSums
 from aegis_advisor.cell_bounds.linear_system import LinearSystem
 from aegis_advisor.verdict.sampled import tables_of
 from tests.advisor.cases import evidence_of, mapped, random_table
-from tests.for_each import seeds
+from tests.for_each import for_each
 
 
 def parts_of(evidence):
@@ -26,7 +26,7 @@ def enumerated(part):
     return np.array([table for table in product(*ranges) if part.admits(np.array(table, dtype=float))], dtype=float)
 
 
-@seeds(3, 8)
+@for_each("seed", range(8))
 def test_each_table_is_as_probable_as_any_other(seed):
     rng = np.random.default_rng(seed)
     table = random_table(rng, 6, 2, 16)

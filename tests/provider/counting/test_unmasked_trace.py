@@ -11,7 +11,7 @@ from sklearn.metrics import mutual_info_score
 from aegis_provider import LaplaceNoise, MinimumCell, RandomRounding, load_plan, prepare_entry
 from aegis_provider.control.rounded_trace import step_for
 from aegis_provider.counting import unmasked_trace as module
-from tests.for_each import for_each, seeds
+from tests.for_each import for_each
 
 PLAN = """label: y
 attributes:
@@ -66,7 +66,7 @@ def trace_of(plan, columns, controls=(), **how):
     return prepare_entry(pa.table(columns), plan, controls, name="t", **how).entry.joint_trace
 
 
-@seeds(1, 3)
+@for_each("seed", range(3))
 @for_each("configurations", CONFIGURATIONS)
 def test_it_is_that_of_the_records_whatever_the_configurations(plans, seed, configurations):
     columns = records(seed)

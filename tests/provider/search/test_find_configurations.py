@@ -21,7 +21,7 @@ from aegis_provider.counting import published_domain
 from aegis_provider.search import evaluation as evaluation_module
 from aegis_provider.search import exploration as exploration_module
 from aegis_provider.search import problem as problem_module
-from tests.for_each import for_each, seeds
+from tests.for_each import for_each
 from tests.provider.search import search_oracle as oracle
 
 VALUES = "abcd"
@@ -108,7 +108,7 @@ def check(folder, problem):
     assert point.utility == pytest.approx(max(utilities.values()), abs=1e-9)
 
 
-@seeds(8, 25)
+@for_each("seed", range(25))
 def test_k_and_l_with_suppression_as_checking_every_combination(tmp_path, seed):
     check(tmp_path, problem_of(seed, [{"k": 2}, {"k": 4}, {"k": 3, "l": 2}, {"l": 2}, {"k": 6, "l": 3}]))
 
