@@ -11,7 +11,7 @@ from app.catalog.session import Database
 from app.catalog.stores.deliveries import DeliveryStore
 from app.domain.webhooks import Outcome
 from app.factory import Factory
-from tests.app.jobs.database import rows
+from tests.app.jobs.database import LOCK_AWAITED, rows
 from tests.waiting import until
 
 WORKERS = 8
@@ -85,11 +85,10 @@ async def test_an_attempt_is_recorded_without_a_deadlock_with_who_changes_the_we
         async with database.transaction() as session:
             await Factory(session, queue_app(database_url)).deliveries().record(due, Outcome(status))
 
-    waiting = "SELECT 1 FROM pg_locks WHERE NOT granted AND locktype = 'transactionid'"
     with psycopg.connect(database_url) as changing:
         changing.execute("UPDATE webhook SET disabled_at = now()")
         recording = asyncio.create_task(record())
-        await until(lambda: rows(database_url, waiting))
+        await until(lambda: rows(database_url, LOCK_AWAITED))
         changing.execute("SELECT 1 FROM delivery FOR UPDATE NOWAIT")
     await recording
     assert rows(database_url, "SELECT attempts, last_status FROM delivery") == [(1, status)]

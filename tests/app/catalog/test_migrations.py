@@ -114,6 +114,11 @@ def test_two_that_migrate_at_once_do_not_disturb_each_other(empty_url):
     command.check(migrations.configuration(empty_url))
 
 
+MIGRATION_AWAITED = (
+    "SELECT 1 FROM pg_stat_activity WHERE query LIKE 'SELECT pg_try_advisory_lock%' AND datname = current_database()"
+)
+
+
 @pytest.mark.long
 def test_a_migration_waits_for_another(empty_url):
     script = (
@@ -122,7 +127,7 @@ def test_a_migration_waits_for_another(empty_url):
     with psycopg.connect(empty_url) as other:
         other.execute("SELECT pg_advisory_xact_lock(6120901)")
         with subprocess.Popen([sys.executable, "-c", script, empty_url, empty_url]) as migrating:
-            while not ask(empty_url, "SELECT 1 FROM pg_stat_activity WHERE query LIKE 'SELECT pg_try_advisory_lock%'"):
+            while not ask(empty_url, MIGRATION_AWAITED):
                 assert migrating.poll() is None
             assert structure(empty_url) == set()
             other.rollback()

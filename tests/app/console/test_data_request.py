@@ -53,7 +53,8 @@ def forms(page):
     return [one["action"].rpartition("/")[2] for one in page.all("form")]
 
 
-async def test_a_page_waits_for_the_advice_and_then_shows_it(shared_api, head, worker):
+async def test_a_page_waits_for_the_advice_and_then_shows_it(shared_api, worker):
+    head = await publish(shared_api, entry())  # of which nobody has asked anything
     request_id = await requested(shared_api, head)
     found = await look(shared_api, f"/requests/{request_id}")
     assert "finds out which configuration suits best" in found.text

@@ -4,6 +4,9 @@ from typing import Any
 
 import psycopg
 
+#: Has a row while somebody waits for a lock of this database.
+LOCK_AWAITED = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
+
 
 def rows(database_url: str, query: str, *parameters: Any) -> list[tuple[Any, ...]]:
     """The rows of a query."""

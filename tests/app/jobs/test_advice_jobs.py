@@ -18,7 +18,7 @@ from app.process.child import ChildProcess
 from app.services import computation
 from app.services.advice_work import AdviceWork
 from app.services.data_request_work import DataRequestWork
-from tests.app.jobs.database import jobs, rows
+from tests.app.jobs.database import LOCK_AWAITED, jobs, rows
 from tests.service import ask, create_key, example_entry, publish, running_app
 from tests.waiting import until
 
@@ -326,7 +326,7 @@ async def test_a_question_on_an_entry_that_is_being_deleted_is_not_found(api, da
     with psycopg.connect(database_url) as connection:
         connection.execute("DELETE FROM entry")
         asking = asyncio.create_task(ask(api, head["id"]))
-        await until(lambda: rows(database_url, "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'"))
+        await until(lambda: rows(database_url, LOCK_AWAITED))
     answer = await asking
     assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
     assert rows(database_url, "SELECT count(*) FROM advice") == [(0,)]

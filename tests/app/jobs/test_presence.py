@@ -18,6 +18,12 @@ SLOW, LOST = STALLED_AFTER + 1, LOST_AFTER + 1
 STATES = "SELECT id, status::text, worker_id, attempts FROM procrastinate_jobs ORDER BY id"
 WORKERS = "SELECT id FROM procrastinate_workers ORDER BY id"
 
+#: The locks of workers of this database: the server's other databases may have workers, too.
+LOCKS = (
+    "pg_locks WHERE locktype = 'advisory' AND classid = %s "
+    "AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+)
+
 
 @dataclass
 class Registered:
@@ -128,7 +134,7 @@ async def test_a_gap_between_heartbeats_is_as_a_new_connection(database_url, mon
 
 async def test_a_worker_has_its_locks_as_long_as_it_is_heard_of(database_url, presence):
     own = Registered(worker(database_url))
-    held = "SELECT objid::int FROM pg_locks WHERE locktype = 'advisory' AND classid = %s"
+    held = f"SELECT objid::int FROM {LOCKS}"
     assert await presence.beat([own]) == []
     assert rows(database_url, held, LOCK_CLASS) == [(own.worker_id,)]
     await presence.beat([])
@@ -138,9 +144,9 @@ async def test_a_worker_has_its_locks_as_long_as_it_is_heard_of(database_url, pr
 async def test_locks_come_back_after_the_server_ended_the_connection(database_url, owner_url, presence):
     own = Registered(worker(database_url))
     await presence.beat([own])
-    rows(owner_url, "SELECT pg_terminate_backend(pid, 10000) FROM pg_locks WHERE classid = %s", LOCK_CLASS)
+    rows(owner_url, f"SELECT pg_terminate_backend(pid, 10000) FROM {LOCKS}", LOCK_CLASS)
     assert await presence.beat([own]) == []
-    assert rows(database_url, "SELECT count(*) FROM pg_locks WHERE classid = %s", LOCK_CLASS) == [(1,)]
+    assert rows(database_url, f"SELECT count(*) FROM {LOCKS}", LOCK_CLASS) == [(1,)]
 
 
 @pytest.mark.parametrize("reason", ["its row is gone", "another has its number"])

@@ -15,13 +15,12 @@ from app.factory import Factory
 from app.services.advice import QuestionRules
 from app.services.computation import compute_references
 from app.services.recent_versions import RecentVersions
-from tests.app.jobs.database import jobs, rows
+from tests.app.jobs.database import LOCK_AWAITED, jobs, rows
 from tests.app.jobs.shared import shared_entry
 from tests.service import ask, publish
 from tests.waiting import until
 
 ATTRIBUTES = 8
-LOCK_AWAITED = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
 
 
 @asynccontextmanager

@@ -118,7 +118,10 @@ async def test_a_job_waits_from_its_request_on(api):
 
 async def test_scrapes_that_follow_each_other_read_the_queue_once(api, database_url, monkeypatch):
     monkeypatch.setattr("app.catalog.probe.RECENT", 3600.0)
-    query = "SELECT query_start, state_change FROM pg_stat_activity WHERE application_name = %s"
+    query = (
+        "SELECT query_start, state_change FROM pg_stat_activity "
+        "WHERE application_name = %s AND datname = current_database()"
+    )
     with psycopg.connect(database_url, autocommit=True) as connection:
         await scrape(api)
         before = connection.execute(query, [APPLICATION]).fetchall()
