@@ -107,8 +107,11 @@ def _plain_log() -> None:
 
 
 @pytest.fixture(scope="session")
-async def _pool() -> None:
-    """Start the first child process. It ends with the task that started it, which is this one; later ones stay."""
+async def _pool(anyio_backend: str) -> None:  # noqa: ARG001 - asked for, not used
+    """Start the first child process. It ends with the task that started it, which is this one; later ones stay.
+
+    With the backend, asynchronous fixtures work for whichever test comes first, a synchronous one, too.
+    """
     with fail_after(60):
         await to_process.run_sync(os.getpid)
 

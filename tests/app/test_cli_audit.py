@@ -93,7 +93,7 @@ async def test_a_log_is_exported_and_verified_and_what_was_done_to_it_is_found(r
     truncated = failure([head, *records[:4]])
     assert truncated.startswith("the log is truncated: it ends with record 4, but the head, signed on 2")
     assert truncated.endswith("has record 5")
-    other = head.replace(head[40], "A" if head[40] != "A" else "B", 1)
+    other = head[:40] + ("A" if head[40] != "A" else "B") + head[41:]
     assert failure([other, *records]).startswith("signed head 1 of the log: ")
     unknown = failure([head, *records], known=exported / "other-keys.json")
     assert "signed by a key that is not among the given ones" in unknown
