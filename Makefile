@@ -34,6 +34,7 @@ help: ## list the commands
 
 # uv installs what pip would, in a tenth of the time. Not every platform has a wheel of it.
 $(UV): constraints.txt
+	@command -v "$(PYTHON)" > /dev/null || { echo 'Aegis needs Python 3.11 or newer, but there is no $(PYTHON). Choose another: make PYTHON=python3.12 ...'; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Aegis needs Python 3.11 or newer, but this is %s. Choose another: make PYTHON=python3.12 ..." % sys.version.split()[0])'
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check --only-binary uv $(PINNED) uv || true
@@ -142,7 +143,7 @@ $(RESEARCH_STAMP): $(STAMP) research/requirements.txt research/constraints.txt
 	@$(call install,.venv,$(PINNED) --constraint research/constraints.txt --requirement research/requirements.txt)
 	@touch $@
 
-research: $(RESEARCH_STAMP) ## install what the studies need; python -m research.NAME runs one
+research: $(RESEARCH_STAMP) ## install what the studies need; then .venv/bin/python -m research.evaluation and others run
 
 evaluate: $(RESEARCH_STAMP) ## test the studies, run the evaluation and write docs/evaluation.md with its plots (25 minutes)
 	@$(BIN)/python -m pytest -m "" research/tests

@@ -1,5 +1,7 @@
 """Run all benchmarks, one after the other, so that each has the machine to itself."""
 
+from argparse import ArgumentParser
+
 from bench.measuring import run
 from bench.speed import (
     advice,
@@ -19,6 +21,7 @@ from bench.speed import (
 )
 
 if __name__ == "__main__":
+    ArgumentParser(prog="python -m bench", description=__doc__).parse_args()
     run(
         reconstruction.main,
         scale.main,

@@ -3,6 +3,7 @@
 import os
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -33,13 +34,14 @@ def main() -> None:
         say("Waiting for the service ...")
         with timed():
             url = address_of(service, log)
-        say(f"It runs at {url}. The provider publishes the summaries, and besides the masked table nothing else:")
+        say(f"It runs at {url}. The provider publishes the summaries; a masked table follows if asked for:")
         environment = {"AEGIS_URL": url} | PRIVATE
         entry_id = aegis(environment, "publish", str(RELEASE / "entry.json"), "--update").strip()
         say("A consumer who needs more privacy asks which configuration to request:")
         aegis(environment, "advise", entry_id, "--require", "k=10", "--limit", "5")
         deliver(environment, entry_id)
-    say(f"Done in {time.perf_counter() - start:.1f} s. Everything is in {RELEASE}; start with card.html.")
+    say(f"Done in {time.perf_counter() - start:.1f} s. The release is in {RELEASE} (begin with card.html), and what")
+    say_line(f"arrived is {RECEIVED}. Next: make serve.")
 
 
 def clear() -> None:
@@ -130,8 +132,9 @@ def aegis(environment: Mapping[str, str], *arguments: str) -> str:
     with (
         timed(),
         subprocess.Popen(  # noqa: S603
-            command, env=environment, stdout=subprocess.PIPE, stderr=progress, text=True
+            command, env=environment, stdout=subprocess.PIPE, stderr=progress, text=True, start_new_session=True
         ) as process,
+        ended_by_interrupts(process),
     ):
         telling = threading.Thread(target=tell, args=[process.stderr or ()])
         telling.start()
@@ -141,6 +144,16 @@ def aegis(environment: Mapping[str, str], *arguments: str) -> str:
     if process.returncode != 0:
         sys.exit(process.returncode)
     return printed
+
+
+@contextmanager
+def ended_by_interrupts(process: subprocess.Popen[str]) -> Iterator[None]:
+    """Let Ctrl-C end a process, with those it has started, at once: `aegis release` would go on with what it has."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        os.killpg(process.pid, signal.SIGTERM)
+        raise
 
 
 def tell(lines: Iterable[str]) -> None:
@@ -170,4 +183,7 @@ def say_line(text: str) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit("\nStopped, and with it the service and its database.")

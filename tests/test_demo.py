@@ -2,12 +2,17 @@
 
 import os
 import re
+import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+
+from tests.for_each import for_each
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -25,23 +30,32 @@ FIGURES = {
 }
 
 
-def two_runs() -> list[str]:
-    """What the demo prints twice in one place: the second run finds what the first has left."""
+@contextmanager
+def demo_place() -> Iterator[Path]:
+    """A folder that the demo can run in, too, if PostgreSQL runs as another user than root."""
     with TemporaryDirectory(prefix="aegis-demo-") as name:
         place = Path(name)
-        place.chmod(0o711)  # root's PostgreSQL runs as another user
+        place.chmod(0o711)
         (place / "examples").symlink_to(ROOT / "examples")
-        return [_run(place) for _ in range(2)]
+        yield place
 
 
-def _run(place: Path) -> str:
+def started_demo(place: Path) -> subprocess.Popen[str]:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("AEGIS_")}
     command = [sys.executable, "-m", "examples.demo"]
-    ran = subprocess.run(
-        command, cwd=place, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+    return subprocess.Popen(
+        command, cwd=place, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
-    assert ran.returncode == 0, ran.stdout
-    return ran.stdout
+
+
+def two_runs() -> Iterator[str]:
+    """What the demo prints twice in one place: the second run finds what the first has left."""
+    with demo_place() as place:
+        for _ in range(2):
+            with started_demo(place) as running:
+                printed, _ = running.communicate()
+            assert running.returncode == 0, printed
+            yield printed
 
 
 def ranges() -> dict[str, tuple[float, float]]:
@@ -77,3 +91,18 @@ def silent_steps(text: str) -> list[str]:
     commands = [block.splitlines() for block in text.split("\n  $ aegis ")[1:]]
     assert tuple(lines[0].split()[0] for lines in commands) == STEPS
     return [lines[0] for lines in commands if not any(map(SECONDS.fullmatch, lines))]
+
+
+@pytest.mark.long
+@for_each("step", ["searching the maskings", "publish"])
+def test_ctrl_c_ends_it_in_a_line_with_all_that_it_has_started(step):
+    with demo_place() as place, started_demo(place) as running:
+        assert running.stdout is not None
+        before = next(line for line in running.stdout if step in line)
+        running.send_signal(signal.SIGINT)
+        after = running.stdout.read()  # ends when the last process that writes there has ended
+        assert (running.wait(), after.endswith("\nStopped, and with it the service and its database.\n")) == (
+            1,
+            True,
+        ), before
+        assert "Traceback" not in after

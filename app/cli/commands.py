@@ -189,7 +189,7 @@ def _free_port(host: str, port: int) -> int:
             number: int = tried.getsockname()[1]
             return number
     except OSError as error:
-        fail(f"cannot listen on {host}, port {port}: {error.strerror or error}; choose another with --port")
+        fail(f"cannot listen on {host}, port {port}: {error.strerror or error}; choose another by --port or AEGIS_PORT")
 
 
 def _audit_key_file(settings: Settings) -> Path | None:

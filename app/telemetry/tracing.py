@@ -27,7 +27,8 @@ def refuse_missing_exporter(endpoint: str | None) -> None:
         ValueError: an endpoint is set, and the extra `telemetry` is not installed.
     """
     if endpoint is not None and (find_spec("opentelemetry.sdk") is None or find_spec("opentelemetry.exporter") is None):
-        message = "AEGIS_TRACES_ENDPOINT needs more libraries: pip install 'aegis-server[telemetry]'"
+        how = "run make install or pip install '.[telemetry]' in the repository"
+        message = f"AEGIS_TRACES_ENDPOINT needs more libraries: {how}"
         raise ValueError(message)
 
 

@@ -43,4 +43,6 @@ def refuse_without(extra: str) -> None:
 
 
 def _missing(library: str | None, extra: str) -> AegisError:
-    return AegisError(f"{library} is not installed: install the extra, pip install './provider[{extra}]'")
+    return AegisError(
+        f"{library} is not installed: run make install or pip install './provider[{extra}]' in the repository"
+    )

@@ -5,6 +5,7 @@ import json
 import os
 import sqlite3
 import zipfile
+from contextlib import closing
 from io import BytesIO
 from itertools import product
 
@@ -58,9 +59,9 @@ def excel_file():
 
 
 def sqlite_file():
-    database = sqlite3.connect(":memory:")
-    database.execute("create table people (age integer)")
-    return database.serialize()
+    with closing(sqlite3.connect(":memory:")) as database:
+        database.execute("create table people (age integer)")
+        return database.serialize()
 
 
 RAW = {

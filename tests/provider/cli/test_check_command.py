@@ -146,4 +146,6 @@ def test_without_the_extra_it_says_what_to_install(table, plan):
         [sys.executable, "-c", hidden, *map(str, arguments)], capture_output=True, text=True, check=False
     )
     assert (ran.returncode, ran.stdout, ran.stderr.startswith("aegis: sklearn")) == (1, "", True)
-    assert ran.stderr.endswith("is not installed: install the extra, pip install './provider[check]'\n")
+    assert ran.stderr.endswith(
+        "is not installed: run make install or pip install './provider[check]' in the repository\n"
+    )

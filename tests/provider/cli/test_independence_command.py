@@ -204,7 +204,10 @@ def test_the_table_itself_is_never_written_over(aegis, table):
 @for_each(
     ("library", "message"),
     [
-        ("ortools", "is not installed: install the extra, pip install './provider[independence]'"),
+        (
+            "ortools",
+            "is not installed: run make install or pip install './provider[independence]' in the repository",
+        ),
         ("aegis_advisor", "is not installed, but `aegis independence` needs it: pip install ./advisor ./provider"),
     ],
 )

@@ -97,4 +97,6 @@ def test_without_the_extra_the_message_says_what_to_install(tmp_path, library):
     ran = subprocess.run([sys.executable, "-c", block, *arguments], capture_output=True, text=True, check=False)
     assert (ran.returncode, ran.stdout, ran.stderr.count("\n")) == (1, "", 1)
     assert ran.stderr.startswith(f"aegis: {library}")
-    assert ran.stderr.endswith("is not installed: install the extra, pip install './provider[plots]'\n")
+    assert ran.stderr.endswith(
+        "is not installed: run make install or pip install './provider[plots]' in the repository\n"
+    )

@@ -220,8 +220,12 @@ def test_without_the_extra_of_plots_only_the_page_is_missing(people, tmp_path):
     run = [sys.executable, "-c", block, *arguments]
     assert subprocess.run(run, capture_output=True, check=False).returncode == 0
     refused = subprocess.run([*run, "--html", tmp_path / "r.html"], capture_output=True, text=True, check=False)
-    expected = "aegis: matplotlib is not installed: install the extra, pip install './provider[plots]'\n"
-    assert (refused.returncode, refused.stdout, refused.stderr) == (1, "", expected)
+    how = "run make install or pip install './provider[plots]' in the repository"
+    assert (refused.returncode, refused.stdout, refused.stderr) == (
+        1,
+        "",
+        f"aegis: matplotlib is not installed: {how}\n",
+    )
 
 
 class Page(HTMLParser):
