@@ -75,6 +75,7 @@ def test_each_run_shows_its_steps_and_figures_within_the_ranges_that_readme_stat
         for work in ("looking at the columns", "searching the maskings", "counting", "training models"):
             assert re.search(rf"^ +\d+\.\d s  {work} \.\.\.$", text, re.MULTILINE), work
         assert re.search(r"counts: \d+ compared, of \d+ attributes and \d+ pairs; none differ", text)
+        assert re.search(r"t = [\d.]+, .*\n +not decided: t \(promised: [\d.]+\); ", text)
 
 
 def out_of_range(text: str) -> dict[str, float]:

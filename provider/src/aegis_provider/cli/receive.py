@@ -8,6 +8,7 @@ from typing import Any, Final
 from aegis_provider.digests import digest_of
 from aegis_provider.privacy import CRITERIA
 from aegis_provider.receiving import UnknownText, Verified, verify
+from aegis_provider.receiving.privacy import Measured
 from aegis_sdk.cli.terminal import aligned, progress_bar, say
 from aegis_sdk.cli.verifications import LocalVerification
 from aegis_sdk.reading import shown
@@ -111,17 +112,21 @@ def _measured(verified: Verified) -> Iterator[str]:
     privacy = verified.privacy
     if privacy is None or not privacy.reached:
         return
-    numbers = [
-        f"{name} = {number:.4g}" + (f" ({CRITERIA[name].sign} {promised:g} promised)" if promised is not None else "")
-        for name, number in privacy.reached.items()
-        for promised in [privacy.promised.get(name)]
-    ]
-    yield f"measured: {', '.join(numbers)}"
+    yield f"measured: {', '.join(_reached(name, privacy) for name in privacy.reached)}"
     if privacy.k_by_all != privacy.reached.get("k"):
         named = ", ".join(shown(name) for name in privacy.quasi_identifiers)
         yield f"the provider says that only {named} identify people; by all but the label, k = {privacy.k_by_all:g}"
     if privacy.undecided:
-        yield f"not decided: {', '.join(privacy.undecided)}; {privacy.reason}"
+        names = [f"{name} (promised: {privacy.promised[name]:g})" for name in privacy.undecided]
+        yield f"not decided: {', '.join(names)}; {privacy.reason}"
+
+
+def _reached(name: str, privacy: Measured) -> str:
+    """A criterion's number, and the promise unless it is not decided whether that is kept."""
+    reached, promised = f"{name} = {privacy.reached[name]:.4g}", privacy.promised.get(name)
+    if promised is None or name in privacy.undecided:
+        return reached
+    return f"{reached} ({CRITERIA[name].sign} {promised:g} promised)"
 
 
 def _unknown_row(unknown: UnknownText) -> tuple[str, ...]:
