@@ -65,6 +65,7 @@ demo: $(RUNS) ## run the whole workflow on the example: summarise, publish, ask,
 
 serve: $(RUNS) ## run the service with its worker and database until Ctrl-C
 	@mkdir -p .aegis
+	@echo "Counting the example, which is public, exactly ..."
 	@$(BIN)/aegis summarize examples/health/health.csv --plan examples/health/plan.yaml --name health-example --output .aegis/health.json --pairs --exact
 	@$(BIN)/aegis-server serve --example .aegis/health.json
 
