@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from aegis_provider.draft.merges import folded, merge_any, merge_neighbours
+from aegis_provider.draft.merges import folded, merge_any, merge_neighbours, without_labels_of_rare
 
 SIZES = (4, 3, 2)
 
@@ -105,3 +105,25 @@ def test_groups_nest_have_the_minimum_and_hold_every_value_once(joint, minimum, 
         assert refines(before, groups)
         assert len(groups) == 1 or folded(joint, groups).sum(axis=1).min() >= minimum
         before = groups
+
+
+@given(joint=tables(12), common=tables(6), minimum=st.integers(1, 40), data=st.data())
+def test_no_merge_depends_on_the_label_of_a_record_with_a_rare_value(joint, common, minimum, data):
+    labels = min(joint.shape[1], common.shape[1])
+    rare, common = joint[:, :labels] // 2, 20 + common[:, :labels] ** 2
+    flipped = np.array([data.draw(st.permutations(row.tolist())) for row in rare])
+
+    def merged(rare):
+        return merge_any(without_labels_of_rare(np.vstack([rare, common]), 20), minimum, SIZES)
+
+    assert rare.sum(axis=1).max() < 20
+    assert merged(rare) == merged(flipped)
+
+
+def test_values_that_are_not_rare_keep_their_labels_and_rare_ones_their_number():
+    joint = np.array([[30, 10], [10, 9], [1, 0], [0, 30]])
+    seen = without_labels_of_rare(joint, 20)
+    assert np.array_equal(seen[[0, 3]], joint[[0, 3]])
+    assert seen[1] == pytest.approx([19 * 3 / 7, 19 * 4 / 7])
+    assert seen[2] == pytest.approx([3 / 7, 4 / 7])
+    assert without_labels_of_rare(joint[1:3], 20).tolist() == [[9.5, 9.5], [0.5, 0.5]]

@@ -9,9 +9,10 @@ import numpy as np
 from aegis_advisor.measures import MEASURES, mutual_information
 from aegis_provider.counting.counted_table import CountedAttribute, CountedTable, MaskedDomain
 from aegis_provider.counting.counts import Counts
+from aegis_provider.counting.published_domain import LEAST
 from aegis_provider.draft.columns import MOST_TEXTS, Column
 from aegis_provider.draft.fitting import fit_intervals, has_missing, joint_of, tree_of
-from aegis_provider.draft.merges import merge_any
+from aegis_provider.draft.merges import merge_any, without_labels_of_rare
 from aegis_provider.masking import EdgeBuckets, MaskingFunction
 from aegis_provider.masking.hierarchy import DATE_UNITS, DateHierarchy, PrefixHierarchy, TreeHierarchy
 from aegis_provider.plan.model import Attribute, Masking
@@ -126,7 +127,8 @@ class _Drafting:
     def _categories(self) -> dict[str, MaskingFunction]:
         if self.column.distinct > MOST_TEXTS:
             return {}
-        merged = dict.fromkeys(merge_any(self.joint, self.minimum, SIZES))
+        joint = without_labels_of_rare(self.joint, LEAST)
+        merged = dict.fromkeys(merge_any(joint, self.minimum, SIZES))
         levels = [groups for groups in merged if 1 < len(groups) < len(self.joint)]
         if not levels:
             return {}

@@ -10,7 +10,8 @@ import numpy as np
 
 from aegis_provider.counting.counted_table import CountedTable
 from aegis_provider.counting.counts import Counts, JointCounts
-from aegis_provider.draft.merges import Group, Groups, merge_any, merge_neighbours
+from aegis_provider.counting.published_domain import LEAST
+from aegis_provider.draft.merges import Group, Groups, merge_any, merge_neighbours, without_labels_of_rare
 from aegis_provider.draft.names import group_names
 from aegis_provider.masking import EdgeBuckets, Function
 from aegis_provider.masking.hierarchy import TreeHierarchy
@@ -164,7 +165,7 @@ def _refitted_tree(tree: Tree, domain: Domain, joint: Counts, minimum: int) -> T
     for row, text in enumerate(paths):
         if text in domain.places:
             known[row] = joint[domain.places[text]]
-    return tree_of(list(paths), known, merge_any(known, minimum, sizes))
+    return tree_of(list(paths), known, merge_any(without_labels_of_rare(known, LEAST), minimum, sizes))
 
 
 def _shortest(number: Decimal) -> Decimal:

@@ -27,6 +27,21 @@ def folded(joint: Counts, groups: Groups) -> Counts:
     return np.stack([joint[list(group)].sum(axis=0) for group in groups])
 
 
+def without_labels_of_rare(joint: Counts, least: int) -> NDArray[np.float64]:
+    """Return counts by which no merge depends on the labels of rare values' records, which groups would give away.
+
+    Records of values with fewer than `least` have the labels that those of all others have on average.
+
+    Args:
+        joint: (values, labels) counts.
+        least: The fewest records of a value whose labels count.
+    """
+    records = joint.sum(axis=1)
+    rare = records < least
+    labels = joint[~rare].sum(axis=0) if not rare.all() else np.ones(joint.shape[1])
+    return np.where(rare[:, np.newaxis], np.outer(records, labels / labels.sum()), joint)
+
+
 def merge_neighbours(joint: Counts, minimum: int, sizes: Sequence[int]) -> list[Groups]:
     """Return the best partition of ordered values into intervals for each size; they nest.
 
@@ -47,7 +62,7 @@ def merge_neighbours(joint: Counts, minimum: int, sizes: Sequence[int]) -> list[
     return partitions
 
 
-def merge_any(joint: Counts, minimum: int, sizes: Sequence[int]) -> list[Groups]:
+def merge_any(joint: NDArray[np.number], minimum: int, sizes: Sequence[int]) -> list[Groups]:
     """Return a partition of unordered values for each size; they nest.
 
     Groups are merged greedily. First the smallest one, as long as it has fewer than `minimum` records, with the one
@@ -79,9 +94,9 @@ class _Merging:
         losses: (values, values) What merging the groups at two places loses, in nats times records.
     """
 
-    def __init__(self, joint: Counts) -> None:
+    def __init__(self, joint: NDArray[np.number]) -> None:
         self.groups: dict[int, Group] = {place: (place,) for place in range(len(joint))}
-        self.sizes = joint.sum(axis=1).astype(np.float64)
+        self.sizes = np.rint(joint.sum(axis=1)).astype(np.float64)  # of records, whose labels may be in fractions
         self._joint = joint.astype(np.float64)
         self.losses = np.stack([self._losses_with(place) for place in range(len(joint))])
 

@@ -5,6 +5,7 @@ from itertools import chain, count
 from typing import Final
 
 from aegis_provider.counting.counts import Counts
+from aegis_provider.counting.published_domain import LEAST
 from aegis_provider.draft.merges import Group, Groups
 
 _LONGEST: Final = 40
@@ -13,8 +14,9 @@ _LONGEST: Final = 40
 def group_names(texts: Sequence[str], records: Counts, levels: Sequence[Groups]) -> Mapping[Group, str]:
     """Return a name for every group of the levels.
 
-    A group is called by its values, the most frequent first, if they fit into 40 characters. Otherwise it is called by
-    the first of them and the number of the others. If a name is taken, it gets a number at the end.
+    A group is called by its values with 20 records or more, the most frequent first, if they fit into 40 characters.
+    Otherwise it is called by the first of them and the number of the others. A rarer value is one of `others`, and how
+    many these are is not said: people would know who is in the table. If a name is taken, it gets a number at the end.
 
     Args:
         texts: The values.
@@ -23,18 +25,20 @@ def group_names(texts: Sequence[str], records: Counts, levels: Sequence[Groups])
     """
     named: dict[Group, str] = {}
     for group in dict.fromkeys(chain.from_iterable(levels)):
-        frequent = sorted(group, key=lambda value: -int(records[value]))
-        name = _called([" ".join(texts[value].split()) or "missing" for value in frequent])
+        frequent = sorted((value for value in group if records[value] >= LEAST), key=lambda value: -int(records[value]))
+        told = [" ".join(texts[value].split()) or "missing" for value in frequent]
+        name = _called(told, has_others=len(told) < len(group))
         candidates = (name if number == 1 else f"{name} ({number})" for number in count(1))
         taken = set(named.values())
         named[group] = next(each for each in candidates if each not in taken)
     return named
 
 
-def _called(texts: Sequence[str]) -> str:
-    for shown in range(len(texts), 0, -1):
-        rest = len(texts) - shown
-        name = " | ".join(texts[:shown]) + (f" and {rest} more" if rest else "")
-        if len(name) <= _LONGEST:
-            return name
-    return f"{texts[0][:_LONGEST]}..." + (f" and {len(texts) - 1} more" if len(texts) > 1 else "")
+def _called(texts: Sequence[str], *, has_others: bool) -> str:
+    if not texts:
+        return "others"
+    shorter = [" | ".join(texts[:shown]) for shown in range(len(texts), 0, -1)]
+    rests = ["and others" if has_others else f"and {rest} more" * (rest > 0) for rest in range(len(texts))]
+    names = [f"{name} {rest}".strip() for name, rest in zip(shorter, rests, strict=True)]
+    longest = f"{texts[0][:_LONGEST]}... {rests[-1]}".strip()
+    return next((name for name in names if len(name) <= _LONGEST), longest)

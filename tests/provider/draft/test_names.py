@@ -1,0 +1,55 @@
+"""Names of drafted groups: frequent values only, so that no name tells who is in the table."""
+
+import csv
+import random
+
+import numpy as np
+
+from aegis_provider.draft.names import group_names
+from aegis_provider.workflow import release
+from tests.for_each import for_each
+
+TEXTS = ["retired", "bishop", "federal president", "nurse", "", "a name that is much longer than forty characters are"]
+RECORDS = np.array([800, 2, 1, 700, 19, 20])
+
+NAMES = [
+    ((0,), "retired"),
+    ((0, 3), "retired | nurse"),
+    ((0, 1, 2), "retired and others"),
+    ((0, 1, 2, 3), "retired | nurse and others"),
+    ((1,), "others"),
+    ((1, 2, 4), "others"),
+    ((5,), "a name that is much longer than forty ch..."),
+    ((3, 5), "nurse and 1 more"),
+    ((1, 5), "a name that is much longer than forty ch... and others"),
+]
+
+
+@for_each(("group", "name"), NAMES)
+def test_a_group_is_called_by_its_frequent_values(group, name):
+    assert group_names(TEXTS, RECORDS, [(group,)]) == {group: name}
+
+
+def test_names_are_unique_among_all_levels():
+    levels = [((0, 1), (2,), (3, 4)), ((0, 1, 2), (3, 4))]
+    assert list(group_names(TEXTS, RECORDS, levels).values()) == [
+        "retired and others",
+        "others",
+        "nurse and others",
+        "retired and others (2)",
+    ]
+
+
+def test_nothing_that_leaves_names_the_one_president(tmp_path):
+    """The president of the table was read in the entry, in the masked table and on the card, by every tenant."""
+    jobs = {"teacher": (700, 0.1), "nurse": (650, 0.6), "clerk": (500, 0.3), "judge": (7, 1), "president": (1, 1)}
+    rng = random.Random(3)
+    people = [(job, chance) for job, (number, chance) in jobs.items() for _ in range(number)]
+    rows = [(rng.randint(18, 60), job, "ill" if rng.random() < chance else "well") for job, chance in people]
+    with (tmp_path / "jobs.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([("age", "job", "health"), *rows])
+    release(tmp_path / "jobs.csv", "health", require={"k": 5}, output=tmp_path / "release")
+    left = ("entry.json", "masked.csv", "card.json", "card.md", "card.html")
+    texts = {name: (tmp_path / "release" / name).read_text(encoding="utf-8") for name in left}
+    assert all("nurse" in texts[name] for name in ("entry.json", "masked.csv"))
+    assert [name for name, text in texts.items() if "president" in text or "judge" in text] == []
