@@ -20,11 +20,17 @@ def entry_file(folder):
 
 
 async def look_again(page, text):
-    """Follow the link that pages without scripts have, until this is there."""
+    """Follow the link that pages without scripts have, until this is there.
+
+    A page that is being left may still show its link, so every click waits for the next page.
+    """
+    answer, link = page.get_by_text(text).first, page.get_by_role("link", name="Look again")
     for _ in range(1000):
-        if await page.get_by_text(text).first.is_visible():
+        await answer.or_(link).first.wait_for()
+        if await answer.is_visible():
             return
-        await page.get_by_role("link", name="Look again").click()
+        async with page.expect_navigation():
+            await link.click()
     raise AssertionError(f"{page.url} has never said {text!r}")
 
 
