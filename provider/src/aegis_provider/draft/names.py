@@ -35,10 +35,11 @@ def group_names(texts: Sequence[str], records: Counts, levels: Sequence[Groups])
 
 
 def _called(texts: Sequence[str], *, has_others: bool) -> str:
-    if not texts:
-        return "others"
-    shorter = [" | ".join(texts[:shown]) for shown in range(len(texts), 0, -1)]
-    rests = ["and others" if has_others else f"and {rest} more" * (rest > 0) for rest in range(len(texts))]
-    names = [f"{name} {rest}".strip() for name, rest in zip(shorter, rests, strict=True)]
-    longest = f"{texts[0][:_LONGEST]}... {rests[-1]}".strip()
-    return next((name for name in names if len(name) <= _LONGEST), longest)
+    def rest(left: int) -> str:
+        return " and others" if has_others else f" and {left} more" * (left > 0)
+
+    for shown in range(len(texts), 0, -1):
+        name = " | ".join(texts[:shown]) + rest(len(texts) - shown)
+        if len(name) <= _LONGEST:
+            return name
+    return f"{texts[0][:_LONGEST]}..." + rest(len(texts) - 1) if texts else "others"
