@@ -63,3 +63,10 @@ def assert_refused(values: Iterable[Any], *paths: Path, document: dict[str, Any]
 def pointers(model: type[BaseModel], document: Any) -> list[str]:
     """The pointers to the faults of a document of this model, if it has some."""
     return _faults(model.model_validate_json, json.dumps(document))
+
+
+def assert_read_whole(document: dict[str, Any]) -> None:
+    """Reading a document, as pydantic does, loses and adds nothing."""
+    _, entry = read_entry(json.dumps(document))
+    assert entry == EntryDocument.model_validate_json(json.dumps(document))
+    assert entry.model_dump(mode="json", exclude_unset=True) == document
