@@ -65,7 +65,7 @@ def _failure(
         if "monkeypatch" in taken:
             taken["monkeypatch"] = patches
         try:
-            with case(", ".join(f"{name}={value!r}" for name, value in row.items())):
+            with case(", ".join(f"{name}={repr(value)[:200]}" for name, value in row.items())):
                 renew()
                 test(**taken, **row)
         except FAILURES as error:
@@ -79,7 +79,7 @@ def case(what: Any) -> Iterator[None]:
     try:
         yield
     except FAILURES as error:
-        error.add_note(f"of the case {what}"[:300])
+        error.add_note(f"of the case {what}"[:1_000])
         raise
 
 
