@@ -2,8 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from datetime import timedelta
-from decimal import ROUND_CEILING, Decimal, localcontext
+from decimal import Decimal
 from itertools import count, pairwise
 from typing import Final
 
@@ -11,13 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aegis_provider.counting.counts import Places
+from aegis_provider.counting.round_edges import date_edge, simplest
 from aegis_provider.table.values import MISSING, Domain, ValueType
 
 _NAMED: Final = 3
 """The most values that a name lists."""
-
-_DIGITS: Final = 2000
-"""The precision of edges, more than the digits of two numbers of a table."""
 
 
 def group_names(
@@ -75,33 +72,13 @@ def _number_edge(domain: Domain, before: int, after: int) -> str:
 
 
 def _date_edge(domain: Domain, before: int, after: int) -> str:
-    """Return the first day of a year or else of a month between two dates, or else a day in the middle."""
-    low, high = domain.keys[before], domain.keys[after]
-    for candidate in (high.replace(month=1, day=1), high.replace(day=1)):
-        if low < candidate:
-            return str(candidate.isoformat())
-    return str((low + (high - low + timedelta(days=1)) // 2).isoformat())
+    return date_edge(domain.keys[before], domain.keys[after]).isoformat()
 
 
 def _bin_edge(domain: Domain, before: int, after: int) -> str:
     """Return a number between the end of one bin and the beginning of the next, which may be the same."""
     end, begin = domain.texts[before].partition(",")[2][:-1], domain.texts[after].partition(",")[0][1:]
     return begin if end == begin else f"{simplest(Decimal(end), Decimal(begin)):f}"
-
-
-def simplest(below: Decimal, above: Decimal) -> Decimal:
-    """Return the number with the fewest digits that is above the first number and not above the second."""
-    exponent = max(below.adjusted(), above.adjusted()) + 1
-    with localcontext(prec=_DIGITS):
-        while (candidate := _next_multiple(below, Decimal(1).scaleb(exponent))) > above:
-            exponent -= 1
-    return candidate
-
-
-def _next_multiple(below: Decimal, unit: Decimal) -> Decimal:
-    """Return the least multiple of a unit that is above a number."""
-    multiple = (below / unit).to_integral_value(ROUND_CEILING) * unit
-    return multiple + unit if multiple == below else multiple
 
 
 def _listed(domain: Domain, members: Places, frequent: NDArray[np.bool_]) -> str:

@@ -1,7 +1,8 @@
-"""Where ordered values may be cut into groups: at round numbers, whose names tell no value that few records have."""
+"""Where ordered values may be cut into groups: at edges that tell no value that few records have."""
 
 from collections.abc import Sequence
-from decimal import ROUND_FLOOR, Decimal, localcontext
+from datetime import date, timedelta
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
 from itertools import pairwise
 from typing import Any, Final
 
@@ -21,9 +22,9 @@ _PRECISION: Final = 2000
 def cut_where_round(domain: Domain, members: Places, frequent: NDArray[np.bool_], *, binned: bool) -> Places:
     """(n,) Numbers, from 0, of the pieces that ordered values may be cut into.
 
-    Two neighbours are in one piece if both are rare and no round number is above the one and not above the other: one
-    with three digits, or the first day of a month. A name with more digits would tell what a rare value is. Edges of
-    bins are told anyway.
+    Two neighbours are in one piece if the edge between them would tell a rare value. It does not if the upper one is
+    frequent, if it is round (a number with three digits, or the first day of a month), or if it lies between the two
+    and the lower one is frequent. Edges of bins are told anyway.
 
     Args:
         domain: The values.
@@ -34,8 +35,39 @@ def cut_where_round(domain: Domain, members: Places, frequent: NDArray[np.bool_]
     if binned or len(members) < 2:  # noqa: PLR2004 - one value cannot be cut
         return np.arange(len(members))
     keys = [domain.keys[place] for place in members]
-    apart = _months_differ(keys) if domain.value_type is ValueType.DATE else _round_between(keys)
-    return np.concatenate([[0], np.cumsum(apart | frequent[:-1] | frequent[1:])])
+    is_date = domain.value_type is ValueType.DATE
+    apart = _months_differ(keys) if is_date else _round_between(keys)
+    edges = [date_edge(*both) if is_date else simplest(*map(Decimal, both)) for both in pairwise(keys)]
+    between = np.array([edge != above for edge, above in zip(edges, keys[1:], strict=True)])
+    return np.concatenate([[0], np.cumsum(apart | frequent[1:] | (frequent[:-1] & between))])
+
+
+def is_round(number: Decimal) -> bool:
+    """Return whether a number has at most three significant digits, and so tells no value."""
+    return len(number.normalize().as_tuple().digits) <= _DIGITS
+
+
+def simplest(below: Decimal, above: Decimal) -> Decimal:
+    """Return the number with the fewest digits that is above the first number and not above the second."""
+    exponent = max(below.adjusted(), above.adjusted()) + 1
+    with localcontext(prec=_PRECISION):
+        while (candidate := _next_multiple(below, Decimal(1).scaleb(exponent))) > above:
+            exponent -= 1
+    return candidate
+
+
+def date_edge(low: date, high: date) -> date:
+    """Return the first day of a year or else of a month between two dates, or else a day in the middle."""
+    for candidate in (high.replace(month=1, day=1), high.replace(day=1)):
+        if low < candidate:
+            return candidate
+    return low + (high - low + timedelta(days=1)) // 2
+
+
+def _next_multiple(below: Decimal, unit: Decimal) -> Decimal:
+    """Return the least multiple of a unit that is above a number."""
+    multiple = (below / unit).to_integral_value(ROUND_CEILING) * unit
+    return multiple + unit if multiple == below else multiple
 
 
 def _months_differ(keys: Sequence[Any]) -> NDArray[np.bool_]:

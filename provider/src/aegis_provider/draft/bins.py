@@ -6,6 +6,8 @@ from typing import Final
 
 import ibis
 
+from aegis_provider.counting.published_domain import LEAST
+from aegis_provider.counting.round_edges import is_round
 from aegis_provider.table import Table
 from aegis_provider.table.arithmetic import plain
 from aegis_provider.table.discretization import (
@@ -36,19 +38,29 @@ def bins_of(table: Table, names: Sequence[str]) -> dict[str, Edges]:
 
 
 def _edges(table: Table, name: str, binned: Table) -> list[Decimal]:
+    """Return the edges of a column's bins without those that tell a number of few records, unless it is round."""
     reading = binned.reading(name)
     cuts = reading.bins.edges if isinstance(reading, Binned) and isinstance(reading.bins, CutBins) else ()
-    return sorted({Decimal(plain(each.normalize())) for each in (*cuts, *_around_frequent(table, name))})
+    counted = _counted(table, name)
+    edges = {Decimal(plain(each.normalize())) for each in (*cuts, *_around_frequent(table, counted))}
+    telling = {float(each) for each in edges if each.is_finite() and not is_round(each)}
+    rare = counted.filter(counted["x"].isin(sorted(telling)) & (counted["n"] < LEAST)) if telling else None
+    told = set() if rare is None else {row["x"] for row in table.engine.fetch(rare).to_pylist()}
+    return sorted(each for each in edges if float(each) not in told)
 
 
-def _around_frequent(table: Table, name: str) -> Iterator[Decimal]:
-    """Yield every number that alone would fill a bin, unless it is the first, and the roundest before the next."""
+def _counted(table: Table, name: str) -> ibis.Table:
+    """Return the different numbers of a column, `x`, with the records of each, `n`."""
     [place] = table.positions([name])
     numbers = table.source.select(x=number_of(table.source[f"c{place}"])).filter(ibis._.x.notnull())
-    each = numbers.group_by("x").aggregate(n=ibis._.count())
-    total = each["n"].sum().over()
-    beside = each.mutate(
-        total=total, before=each["x"].lag().over(order_by="x"), after=each["x"].lead().over(order_by="x")
+    return numbers.group_by("x").aggregate(n=ibis._.count())
+
+
+def _around_frequent(table: Table, counted: ibis.Table) -> Iterator[Decimal]:
+    """Yield every number that alone would fill a bin, unless it is the first, and the roundest before the next."""
+    total = counted["n"].sum().over()
+    beside = counted.mutate(
+        total=total, before=counted["x"].lag().over(order_by="x"), after=counted["x"].lead().over(order_by="x")
     )
     for found in table.engine.fetch(beside.filter(beside["n"] * BINS >= beside["total"])).to_pylist():
         if found["before"] is not None:

@@ -8,10 +8,19 @@ from typing import Final
 
 import numpy as np
 
+from aegis_provider.counting import merging
 from aegis_provider.counting.counted_table import CountedTable
-from aegis_provider.counting.counts import Counts, JointCounts
+from aegis_provider.counting.counts import Counts, JointCounts, Places
 from aegis_provider.counting.published_domain import LEAST
-from aegis_provider.draft.merges import Group, Groups, merge_any, merge_neighbours, without_labels_of_rare
+from aegis_provider.counting.round_edges import cut_where_round, simplest
+from aegis_provider.draft.merges import (
+    Group,
+    Groups,
+    blind_runs,
+    merge_any,
+    merge_neighbours,
+    without_labels_of_rare,
+)
 from aegis_provider.draft.names import group_names
 from aegis_provider.masking import EdgeBuckets, Function
 from aegis_provider.masking.hierarchy import TreeHierarchy
@@ -19,7 +28,7 @@ from aegis_provider.masking.tree import Tree, depth_of, paths_of
 from aegis_provider.plan.model import Attribute, Plan
 from aegis_provider.table import Source, open_table
 from aegis_provider.table.arithmetic import plain
-from aegis_provider.table.values import MISSING, Domain, decimal_of
+from aegis_provider.table.values import MISSING, Domain, ValueType, decimal_of
 
 _FEWEST_RECORDS: Final = 5
 _MOST_GROUPS: Final = 200
@@ -47,19 +56,43 @@ class Intervals:
 def fit_intervals(domain: Domain, joint: Counts, minimum: int, sizes: Sequence[int]) -> list[Intervals]:
     """Return the best intervals of a domain of numbers or bins for each size; they nest. Missing values stay missing.
 
+    Rare values are merged with neighbours without a look at their labels, and no edge tells one.
+
     Args:
         domain: The values.
         joint: (values, labels) counts.
         minimum: The fewest records of an interval.
         sizes: The most intervals of each level, descending.
     """
-    missing = has_missing(domain)
-    begins = _begins(domain)
-    if not begins:
+    places = np.arange(has_missing(domain), len(domain))
+    if not len(places):
         return [Intervals((), (-_INFINITE, _INFINITE)) for _ in sizes]
-    levels = merge_neighbours(joint[missing:], minimum, sizes)
-    inner = [[_shortest(begins[group[0]]) for group in groups[1:]] for groups in levels]
-    return [Intervals(groups, (-_INFINITE, *cuts, _INFINITE)) for groups, cuts in zip(levels, inner, strict=True)]
+    runs = _blind_runs(domain, places, joint[places])
+    counts = merging.folded(joint[places], runs)
+    levels = [_members(groups, runs) for groups in merge_neighbours(counts, minimum, sizes)]
+    edges = [[_edge(domain, places, group[0]) for group in groups[1:]] for groups in levels]
+    return [Intervals(groups, (-_INFINITE, *cuts, _INFINITE)) for groups, cuts in zip(levels, edges, strict=True)]
+
+
+def _blind_runs(domain: Domain, places: Places, joint: Counts) -> Places:
+    """(n,) Numbers, from 0, of runs of neighbours that have `LEAST` records each, if all have as many."""
+    records = joint.sum(axis=1)
+    pieces = cut_where_round(domain, places, records >= LEAST, binned=domain.value_type is ValueType.STRING)
+    sizes = np.bincount(pieces, records)
+    return blind_runs(sizes, LEAST)[pieces]
+
+
+def _members(groups: Groups, runs: Places) -> Groups:
+    """Return groups of runs as groups of the values in these runs."""
+    return tuple(tuple(np.flatnonzero(np.isin(runs, group)).tolist()) for group in groups)
+
+
+def _edge(domain: Domain, places: Places, first: int) -> Decimal:
+    """Return the simplest number between a value and the one before, or where a bin begins."""
+    before, begin = (domain.texts[places[place]] for place in (first - 1, first))
+    if begin[:1] in {"[", "("}:
+        return _shortest(Decimal(begin.partition(",")[0][1:]))
+    return _shortest(simplest(decimal_of(before), decimal_of(begin)))
 
 
 def has_missing(domain: Domain) -> int:
@@ -171,9 +204,3 @@ def _refitted_tree(tree: Tree, domain: Domain, joint: Counts, minimum: int) -> T
 def _shortest(number: Decimal) -> Decimal:
     """Return the number without zeros at its end and without an exponent."""
     return Decimal(plain(number.normalize()))
-
-
-def _begins(domain: Domain) -> list[Decimal]:
-    """Return the smallest number of each value that is not missing: the number itself, or the lower edge of a bin."""
-    texts = domain.texts[has_missing(domain) :]
-    return [Decimal(text.partition(",")[0][1:]) if text[:1] in "([" else decimal_of(text) for text in texts]

@@ -13,7 +13,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from aegis_provider.counting.counts import Counts
+from aegis_provider.counting.counts import Counts, Places
 
 Group: TypeAlias = tuple[int, ...]
 """The places of the values in a group, ascending."""
@@ -40,6 +40,24 @@ def without_labels_of_rare(joint: Counts, least: int) -> NDArray[np.float64]:
     rare = records < least
     labels = joint[~rare].sum(axis=0) if not rare.all() else np.ones(joint.shape[1])
     return np.where(rare[:, np.newaxis], np.outer(records, labels / labels.sum()), joint)
+
+
+def blind_runs(records: NDArray[np.number], least: int) -> Places:
+    """(n,) The run of each of `n` ordered values, from 0: neighbours until they have `least` records together.
+
+    No run depends on labels. What is left at the end, with fewer records, belongs to the last run.
+
+    Args:
+        records: (n,) The records of each value.
+        least: The fewest records of a run.
+    """
+    runs, run, held = np.zeros(len(records), dtype=np.intp), 0, 0
+    for place, number in enumerate(records.tolist()):
+        run, held = (run + 1, 0) if held >= least else (run, held)
+        runs[place], held = run, held + number
+    if held < least:
+        runs[runs == run] = max(run - 1, 0)
+    return runs
 
 
 def merge_neighbours(joint: Counts, minimum: int, sizes: Sequence[int]) -> list[Groups]:
