@@ -6,7 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aegis_provider.counting.round_edges import cut_where_round, simplest
+from aegis_provider.counting.round_edges import cut_where_round
+from aegis_provider.table.arithmetic import simplest
 from aegis_provider.table.values import Domain
 
 NUMBERS = st.lists(

@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from aegis_provider.errors import UnmaskableValueError
@@ -45,10 +45,24 @@ def test_equally_frequent_buckets_differ_from_their_share_by_no_more_than_the_mo
 
 @given(st.sets(st.integers(-(10**6), 10**6), min_size=4, max_size=4), st.integers(1, 5))
 def test_values_that_are_equally_frequent_are_split_evenly(numbers, times):
-    first, second, third, fourth = map(str, sorted(numbers))
-    halves = fitted(2, [first, second, third, fourth] * times)
-    assert halves.edges == (Decimal("-inf"), Decimal(third), Decimal("inf"))
-    assert fitted(4, [first, second, third, fourth] * times).edges[1:-1] == tuple(map(Decimal, [second, third, fourth]))
+    records = list(map(str, sorted(numbers))) * times
+    for buckets in (2, 4):
+        found = fitted(buckets, records)
+        assert len(set(masked(found, *records[:4]))) == buckets
+        assert len(found.edges) == buckets + 1
+
+
+@example({100, 1_234}, "1000")
+@example({1_234, 1_235}, "1235")
+@example({-1_234, -100}, "-1000")
+@given(st.sets(st.integers(-(10**6), 10**6), min_size=2, max_size=2), st.none())
+def test_an_edge_lies_between_two_values_and_is_the_roundest_number_there(numbers, known):
+    low, high = sorted(numbers)
+    [_, edge, _] = fitted(2, [str(low), str(high)]).edges
+    assert low < edge <= high
+    assert known is None or edge == Decimal(known)
+    unit = 10 ** (len(str(abs(int(edge)))) - len(str(abs(int(edge))).rstrip("0"))) if edge else 1
+    assert edge == 0 or low // (10 * unit) == high // (10 * unit)
 
 
 def test_one_value_makes_one_bucket_and_no_value_none():
@@ -65,8 +79,8 @@ def test_the_entry_has_the_edges_that_were_found(write, plan_of):
     rows = [(1, "n"), (1, "m"), (2, "n"), (2, "n"), (9, "m"), (9, "m")]
     entry = summarize(write("t.csv", "a,y\n" + "".join(f"{a},{y}\n" for a, y in rows)), plan, name="t")
     [masking] = entry["attributes"][0]["maskings"]
-    assert masking["function"]["parameters"] == {"equal_frequency": 3, "edges": ["-inf", 2, 9, "inf"]}
-    assert (masking["domain"], masking["mapping"]) == (["<2", "2-8", "9+"], [0, 1, 2])
+    assert masking["function"]["parameters"] == {"equal_frequency": 3, "edges": ["-inf", 2, 3, "inf"]}
+    assert (masking["domain"], masking["mapping"]) == (["<2", "2", "3+"], [0, 1, 2])
     assert masking["joint"] == [[1, 1], [0, 2], [2, 0]]
 
 

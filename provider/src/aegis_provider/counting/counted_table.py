@@ -136,7 +136,8 @@ class CountedTable:
             case FittedFunction() as function:
                 whole = counted.whole or counted
                 with self._located(counted, masking):
-                    return function.fit(self._numbers_of(whole), whole.counts.histogram())
+                    binned = isinstance(self.table.reading(counted.attribute.name), Binned)
+                    return function.fit(self._numbers_of(whole), whole.counts.histogram(), binned=binned)
             case _:
                 why = "was masked elsewhere" if masking.is_elsewhere else "masks at random"
                 raise PlanError(f"{masking.place}: {why}, so a value does not determine its masked value")

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aegis_provider.counting.counts import Places
-from aegis_provider.counting.round_edges import date_edge, simplest
+from aegis_provider.counting.round_edges import date_edge
+from aegis_provider.table.arithmetic import simplest
 from aegis_provider.table.values import MISSING, Domain, ValueType
 
 _NAMED: Final = 3

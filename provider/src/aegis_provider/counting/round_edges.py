@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import date, timedelta
-from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
+from decimal import ROUND_FLOOR, Decimal, localcontext
 from itertools import pairwise
 from typing import Any, Final
 
@@ -10,10 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aegis_provider.counting.counts import Places
+from aegis_provider.table.arithmetic import ROUND_DIGITS, simplest
 from aegis_provider.table.values import Domain, ValueType
-
-_DIGITS: Final = 3
-"""The significant digits of a round number."""
 
 _PRECISION: Final = 2000
 """More digits than two numbers of a table have, so that quotients by a power of ten are exact."""
@@ -42,32 +40,12 @@ def cut_where_round(domain: Domain, members: Places, frequent: NDArray[np.bool_]
     return np.concatenate([[0], np.cumsum(apart | frequent[1:] | (frequent[:-1] & between))])
 
 
-def is_round(number: Decimal) -> bool:
-    """Return whether a number has at most three significant digits, and so tells no value."""
-    return len(number.normalize().as_tuple().digits) <= _DIGITS
-
-
-def simplest(below: Decimal, above: Decimal) -> Decimal:
-    """Return the number with the fewest digits that is above the first number and not above the second."""
-    exponent = max(below.adjusted(), above.adjusted()) + 1
-    with localcontext(prec=_PRECISION):
-        while (candidate := _next_multiple(below, Decimal(1).scaleb(exponent))) > above:
-            exponent -= 1
-    return candidate
-
-
 def date_edge(low: date, high: date) -> date:
     """Return the first day of a year or else of a month between two dates, or else a day in the middle."""
     for candidate in (high.replace(month=1, day=1), high.replace(day=1)):
         if low < candidate:
             return candidate
     return low + (high - low + timedelta(days=1)) // 2
-
-
-def _next_multiple(below: Decimal, unit: Decimal) -> Decimal:
-    """Return the least multiple of a unit that is above a number."""
-    multiple = (below / unit).to_integral_value(ROUND_CEILING) * unit
-    return multiple + unit if multiple == below else multiple
 
 
 def _months_differ(keys: Sequence[Any]) -> NDArray[np.bool_]:
@@ -82,5 +60,5 @@ def _round_between(keys: Sequence[Decimal | bool]) -> NDArray[np.bool_]:
 
 
 def _is_round_between(below: Decimal, above: Decimal) -> bool:
-    unit = Decimal(1).scaleb(max(abs(below), abs(above)).adjusted() - (_DIGITS - 1))
+    unit = Decimal(1).scaleb(max(abs(below), abs(above)).adjusted() - (ROUND_DIGITS - 1))
     return (above / unit).to_integral_value(ROUND_FLOOR) > (below / unit).to_integral_value(ROUND_FLOOR)

@@ -7,9 +7,8 @@ from typing import Final
 import ibis
 
 from aegis_provider.counting.published_domain import LEAST
-from aegis_provider.counting.round_edges import is_round
 from aegis_provider.table import Table
-from aegis_provider.table.arithmetic import plain
+from aegis_provider.table.arithmetic import is_round, plain
 from aegis_provider.table.discretization import (
     Binned,
     CutBins,

@@ -12,7 +12,7 @@ from aegis_provider.counting import merging
 from aegis_provider.counting.counted_table import CountedTable
 from aegis_provider.counting.counts import Counts, JointCounts, Places
 from aegis_provider.counting.published_domain import LEAST
-from aegis_provider.counting.round_edges import cut_where_round, simplest
+from aegis_provider.counting.round_edges import cut_where_round
 from aegis_provider.draft.merges import (
     Group,
     Groups,
@@ -27,7 +27,7 @@ from aegis_provider.masking.hierarchy import TreeHierarchy
 from aegis_provider.masking.tree import Tree, depth_of, paths_of
 from aegis_provider.plan.model import Attribute, Plan
 from aegis_provider.table import Source, open_table
-from aegis_provider.table.arithmetic import plain
+from aegis_provider.table.arithmetic import plain, simplest
 from aegis_provider.table.values import MISSING, Domain, ValueType, decimal_of
 
 _FEWEST_RECORDS: Final = 5

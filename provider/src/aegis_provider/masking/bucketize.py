@@ -24,6 +24,7 @@ from aegis_provider.table.arithmetic import (
     numbers_of,
     plain,
     plus,
+    simplest,
     times,
 )
 from aegis_provider.table.values import MISSING, Domain, ValueType, is_whole
@@ -146,13 +147,15 @@ class EqualFrequency(Bucketize, FittedFunction):
         """Return the requested number of intervals."""
         return {"equal_frequency": self.buckets}
 
-    def fit(self, domain: Domain, histogram: IntArray) -> FittedBuckets:
-        """Return the intervals for these counts of the values (values,)."""
+    def fit(self, domain: Domain, histogram: IntArray, *, binned: bool = False) -> FittedBuckets:
+        """Return the intervals for these counts (values,). They end between values, or where bins end."""
         known = [
             (number, n) for number, n in zip(numbers_of(domain), histogram.tolist(), strict=True) if number is not None
         ]
         cuts = _cuts([n for _, n in known], self.buckets)
-        edges = (Decimal("-Infinity"), *(known[place][0] for place in cuts), Decimal("Infinity"))
+        begins = [known[place][0] if binned else simplest(known[place - 1][0], known[place][0]) for place in cuts]
+        inner = (Decimal(plain(each)) for each in begins)
+        edges = (Decimal("-Infinity"), *inner, Decimal("Infinity"))
         return FittedBuckets(edges, self.buckets)
 
 

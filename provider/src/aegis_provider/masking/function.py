@@ -98,8 +98,13 @@ class FittedFunction(Function):
     """A masking function that is known only once the values are counted."""
 
     @abstractmethod
-    def fit(self, domain: Domain, histogram: IntArray) -> MaskingFunction:
+    def fit(self, domain: Domain, histogram: IntArray, *, binned: bool = False) -> MaskingFunction:
         """Return the function for a table in which `histogram[i]` records have value `i` of the domain.
+
+        Args:
+            domain: The values; for bins, the numbers at which they begin.
+            histogram: (values,) The records of each.
+            binned: Whether they are bins.
 
         Raises:
             UnmaskableValueError: As for `MaskingFunction.mask`.

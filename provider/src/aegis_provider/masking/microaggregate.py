@@ -54,13 +54,14 @@ class Microaggregate(FittedFunction):
         """Return the size."""
         return {"size": self.size}
 
-    def fit(self, domain: Domain, histogram: IntArray) -> "Microaggregated":
+    def fit(self, domain: Domain, histogram: IntArray, *, binned: bool = False) -> "Microaggregated":
         """Return the groups for these counts of the values (values,).
 
         Raises:
             UnmaskableValueError: A value is not a number.
             ValueError: Fewer than `size` records have a number.
         """
+        del binned  # bins are refused where they are masked
         numbers = numbers_of(domain)
         known = sorted((number, n) for number, n in zip(numbers, histogram.tolist(), strict=True) if number is not None)
         values, counts = [number for number, _ in known], [n for _, n in known]

@@ -1,8 +1,12 @@
 """Exact decimal arithmetic on the numbers of a domain, without binary floats."""
 
 from decimal import Context, Decimal, Inexact
+from typing import Final
 
 from aegis_provider.table.values import MISSING, Domain, ValueType, decimal_of, is_whole
+
+#: The most significant digits of a round number.
+ROUND_DIGITS: Final = 3
 
 # Precise enough for every quotient and sum of two numbers that `decimal_of` reads; a lost digit is an error.
 _EXACT = Context(prec=8_000, Emax=999_999, Emin=-999_999, traps=[Inexact])
@@ -40,6 +44,24 @@ def minus(number: Decimal, other: Decimal) -> Decimal:
 def times(number: Decimal, other: Decimal) -> Decimal:
     """Return the exact product."""
     return _EXACT.multiply(number, other)
+
+
+def is_round(number: Decimal) -> bool:
+    """Return whether a number has at most three significant digits, and so tells no value."""
+    return len(number.normalize().as_tuple().digits) <= ROUND_DIGITS
+
+
+def simplest(below: Decimal, above: Decimal) -> Decimal:
+    """Return the number with the fewest digits that is above the first number and not above the second."""
+    exponent = max(below.adjusted(), above.adjusted()) + 1
+    while (candidate := _next_multiple(below, Decimal(1).scaleb(exponent))) > above:
+        exponent -= 1
+    return candidate
+
+
+def _next_multiple(below: Decimal, unit: Decimal) -> Decimal:
+    """Return the least multiple of a unit that is above a number."""
+    return times(plus(floor_ratio(below, unit), Decimal(1)), unit)
 
 
 def plain(number: Decimal) -> str:
