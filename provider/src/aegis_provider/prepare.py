@@ -21,6 +21,7 @@ from aegis_provider.control import (
     without_unshared,
     write_controlled_plan,
 )
+from aegis_provider.counting.telling_names import TellingNames
 from aegis_provider.entry_file import document_of, entry_of, write_entry
 from aegis_provider.entry_warnings import SMALL, Exposure
 from aegis_provider.errors import OutputError
@@ -42,6 +43,7 @@ class PreparedEntry:
         controlled: The entry, and what the controls changed in it.
         exposure: What the entry shows that its provider may not expect.
         counted: The entry before the controls. It has exact counts: it must not leave the provider's machine.
+        telling: The names of masked values that tell raw values of few records.
     """
 
     table: Source
@@ -49,6 +51,7 @@ class PreparedEntry:
     controlled: Controlled
     exposure: Exposure
     counted: EntryDocument
+    telling: tuple[TellingNames, ...] = ()
 
     @property
     def entry(self) -> EntryDocument:
@@ -82,6 +85,7 @@ class PreparedEntry:
         write_entry(self.entry, output, write_plan)
 
     def _warnings(self) -> Iterator[str]:
+        yield from (each.in_words() for each in self.telling)
         yield from self.exposure.in_words()
         if privacy := self.controlled.changes.privacy:
             names = dict.fromkeys(name for each in privacy.values() for name in each)
@@ -150,7 +154,8 @@ def prepare_entry(
     controlled = with_suppressed(controlled, table, plan, hidden=summary.hidden, **how)
     # The entry as changed by the controls must meet the contract too, and keeps only the fields that are set.
     entry = entry_of(document_of(without_unshared(controlled.entry)), plan.source)
-    return PreparedEntry(table, plan, replace(controlled, entry=entry), Exposure.of(entry), summary.entry)
+    exposure = Exposure.of(entry)
+    return PreparedEntry(table, plan, replace(controlled, entry=entry), exposure, summary.entry, summary.telling)
 
 
 def refuse_outputs(table: Source, plan: Plan, output: Path, plan_output: Path | None) -> None:

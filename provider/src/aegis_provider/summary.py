@@ -8,6 +8,7 @@ from aegis_provider.counted_entry import CountedEntry
 from aegis_provider.counting.counts import JointCounts
 from aegis_provider.counting.merged_table import MergedTable, Merging
 from aegis_provider.counting.pair_tables import PairsTold
+from aegis_provider.counting.telling_names import TellingNames, telling_names
 from aegis_provider.errors import PlanError
 from aegis_provider.plan.model import Plan
 from aegis_provider.progress import Progress
@@ -66,12 +67,14 @@ class SharedSummary:
         merged: The table, and what was merged in it before it was counted.
         hidden: How many records no release shows; they are not counted.
         told: What is told of pairs, and what controls need to change that.
+        telling: The names of masked values that tell raw values of few records.
     """
 
     entry: EntryDocument
     merged: MergedTable
     hidden: int
     told: PairsTold
+    telling: tuple[TellingNames, ...]
 
 
 def summarize_shared(
@@ -97,7 +100,8 @@ def summarize_shared(
             opened, plan.with_shared_maskings(), memory_limit, pairs=pairs, shared_only=True, merging=merging
         )
         told = summary.told(progress)
-        return SharedSummary(summary.entry(name, told), summary.merged, summary.hidden, told)
+        telling = tuple(telling_names(summary.counted))
+        return SharedSummary(summary.entry(name, told), summary.merged, summary.hidden, told, telling)
 
 
 @dataclass(frozen=True, eq=False)

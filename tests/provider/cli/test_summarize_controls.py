@@ -96,14 +96,15 @@ def small(tmp_path):
 def test_what_was_merged_and_rounded_is_listed(summarized, small):
     code, out, error, entry = summarized("--min-cell", 5, "--pairs", "--json", **small)
     assert code == 0
-    assert error.count("\n") == 1
+    assert error.count("\n") == 2
+    assert "b, coded has names that tell values of fewer than 20 records: W; write `others`" in error
     assert "write the plan that matches the entry with --plan-output" in error
     assert len(entry["configurations"]) == 3
     assert json.loads(out)["controls"] == {
         "min_cell": 5,
         "merged": [
             {"attribute": "a", "masking": "one", "groups": [{"values": ["2", "3"], "became": "2 to 3"}]},
-            {"attribute": "b", "masking": "coded", "groups": [{"values": ["U", "V"], "became": "U or V"}]},
+            {"attribute": "b", "masking": "coded", "groups": [{"values": ["U", "V"], "became": "U or others"}]},
         ],
         "merged_labels": [],
         "tables_left_out": [],
@@ -115,7 +116,7 @@ def test_what_was_merged_and_rounded_is_listed(summarized, small):
     assert out.splitlines() == [
         "masked values merged: 2",
         "  a, one: '2', '3' became '2 to 3'",
-        "  b, coded: 'U', 'V' became 'U or V'",
+        "  b, coded: 'U', 'V' became 'U or others'",
     ]
 
 
@@ -125,7 +126,7 @@ def test_the_plan_of_an_entry_with_a_minimum_goes_all_the_way(aegis, summarized,
     released = aegis("apply", small["table"], "--plan", controlled, "--configuration", "e", "--output", masked)
     assert released[0] == 0
     with masked.open(encoding="utf-8", newline="") as file:
-        assert {record["b"] for record in csv.DictReader(file)} == {"U or V", "W"}
+        assert {record["b"] for record in csv.DictReader(file)} == {"U or others", "W"}
     for plan in (small["plan"], controlled):
         code, out, error = aegis("disclose", entry, "--table", small["table"], "--plan", plan, "--check")
         assert (code, error) == (0, "")
@@ -139,9 +140,9 @@ def test_rare_label_values_are_refused_or_merged(aegis, summarized, small, tmp_p
     )
     code, out, error, entry = summarized("--min-cell", 5, "--merge-rare-labels", "--pairs", **small)
     assert code == 0
-    assert entry["label"] == {"name": "y", "domain": ["m", "n", "p or q"], "histogram": [10, 25, 6]}
-    assert "  'p', 'q' became 'p or q'" in out.splitlines()
-    assert "only the entry counts 2 values of the label as 'p or q'" in error
+    assert entry["label"] == {"name": "y", "domain": ["m", "n", "rare values"], "histogram": [10, 25, 6]}
+    assert "  'p', 'q' became 'rare values'" in out.splitlines()
+    assert "only the entry counts 2 values of the label as 'rare values'" in error
     beside = ("--table", small["table"], "--plan", small["plan"], "--check")
     assert aegis("disclose", tmp_path / "entry.json", *beside)[::2] == (0, "")
 

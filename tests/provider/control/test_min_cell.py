@@ -199,10 +199,10 @@ class TestOfOneTable:
         held = prepare_entry(
             table_of(records), plans[0], [MinimumCell(5, merge_rare_labels=True)], name="t", pairs=True
         )
-        assert held.entry.label.domain == ["n", "odd or rare", "y"]
+        assert held.entry.label.domain == ["n", "rare values", "y"]
         assert held.entry.label.histogram == [80, 6, 80]
         assert held.controlled.changes.listed()["merged_labels"] == [
-            {"values": ["odd", "rare"], "became": "odd or rare"}
+            {"values": ["odd", "rare"], "became": "rare values"}
         ]
         assert all(count == 0 or count >= 5 for count in all_counts(document_of(held.entry)))
         assert held.plan.label == "y"

@@ -106,6 +106,7 @@ def _report(output: Path, applied: Applied) -> Iterator[str]:
     if rows := list(_measured(applied)):
         yield "privacy, measured in it:"
         yield from aligned(("criterion", "reached", "promised", "in the worst class"), rows)
+    yield from applied.shown.in_words()
     if applied.unchecked:
         yield f"promised, but not measurable in a table: {', '.join(applied.unchecked)}"
 
@@ -125,6 +126,7 @@ def _result(applied: Applied) -> dict[str, Any]:
         "suppressed_cells": applied.suppressed_cells,
         "promised": dict(applied.promised),
         "reached": dict(applied.reached),
+        "shown": {"rare": dict(applied.shown.rare), "below_k": dict(applied.shown.below_k)},
         "unchecked": list(applied.unchecked),
         "faults": list(applied.faults),
     }

@@ -7,6 +7,7 @@ import numpy as np
 from aegis_provider.counting.counted_table import CountedAttribute, CountedTable
 from aegis_provider.counting.counts import Counts, JointCounts, Partition, Places
 from aegis_provider.counting.merged_names import MergedValues, merged_texts
+from aegis_provider.counting.telling_names import rare_texts
 from aegis_provider.errors import TableError, shortened
 from aegis_provider.table.values import Domain, ValueType
 
@@ -57,7 +58,8 @@ def with_merged_labels(counted: CountedTable, name: str, least: int) -> tuple[Co
         )
     texts = counted.label.texts
     members = tuple(texts[place] for place in rare)
-    [text] = merged_texts([members], texts, ordered=False)
+    rare_names = rare_texts(counted.label, histogram)
+    [text] = merged_texts([members], texts, ordered=False, rare=rare_names)
     groups = np.arange(len(texts))
     groups[rare] = rare[0]
     return _with_label(counted, Partition.of(groups), text, rare), MergedValues(members, text)

@@ -1,6 +1,6 @@
 """Names of masked values that were merged, made of the names that they had."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import Final
@@ -20,25 +20,30 @@ class MergedValues:
     text: str
 
 
-def merged_texts(groups: Iterable[Sequence[str]], known: Iterable[str], *, ordered: bool) -> list[str]:
+def merged_texts(
+    groups: Iterable[Sequence[str]], known: Iterable[str], *, ordered: bool, rare: Collection[str] = ()
+) -> list[str]:
     """Return a new, unique text for each group of two or more masked values, which are in order.
 
-    If `ordered`, a group has only neighbours and is named by its first and last value. A missing value is named
-    `missing`.
+    If `ordered`, a group has only neighbours and is named by its first and last value, unless one of these is rare. No
+    name has a rare value: it is one of `others`. A missing value is named `missing`.
     """
     taken, texts = set(known), []
     for group in groups:
-        text = _unlike(taken, _text(group, ordered=ordered))
+        text = _unlike(taken, _text(group, rare, ordered=ordered))
         taken.add(text)
         texts.append(text)
     return texts
 
 
-def _text(group: Sequence[str], *, ordered: bool) -> str:
+def _text(group: Sequence[str], rare: Collection[str], *, ordered: bool) -> str:
     present = [text for text in group if text != MISSING]
     missing = ["missing"] * (len(present) < len(group))
-    if ordered and len(present) > 1:
+    common = [text for text in present if text.casefold() not in rare]
+    if ordered and len(present) > 1 and {present[0], present[-1]} <= set(common):
         return " or ".join([f"{_short(present[0])} to {_short(present[-1])}", *missing])
+    if len(common) < len(present):
+        return " or ".join([*map(_short, common[:_LISTED]), "others" if common else "rare values", *missing])
     listed = " or ".join([*present, *missing])
     if len(group) <= _LISTED and len(listed) <= _LENGTH:
         return listed

@@ -1,6 +1,6 @@
 """A counted table with coarser maskings, so that no count of a masking with the label is small."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -11,6 +11,7 @@ from aegis_provider.counting.counts import Partition, common_refinement
 from aegis_provider.counting.merged_label import refuse_few_records, refuse_rare_labels, with_merged_labels
 from aegis_provider.counting.merged_names import MergedValues, merged_texts
 from aegis_provider.counting.nested_merging import Values, View, nested_merging
+from aegis_provider.counting.telling_names import rare_texts
 from aegis_provider.masking import Draw, Mapped
 from aegis_provider.plan.model import Masking
 from aegis_provider.table.discretization import Binned
@@ -129,14 +130,17 @@ def _merged_maskings(counted: CountedTable, one: CountedAttribute, least: int) -
 def _merged_masking(
     one: CountedAttribute, name: str, masked: MaskedDomain, merged: Partition, *, ordered: bool
 ) -> MergedMasking:
-    groups = _texts_of(masked.texts, merged.per_group_of(masked.partition()).tolist(), ordered=ordered)
+    rare = rare_texts(one.domain, one.counts.histogram())
+    groups = _texts_of(masked.texts, merged.per_group_of(masked.partition()).tolist(), rare, ordered=ordered)
     became = {text: each.text for each in groups for text in each.values}
     texts = (masked.texts[place] for place in masked.mapping)
     table = {value: became.get(text, text) for value, text in zip(one.domain.texts, texts, strict=True)}
     return MergedMasking(one.attribute.name, name, groups, table)
 
 
-def _texts_of(texts: Sequence[str], groups: Sequence[int], *, ordered: bool) -> tuple[MergedValues, ...]:
+def _texts_of(
+    texts: Sequence[str], groups: Sequence[int], rare: Collection[str], *, ordered: bool
+) -> tuple[MergedValues, ...]:
     """Name the groups of masked values that have two or more; those of neighbours by the first and the last."""
     members: dict[int, list[int]] = {}
     for place, group in enumerate(groups):
@@ -147,7 +151,7 @@ def _texts_of(texts: Sequence[str], groups: Sequence[int], *, ordered: bool) -> 
         present = [place for place in each if texts[place] != MISSING]
         neighbours = ordered and bool(np.all(np.diff(present) == 1))
         values = tuple(texts[place] for place in each)
-        [text] = merged_texts([values], [*texts, *(one.text for one in named)], ordered=neighbours)
+        [text] = merged_texts([values], [*texts, *(one.text for one in named)], ordered=neighbours, rare=rare)
         named.append(MergedValues(values, text))
     return tuple(named)
 

@@ -66,6 +66,7 @@ class Masked:
         suppressed: How many records were left out.
         privacy: What was measured in it, by name; what no table shows is as the plan promises.
         unmeasured: The names of the latter.
+        shown: What it shows of few records, a sentence each.
     """
 
     file: str
@@ -73,6 +74,7 @@ class Masked:
     suppressed: int
     privacy: Mapping[str, float]
     unmeasured: tuple[str, ...]
+    shown: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -175,7 +177,8 @@ def _applied(task: Task, request: DataRequest, output: Path) -> Masked:
             progress=progress,
         )
     privacy = {**{name: applied.promised[name] for name in applied.unchecked}, **applied.reached}
-    return Masked(output.name, applied.records, applied.suppressed, privacy, applied.unchecked)
+    shown = tuple(applied.shown.in_words())
+    return Masked(output.name, applied.records, applied.suppressed, privacy, applied.unchecked, shown)
 
 
 def _handed_out(task: Task, request: DataRequest, output: Path) -> Masked:

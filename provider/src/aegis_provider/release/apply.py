@@ -13,6 +13,7 @@ from aegis_provider.plan.model import Configuration, Plan
 from aegis_provider.progress import Progress
 from aegis_provider.release.blocks import Release, block_schema
 from aegis_provider.release.promise import Promise, Suppression
+from aegis_provider.release.shown_values import ShownValues, shown_values
 from aegis_provider.release.shuffle import shuffled
 from aegis_provider.release.table_file import write_csv, write_parquet
 from aegis_provider.table import Source, open_table
@@ -30,6 +31,7 @@ class Applied:
         suppressed_cells: The number of single cells that became `*`.
         promised: The privacy that the configuration promises, by name.
         reached: The privacy of the written table; empty if none is promised.
+        shown: How many values that are shared as they are few records of the written table show.
         faults: A sentence for each fault of the written table; empty unless it was written by force.
     """
 
@@ -38,6 +40,7 @@ class Applied:
     suppressed_cells: int
     promised: Mapping[str, int | float]
     reached: Mapping[str, int | float]
+    shown: ShownValues
     faults: tuple[str, ...] = ()
 
     @property
@@ -101,11 +104,13 @@ def apply(
         if not keep_order:
             blocks = shuffled(blocks, release.counted.records, block_schema(len(release.names)), part.parent)
         _write(part, output, release if suppression is None else suppression.release, blocks, separator)
-        reached = _reached(part, promise, suppression, separator, memory_limit)
+        with open_table(part, delimiter=separator, memory_limit=memory_limit) as written:
+            reached = promise.reached(written, suppression) if chosen.privacy else {}
+            shown = shown_values(written, release.counted, plan, chosen)
         faults += promise.broken(reached)
         _refuse(plan, faults, force=force)
     left_out, cells = (0, 0) if suppression is None else (suppression.suppressed.records, suppression.suppressed.cells)
-    return Applied(release.counted.records - left_out, left_out, cells, chosen.privacy, reached, tuple(faults))
+    return Applied(release.counted.records - left_out, left_out, cells, chosen.privacy, reached, shown, tuple(faults))
 
 
 def refuse_masked_elsewhere(plan: Plan, chosen: Configuration) -> None:
@@ -161,13 +166,3 @@ def _write(part: Path, output: Path, release: Release, blocks: Iterable[pa.Recor
         write_parquet(part, release.names, blocks, [column.domain for column in release.columns])
     else:
         write_csv(part, release.names, blocks, delimiter)
-
-
-def _reached(
-    part: Path, promise: Promise, suppression: Suppression | None, delimiter: str, memory_limit: str
-) -> Mapping[str, int | float]:
-    """Return the privacy of the file itself if the configuration promises any."""
-    if not promise.configuration.privacy:
-        return {}
-    with open_table(part, delimiter=delimiter, memory_limit=memory_limit) as written:
-        return promise.reached(written, suppression)

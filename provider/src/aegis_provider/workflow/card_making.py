@@ -1,6 +1,6 @@
 """Makes the card of a release from what its steps found."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -9,6 +9,7 @@ from typing import Final
 from aegis_advisor.measures import measure_named
 from aegis_provider.advice import EntryAdvice
 from aegis_provider.check import CheckResult
+from aegis_provider.counting.telling_names import TellingNames
 from aegis_provider.disclosure import Judged
 from aegis_provider.plan.model import Plan
 from aegis_provider.privacy import CERTAIN_VALUES_REMEDY, certain_values_warning
@@ -18,6 +19,7 @@ from aegis_provider.workflow.aim import Aim
 from aegis_provider.workflow.card import Card, CardAuc, CardChoice, CardColumn, CardService
 from aegis_provider.workflow.comparing import Comparison
 from aegis_provider.workflow.results import Assessed, Masked
+from aegis_sdk.reading import verdict_line
 from aegis_sdk.wire import EntryDocument
 
 _PACKAGES: Final = ("aegis-provider", "aegis-advisor", "aegis-sdk")
@@ -28,7 +30,7 @@ class Findings:
     """The results of all steps.
 
     Attributes:
-        search, entry, judged, advice, masked, assessed: The results.
+        search, entry, judged, telling, advice, masked, assessed: The results.
         check: What models predict; or why none were trained.
         comparison: The release beside generated tables; why they could not be compared; `None` if there are none.
     """
@@ -36,6 +38,7 @@ class Findings:
     search: SearchResult
     entry: EntryDocument
     judged: Judged
+    telling: tuple[TellingNames, ...]
     advice: EntryAdvice
     masked: Masked
     assessed: Assessed
@@ -64,6 +67,7 @@ def card_of(
         service: The service that ranked the configurations, if one did.
     """
     applied, advice, entry = findings.masked.applied, findings.advice, findings.entry
+    faults = entry_faults(entry.name, findings.judged, findings.telling, summarize)
     shares = dict(zip((each.id for each in findings.search.configurations), findings.search.shares, strict=True))
     runner_up = advice.runner_up
     return Card(
@@ -75,8 +79,8 @@ def card_of(
         required=tuple(aim.require),
         configuration=advice.best.id,
         plan_digest=plan_digest,
-        passed=findings.judged.verdict.passed,
-        verdict=judged_line(entry.name, findings.judged, summarize),
+        passed=not faults,
+        verdict=faults[0] if faults else judged_line(entry.name, findings.judged, summarize),
         privacy_verdict=findings.assessed.verdict,
         records=applied.records,
         left_out=applied.suppressed,
@@ -84,7 +88,7 @@ def card_of(
         promised=applied.promised,
         reached=applied.reached,
         highest_risk=(findings.assessed.highest, findings.assessed.highest_before),
-        warnings=tuple(_warnings(findings, plan)),
+        warnings=(*faults[1:], *_warnings(findings, plan)),
         labels=findings.masked.labels,
         columns=tuple(_columns(findings)),
         never_shared=plan.left_out,
@@ -101,6 +105,12 @@ def card_of(
         unfinished=tuple(_unfinished(findings)),
         comparison=findings.comparison if isinstance(findings.comparison, Comparison) else None,
     )
+
+
+def entry_faults(name: str, judged: Judged, telling: Sequence[TellingNames], summarize: str) -> list[str]:
+    """Return why the entry with this name must not be published, a line each: what its counts and names give away."""
+    counts = [] if judged.verdict.passed else [judged_line(name, judged, summarize)]
+    return [*counts, *(verdict_line(False, each.in_words()) for each in telling)]
 
 
 def _warnings(findings: Findings, plan: Plan) -> Iterator[str]:

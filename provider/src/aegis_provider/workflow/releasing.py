@@ -15,14 +15,13 @@ from aegis_provider.errors import SmallCountsError
 from aegis_provider.generate import method_of
 from aegis_provider.plan.model import Configuration
 from aegis_provider.processes import processes_ready
-from aegis_provider.report.disclosure_verdict import judged_line
 from aegis_provider.search import SearchResult, find_configurations
 from aegis_provider.summary import refuse_name
 from aegis_provider.table import Source, delimiter_in, table_name
 from aegis_provider.workflow.aim import USUAL, Aim
 from aegis_provider.workflow.card import Card, CardService
 from aegis_provider.workflow.card_files import write_card
-from aegis_provider.workflow.card_making import Findings, card_of
+from aegis_provider.workflow.card_making import Findings, card_of, entry_faults
 from aegis_provider.workflow.card_report import card_report
 from aegis_provider.workflow.comparing import Comparison
 from aegis_provider.workflow.folder import Folder
@@ -134,11 +133,11 @@ def _worked_out(steps: Steps, service: Client | None) -> tuple[Findings, str | N
     """Take all steps; return their results, and the id of the published entry."""
     steps.draft()
     search = steps.search(steps.generate())
-    entry, advice = steps.summarise()
-    judged, entry_id = steps.judge(entry), None
+    entry, summarised = steps.summarise()
+    judged, advice, entry_id = steps.judge(entry), summarised.advice, None
     if service is not None:
-        if not judged.verdict.passed:
-            raise SmallCountsError(f"{judged_line(entry.name, judged, steps.made_by)}. It is not published")
+        if faults := entry_faults(entry.name, judged, summarised.telling, steps.made_by):
+            raise SmallCountsError(f"{faults[0]}. It is not published")
         with steps.stage("asking the service for advice"):
             entry_id = published(service, entry)
             advice = asked(service, entry_id, entry, steps.aim)
@@ -146,7 +145,7 @@ def _worked_out(steps: Steps, service: Client | None) -> tuple[Findings, str | N
     assessed = steps.assess(advice.best.id)
     check = _checked(steps, [each.id for each in advice.ranking[:2]], search)
     comparison = _compared(steps, entry, _on_the_frontier(steps, advice.best.id, search))
-    return Findings(search, entry, judged, advice, masked, assessed, check, comparison), entry_id
+    return Findings(search, entry, judged, summarised.telling, advice, masked, assessed, check, comparison), entry_id
 
 
 def _compared(steps: Steps, entry: EntryDocument, masks: Sequence[Configuration]) -> Comparison | str | None:

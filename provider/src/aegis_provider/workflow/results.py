@@ -5,6 +5,8 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from aegis_provider.advice import EntryAdvice
+from aegis_provider.counting.telling_names import TellingNames
 from aegis_provider.privacy import Column
 from aegis_provider.progress import Progress
 from aegis_provider.release.apply import Applied
@@ -17,6 +19,19 @@ Stage: TypeAlias = Callable[[str], AbstractContextManager[Progress]]
 def unseen(_step: str) -> Iterator[Progress]:
     """Show nothing."""
     yield lambda _done, _all: None
+
+
+@dataclass(frozen=True)
+class Summarised:
+    """The entry.
+
+    Attributes:
+        advice: Its configurations, ranked by the exact counts.
+        telling: The names of masked values that tell raw values of few records.
+    """
+
+    advice: EntryAdvice
+    telling: tuple[TellingNames, ...]
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 from uuid import uuid4
 
-from aegis_provider.advice import EntryAdvice, advise
+from aegis_provider.advice import advise
 from aegis_provider.check import CheckResult, check
 from aegis_provider.digests import digest_of
 from aegis_provider.disclosure import Judged, verdict_on
@@ -30,7 +30,7 @@ from aegis_provider.workflow.aim import Aim
 from aegis_provider.workflow.comparing import Comparison, compare
 from aegis_provider.workflow.folder import Folder, digests_of
 from aegis_provider.workflow.generating import LEVELS, Drawn, draw_table, file_at, refuse_equal_ids
-from aegis_provider.workflow.results import Assessed, Masked, Stage
+from aegis_provider.workflow.results import Assessed, Masked, Stage, Summarised
 from aegis_sdk.wire import TRANSFER_MEASURES, EntryDocument, publishable, read_json
 
 PLAN: Final = "plan.yaml"
@@ -170,12 +170,12 @@ class Steps:
         with self.stage("choosing cells") as progress:
             return suppress_cells(self.table, plan, progress=progress, **self.how).plan
 
-    def summarise(self) -> tuple[EntryDocument, EntryAdvice]:
+    def summarise(self) -> tuple[EntryDocument, Summarised]:
         """Count what the configurations share, write the entry, and rank the configurations by the exact counts."""
-        advice = self.folder.step("entry", self._of(FOUND, name=self.name), [ENTRY], EntryAdvice, self._summarise)
-        return publishable(read_json(self.folder.file(ENTRY).read_bytes())), advice
+        found = self.folder.step("entry", self._of(FOUND, name=self.name), [ENTRY], Summarised, self._summarise)
+        return publishable(read_json(self.folder.file(ENTRY).read_bytes())), found
 
-    def _summarise(self) -> EntryAdvice:
+    def _summarise(self) -> Summarised:
         with self.stage("counting") as progress:
             prepared = prepare_entry(self.table, self.found, name=self.name, pairs=True, progress=progress, **self.how)
         if self.found.generated:
@@ -183,7 +183,7 @@ class Steps:
                 prepared = with_generated(prepared, progress=progress, **self.how)
         prepared.write(self.folder.file(ENTRY))
         with self.stage("ranking the configurations"):
-            return advise(prepared.counted, self.aim.measure)
+            return Summarised(advise(prepared.counted, self.aim.measure), prepared.telling)
 
     def compare(self, entry: EntryDocument, masks: Sequence[Configuration]) -> Comparison | None:
         """Compare masked tables with the generated ones of the entry, if it has any.

@@ -1,0 +1,123 @@
+"""Names of masked values tell no value of few records: not in part, in other letters, or as the end of an interval."""
+
+import json
+
+import numpy as np
+import pytest
+
+from aegis_provider import apply, open_table, prepare_entry
+from aegis_provider.counting.counted_table import CountedTable
+from aegis_provider.counting.merged_names import merged_texts
+from aegis_provider.counting.telling_names import rare_texts, telling_names
+from aegis_provider.table.values import Domain
+from tests.for_each import for_each
+
+RECORDS = {
+    ("nurse", "10", "2024-01-01"): 60,
+    ("cook", "1000", "2024-03-01"): 40,
+    ("clerk / typist", "1234", "2024-03-07"): 25,
+    ("bishop", "1235", "2024-03-08"): 2,
+    ("federal president", "98765", "2023-05-17"): 1,
+}
+
+
+JOBS = {"nurse and others": ["nurse", "bishop"], "cook | clerk / typist": ["cook", "clerk / typist"]}
+JOBS["others"] = ["federal president"]
+DAYS = {"before 2024": ["2023-05-17"], "2024-03-07 or earlier": ["2024-01-01", "2024-03-01", "2024-03-07"]}
+DAYS["later"] = ["2024-03-08"]
+
+
+@pytest.fixture
+def table(write):
+    rows = [",".join((*key, "yn"[place % 2])) for key, times in RECORDS.items() for place in range(times)]
+    return write("t.csv", "\n".join(["job,paid,day,y", *rows]) + "\n")
+
+
+def told(table, plan):
+    with open_table(table) as opened:
+        return {each.masking: list(each.names) for each in telling_names(CountedTable.of(opened, plan))}
+
+
+@pytest.fixture
+def planned(plan_of):
+    def planned(jobs=JOBS, edges="[0, 1000, 1234, 2000, .inf]", days=DAYS, choice="{}"):
+        attributes = {
+            "job": {"hierarchy": {"tree": jobs}},
+            "paid": {"maskings": {"bands": {"bucketize": {"edges": "EDGES"}}}},
+            "day": {"hierarchy": {"tree": days}},
+        }
+        return plan_of(json.dumps(attributes).replace('"EDGES"', edges), f"{{c: {choice}}}")
+
+    return planned
+
+
+def renamed(groups, old, new):
+    return {new if name == old else name: values for name, values in groups.items()}
+
+
+def test_names_of_common_values_and_of_others_tell_nothing(table, planned):
+    assert told(table, planned()) == {}
+
+
+@for_each(
+    ("kind", "old", "new"),
+    [
+        ("jobs", "nurse and others", "nurse | bishop"),
+        ("jobs", "nurse and others", "Nurse or BISHOP"),
+        ("jobs", "others", "the federal president (federal president)"),
+        ("jobs", "nurse and others", "bishop, nurse"),
+        ("days", "later", "2024-03-08 to 2024-03-31"),
+        ("days", "before 2024", "[2023-05-17,2024-01-01)"),
+    ],
+)
+def test_a_name_with_a_value_of_few_records_is_found(table, planned, kind, old, new):
+    groups = {"jobs": JOBS, "days": DAYS}[kind]
+    assert told(table, planned(**{kind: renamed(groups, old, new)})) == {f"{kind[:3]}-1": [new]}
+
+
+@for_each(
+    ("edges", "names"),
+    [
+        ("[0, 1000, 1235, 2000, .inf]", ["1235-1999"]),
+        ("[0, 1000, 98765, .inf]", ["98765+"]),
+        ("[0, 1236, .inf]", ["0-1235"]),
+        ("[0, 1300, .inf]", []),
+    ],
+)
+def test_an_end_of_an_interval_that_is_a_number_of_few_records_is_found(table, planned, edges, names):
+    found = told(table, planned(edges=edges)).get("bands", [])
+    assert found == names
+
+
+def test_the_entry_and_the_table_say_which_names_tell_and_what_to_do(table, planned, tmp_path):
+    plan = planned(jobs=renamed(JOBS, "nurse and others", "bishop | nurse"), choice="{job: job-1}")
+    said = "job, job-1 has names that tell values of fewer than 20 records: bishop | nurse; write `others` for these"
+    assert prepare_entry(table, plan, name="t").warnings[0].startswith(said)
+    assert next(apply(table, plan, "c", tmp_path / "masked.csv").shown.in_words()).startswith(said)
+
+
+@for_each(
+    ("group", "ordered", "name"),
+    [
+        (["a", "b"], False, "a or b"),
+        (["a", "x"], False, "a or others"),
+        (["x", "X2"], False, "rare values"),
+        (["1", "2", "3"], True, "1 to 3"),
+        (["1", "2", "x"], True, "1 or 2 or others"),
+        (["", "x"], False, "rare values or missing"),
+    ],
+)
+def test_a_merged_value_is_not_named_by_rare_ones(group, ordered, name):
+    assert merged_texts([group], [], ordered=ordered, rare={"x", "x2"}) == [name]
+
+
+def test_round_numbers_are_no_rare_texts():
+    domain = Domain.of(["7", "1000", "1034", "5021"])
+    assert rare_texts(domain, np.array([1, 1, 1, 50])) == {"1034"}
+
+
+def test_values_shared_as_they_are_are_counted_if_few_records_show_them(table, planned, tmp_path):
+    plan = planned(choice="{paid: bands}")
+    shown = apply(table, plan, "c", tmp_path / "masked.csv").shown
+    assert dict(shown.rare) == {"job": 2, "day": 2}
+    assert list(shown.in_words())[-1].endswith("fewer than 20 records show: job 2, day 2")
