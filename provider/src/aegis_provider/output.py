@@ -31,10 +31,10 @@ def refuse_overwriting(output: Path, *inputs: Source) -> None:
 
 
 @contextmanager
-def written_whole(path: Path) -> Iterator[Path]:
+def written_whole(path: Path, *, private: bool = False) -> Iterator[Path]:
     """Yield a name beside `path` to write to; it is renamed to `path` at the end, or removed after a failure.
 
-    A symbolic link stays one: its target is written.
+    A symbolic link stays one: its target is written. A `private` file can be read by its owner only.
 
     Raises:
         OutputError: The directory does not exist, `path` is not a file, or it cannot be written.
@@ -43,7 +43,7 @@ def written_whole(path: Path) -> Iterator[Path]:
     target = _target(path)
     part = target.with_name(f".{_shown(target.name)}.{os.getpid()}{_PART}")
     try:
-        part.touch()  # a directory that cannot be written to is found out before any work
+        part.touch(0o600 if private else 0o666)  # a directory that cannot be written to is found out before any work
         yield part
         part.replace(target)
     except OSError as error:

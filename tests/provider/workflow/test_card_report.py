@@ -9,7 +9,7 @@ from aegis_provider.report.markdown import markdown_lines
 from aegis_provider.report.model import Bars, Levels, Measured, Terms, TextTable
 from aegis_provider.report.page import render_page
 from aegis_provider.workflow import Card
-from aegis_provider.workflow.card import CardAuc, CardChoice, CardColumn
+from aegis_provider.workflow.card import CardAuc, CardChoice, CardColumn, CardLabel
 from aegis_provider.workflow.card_report import card_report
 from tests.for_each import for_each
 
@@ -33,13 +33,14 @@ CARD = Card(
     verdict="PASS",
     privacy_verdict="PASS",
     records=990,
+    suppresses=True,
     left_out=10,
     suppressed_cells=0,
     promised={"k": 5},
     reached={"k": 6},
     highest_risk=(None, None),
     warnings=(),
-    labels={"yes": (400, 395), "no": (600, 595)},
+    labels={"yes": CardLabel(400, 395, 0.4, 0.399), "no": CardLabel(600, 595, 0.6, 0.601)},
     columns=(
         column("age", 0.2), column("town", 0.0), column("sex", 0.005), column("pay", 0.05), column("pet", 0.0025),
         CardColumn("ill", "sensitive", "as it is", None, None),

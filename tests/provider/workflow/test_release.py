@@ -18,11 +18,21 @@ from aegis_provider.errors import NothingHoldsError, OutputError, PlanError, Tab
 from aegis_provider.workflow import release
 from aegis_provider.workflow.aim import Aim
 from aegis_provider.workflow.card_making import card_of
+from aegis_provider.workflow.card_public import HIGHEST_SAID
 from aegis_provider.workflow.card_report import card_report
 from tests.for_each import for_each
 
 HOURS = 3600.0 * 24
-FILES = {"plan.yaml", "configurations.yaml", "entry.json", "masked.csv", "card.md", "card.html", "card.json"}
+FILES = {
+    "plan.yaml",
+    "configurations.yaml",
+    "entry.json",
+    "masked.csv",
+    "card.md",
+    "card.html",
+    "card.json",
+    "provider-only.json",
+}
 STAGES = (
     "looking at the columns",
     "searching the maskings",
@@ -74,11 +84,58 @@ def test_the_masked_table_has_what_was_required(released, people):
     assert min(map(len, classes.values())) == released.card.reached["k"] >= 5
     assert min(len(set(labels)) for labels in classes.values()) == released.card.reached["l"] >= 2
     assert len(masked) == released.card.records >= 0.99 * 1200
-    assert released.card.left_out == 1200 - len(masked)
+    only = json.loads((released.folder / "provider-only.json").read_text())
+    assert only["left_out"] == 1200 - len(masked)
     before, after = (Counter(row["ill"] for row in rows) for rows in (rows_of(people), masked))
-    assert released.card.labels == {label: (before[label], after[label]) for label in before}
+    told = {label: (each["records"], each["released"]) for label, each in only["labels"].items()}
+    assert told == {label: (before[label], after[label]) for label in before}
     assert "id" not in masked[0]
     assert "id" in released.card.never_shared
+
+
+def numbers_in(value):
+    """Every number in a JSON value, with the path to it."""
+    if isinstance(value, (dict, list)):
+        items = value.items() if isinstance(value, dict) else enumerate(value)
+        return {(key, *path): number for key, each in items for path, number in numbers_in(each).items()}
+    return {(): value} if isinstance(value, (int, float)) and not isinstance(value, bool) else {}
+
+
+def test_the_card_tells_no_number_that_entry_and_masked_table_do_not_but_rounded_shares(released):
+    card, entry, exact = (
+        json.loads((released.folder / name).read_text()) for name in ("card.json", "entry.json", "provider-only.json")
+    )
+    published = dict(zip(entry["label"]["domain"], entry["label"]["histogram"], strict=True))
+    assert {label: each["records"] for label, each in card["labels"].items()} == published
+    [own] = [each for each in entry["configurations"] if each["id"] == card["configuration"]]
+    assert (card["left_out"] or 0) == own["suppressed"]
+    assert card["records"] == len(rows_of(released.folder / "masked.csv"))
+    numbers = numbers_in(card)
+    of_masked_table = {("highest_risk", 0), *(("reached", name) for name in ("k", "l", "entropy_l", "alpha"))}
+    assert {path for path, number in numbers.items() if round(number, 3) != number} <= of_masked_table
+    counts = {path for path, number in numbers.items() if isinstance(number, int) and number > 2}
+    assert {path[0] for path in counts} <= {
+        "records",
+        "left_out",
+        "labels",
+        "considered",
+        "frontier",
+        "rounded_to",
+        "reached",
+    }
+    assert card["plan_digest"] is None
+    assert card["table"] == "people.csv"
+    assert any(round(number, 3) != number for number in numbers_in(exact).values())
+
+
+def test_the_share_of_the_table_as_it_is_tells_no_size_of_its_rarest_combination(released):
+    assert released.card.highest_risk[1] == HIGHEST_SAID
+    assert "In the table as it is, that is at least 20 %." in (released.folder / "card.md").read_text()
+
+
+def test_what_only_the_provider_may_read_is_said_and_only_its_owner_can(released):
+    modes = {each.name: each.stat().st_mode & 0o777 for each in released.folder.iterdir()}
+    assert {name for name, mode in modes.items() if mode == 0o600} == {"provider-only.json", ".aegis-release.json"}
 
 
 def test_the_configuration_is_the_best_of_the_advice(released):
@@ -133,7 +190,7 @@ def test_the_frontier_on_the_card_is_measured_by_the_model_that_is_best_on_the_t
     raw, own = (card.auc_of(name) for name in ("(as it is)", card.configuration))
     [aim] = [each for each in card.frontier if each.is_aim]
     assert (aim.require, aim.configuration) == ({"k": 5, "l": 2}, card.configuration)
-    assert aim.predicted.value == pytest.approx((own.auc - 0.5) / (raw.auc - 0.5))
+    assert aim.predicted.value == pytest.approx((own.auc - 0.5) / (raw.auc - 0.5), abs=0.01)  # of rounded numbers
     kept = [each for each in card.frontier if each.kept is not None]
     assert len(kept) > 1
     assert all(each.predicted.low < each.predicted.value < each.predicted.high for each in kept)
@@ -143,7 +200,8 @@ def test_the_frontier_on_the_card_is_measured_by_the_model_that_is_best_on_the_t
 
 def test_what_columns_lose_is_a_share_of_what_the_table_tells(released):
     costs = {each.attribute: each for each in released.advice.costs}
-    lost = {each.name: each.lost for each in released.card.columns if each.lost is not None}
+    columns = json.loads((released.folder / "provider-only.json").read_text())["columns"]
+    lost = {each["name"]: each["lost"] for each in columns if each["lost"] is not None}
     assert lost.keys() == costs.keys()
     for name, share in lost.items():
         assert share * released.advice.whole == pytest.approx(costs[name].whole - costs[name].utility)

@@ -94,8 +94,9 @@ def _report(released: Released) -> Iterator[str]:
         yield card.by_models
     yield card.verdict
     reached = ", ".join(f"{name} = {card.reached[name]:g}" for name in card.required)
+    rounded = f", rounded to a multiple of {card.rounded_to}" if card.suppresses and card.rounded_to else ""
     cells = f", {card.suppressed_cells:,} cells suppressed (*)" if card.suppressed_cells else ""
-    yield f"measured in the masked table: {reached}; {card.left_out:,} records left out{cells}"
+    yield f"measured in the masked table: {reached}; {card.told(card.left_out)} records left out{rounded}{cells}"
     yield from (f"warning: {each}" for each in card.warnings)
     yield from (f"not finished: {each}" for each in card.unfinished)
     yield ""
@@ -110,7 +111,8 @@ def _report(released: Released) -> Iterator[str]:
             yield said
         yield ""
     tables = "masked.csv" if card.comparison is None else "masked.csv, generated-*.csv"
-    yield f"{released.folder}: {tables}, card.md, card.html, card.json, entry.json, configurations.yaml, plan.yaml"
+    yield f"{released.folder}: to share: {tables}, entry.json, card.md, card.html, card.json"
+    yield f"{released.folder}: for you only: provider-only.json, configurations.yaml, plan.yaml"
 
 
 def _models(card: Card) -> Iterator[tuple[str, str, str]]:

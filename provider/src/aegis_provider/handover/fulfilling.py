@@ -18,7 +18,7 @@ from aegis_provider.handover.storage import Storage
 from aegis_provider.handover.work_folder import InUseError, abandon, masked_file, work_folder
 from aegis_provider.offer import hand_out
 from aegis_provider.plan.model import DROP, Plan
-from aegis_provider.privacy import columns_of
+from aegis_provider.privacy import columns_of, without_left_out
 from aegis_provider.release.apply import apply
 from aegis_provider.table import Source, open_table
 from aegis_provider.workflow.folder import Folder, digests_of
@@ -176,7 +176,8 @@ def _applied(task: Task, request: DataRequest, output: Path) -> Masked:
             memory_limit=task.memory_limit,
             progress=progress,
         )
-    privacy = {**{name: applied.promised[name] for name in applied.unchecked}, **applied.reached}
+    reached = {name: without_left_out(name, number) for name, number in applied.reached.items()}
+    privacy = {**{name: applied.promised[name] for name in applied.unchecked}, **reached}
     shown = tuple(applied.shown.in_words())
     return Masked(output.name, applied.records, applied.suppressed, privacy, applied.unchecked, shown)
 

@@ -17,7 +17,7 @@ from aegis_provider.privacy.certain_values import (
 )
 from aegis_provider.privacy.classes import Classes, SensitiveCounts, class_of_each, classes_of
 from aegis_provider.privacy.columns import Column, columns_of, maskings_in_short, plan_of_roles, roles_of
-from aegis_provider.privacy.criteria import CRITERIA
+from aegis_provider.privacy.criteria import CRITERIA, without_left_out
 from aegis_provider.privacy.criterion import Criterion
 from aegis_provider.privacy.measuring import breaks, holds, measure_privacy, measured_names
 from aegis_provider.privacy.privacy_table import PrivacyTable
@@ -51,4 +51,5 @@ __all__ = [
     "plan_of_roles",
     "promises_nothing",
     "roles_of",
+    "without_left_out",
 ]

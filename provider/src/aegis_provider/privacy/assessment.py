@@ -124,8 +124,8 @@ class ReleasePrivacy:
         """Whether a promise is broken, or cannot be measured here although it could be elsewhere."""
         return bool(self.broken) or any(CRITERIA[name].is_measured for name in self.unmeasured)
 
-    def in_words(self) -> str:
-        """Say whether it keeps its promise, for people."""
+    def in_words(self, *, counted: bool = True) -> str:
+        """Say whether it keeps its promise, for people; unless `counted`, without how much it leaves out."""
         if self.left_to_chance:
             return f"masked at random ({', '.join(self.left_to_chance)}): measure the masked table"
         if self.masked_elsewhere:
@@ -141,7 +141,7 @@ class ReleasePrivacy:
             if name not in SUPPRESSED and not promises_nothing(name, number)
         ]
         parts = [f"holds {', '.join(held)}"] if held else []
-        parts += [f"{int(kept[name]):,} {words}" for name, words in _LEFT_OUT.items() if name in kept]
+        parts += [f"{int(kept[name]):,} {words}" for name, words in _LEFT_OUT.items() if counted and name in kept]
         parts += [f"{', '.join(self.unmeasured)} not measured"] if self.unmeasured else []
         return "; ".join(parts) or "promises nothing"
 

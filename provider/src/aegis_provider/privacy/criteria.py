@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aegis_provider.privacy.classes import Classes, SensitiveCounts
-from aegis_provider.privacy.criterion import Criterion, Numbers
+from aegis_provider.privacy.criterion import Criterion, Numbers, two_digits
 from aegis_sdk.printable import Share
 from aegis_sdk.wire import PRIVACY_CRITERIA
 
@@ -275,3 +275,11 @@ CRITERIA: Final[dict[str, Criterion]] = {each.name: each for each in _CRITERIA}
 
 if list(CRITERIA) != list(PRIVACY_CRITERIA):
     raise ImportError(f"the registry has {', '.join(CRITERIA)}, but the contract has {', '.join(PRIVACY_CRITERIA)}")
+
+
+def without_left_out(name: str, number: float) -> float:
+    """Round a criterion that compares with the whole table to two digits, so that it promises no more than before.
+
+    Beside the masked table, its exact number would tell the labels of the records that are left out.
+    """
+    return two_digits(name, number) if CRITERIA[name].compares else number

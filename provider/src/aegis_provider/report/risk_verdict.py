@@ -39,20 +39,21 @@ class RiskVerdict:
         return verdict_line(self.passed, self.reason, self.mend)
 
 
-def risk_verdict(assessment: Assessment, table: str, plan: Path | None) -> RiskVerdict:
+def risk_verdict(assessment: Assessment, table: str, plan: Path | None, *, counted: bool = True) -> RiskVerdict:
     """Return the verdict on what was measured.
 
     Args:
         assessment: The measurements, with what was required besides the promises.
         table: The table, as a command names it.
         plan: The plan, if there is one.
+        counted: Whether to say how many records and cells a release leaves out.
     """
     judged = assessment.releases or (assessment.as_it_is,)
     by_outcome: dict[_Outcome, list[ReleasePrivacy]] = {outcome: [] for outcome in _Outcome}
     for each in judged:
         by_outcome[_outcome_of(each)].append(each)
     only = judged[0] if len(judged) == 1 else None
-    reason = _reason_of(only, assessment.unmasked_name) if only else _tally(by_outcome)
+    reason = _reason_of(only, assessment.unmasked_name, counted=counted) if only else _tally(by_outcome)
     ways = _Ways(assessment, table, plan)
     if broken := by_outcome[_Outcome.BROKEN]:
         return RiskVerdict(False, reason, ways.mending(broken))
@@ -99,7 +100,7 @@ def _words(by_outcome: Mapping[_Outcome, Sequence[ReleasePrivacy]], outcome: _Ou
     return one if len(by_outcome[outcome]) == 1 else several
 
 
-def _reason_of(release: ReleasePrivacy, unmasked: str) -> str:
+def _reason_of(release: ReleasePrivacy, unmasked: str, *, counted: bool) -> str:
     """Say what became of the promises of the only release, or of the table."""
     name = shown(release.id) if release.id else f"the {unmasked}{',' * (',' in unmasked)}"
     if release.broken:
@@ -112,7 +113,7 @@ def _reason_of(release: ReleasePrivacy, unmasked: str) -> str:
         return f"{name} has no sensitive column, so {', '.join(release.unmeasured)} cannot be measured"
     if _outcome_of(release) is _Outcome.NOTHING:
         return f"{name} promises nothing{' that can be measured' if release.promises else ''}"
-    return f"{name} {release.in_words()}"
+    return f"{name} {release.in_words(counted=counted)}"
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,23 @@ class CardColumn:
 
 
 @dataclass(frozen=True)
+class CardLabel:
+    """A value of the label.
+
+    Attributes:
+        records: The records of the table that have it; `None` if these are too few to be told.
+        released: Those of the release; `None` on a published card, since the masked table tells it.
+        share: Its share of the records of the table; `None` if that is not told.
+        share_released: Its share of those of the release.
+    """
+
+    records: int | None
+    released: int | None
+    share: float | None
+    share_released: float | None
+
+
+@dataclass(frozen=True)
 class CardChoice:
     """The best configuration for a requirement.
 
@@ -92,18 +109,20 @@ class Card:
         aim: What it had to be, in words.
         required: The names of the privacy criteria that were required.
         configuration: The id of its configuration.
-        plan_digest: The SHA-256 of the plan with the configurations.
+        plan_digest: The SHA-256 of the plan with the configurations; `None` on a published card, since this plan has
+            exact numbers.
         passed: Whether the counts of the entry give no small count away.
         verdict: The verdict in words; if it fails, with the command that mends it.
         privacy_verdict: Whether the release has the privacy that it promises, in the same form.
         records: The records of the release.
-        left_out: The records that it leaves out.
+        suppresses: Whether it leaves records out.
+        left_out: The records that it leaves out; `None` if these are too few to be told.
         suppressed_cells: The single cells of its records that are suppressed, and have become `*`.
         promised: Its promised privacy by name.
         reached: Its privacy by name, measured in the masked table.
         highest_risk: The highest risk of re-identification, and that of the table as it is; `None` if not known.
         warnings: What someone who only reads the numbers could overlook.
-        labels: The records of each label value, in the table and in the release.
+        labels: The label values.
         columns: The columns, and what becomes of them.
         never_shared: The columns left out of the plan, each with the reason.
         kept: The share that it keeps of what the table tells about the label, by `measure`.
@@ -118,6 +137,7 @@ class Card:
         check: Whether the advice held, in words; empty if no models were trained.
         unfinished: What did not finish, and why.
         comparison: The release beside generated tables; `None` if there are none.
+        rounded_to: What counts of the table are multiples of; `None` if they are exact.
     """
 
     table: str
@@ -127,18 +147,19 @@ class Card:
     aim: str
     required: tuple[str, ...]
     configuration: str
-    plan_digest: str
+    plan_digest: str | None
     passed: bool
     verdict: str
     privacy_verdict: str
     records: int
-    left_out: int
+    suppresses: bool
+    left_out: int | None
     suppressed_cells: int
     promised: Mapping[str, float]
     reached: Mapping[str, float]
     highest_risk: tuple[float | None, float | None]
     warnings: tuple[str, ...]
-    labels: Mapping[str, tuple[int, int]]
+    labels: Mapping[str, CardLabel]
     columns: tuple[CardColumn, ...]
     never_shared: Mapping[str, str]
     kept: float | None
@@ -153,6 +174,11 @@ class Card:
     check: str
     unfinished: tuple[str, ...]
     comparison: Comparison | None = None
+    rounded_to: int | None = None
+
+    def told(self, number: int | None) -> str:
+        """Say a number of records of the table as far as it is told: `185`, or `fewer than 5`."""
+        return f"fewer than {self.rounded_to}" if number is None else f"{number:,}"
 
     @property
     def headline(self) -> str:

@@ -25,6 +25,16 @@ def remove_card(stem: Path) -> None:
             raise OutputError(f"{file}: cannot be removed: {error.strerror}") from error
 
 
+def write_provider_only(file: Path, as_json: str) -> None:
+    """Write what only the provider may read, the card with exact numbers, to a file that only its owner can read.
+
+    Raises:
+        OutputError: The file cannot be written.
+    """
+    with written_whole(file, private=True) as part:
+        part.write_text(f"{as_json}\n", encoding="utf-8")
+
+
 def write_card(stem: Path, report: Report, as_json: str) -> tuple[Path, ...]:
     """Write a card to `stem` with the endings `.json`, `.md` and, if the extra `plots` is installed, `.html`.
 

@@ -1,6 +1,6 @@
 """Makes the card of a release from what its steps found."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -16,7 +16,7 @@ from aegis_provider.privacy import CERTAIN_VALUES_REMEDY, certain_values_warning
 from aegis_provider.report.disclosure_verdict import judged_line
 from aegis_provider.search import SearchResult
 from aegis_provider.workflow.aim import Aim
-from aegis_provider.workflow.card import Card, CardAuc, CardChoice, CardColumn, CardService
+from aegis_provider.workflow.card import Card, CardAuc, CardChoice, CardColumn, CardLabel, CardService
 from aegis_provider.workflow.comparing import Comparison
 from aegis_provider.workflow.results import Assessed, Masked
 from aegis_sdk.reading import verdict_line
@@ -83,13 +83,14 @@ def card_of(
         verdict=faults[0] if faults else judged_line(entry.name, findings.judged, summarize),
         privacy_verdict=findings.assessed.verdict,
         records=applied.records,
+        suppresses=bool(applied.suppressed),
         left_out=applied.suppressed,
         suppressed_cells=applied.suppressed_cells,
         promised=applied.promised,
         reached=applied.reached,
         highest_risk=(findings.assessed.highest, findings.assessed.highest_before),
         warnings=(*faults[1:], *_warnings(findings, plan)),
-        labels=findings.masked.labels,
+        labels=_labels(findings.masked.labels),
         columns=tuple(_columns(findings)),
         never_shared=plan.left_out,
         kept=shares.get(advice.best.id),
@@ -105,6 +106,14 @@ def card_of(
         unfinished=tuple(_unfinished(findings)),
         comparison=findings.comparison if isinstance(findings.comparison, Comparison) else None,
     )
+
+
+def _labels(labels: Mapping[str, tuple[int, int]]) -> dict[str, CardLabel]:
+    before, after = (max(1, sum(each[place] for each in labels.values())) for place in (0, 1))
+    return {
+        value: CardLabel(records, released, records / before, released / after)
+        for value, (records, released) in labels.items()
+    }
 
 
 def entry_faults(name: str, judged: Judged, telling: Sequence[TellingNames], summarize: str) -> list[str]:

@@ -1,6 +1,6 @@
 """The release card for people: its sections, and their words."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Final
 
 from aegis_advisor.measures import measure_named
@@ -11,6 +11,7 @@ from aegis_provider.report.negligible import negligible
 from aegis_provider.workflow.card import Card
 from aegis_provider.workflow.card_comparison import comparison_parts
 from aegis_provider.workflow.card_frontier import choices, kept_in_words
+from aegis_provider.workflow.card_public import HIGHEST_SAID
 from aegis_sdk.printable import Share
 from aegis_sdk.reading import shown
 
@@ -53,12 +54,14 @@ def _warnings(card: Card) -> Iterator[str]:
 
 
 def _shared(card: Card) -> Iterator[Part]:
-    left_out = f"{card.left_out:,} records of the table are left out" if card.left_out else "no record is left out"
+    left_out = f"{card.told(card.left_out)} records of the table are left out"
+    left_out = left_out if card.suppresses else "no record is left out"
     cells = f", and {card.suppressed_cells:,} single cells are suppressed: they are *" if card.suppressed_cells else ""
     yield f"{card.records:,} records, masked by the configuration {card.configuration}; {left_out}{cells}."
     yield (
         f"A configuration says how each column is masked; configurations.yaml has {card.configuration}. The entry, "
-        "entry.json, is what others may read about the table: counts, and no records."
+        "entry.json, is what others may read about the table: counts, and no records. Counts of the table on this card "
+        "are those of the entry."
     )
     rows = [
         (
@@ -79,8 +82,8 @@ def _shared(card: Card) -> Iterator[Part]:
         reasons = [(shown(name), reason) for name, reason in card.never_shared.items()]
         yield TextTable(("never shared", "because"), reasons)
     yield TextTable(
-        (card.label, "records", "released", "share", "share released"),
-        list(_labels(card.labels)),
+        (card.label, "records of the table", "share", "share released"),
+        list(_labels(card)),
         "how leaving out records moved the label",
         most=_LABELS_SHOWN,
     )
@@ -103,10 +106,9 @@ def _costs(card: Card) -> Iterator[Part]:
         yield Bars([name for name, _ in bars], {("lost", BAD): [share for _, share in bars]}, axis, caption)
 
 
-def _labels(labels: Mapping[str, tuple[int, int]]) -> Iterator[tuple[str | float, ...]]:
-    before, after = (max(1, sum(each[place] for each in labels.values())) for place in (0, 1))
-    for value, (records, released) in labels.items():
-        yield shown(value), records, released, Share(records / before), Share(released / after)
+def _labels(card: Card) -> Iterator[tuple[str, ...]]:
+    for value, each in card.labels.items():
+        yield shown(value), card.told(each.records), kept_in_words(each.share), kept_in_words(each.share_released)
 
 
 def _privacy(card: Card) -> Iterator[Part]:
@@ -125,7 +127,7 @@ def _privacy(card: Card) -> Iterator[Part]:
     if release is not None and before is not None:
         yield (
             f"Someone who knows all quasi-identifiers of a person picks the person's record with a chance of at most "
-            f"{Share(release)}. In the table as it is, that is {Share(before)}."
+            f"{Share(release)}. In the table as it is, that is {'at least ' * (before >= HIGHEST_SAID)}{Share(before)}."
         )
     yield Terms([Term(f"{name}: {CRITERIA[name].word}", CRITERIA[name].meaning) for name in named])
 
@@ -203,7 +205,7 @@ def _origin(card: Card) -> Iterator[Part]:
         ("had to have", card.aim),
         ("configuration", card.configuration),
         ("ranked by", _ranked_by(card)),
-        ("configurations.yaml, SHA-256", card.plan_digest),
+        *([("configurations.yaml, SHA-256", card.plan_digest)] if card.plan_digest else []),
         ("made by", versions),
         ("on", card.made),
     ]

@@ -127,7 +127,7 @@ class Folder:
         )
 
     def _save(self) -> None:
-        with written_whole(self.file(_STATE)) as part:
+        with written_whole(self.file(_STATE), private=True) as part:
             document = {"format": _FORMAT, "steps": TypeAdapter(dict[str, Done]).dump_python(self.done, mode="json")}
             part.write_text(json.dumps(document), encoding="utf-8")
 

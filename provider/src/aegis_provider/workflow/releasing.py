@@ -20,8 +20,9 @@ from aegis_provider.summary import refuse_name
 from aegis_provider.table import Source, delimiter_in, table_name
 from aegis_provider.workflow.aim import USUAL, Aim
 from aegis_provider.workflow.card import Card, CardService
-from aegis_provider.workflow.card_files import write_card
+from aegis_provider.workflow.card_files import write_card, write_provider_only
 from aegis_provider.workflow.card_making import Findings, card_of, entry_faults
+from aegis_provider.workflow.card_public import public
 from aegis_provider.workflow.card_report import card_report
 from aegis_provider.workflow.comparing import Comparison
 from aegis_provider.workflow.folder import Folder
@@ -34,6 +35,7 @@ from aegis_sdk import AegisError, Client
 from aegis_sdk.wire import EntryDocument
 
 CARD: Final = "card"
+PROVIDER_ONLY: Final = "provider-only.json"
 _FRAMES: Final = ("pandas", "polars")
 _LONGEST_NAME: Final = 60
 
@@ -102,10 +104,18 @@ def release(
         with processes_ready(records, find_configurations.__module__):
             findings, entry_id = _worked_out(steps, publish)
     service = None if entry_id is None or publish is None else CardService(publish.url, entry_id)
-    card = card_of(aim, table_name(table), steps.found, digest_of(folder.file(FOUND)), findings, steps.made_by, service)
-    write_card(folder.file(CARD), card_report(card), TypeAdapter(Card).dump_json(card, indent=1).decode())
+    exact = card_of(
+        aim, table_name(table), steps.found, digest_of(folder.file(FOUND)), findings, steps.made_by, service
+    )
+    card = public(exact, findings.entry)
+    write_provider_only(folder.file(PROVIDER_ONLY), _as_json(exact))
+    write_card(folder.file(CARD), card_report(card), _as_json(card))
     kind = type(table).__module__.partition(".")[0]
     return Released(folder.path, card, findings, entry_id, kind if kind in _FRAMES else "pyarrow", temporary)
+
+
+def _as_json(card: Card) -> str:
+    return TypeAdapter(Card).dump_json(card, indent=1).decode()
 
 
 @contextmanager

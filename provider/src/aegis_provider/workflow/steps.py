@@ -240,7 +240,7 @@ class Steps:
                 found = assess(self.table, self.found, configuration=configuration, progress=progress, **self.how)
             [release] = found.releases
             highest, before = (None if each is None else each.highest for each in (release.risk, found.as_it_is.risk))
-            verdict = risk_verdict(found, table_name(self.table), self.folder.file(FOUND)).line
+            verdict = risk_verdict(found, table_name(self.table), self.folder.file(FOUND), counted=False).line
             return Assessed(found.columns, verdict, highest, before, release.certain)
 
         return self.folder.step("privacy", self._of(FOUND, configuration=configuration), [], Assessed, work)

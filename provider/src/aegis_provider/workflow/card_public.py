@@ -1,0 +1,127 @@
+"""The card as it may be published: with the entry and the masked table, it tells no count that these two do not.
+
+Counts of the table are those of the entry, which its controls have rounded. Counts of the release can be counted in the
+masked table. What else depends on records that nobody sees is a share of two digits, or an AUC of three.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import PurePath
+from typing import Final
+
+from aegis_provider.check import Interval
+from aegis_provider.privacy import CRITERIA, without_left_out
+from aegis_provider.workflow.card import Card, CardAuc, CardChoice, CardColumn, CardLabel
+from aegis_provider.workflow.comparing import Comparison
+from aegis_sdk.wire import Configuration, EntryDocument
+
+HIGHEST_SAID: Final = 0.2
+"""A higher risk of the table as it is would tell the size of its rarest combination, 1 to 4 records."""
+
+_AUC_DIGITS: Final = 3
+_SHARE_DIGITS: Final = 2
+
+
+def public(card: Card, entry: EntryDocument) -> Card:
+    """Return a card without counts and digits that its entry and its masked table do not tell.
+
+    Args:
+        card: The card with exact numbers.
+        entry: The entry of the release.
+    """
+    known = {each.id: each for each in entry.masked}
+    release, before = card.highest_risk
+    control = entry.disclosure_control
+    return replace(
+        card,
+        table=PurePath(card.table).name,
+        plan_digest=None,
+        rounded_to=None if control is None else control.rounded_to,
+        left_out=_left_out(card.left_out, known.get(card.configuration)),
+        promised=_promised(card.promised),
+        reached={name: without_left_out(name, number) for name, number in card.reached.items()},
+        highest_risk=(release, None if before is None else _share(min(before, HIGHEST_SAID))),
+        labels=_labels(card.labels, entry),
+        columns=tuple(map(_column, card.columns)),
+        never_shared={name: _without_values(reason) for name, reason in card.never_shared.items()},
+        kept=_share(card.kept),
+        predicted=_interval(card.predicted),
+        runner_up=None if card.runner_up is None else (card.runner_up[0], _share(card.runner_up[1])),
+        frontier=tuple(_choice(each, known.get(each.configuration)) for each in card.frontier),
+        measured=tuple(map(_auc, card.measured)),
+        comparison=None if card.comparison is None else _comparison(card.comparison),
+    )
+
+
+def _share(share: float | None) -> float | None:
+    """Return a share in whole percent; one above 0 is at least half a percent, which is shown as less than 1 %."""
+    if share is None:
+        return None
+    rounded = round(share, _SHARE_DIGITS)
+    return _LITTLE if share > 0 and not rounded else rounded
+
+
+_LITTLE: Final = 0.005
+
+
+def _left_out(exact: int | None, configuration: Configuration | None) -> int | None:
+    """Return how many records a configuration leaves out as its entry says; `None` if these are too few to be told."""
+    if not exact or configuration is None:
+        return exact if exact == 0 else None
+    return configuration.suppressed or None
+
+
+def _promised(promised: Mapping[str, float]) -> dict[str, float]:
+    return {name: without_left_out(name, number) if name in CRITERIA else number for name, number in promised.items()}
+
+
+def _labels(labels: Mapping[str, CardLabel], entry: EntryDocument) -> dict[str, CardLabel]:
+    """Return the published count of each label value, and its share of the table and of the release."""
+    published = dict(zip(entry.label.domain, entry.label.histogram, strict=True))
+    total = max(1, sum(published.values()))
+    return {
+        value: CardLabel(
+            published.get(value) or None,
+            None,
+            _share(published[value] / total) if value in published else None,
+            _share(each.share_released),
+        )
+        for value, each in labels.items()
+    }
+
+
+def _column(column: CardColumn) -> CardColumn:
+    return replace(column, kept=_share(column.kept), lost=_share(column.lost))
+
+
+def _choice(choice: CardChoice, configuration: Configuration | None) -> CardChoice:
+    return replace(
+        choice,
+        suppressed=_left_out(choice.suppressed, configuration),
+        suppressed_cells=None if configuration is None else configuration.suppressed_cells,
+        kept=_share(choice.kept),
+        at_most=_share(choice.at_most),
+        predicted=_interval(choice.predicted),
+    )
+
+
+def _interval(interval: Interval | None) -> Interval | None:
+    if interval is None:
+        return None
+    value, low, high = (round(each, _SHARE_DIGITS) for each in (interval.value, interval.low, interval.high))
+    return Interval(value, low, high)
+
+
+def _auc(measured: CardAuc) -> CardAuc:
+    auc, low, high = (round(each, _AUC_DIGITS) for each in (measured.auc, measured.low, measured.high))
+    return replace(measured, auc=auc, low=low, high=high)
+
+
+def _comparison(comparison: Comparison) -> Comparison:
+    releases = tuple(replace(each, kept=_interval(each.kept)) for each in comparison.releases)
+    return replace(comparison, held_out=round(comparison.held_out, -1), releases=releases)
+
+
+def _without_values(reason: str) -> str:
+    """Return why a column is never shared without the values of it that a draft names for its provider."""
+    return "numbers, and texts that are none" if reason.startswith("numbers, except ") else reason
