@@ -18,7 +18,7 @@ from aegis_provider.errors import NothingHoldsError, OutputError, PlanError, Tab
 from aegis_provider.workflow import release
 from aegis_provider.workflow.aim import Aim
 from aegis_provider.workflow.card_making import card_of
-from aegis_provider.workflow.card_public import HIGHEST_SAID
+from aegis_provider.workflow.card_public import HIGHEST_SAID, is_public
 from aegis_provider.workflow.card_report import card_report
 from tests.for_each import for_each
 
@@ -136,6 +136,14 @@ def test_the_share_of_the_table_as_it_is_tells_no_size_of_its_rarest_combination
 def test_what_only_the_provider_may_read_is_said_and_only_its_owner_can(released):
     modes = {each.name: each.stat().st_mode & 0o777 for each in released.folder.iterdir()}
     assert {name for name, mode in modes.items() if mode == 0o600} == {"provider-only.json", ".aegis-release.json"}
+
+
+def test_the_card_of_the_provider_and_one_of_an_older_version_are_no_public_cards(released):
+    card, exact = (json.loads((released.folder / name).read_text()) for name in ("card.json", "provider-only.json"))
+    assert is_public(card)
+    assert not is_public(exact)
+    assert not is_public({**card, "labels": {"yes": [302, 300]}})
+    assert is_public({"configuration": "c1", "columns": []})
 
 
 def test_the_configuration_is_the_best_of_the_advice(released):

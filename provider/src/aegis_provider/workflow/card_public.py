@@ -7,7 +7,7 @@ masked table. What else depends on records that nobody sees is a share of two di
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import PurePath
-from typing import Final
+from typing import Any, Final
 
 from aegis_provider.check import Interval
 from aegis_provider.privacy import CRITERIA, without_left_out
@@ -51,6 +51,14 @@ def public(card: Card, entry: EntryDocument) -> Card:
         measured=tuple(map(_auc, card.measured)),
         comparison=None if card.comparison is None else _comparison(card.comparison),
     )
+
+
+def is_public(card: Mapping[str, Any]) -> bool:
+    """Return whether the JSON of a card has no exact numbers: not those for the provider only, nor of older versions."""
+    labels = card.get("labels")
+    counted = labels.values() if isinstance(labels, Mapping) else ()
+    exact = any(not isinstance(each, Mapping) or each.get("released") is not None for each in counted)
+    return not exact and card.get("plan_digest") is None
 
 
 def _share(share: float | None) -> float | None:
