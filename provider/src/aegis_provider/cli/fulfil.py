@@ -114,9 +114,7 @@ def _card(path: Path) -> dict[str, Any]:
     if not isinstance(card, dict):
         raise PlanError(f"{path}: is no release card: a card is a JSON object")
     if not is_public(card):
-        raise PlanError(
-            f"{path}: has exact numbers, which are for you only; name the card.json of a release made by this version"
-        )
+        raise PlanError(f"{path}: has exact numbers, for you only; name the card.json of a release by this version")
     return card
 
 

@@ -54,7 +54,7 @@ def public(card: Card, entry: EntryDocument) -> Card:
 
 
 def is_public(card: Mapping[str, Any]) -> bool:
-    """Return whether the JSON of a card has no exact numbers: not those for the provider only, nor of older versions."""
+    """Return whether the JSON of a card has no exact numbers, as that for the provider and older cards have."""
     labels = card.get("labels")
     counted = labels.values() if isinstance(labels, Mapping) else ()
     exact = any(not isinstance(each, Mapping) or each.get("released") is not None for each in counted)
