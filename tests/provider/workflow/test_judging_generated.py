@@ -63,6 +63,8 @@ def test_the_card_stands_beside_the_table_in_three_forms(card, folder):
     assert {each.name for each in folder.glob("out.*")} == {
         f"out.csv{each}" for each in ("", ".card.md", ".card.html", ".card.json")
     }
+    assert {each.stat().st_mode & 0o777 for each in folder.glob("out.csv.card.*")} == {0o600}
+    assert "for the provider only" in (folder / "out.csv.card.html").read_text()
     lines = "\n".join(markdown_lines(generated_report(card)))
     assert (folder / "out.csv.card.md").read_text() == f"{lines}\n"
 

@@ -35,8 +35,10 @@ def write_provider_only(file: Path, as_json: str) -> None:
         part.write_text(f"{as_json}\n", encoding="utf-8")
 
 
-def write_card(stem: Path, report: Report, as_json: str) -> tuple[Path, ...]:
+def write_card(stem: Path, report: Report, as_json: str, *, private: bool = False) -> tuple[Path, ...]:
     """Write a card to `stem` with the endings `.json`, `.md` and, if the extra `plots` is installed, `.html`.
+
+    A `private` card can be read by its owner only.
 
     Raises:
         OutputError: A file cannot be written.
@@ -48,6 +50,6 @@ def write_card(stem: Path, report: Report, as_json: str) -> tuple[Path, ...]:
         texts[".html"] = render_page(report)
     files = {stem.with_name(f"{stem.name}{ending}"): text for ending, text in texts.items()}
     for file, text in files.items():
-        with written_whole(file) as part:
+        with written_whole(file, private=private) as part:
             part.write_text(f"{text}\n", encoding="utf-8")
     return tuple(files)

@@ -25,6 +25,7 @@ from aegis_sdk.reading import shown
 
 _PACKAGES: Final = ("aegis-provider", "aegis-sdk")
 _COLUMNS_SHOWN: Final = 200
+_PROVIDER_ONLY: Final = "This card is counted exactly from the real records, so it is for the provider only."
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,12 +128,12 @@ def _guarantee(generated: Generated) -> str:
     if generated.guarantee is None:
         return (
             "No formal guarantee follows from how these records were made. That they are generated does not make them "
-            "anonymous: what attacks achieve is below."
+            f"anonymous: what attacks achieve is below. {_PROVIDER_ONLY}"
         )
     promise = generated.promise
     return (
         f"{promise[0].upper()}{promise[1:]}, is guaranteed for each record: it bounds what any attack on the generated "
-        "records can achieve. This card is counted from the real records without noise, so it is for the provider only."
+        f"records can achieve. {_PROVIDER_ONLY}"
     )
 
 

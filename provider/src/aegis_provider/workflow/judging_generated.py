@@ -63,5 +63,6 @@ def judge_generated(
         worth = str(error)
     card = GeneratedCard(table_name(table), plan.label, plan_digest, generated, opened, judgement, seconds, worth)
     if generated.output is not None:
-        write_card(card_beside(generated.output), generated_report(card), json.dumps(card.as_json(), indent=1))
+        report, as_json = generated_report(card), json.dumps(card.as_json(), indent=1)
+        write_card(card_beside(generated.output), report, as_json, private=True)
     return card
