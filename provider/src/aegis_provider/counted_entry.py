@@ -39,7 +39,7 @@ from aegis_provider.privacy.shown_records import shown_records
 from aegis_provider.progress import Progress
 from aegis_provider.table import Table
 from aegis_provider.table.discretization import Binned
-from aegis_sdk.wire import EntryDocument
+from aegis_sdk.wire import EntryDocument, strictest
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,7 +191,8 @@ class CountedEntry:
         """Return a configuration; of the records that it leaves out, only those that others show are counted."""
         vouched, suppressed = configuration.privacy, configuration.suppressed
         if self.shared_only:
-            vouched = {name: two_digits(name, number) for name, number in vouched.items()}
+            rounded = {name: two_digits(name, number) for name, number in vouched.items()}
+            vouched = strictest(rounded, configuration.promised)
         privacy = {"privacy": dict(vouched)} if vouched else {}
         left_out = {} if suppressed is None else {"suppressed": max(0, suppressed - self.hidden)}
         cells = configuration.suppressed_cells

@@ -149,7 +149,8 @@ def prepare_entry(
     summary = summarize_shared(table, plan, name=name, pairs=pairs, merging=merging, progress=progress, **how)
     roles = Roles(plan.quasi_identifiers, plan.sensitive)
     chosen = controls or (RandomRounding(base_for(summary.entry.records)),)
-    beside = Beside(summary.told, summary.merged.maskings, summary.merged.label)
+    promised = {each.id: each.promised for each in plan.configurations}
+    beside = Beside(summary.told, summary.merged.maskings, summary.merged.label, promised=promised)
     controlled = apply_controls(summary.entry, chosen, roles, beside=beside, progress=progress)
     controlled = with_suppressed(controlled, table, plan, hidden=summary.hidden, **how)
     # The entry as changed by the controls must meet the contract too, and keeps only the fields that are set.

@@ -2,6 +2,7 @@
 
 import copy
 from collections import Counter
+from dataclasses import replace
 from itertools import chain, combinations
 
 import numpy as np
@@ -247,10 +248,13 @@ class TestOfOneTable:
 
     def test_merged_classes_keep_what_they_vouch_for_but_delta_disclosure(self, plans):
         records = [(a, b, y) for a, _, y in MANY if a != "6" for b in ("xa", "yb")] + [("6", "xa", "n")]
-        held = prepare_entry(table_of(records), plans[1], [MinimumCell(21)], name="t")
+        fine, *others = plans[1].configurations
+        asked = replace(plans[1], configurations=(replace(fine, required={"delta_disclosure": 1, "k": 2}), *others))
+        held = prepare_entry(table_of(records), asked, [MinimumCell(21)], name="t")
         assert "twos" in {each.masking for each in held.controlled.changes.merged}
         assert held.controlled.changes.privacy == {"fine": ("delta_disclosure",)}
         assert held.entry.configurations[0].privacy == {"k": 2, "t": 0.5}
+        assert held.plan.configuration("fine").required == {"k": 2}
 
     def test_merged_sensitive_values_are_fewer_and_more_frequent(self):
         names = ("k", "l", "entropy_l", "t", "ordered_t", "alpha", "beta", "delta_disclosure", "epsilon")

@@ -152,6 +152,13 @@ def test_a_faulty_masking_is_refused_with_its_place(load, masking, fault):
         (("  c01: {k", "  c03: {k"), "plan.yaml: privacy: unknown configuration 'c03'; did you mean 'c02'?"),
         (("{k: 5,", "{k: -5,"), "plan.yaml: privacy.c01.k: cannot be negative: -5"),
         (("{k: 5,", "{kay: 5,"), "plan.yaml: privacy.c01: unknown key 'kay'"),
+        (("privacy:", "required: {c03: {}}\nprivacy:"), "plan.yaml: required: unknown configuration 'c03'; did"),
+        (
+            ("privacy:", "required: {c01: {k: 6}}\nprivacy:"),
+            "plan.yaml: required.c01: k = 6 is more than `privacy` has",
+        ),
+        (("privacy:", "required: {c01: {t: 0.1}}\nprivacy:"), "required.c01: t = 0.1 is more than `privacy` has"),
+        (("privacy:", "required: {c01: {l: 2}}\nprivacy:"), "required.c01: l = 2 is more than `privacy` has"),
         (("attributes:", "attributes: ["), "plan.yaml: not YAML: "),
         (("age:\n", "? [a]\n  : {}\n  age:\n"), "plan.yaml: "),
     ],

@@ -23,12 +23,13 @@ attributes:
       levels: {hierarchy: {file: levels.csv, level: 1}}   # from the office
 privacy:
   old: {k: 5}
+required: {old: {k: 5}}
 suppressed: {old: 3}
 # The end.
 """
 FOUND = (
     Configuration("c0001", {"a": "tens"}, {"k": 5, "l": 2, "t": 0.25}, 7),
-    Configuration("c0002", {"a": "identity"}, {"k": 6, "l": 3}),
+    Configuration("c0002", {"a": "identity"}, {"k": 6, "l": 3}, required={"k": 5}),
 )
 
 
@@ -75,6 +76,8 @@ def test_the_text_stays_and_the_configurations_are_replaced(written):
         "privacy:\n"
         "  c0001: {k: 5, l: 2, t: 0.25}\n"
         "  c0002: {k: 6, l: 3}\n"
+        "required:\n"
+        "  c0002: {k: 5}\n"
         "suppressed:\n"
         "  c0001: 7\n"
     )

@@ -98,12 +98,14 @@ class Beside:
         merged: The maskings that were merged before the table was counted.
         label: The label values that were.
         rounds: Whether all counts will be rounded later.
+        promised: What is promised of each configuration without having been measured, by its id.
     """
 
     told: PairsTold = field(default_factory=PairsTold)
     merged: tuple[MergedMasking, ...] = ()
     label: MergedValues | None = None
     rounds: bool = False
+    promised: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
 
 class Control(ABC):

@@ -1,7 +1,7 @@
 """The plan that goes with a controlled entry: with it, `aegis apply` releases the records that the entry counts."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
@@ -51,8 +51,12 @@ def controlled_plan(plan: Plan, controlled: Controlled) -> Plan:
 
 def _vouching(intended: Configuration, published: wire.Configuration) -> Configuration:
     """Return the configuration with only the promises that the entry still makes."""
-    kept = {name: number for name, number in intended.privacy.items() if name in (published.privacy or {})}
-    return replace(intended, privacy=kept)
+
+    def kept(numbers: Mapping[str, int | float]) -> dict[str, int | float]:
+        return {name: number for name, number in numbers.items() if name in (published.privacy or {})}
+
+    required = None if intended.required is None else kept(intended.required)
+    return replace(intended, privacy=kept(intended.privacy), required=required)
 
 
 def with_suppressed(

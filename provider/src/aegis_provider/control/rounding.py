@@ -20,7 +20,6 @@ from aegis_provider.control.rounded_pairs import known_pairs
 from aegis_provider.control.rounded_trace import rounded_trace
 from aegis_provider.control.shared_counts import without_unshared
 from aegis_provider.counting.counts import Counts, Partition
-from aegis_provider.counting.pair_tables import PairsTold
 from aegis_provider.progress import Progress
 from aegis_sdk.wire import Attribute, Configuration, EntryDocument, Masking, Pair
 
@@ -46,7 +45,8 @@ class RandomRounding(Control):
         base: The base of the multiples; by default chosen by the number of records (`base_for`).
         random_bytes: The source of randomness, which should be the system's. Whoever can predict it can undo the
             rounding, and whoever guesses a seed can check the guess against the entry.
-        told: What the frequent combinations of each pair tell of the label, which is published instead of what all do.
+        beside: What is known beside the entry: what the frequent combinations of each pair tell of the label is
+            published instead of what all do, and what is promised of configurations is not rounded.
 
     Raises:
         ControlError: The base is not a valid count of at least 2.
@@ -54,7 +54,7 @@ class RandomRounding(Control):
 
     base: int
     random_bytes: RandomBytes = field(default=secrets.token_bytes, compare=False, repr=False)
-    told: PairsTold = field(default_factory=PairsTold, compare=False, repr=False)
+    beside: Beside = field(default_factory=Beside, compare=False, repr=False)
     _threshold: int = field(default=0, init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -63,8 +63,8 @@ class RandomRounding(Control):
         object.__setattr__(self, "_threshold", int(threshold))
 
     def knowing(self, beside: Beside) -> Self:
-        """Return the control, knowing what the frequent combinations of pairs tell of the label."""
-        return replace(self, told=beside.told)
+        """Return the control, knowing what pairs tell of the label and what is promised."""
+        return replace(self, beside=beside)
 
     def declared(self) -> dict[str, Any]:
         """Return the base, and that rounding was drawn once."""
@@ -114,12 +114,16 @@ class RandomRounding(Control):
         return number - remainder + self.base * (remainder > self._threshold)
 
     def _configuration(self, configuration: Configuration) -> Configuration:
-        """Return the configuration with a `k` that is rounded down, at least 1: it may be the size of a class."""
-        promised = configuration.privacy or {}
-        if "k" not in promised:
+        """Return the configuration with a `k` of at least 1 whose part beyond the promise is rounded down.
+
+        That part was measured, and with it `k` may be the size of a class.
+        """
+        vouched = configuration.privacy or {}
+        if "k" not in vouched:
             return configuration
-        rounded = float(max(1, int(promised["k"]) // self.base * self.base))
-        return configuration.model_copy(update={"privacy": {**promised, "k": rounded}})
+        promised = self.beside.promised.get(configuration.id, {}).get("k", 0)
+        rounded = max(1.0, vouched["k"] - (vouched["k"] - promised) % self.base)
+        return configuration.model_copy(update={"privacy": {**vouched, "k": rounded}})
 
     def _attribute(self, attribute: Attribute, up: NDArray[np.bool_], labels: Counts) -> Attribute:
         if attribute.joint is None:
@@ -196,7 +200,7 @@ class RandomRounding(Control):
             exact = np.array(pair.joint, dtype=np.int64)
             changed |= counted_together(exact, margins, views, self.base, self.random_bytes, times)
         if pair.with_label is not None:
-            told = self.told.frequent.get(key_of(pair), pair.with_label)
+            told = self.beside.told.frequent.get(key_of(pair), pair.with_label)
             changed["with_label"] = rounded_association(
                 told.chi_square, told.combinations, label, self.base, self.random_bytes
             )

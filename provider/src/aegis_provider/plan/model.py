@@ -98,6 +98,8 @@ class Configuration:
     for, numbers by name (`k`, `l`, `t`, ...). `suppressed`: how many records are left out, namely those of the classes
     that break this promise; `None` if none are. `suppressed_cells`: how many single cells of these records become `*`
     instead; `suppressed` then counts only the records that no suppressed cell saves. `None` if no cell is suppressed.
+    `required`: what a search was asked for; the numbers of `privacy` beyond it were measured. `None` if its provider
+    states all of `privacy`.
     """
 
     id: str
@@ -105,6 +107,12 @@ class Configuration:
     privacy: Mapping[str, int | float]
     suppressed: int | None = None
     suppressed_cells: int | None = None
+    required: Mapping[str, int | float] | None = None
+
+    @property
+    def promised(self) -> Mapping[str, int | float]:
+        """What is promised of it without having been measured, so that it tells nothing about the records."""
+        return self.privacy if self.required is None else self.required
 
     @property
     def suppresses(self) -> bool:

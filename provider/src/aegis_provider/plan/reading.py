@@ -12,11 +12,12 @@ from aegis_provider.plan.attributes import choices_of, read_attributes, read_cho
 from aegis_provider.plan.generated import GeneratedTable, read_generated
 from aegis_provider.plan.model import IDENTITY, Attribute, Configuration, Plan
 from aegis_provider.yaml_file import Element, parsed
-from aegis_sdk.wire import PRIVACY_CRITERIA, SUPPRESSED
+from aegis_sdk.wire import PRIVACY_CRITERIA, SUPPRESSED, stricter
 
 _ABOUT: Final = ("title", "description", "license")
 _OPTIONAL: Final = (
     "privacy",
+    "required",
     *SUPPRESSED,
     "sensitive",
     "quasi_identifiers",
@@ -86,18 +87,22 @@ def _seed(root: Element, fields: Mapping[str, Element], attributes: tuple[Attrib
 
 @dataclass(frozen=True)
 class _Vouched:
-    """The privacy vouched for and the numbers of records left out and of cells suppressed, by configuration id."""
+    """The privacy vouched for, what of it was required of a search, and what is suppressed, by configuration id."""
 
     privacy: Mapping[str, dict[str, int | float]]
+    required: Mapping[str, dict[str, int | float]]
     suppressed: Mapping[str, int]
     cells: Mapping[str, int]
 
     @classmethod
     def of(cls, fields: Mapping[str, Element]) -> "_Vouched":
-        privacy = fields["privacy"].items() if "privacy" in fields else ()
-        records, cells = (dict(fields[name].items()) if name in fields else {} for name in SUPPRESSED)
+        stated, required, records, cells = (
+            dict(fields[name].items()) if name in fields else {} for name in ("privacy", "required", *SUPPRESSED)
+        )
+        privacy = {configuration_id: _privacy(each) for configuration_id, each in stated.items()}
         return cls(
-            {configuration_id: _privacy(each) for configuration_id, each in privacy},
+            privacy,
+            {name: _required(each, privacy.get(name, {})) for name, each in required.items()},
             {configuration_id: number.integer(at_least=0) for configuration_id, number in records.items()},
             {configuration_id: number.integer(at_least=0) for configuration_id, number in cells.items()},
         )
@@ -116,12 +121,22 @@ def _configurations(element: Element, attributes: tuple[Attribute, ...], promise
             if maskings[each.name] == IDENTITY and not each.identity:
                 configuration.fail(f"leaves {each.name!r} unmasked, which its `identity: false` forbids")
         privacy = promises.privacy.get(configuration_id, {})
-        suppressed = (counts.get(configuration_id) for counts in (promises.suppressed, promises.cells))
-        yield Configuration(configuration_id, maskings, privacy, *suppressed)
+        suppressed, cells = promises.suppressed.get(configuration_id), promises.cells.get(configuration_id)
+        required = promises.required.get(configuration_id)
+        yield Configuration(configuration_id, maskings, privacy, suppressed, cells, required)
 
 
 def _privacy(element: Element) -> dict[str, int | float]:
     return {name: _vouched(vouched) for name, vouched in element.fields(optional=tuple(PRIVACY_CRITERIA)).items()}
+
+
+def _required(element: Element, vouched: Mapping[str, float]) -> dict[str, int | float]:
+    """Read what was required of a configuration, which it must vouch for."""
+    required = _privacy(element)
+    for name, number in required.items():
+        if name not in vouched or stricter(name, vouched[name], number) != vouched[name]:
+            element.fail(f"{name} = {number:g} is more than `privacy` has")
+    return required
 
 
 def _vouched(element: Element) -> int | float:
@@ -158,7 +173,7 @@ def _refuse_strays(
     """Refuse promises of configurations that the plan does not have; a generated table suppresses nothing."""
     masked = [each.id for each in configurations]
     known = {"privacy": [*masked, *(each.id for each in generated)]}
-    for key in (key for key in ("privacy", *SUPPRESSED) if key in fields):
+    for key in (key for key in ("privacy", "required", *SUPPRESSED) if key in fields):
         for name in dict(fields[key].items()):
             if name not in known.get(key, masked):
                 fields[key].fail(f"unknown configuration {name!r}; {nearest(name, known.get(key, masked))}")

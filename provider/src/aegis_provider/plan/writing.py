@@ -19,7 +19,7 @@ from aegis_sdk.wire import SUPPRESSED
 Edit: TypeAlias = tuple[int, int, str]
 """The start and the end of a stretch of text, and its replacement."""
 
-_REPLACED: Final = ("configurations", "privacy", *SUPPRESSED, "generated", "holdout")
+_REPLACED: Final = ("configurations", "privacy", "required", *SUPPRESSED, "generated", "holdout")
 
 
 def write_plan(
@@ -148,8 +148,10 @@ def _lines(plan: Plan, configurations: Sequence[Configuration]) -> Iterator[str]
     yield "privacy:"
     promises = {each.id: each.privacy for each in configurations}
     promises |= {each.id: each.privacy for each in plan.generated if each.privacy}
-    for name, privacy in promises.items():
-        yield f"  {scalar(name)}: {{{', '.join(f'{criterion}: {value}' for criterion, value in privacy.items())}}}"
+    yield from (f"  {scalar(name)}: {_nested(privacy)}" for name, privacy in promises.items())
+    if required := {each.id: each.required for each in configurations if each.required is not None}:
+        yield "required:"
+        yield from (f"  {scalar(name)}: {_nested(privacy)}" for name, privacy in required.items())
     yield from _numbers("suppressed", {each.id: each.suppressed for each in configurations})
     yield from _numbers("suppressed_cells", {each.id: each.suppressed_cells for each in configurations})
 

@@ -22,7 +22,7 @@ from aegis_provider.privacy.risk import ClassSizes, Risk
 from aegis_provider.progress import Progress
 from aegis_provider.table import Source, open_table
 from aegis_sdk.reading import some
-from aegis_sdk.wire import SUPPRESSED
+from aegis_sdk.wire import SUPPRESSED, strictest
 
 _MOST_NAMES = 5
 
@@ -252,7 +252,7 @@ def _chosen(plan: Plan, configuration: str | None) -> tuple[Configuration, ...]:
 
 
 def _release(table: PrivacyTable, configuration: Configuration, require: Mapping[str, float]) -> ReleasePrivacy:
-    promise = _stricter(configuration.privacy, require)
+    promise = strictest(configuration.privacy, require)
     chance, elsewhere = table.left_to_chance(configuration), table.masked_elsewhere(configuration)
     if chance or elsewhere:
         return ReleasePrivacy(
@@ -268,13 +268,6 @@ def _release(table: PrivacyTable, configuration: Configuration, require: Mapping
         suppressed_cells=suppressed.cells,
         declared={name: number for name, number in declared.items() if number is not None},
     )
-
-
-def _stricter(promise: Mapping[str, float], other: Mapping[str, float]) -> dict[str, float]:
-    both = {
-        name: (max if CRITERIA[name].at_least else min)(promise[name], other[name]) for name in promise if name in other
-    }
-    return {**promise, **other, **both}
 
 
 def _measured(release: str, promise: Mapping[str, float], classes: Classes) -> ReleasePrivacy:

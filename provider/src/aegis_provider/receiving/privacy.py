@@ -11,7 +11,7 @@ from aegis_provider.privacy import CRITERIA, classes_of, measure_privacy
 from aegis_provider.receiving.comparison import Comparison
 from aegis_provider.table import Table
 from aegis_provider.table.values import Domain, infer_type
-from aegis_sdk.wire import PRIVACY_CRITERIA, DataRequest, Evidence
+from aegis_sdk.wire import PRIVACY_CRITERIA, DataRequest, Evidence, strictest
 
 _TOLERANCE: Final = 1e-6
 _ROLES: Final = ("quasi-identifier", "sensitive")
@@ -132,10 +132,7 @@ def _promised(evidence: Evidence, request: DataRequest) -> dict[str, float]:
     told = request.delivery.privacy if request.delivery is not None else {}
     promises: dict[str, float] = {}
     for numbers in (evidence.privacy, evidence.require, told):
-        for name, number in numbers.items():
-            if name in PRIVACY_CRITERIA:
-                stricter = max if PRIVACY_CRITERIA[name] == "higher" else min
-                promises[name] = stricter(promises.get(name, number), number)
+        promises = strictest(promises, {name: numbers[name] for name in numbers if name in PRIVACY_CRITERIA})
     return promises
 
 

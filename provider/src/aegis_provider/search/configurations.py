@@ -1,7 +1,7 @@
 """Search for the configurations of a plan that meet requirements on a table, by utility."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, floor
 
 import numpy as np
@@ -26,6 +26,7 @@ from aegis_provider.search.requirement import Requirement
 from aegis_provider.search.result import FrontierPoint, SearchResult
 from aegis_provider.search.utility import measure_of_search
 from aegis_provider.table import Source, open_table
+from aegis_sdk.wire import stricter, strictest
 
 _DECIMALS = 10**6
 
@@ -107,7 +108,10 @@ class _Found:
                 if node in kept[place]:
                     configuration = self._configuration(exploration, node, f"c{len(described) + 1:04}")
                     key = (node, *configuration.privacy.items(), configuration.suppressed)
-                    configuration, _ = described.setdefault(key, (configuration, exploration.utilities[node]))
+                    former, utility = described.setdefault(key, (configuration, exploration.utilities[node]))
+                    required = strictest(former.required or {}, configuration.required or {})
+                    configuration = replace(former, required=required)
+                    described[key] = configuration, utility
                     of_requirement[place] = of_requirement[place] or configuration
         configurations, utilities = zip(*described.values(), strict=True)
         unmasked = max(self.problem.unmasked, *utilities)
@@ -169,7 +173,8 @@ class _Found:
         broken = breaks(classes, evaluation.require)
         reached = measure_privacy(classes.without(broken), _reported(self.required))
         privacy = {each: _outward(each, value, evaluation.require.get(each)) for each, value in reached.items()}
-        return Configuration(name, maskings, privacy, int(classes.sizes[broken].sum()) or None)
+        required = {each: int(limit) if limit == int(limit) else limit for each, limit in evaluation.require.items()}
+        return Configuration(name, maskings, privacy, int(classes.sizes[broken].sum()) or None, required=required)
 
 
 def _share_of(utility: float, unmasked: float) -> float:
@@ -188,9 +193,9 @@ def _outward(name: str, value: float, required: float | None) -> int | float:
     """
     if isinstance(value, int):
         return value
-    up, stricter = (floor, max) if CRITERIA[name].at_least else (ceil, min)
-    rounded = up(value * _DECIMALS) / _DECIMALS
-    return rounded if required is None else stricter(rounded, required)
+    outward = floor if CRITERIA[name].at_least else ceil
+    rounded = outward(value * _DECIMALS) / _DECIMALS
+    return rounded if required is None else stricter(name, rounded, required)
 
 
 def _nearest(evaluation: Evaluation, required: Sequence[Requirement], plan: Plan, records: int) -> str:

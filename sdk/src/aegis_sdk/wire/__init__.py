@@ -69,6 +69,8 @@ from aegis_sdk.wire.configuration import (
     ConfigurationTable,
     Measured,
     Privacy,
+    stricter,
+    strictest,
 )
 from aegis_sdk.wire.data_requests import (
     EXAMPLE_DATA_REQUEST,
@@ -295,4 +297,6 @@ __all__ = [
     "read_json",
     "refuse_repeated_members",
     "refuse_too_many",
+    "stricter",
+    "strictest",
 ]

@@ -58,6 +58,16 @@ PrivacyColumns = Annotated[
 """Columns by privacy criterion, with a number or null for each configuration."""
 
 
+def stricter(criterion: str, one: float, other: float) -> float:
+    """Return the one of two numbers of a criterion that promises more."""
+    return max(one, other) if PRIVACY_CRITERIA[criterion] == "higher" else min(one, other)
+
+
+def strictest(one: Mapping[str, float], other: Mapping[str, float]) -> dict[str, float]:
+    """Return the numbers of both by criterion; where both have one, the one that promises more."""
+    return {**one, **{name: stricter(name, one.get(name, number), number) for name, number in other.items()}}
+
+
 class Measured(Request):
     """How well a model that the provider trained on the masked table predicts the label. It never affects a ranking."""
 
