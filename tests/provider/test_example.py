@@ -88,7 +88,7 @@ def test_the_file_can_be_read_by_a_person(entry, tmp_path):
     write_entry(EntryDocument.model_validate(entry), tmp_path / "entry.json")
     lines = (tmp_path / "entry.json").read_text(encoding="utf-8").splitlines()
     assert EntryDocument.model_validate_json("\n".join(lines)) == EntryDocument.model_validate(entry)
-    assert "      [7253, 909, 4628, 132]," in lines
+    assert "      [132, 909, 4628, 7253]," in lines
     assert max(map(len, lines)) < 300
     assert len(lines) < 2_000
 

@@ -112,7 +112,7 @@ class TestTheExample:
         shown_rates = out.partition("visits-any, records and label rates by masked value\n")[2].splitlines()[1]
         with (EXAMPLE / "health.csv").open(encoding="utf-8", newline="") as file:
             labels = Counter(row["health"] for row in csv.DictReader(file) if row["visits"] == "0")
-        rates = [f"{labels[each] / 6308:.1%}" for each in ("excellent", "fair", "good", "poor")]
+        rates = [f"{labels[each] / 6308:.1%}" for each in ("poor", "fair", "good", "excellent")]
         assert shown_rates.split() == ["0", "6308", *rates]
         assert "and 9 more" in out
 

@@ -35,6 +35,7 @@ from aegis_provider.entry_file import entry_of
 from aegis_provider.errors import TableError, shortened
 from aegis_provider.plan.model import Configuration, Masking, Plan
 from aegis_provider.privacy.criterion import two_digits
+from aegis_provider.privacy.measuring import refuse_without_order
 from aegis_provider.privacy.shown_records import shown_records
 from aegis_provider.progress import Progress
 from aegis_provider.table import Table
@@ -86,6 +87,7 @@ class CountedEntry:
         if pairs:
             refuse_uncountable(plan)
         whole = CountedTable.of(opened, plan)
+        refuse_without_order(plan.promised_names, whole, plan)
         counted = shown_records(whole, plan) if shared_only and merging is None else whole
         if len(counted.label) == 1:
             where = " that a release shows" if len(whole.label) > 1 else ""

@@ -73,7 +73,7 @@ class CountedTable:
         tallies = tally(table, [attribute.name for attribute in plan.attributes], plan.label)
         if not len(tallies[0].counts):
             raise TableError(f"{table.name}: the table has no records")
-        label = _domain(table, plan.label, tallies[0].labels, None)
+        label = _domain(table, plan.label, tallies[0].labels, None, plan.order)
         pairs = zip(plan.attributes, tallies, strict=True)
         return cls(table, label, tuple(_counted(table, attribute, each, label) for attribute, each in pairs))
 
@@ -95,7 +95,8 @@ class CountedTable:
             raise TableError(
                 f"{table.name}: no release shows any record; use a plan with a configuration that leaves some in"
             )
-        known = _domain(table, label, tallies[0].labels, self.label.value_type)
+        order = self.label.texts if self.label.ordered else None
+        known = _domain(table, label, tallies[0].labels, self.label.value_type, order)
         both = zip(self.attributes, tallies, strict=True)
         attributes = tuple(_recounted(table, each, again, known) for each, again in both)
         return replace(self, table=table, label=known, attributes=attributes)
@@ -188,7 +189,7 @@ class CountedTable:
 
 
 def _counted(table: Table, attribute: Attribute, counted: Tally, label: Domain) -> CountedAttribute:
-    domain = _domain(table, attribute.name, counted.texts, attribute.value_type)
+    domain = _domain(table, attribute.name, counted.texts, attribute.value_type, attribute.order)
     counts = JointCounts(
         values=_places(domain, counted.texts),
         labels=_places(label, counted.labels),
@@ -204,12 +205,17 @@ def _recounted(table: Table, whole: CountedAttribute, counted: Tally, label: Dom
     return replace(again, attribute=whole.attribute, whole=whole)
 
 
-def _domain(table: Table, column: str, texts: NDArray[Any], declared: ValueType | None) -> Domain:
+def _domain(
+    table: Table, column: str, texts: NDArray[Any], declared: ValueType | None, order: Sequence[str] | None
+) -> Domain:
+    """Return the domain of a column, in the order that the plan states, or else the table."""
+    if order is None and set(texts) <= {MISSING, *table.orders.get(column, ())}:
+        order = table.orders.get(column)
     try:
         _refuse_nul(texts)
         if isinstance(reading := table.reading(column), Binned):
             return Domain.in_order(texts, reading.key_of)
-        return Domain.of(texts, declared)
+        return Domain.of(texts, declared, order)
     except UnmaskableValueError as fault:
         raise TableError(f"{table.located(column, fault.text)}: {column} {fault}") from fault
 

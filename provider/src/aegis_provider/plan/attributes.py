@@ -24,9 +24,11 @@ _OPTIONAL: Final = (
     "fitted_to",
     "privacy_weight",
     "importance",
+    "order",
 )
 _MOST_BINS = 10_000
 _FEWEST_BINS = 2
+_FEWEST_IN_ORDER = 2
 
 
 def read_attributes(element: Element, label: str) -> Iterator[Attribute]:
@@ -53,8 +55,22 @@ def read_attributes(element: Element, label: str) -> Iterator[Attribute]:
         if default == IDENTITY and "default" in fields and not identity:
             fields["default"].fail("is identity, which `identity: false` forbids; choose a masking, or drop")
         is_fitted = "fitted_to" in fields and _is_fitted(fields["fitted_to"])
-        weights = (_weight(fields.get(key)) for key in ("privacy_weight", "importance"))
-        yield Attribute(name, value_type, (*levels, *maskings), discretization, default, identity, is_fitted, *weights)
+        privacy_weight, importance = (_weight(fields.get(key)) for key in ("privacy_weight", "importance"))
+        order = read_order(fields.get("order"))
+        if order is not None and discretization is not None:
+            fields["order"].fail("belongs to values, but `discretize` makes bins, which have an order")
+        yield Attribute(
+            name,
+            value_type,
+            (*levels, *maskings),
+            discretization,
+            default,
+            identity,
+            is_fitted,
+            privacy_weight,
+            importance,
+            order,
+        )
 
 
 def _default(element: Element | None, maskings: Sequence[Masking]) -> str:
@@ -74,6 +90,19 @@ def _weight(element: Element | None) -> float | None:
     if not 0 <= weight <= 1:
         element.fail(f"a weight must be from 0 to 1, not {element.value}")
     return float(weight)
+
+
+def read_order(element: Element | None) -> tuple[str, ...] | None:
+    """Read the values of a column from the lowest to the highest; `None` if the plan does not state them."""
+    if element is None:
+        return None
+    values = [each.name() for each in element.elements()]
+    for place, value in enumerate(values):
+        if value in values[:place]:
+            element.fail(f"{value!r} appears twice")
+    if len(values) < _FEWEST_IN_ORDER:
+        element.fail("states two values or more, from the lowest to the highest: [low, mid, high]")
+    return tuple(values)
 
 
 def choices_of(maskings: Sequence[Masking]) -> list[str]:

@@ -53,6 +53,7 @@ class Attribute:
     configurations may leave it unmasked. `fitted_to_label`: whether its maskings merge values that tell the same about
     the label; for other records they must be fitted anew. `privacy_weight` and `importance`: in [0, 1], how much it
     counts where a generated record must not be near a real one, and where it should be; `None` if the plan is silent.
+    `order`: its values from the lowest to the highest, if the plan states that.
     """
 
     name: str
@@ -64,6 +65,7 @@ class Attribute:
     fitted_to_label: bool = False
     privacy_weight: float | None = None
     importance: float | None = None
+    order: tuple[str, ...] | None = None
 
     def masking(self, choice: str) -> Masking | None:
         """Return its masking with that id, or `None` for `identity` and `drop`."""
@@ -129,7 +131,8 @@ class Plan:
     person. `seed`: the seed of the random maskings. `left_out`: columns of the table that are never shared, each with
     the reason. `saliency`: whether attributes without an `importance` get one by how much they tell a classifier about
     the label; otherwise it is 1. `generated`: the generated tables that are offered beside the configurations.
-    `holdout`: the share of the records that they, and figures of all releases, were not made of. `files`: the plan file
+    `holdout`: the share of the records that they, and figures of all releases, were not made of. `order`: the values of
+    the label from the lowest to the highest, if the plan states that. `files`: the plan file
     and the files that it names; comparisons ignore where a plan is kept.
     """
 
@@ -145,12 +148,18 @@ class Plan:
     saliency: bool = True
     generated: tuple[GeneratedTable, ...] = ()
     holdout: float | None = None
+    order: tuple[str, ...] | None = None
     files: tuple[Path, ...] = field(default=(), compare=False, repr=False)
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns of the table that the plan needs: the attributes, then the label."""
         return (*(attribute.name for attribute in self.attributes), self.label)
+
+    @property
+    def promised_names(self) -> frozenset[str]:
+        """The names of the criteria that configurations vouch for."""
+        return frozenset(name for each in self.configurations for name in each.privacy)
 
     def without_unused_secrets(self) -> "Plan":
         """Return the plan without the secret maskings that no configuration uses; they need no protection."""

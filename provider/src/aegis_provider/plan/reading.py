@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from aegis_provider.errors import nearest
 from aegis_provider.masking import names_file
-from aegis_provider.plan.attributes import choices_of, read_attributes, read_choice
+from aegis_provider.plan.attributes import choices_of, read_attributes, read_choice, read_order
 from aegis_provider.plan.generated import GeneratedTable, read_generated
 from aegis_provider.plan.model import IDENTITY, Attribute, Configuration, Plan
 from aegis_provider.yaml_file import Element, parsed
@@ -27,6 +27,7 @@ _OPTIONAL: Final = (
     "saliency",
     "generated",
     "holdout",
+    "order",
 )
 _RELEASED: Final = "configurations.yaml"
 _LEAST_HELD_OUT, _MOST_HELD_OUT = Decimal("0.001"), Decimal("0.9")
@@ -72,6 +73,7 @@ def load_plan(path: Path, *, configurations_needed: bool = True) -> Plan:
         "saliency" not in fields or fields["saliency"].one_of("auto", "none") == "auto",
         generated,
         _holdout(root, fields),
+        read_order(fields.get("order")),
         files,
     )
 

@@ -19,7 +19,7 @@ from aegis_provider.privacy.classes import Classes, SensitiveCounts, class_of_ea
 from aegis_provider.privacy.columns import Column, columns_of, maskings_in_short, plan_of_roles, roles_of
 from aegis_provider.privacy.criteria import CRITERIA, without_left_out
 from aegis_provider.privacy.criterion import Criterion
-from aegis_provider.privacy.measuring import breaks, holds, measure_privacy, measured_names
+from aegis_provider.privacy.measuring import breaks, holds, measure_privacy, measured_names, refuse_without_order
 from aegis_provider.privacy.privacy_table import PrivacyTable
 from aegis_provider.privacy.risk import THRESHOLDS, ClassSizes, Risk
 
@@ -50,6 +50,7 @@ __all__ = [
     "measured_names",
     "plan_of_roles",
     "promises_nothing",
+    "refuse_without_order",
     "roles_of",
     "without_left_out",
 ]

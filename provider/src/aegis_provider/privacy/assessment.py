@@ -16,7 +16,7 @@ from aegis_provider.privacy.certain_values import (
 from aegis_provider.privacy.classes import Classes
 from aegis_provider.privacy.columns import Column, columns_of
 from aegis_provider.privacy.criteria import CRITERIA
-from aegis_provider.privacy.measuring import holds, measure_privacy
+from aegis_provider.privacy.measuring import holds, measure_privacy, refuse_without_order
 from aegis_provider.privacy.privacy_table import PrivacyTable
 from aegis_provider.privacy.risk import ClassSizes, Risk
 from aegis_provider.progress import Progress
@@ -227,7 +227,8 @@ def assess(
         progress: Called with (done, total), counting releases.
 
     Raises:
-        PlanError: A configuration or a privacy criterion is unknown.
+        PlanError: A configuration or a privacy criterion is unknown, or one needs an order of sensitive values that
+            have none.
         TableError: The table does not fit the plan.
     """
     for name in require or {}:
@@ -235,7 +236,9 @@ def assess(
             raise PlanError(f"unknown privacy criterion {name!r}; use one of {', '.join(CRITERIA)}")
     chosen = _chosen(plan, configuration)
     with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened:
-        privacy_table = PrivacyTable.of(CountedTable.of(opened, plan), plan)
+        counted = CountedTable.of(opened, plan)
+        refuse_without_order(require or {}, counted, plan)
+        privacy_table = PrivacyTable.of(counted, plan)
     unmasked = privacy_table.unmasked()
     as_it_is = _measured("", {} if chosen else require or {}, unmasked)
     releases = []

@@ -24,12 +24,14 @@ class SensitiveCounts:
             class, then by value in the domain's order.
         whole: (values,) how many records of the whole table have each value before anything is suppressed. Classes
             are compared with these.
+        ordered: Whether the order of the values means something.
     """
 
     classes: Places
     values: Places
     counts: Counts
     whole: Counts
+    ordered: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,8 +94,13 @@ def classes_in(
 ) -> Classes:
     """Return the classes of records that are grouped already: `groups`, (combinations,), each below `size`."""
     sizes = np.bincount(groups, records.counts, size).astype(np.int64)
-    columns = {name: _column(records, mappings, name) for name in sensitive}
-    return Classes(sizes, {name: _counted(groups, size, records.counts, *each) for name, each in columns.items()})
+    counts = {
+        name: _counted(
+            groups, size, records.counts, *_column(records, mappings, name), _is_ordered(records, mappings, name)
+        )
+        for name in sensitive
+    }
+    return Classes(sizes, counts)
 
 
 def class_of_each(
@@ -119,6 +126,17 @@ def _column(records: DistinctRecords, mappings: Mapping[str, Places], name: str)
     return mapping[codes], int(mapping.max()) + 1
 
 
+def _is_ordered(records: DistinctRecords, mappings: Mapping[str, Places], name: str) -> bool:
+    """Return whether the masked values of a column are in an order: no lower value becomes a higher one."""
+    ordered = records.domains[records.columns.index(name)].ordered
+    return ordered and (name not in mappings or is_rising(mappings[name]))
+
+
+def is_rising(mapping: Sequence[int] | Places) -> bool:
+    """Return whether a mapping of values to the places of their masked values keeps their order."""
+    return bool(np.all(np.diff(np.asarray(mapping)) >= 0))
+
+
 def _renumbered(keys: Places, size: int) -> tuple[Places, int]:
     """Renumber keys below `size` as 0, 1, ... without gaps, in the same order; also return how many differ."""
     if size > _KEYS_PER_ROW * len(keys):
@@ -130,10 +148,17 @@ def _renumbered(keys: Places, size: int) -> tuple[Places, int]:
     return numbers[keys], int(numbers[-1]) + 1
 
 
-def _counted(groups: Places, classes: int, counts: Counts, column: Places, values: int) -> SensitiveCounts:
+def _counted(
+    groups: Places,
+    classes: int,
+    counts: Counts,
+    column: Places,
+    values: int,
+    ordered: bool,  # noqa: FBT001 - beside arrays
+) -> SensitiveCounts:
     keys, records = _summed(groups * values + column, classes * values, counts)
     whole = np.bincount(column, counts, values).astype(np.int64)
-    return SensitiveCounts(keys // values, keys % values, records, whole)
+    return SensitiveCounts(keys // values, keys % values, records, whole, ordered)
 
 
 def _summed(keys: Places, size: int, counts: Counts) -> tuple[Places, Counts]:
@@ -148,6 +173,6 @@ def _summed(keys: Places, size: int, counts: Counts) -> tuple[Places, Counts]:
 
 def _left(counts: SensitiveCounts, left: NDArray[np.bool_], numbers: Places) -> SensitiveCounts:
     cells = left[counts.classes]
-    return SensitiveCounts(
-        numbers[counts.classes[cells]], counts.values[cells], counts.counts[cells], whole=counts.whole
+    return replace(
+        counts, classes=numbers[counts.classes[cells]], values=counts.values[cells], counts=counts.counts[cells]
     )

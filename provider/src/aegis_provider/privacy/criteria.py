@@ -184,12 +184,13 @@ _CRITERIA = (
         name="ordered_t",
         word="t-closeness, ordered",
         meaning="t-closeness for values that have an order, such as amounts: a change to a neighbouring value counts "
-        "for less than one across the whole range. It means nothing for values without an order. Less is better. "
-        "(Li et al. 2007)",
+        "for less than one across the whole range. Texts have an order only if a plan or their type states it. Less is "
+        "better. (Li et al. 2007)",
         axis="ordered t: largest distance of a class's sensitive values from the table's",
         consequence=lambda reached: f"values are moved by up to {Share(reached)} of their range on average",
         of_values=_ordered_t,
         compares=True,
+        needs_order=True,
         survives_merged_classes=True,
     ),
     Criterion(

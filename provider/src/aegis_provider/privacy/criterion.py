@@ -34,6 +34,7 @@ class Criterion:
             attribute.
         is_whole: Whether its numbers are whole.
         compares: Whether it compares a class with the whole table.
+        needs_order: Whether it depends on the order of the sensitive values, which must mean something.
         survives_merged_classes: Whether a union of classes is never worse than the worst of them. If not, a search
             has to look at every combination of maskings.
         survives_merged_values: Whether merging sensitive values never makes a class worse.
@@ -48,6 +49,7 @@ class Criterion:
     of_values: Callable[[Classes, SensitiveCounts], Numbers] | None = None
     is_whole: bool = False
     compares: bool = False
+    needs_order: bool = False
     survives_merged_classes: bool = False
     survives_merged_values: bool = False
 
@@ -73,7 +75,10 @@ class Criterion:
 
     def shows_in(self, classes: Classes) -> bool:
         """Whether it can be measured on these classes."""
-        return self.is_measured and (bool(classes.sensitive) or not self.needs_sensitive)
+        if not self.needs_sensitive:
+            return self.is_measured
+        ordered = not self.needs_order or all(each.ordered for each in classes.sensitive.values())
+        return bool(classes.sensitive) and ordered
 
     def by_class(self, classes: Classes) -> Numbers:
         """Return (classes,) its number for each class; of several sensitive attributes, the worst counts."""

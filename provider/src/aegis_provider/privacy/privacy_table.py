@@ -11,6 +11,7 @@ from aegis_provider.errors import PlanError
 from aegis_provider.plan.model import DROP, IDENTITY, Configuration, Plan
 from aegis_provider.privacy.cells import MaskedRecords, Suppressed, costs_of, suppress
 from aegis_provider.privacy.classes import Classes, classes_of
+from aegis_provider.privacy.measuring import refuse_without_order
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,12 +36,14 @@ class PrivacyTable:
         """Read the table once more.
 
         Raises:
-            PlanError: The plan has no quasi-identifiers and no sensitive attributes.
+            PlanError: The plan has no quasi-identifiers and no sensitive attributes, or promises what needs an order
+                of sensitive values that have none.
             TableError: As for `CountedTable.of` and `masked_domains`.
         """
         columns = [*plan.quasi_identifiers, *plan.sensitive]
         if not columns:
             raise PlanError(f"{plan.source}: no attribute is a quasi-identifier or sensitive; name some")
+        refuse_without_order(plan.promised_names, counted, plan)
         mappings = {
             (each.attribute.name, masking): np.array(domain.mapping, dtype=np.intp)
             for each in counted.attributes

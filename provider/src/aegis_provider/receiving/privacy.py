@@ -178,9 +178,15 @@ def _records(
 
 
 def _domain(name: str, texts: Sequence[str], whole: Mapping[str, int] | None, evidence: Evidence) -> Domain:
-    """Return the domain of a column: that of the label as published, or else the texts of the file, in order."""
+    """Return the domain of a column: that of the label as published, or else the texts of the file.
+
+    A provider can vouch for what depends on an order only if it states one, and then publishes its values in it.
+    """
     known = tuple(evidence.label.domain)
     if name == evidence.label.name and set(texts) <= set(known):
         listed = known if whole is not None else tuple(text for text in known if text in set(texts))
-        return Domain(infer_type(listed), listed, listed, {text: place for place, text in enumerate(listed)})
-    return Domain.of(texts)
+        places = {text: place for place, text in enumerate(listed)}
+        return Domain(infer_type(listed), listed, listed, places, ordered=True)
+    shared = next((each for each in evidence.attributes if each.attribute == name), None)
+    is_listed = shared is not None and set(texts) <= set(shared.domain)
+    return Domain.of(texts, order=shared.domain if shared is not None and is_listed else None)

@@ -10,6 +10,7 @@ from aegis_provider.counting.counted_table import CountedTable
 from aegis_provider.errors import PlanError, PromiseError
 from aegis_provider.output import refuse_overwriting, written_whole
 from aegis_provider.plan.model import Configuration, Plan
+from aegis_provider.privacy import refuse_without_order
 from aegis_provider.progress import Progress
 from aegis_provider.release.blocks import Release, block_schema
 from aegis_provider.release.promise import Promise, Suppression
@@ -82,7 +83,8 @@ def apply(
         progress: Called with the number of records masked.
 
     Raises:
-        PlanError: The configuration is unknown, or one of its maskings was done elsewhere.
+        PlanError: The configuration is unknown, one of its maskings was done elsewhere, or its promise needs an order
+            of sensitive values that have none.
         TableError: The table cannot be read or does not fit the plan.
         OutputError: The output cannot be written.
         PromiseError: A promise is broken, or what must be suppressed differs from what is declared, and `force` is off.
@@ -94,7 +96,9 @@ def apply(
         written_whole(output) as part,
         open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened,
     ):
-        release = Release.of(CountedTable.of(opened, plan), plan, chosen)
+        counted = CountedTable.of(opened, plan)
+        refuse_without_order(chosen.privacy, counted, plan)
+        release = Release.of(counted, plan, chosen)
         promise = Promise.of(release, plan, chosen)
         suppression = _suppression(promise, progress)
         faults = [] if suppression is None else [*promise.declared_otherwise(suppression)]
@@ -163,6 +167,7 @@ def _counted(blocks: Iterable[pa.RecordBatch], progress: Progress, done: int, to
 
 def _write(part: Path, output: Path, release: Release, blocks: Iterable[pa.RecordBatch], delimiter: str) -> None:
     if output.suffix.lower() == PARQUET_ENDING:
-        write_parquet(part, release.names, blocks, [column.domain for column in release.columns])
+        categorical = [column.name for column in release.columns if column.categorical]
+        write_parquet(part, release.names, blocks, [column.domain for column in release.columns], categorical)
     else:
         write_csv(part, release.names, blocks, delimiter)

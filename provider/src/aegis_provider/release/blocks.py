@@ -15,7 +15,9 @@ from aegis_provider.errors import TableError
 from aegis_provider.masking import Draw, random_for
 from aegis_provider.plan.model import DROP, IDENTITY, Configuration, Plan
 from aegis_provider.privacy.cells import STAR
-from aegis_provider.table.values import Domain, ValueType
+from aegis_provider.privacy.classes import is_rising
+from aegis_provider.table.discretization import Binned
+from aegis_provider.table.values import IN_ORDER, Domain, ValueType
 
 RECORDS = 1 << 16
 
@@ -121,11 +123,15 @@ Mask: TypeAlias = Callable[[Texts, Texts], Texts]
 
 @dataclass(frozen=True, eq=False)
 class ReleasedColumn:
-    """A released column, the `domain` of its released values, and a factory for its `Mask`."""
+    """A released column, the `domain` of its released values, and a factory for its `Mask`.
+
+    `categorical`: whether these are texts of the table, in an order that somebody stated.
+    """
 
     name: str
     domain: Domain
     masking: Callable[[], Mask]
+    categorical: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,15 +217,22 @@ class Release:
 def _column(counted: CountedTable, plan: Plan, name: str, choice: str) -> ReleasedColumn:
     attribute = next((each for each in counted.attributes if each.attribute.name == name), None)
     if attribute is None or choice == IDENTITY:
-        return ReleasedColumn(name, counted.label if attribute is None else attribute.domain, lambda: _as_it_is)
+        domain = counted.label if attribute is None else attribute.domain
+        in_bins = isinstance(counted.table.reading(name), Binned)
+        categorical = domain.ordered and domain.value_type not in IN_ORDER and not in_bins
+        return ReleasedColumn(name, domain, lambda: _as_it_is, categorical)
     masking = next(each for each in attribute.attribute.maskings if each.id == choice)
     if not masking.is_random:
         masked = MaskedDomain.of(counted.masked(attribute, masking))
-        return ReleasedColumn(name, _domain_of(masked.texts), lambda: _looked_up(attribute.domain, masked))
+        ordered = attribute.domain.ordered and is_rising(masked.mapping)
+        return ReleasedColumn(
+            name, _domain_of(masked.texts, ordered=ordered), lambda: _looked_up(attribute.domain, masked)
+        )
     draw = counted.draw(attribute, masking, plan.seed)
     urns = partial(_urns, draw, plan.seed, name, masking.id)
     domains = attribute.domain, counted.label
-    return ReleasedColumn(name, _domain_of(draw.texts), lambda: _drawn(*domains, draw.texts, urns()))
+    ordered = attribute.domain.ordered and _is_ordered(attribute.domain, draw.texts)
+    return ReleasedColumn(name, _domain_of(draw.texts, ordered=ordered), lambda: _drawn(*domains, draw.texts, urns()))
 
 
 def _with_star(column: ReleasedColumn) -> ReleasedColumn:
@@ -228,10 +241,18 @@ def _with_star(column: ReleasedColumn) -> ReleasedColumn:
     return replace(column, domain=Domain(ValueType.STRING, texts, tuple(text or None for text in texts), places))
 
 
-def _domain_of(texts: Sequence[str]) -> Domain:
+def _domain_of(texts: Sequence[str], *, ordered: bool) -> Domain:
     """Return the domain of masked values, in the order of the values that they mask."""
     places = {text: place for place, text in enumerate(texts)}
-    return Domain(ValueType.STRING, tuple(texts), tuple(text or None for text in texts), places)
+    return Domain(ValueType.STRING, tuple(texts), tuple(text or None for text in texts), places, ordered)
+
+
+def _is_ordered(domain: Domain, drawn: Sequence[str]) -> bool:
+    """Return whether drawn values are in the order of the values that they replace, or of numbers."""
+    if set(drawn) <= domain.places.keys():
+        return is_rising([domain.places[text] for text in drawn])
+    typed = Domain.of(drawn)
+    return typed.ordered and typed.texts == tuple(drawn)
 
 
 def _as_it_is(texts: Texts, _labels: Texts) -> Texts:

@@ -156,7 +156,8 @@ class Promise:
         """Yield a sentence for each promise that is not reached or that has no attribute to be measured on."""
         for name, limit in self.configuration.privacy.items():
             if CRITERIA[name].is_measured and name not in reached:
-                yield f"{self.configuration.id} promises {name}, but shares no sensitive attribute to measure it on"
+                missing = f"sensitive attribute{' in order' if CRITERIA[name].needs_order else ''}"
+                yield f"{self.configuration.id} promises {name}, but shares no {missing} to measure it on"
             elif name in reached and not holds(name, reached[name], limit):
                 sign = CRITERIA[name].sign
                 yield f"{self.configuration.id} promises {name} {sign} {limit:g}, but reaches {reached[name]:g}"

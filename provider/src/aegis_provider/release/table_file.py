@@ -3,7 +3,7 @@
 import csv
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from io import StringIO
@@ -73,14 +73,23 @@ class _Stream:
 
 
 def write_parquet(
-    path: Path, names: Sequence[str], blocks: Iterable[pa.RecordBatch], domains: Sequence[Domain]
+    path: Path,
+    names: Sequence[str],
+    blocks: Iterable[pa.RecordBatch],
+    domains: Sequence[Domain],
+    categorical: Collection[str] = (),
 ) -> None:
     """Write blocks of texts, in the types of their domains where Parquet supports them.
+
+    The columns named in `categorical` become ordered categoricals.
 
     Raises:
         OSError: The file cannot be written. Errors from the blocks also propagate.
     """
-    columns = [ParquetColumn.of(domain) for domain in domains]
+    columns = [
+        ParquetColumn(domain, _categories(domain)) if name in categorical else ParquetColumn.of(domain)
+        for name, domain in zip(names, domains, strict=True)
+    ]
     schema = pa.schema([(name, column.type) for name, column in zip(names, columns, strict=True)])
     with pq.ParquetWriter(path, schema, compression="zstd") as writer:
         for block in blocks:
@@ -120,6 +129,14 @@ class ParquetColumn:
         if self.values is not None:
             return self.values.take(pa.array(places_of(texts, self.domain.places)))
         return pc.if_else(pc.equal(texts, MISSING), None, texts)
+
+
+def _categories(domain: Domain) -> pa.DictionaryArray:
+    """Return texts as values of an ordered categorical."""
+    texts = [text for text in domain.texts if text != MISSING]
+    places = {text: place for place, text in enumerate(texts)}
+    codes = pa.array([places.get(text) for text in domain.texts], pa.int32())
+    return pa.DictionaryArray.from_arrays(codes, pa.array(texts, pa.string()), ordered=True)
 
 
 def _fits(number: Decimal) -> bool:

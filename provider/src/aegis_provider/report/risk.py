@@ -160,7 +160,7 @@ def _criteria(assessment: Assessment, release: ReleasePrivacy) -> Iterator[Part]
     if release.unmeasured:
         yield f"Cannot be checked here: {', '.join(release.unmeasured)}."
     if assessment.plan.sensitive and not any(each.maskings for each in assessment.plan.attributes):
-        names = ", ".join(name for name, each in CRITERIA.items() if each.compares)
+        names = ", ".join(name for name in release.privacy if CRITERIA[name].compares)
         yield (
             f"{names}: compared with this table. With its plan, a release is compared with the whole table before "
             "anything is suppressed, so these numbers may differ slightly."

@@ -13,7 +13,7 @@ from aegis_provider.counting.counted_table import CountedTable
 from aegis_provider.counting.counts import Places
 from aegis_provider.errors import NothingHoldsError, PlanError
 from aegis_provider.plan.model import Configuration, Plan
-from aegis_provider.privacy import CRITERIA, breaks, measure_privacy
+from aegis_provider.privacy import CRITERIA, breaks, measure_privacy, refuse_without_order
 from aegis_provider.progress import Progress
 from aegis_provider.search.clock import Clock
 from aegis_provider.search.each import explore_each
@@ -67,7 +67,8 @@ def find_configurations(
         progress: Called with (done, all).
 
     Raises:
-        PlanError: A requirement is invalid or takes too long to decide, or a measure is unknown.
+        PlanError: A requirement is invalid, takes too long to decide or needs an order of sensitive values that have
+            none, or a measure is unknown.
         TableError: As in `summarize`.
         NothingHoldsError: No configuration meets any requirement.
     """
@@ -79,6 +80,7 @@ def find_configurations(
     by, clock = measure_of_search(measure), Clock(seconds, len(required), progress)
     with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened:
         counted = CountedTable.of(opened, plan)
+        refuse_without_order([name for each in required for name in each.privacy], counted, plan)
         problem = Problem.of(counted, plan, required, by)
     explorations = [Exploration(each, problem.utility, clock) for each in problem.evaluations]
     interrupted = explore_each(explorations, plan.source)

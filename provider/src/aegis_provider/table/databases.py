@@ -12,6 +12,7 @@ from aegis_provider.errors import TableError, nearest, shortened
 from aegis_provider.table.address import Address
 from aegis_provider.table.duckdb_engine import bounded, duckdb_engine, quoted, schema_of
 from aegis_provider.table.engine import Engine
+from aegis_provider.table.orders import orders_in_duckdb
 from aegis_provider.table.table import Table
 
 _EXTRAS = {"postgres": "'./provider[postgres]'", "pyspark": "'./provider[spark]'"}
@@ -83,7 +84,15 @@ def _no_table(address: Address, known: Sequence[str]) -> str:
 def _duckdb_table(address: Address, memory_limit: str) -> Iterator[Table]:
     engine = duckdb_engine(address.name, ibis.duckdb.connect())
     with bounded(engine.backend, memory_limit):
-        yield Table.of(engine, _held_table(engine, address))
+        yield of_duckdb(engine, _held_table(engine, address))
+
+
+def of_duckdb(engine: Engine, source: Any) -> Table:  # noqa: ANN401 - see above
+    """Return the table of an Ibis expression in DuckDB, whose enums have an order."""
+    table = Table.of(engine, source)
+    with engine.complaining():
+        orders = orders_in_duckdb(engine.backend, engine.backend.compile(source))
+    return replace(table, orders=orders)
 
 
 def _held_table(engine: Engine, address: Address) -> Any:  # noqa: ANN401 - see above

@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 from aegis_provider.errors import TableError, shortened
 from aegis_provider.table.duckdb_engine import bounded, duckdb_engine, quoted, view_of
 from aegis_provider.table.engine import Engine
+from aegis_provider.table.orders import orders_in_parquet
 from aegis_provider.table.table import Table
 
 _PARQUET_MAGIC = b"PAR1"
@@ -39,7 +40,8 @@ class _Files:
         aliases = ", ".join(f"c{place}" for place in range(len(self.columns)))
         query = f"SELECT * FROM {self._reader()} AS t({aliases})"  # noqa: S608 - quoted paths and places
         table = Table.of(engine, view_of(engine, query), self.columns)
-        return replace(table, finder=self, delimiter=self.delimiter)
+        orders = orders_in_parquet(self.paths) if self.delimiter is None else {}
+        return replace(table, finder=self, delimiter=self.delimiter, orders=orders)
 
     def whereabouts(self, table: Table, place: int, text: str) -> str:
         """Return `line 17` of a CSV file or `row 16` of a Parquet file, after the file's name if there are several."""

@@ -10,7 +10,7 @@ import ibis
 
 from aegis_provider.errors import TableError
 from aegis_provider.table.address import Address, is_url, without_secrets
-from aegis_provider.table.databases import engine_of, open_database
+from aegis_provider.table.databases import engine_of, of_duckdb, open_database
 from aegis_provider.table.duckdb_engine import duckdb_engine
 from aegis_provider.table.files import fields_of_header, open_files
 from aegis_provider.table.frames import ArrowTable, LazyFrame, frame_name, open_frame
@@ -122,9 +122,10 @@ def _open_paths(table: str | Path, delimiter: str, memory_limit: str, most_colum
 @contextmanager
 def _open_expression(table: ibis.Table) -> Iterator[Table]:
     backend, name = table.get_backend(), _expression_name(table)
-    engine = duckdb_engine(name, backend) if backend.name == "duckdb" else engine_of(name, backend)
+    is_duckdb = backend.name == "duckdb"
+    engine = duckdb_engine(name, backend) if is_duckdb else engine_of(name, backend)
     engine.register(table)
-    yield Table.of(engine, table)
+    yield of_duckdb(engine, table) if is_duckdb else Table.of(engine, table)
 
 
 def _expression_name(table: ibis.Table) -> str:

@@ -1,7 +1,7 @@
 """The provider's table, whatever its source. Every value is text; a missing value is `""`."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final, Protocol
 
 import pyarrow as pa
@@ -46,6 +46,8 @@ class Table:
         readings: The reading of each column.
         finder: Finds places of values in files and in memory.
         delimiter: The delimiter of CSV files; otherwise `None`.
+        orders: The values, from the lowest to the highest, of columns whose type states them: ordered categoricals and
+            enums.
     """
 
     name: str
@@ -55,6 +57,7 @@ class Table:
     readings: tuple[Reading, ...]
     finder: Finder | None = None
     delimiter: str | None = None
+    orders: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, engine: Engine, source: Expression, columns: Sequence[str] | None = None) -> "Table":

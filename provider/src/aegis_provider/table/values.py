@@ -2,11 +2,12 @@
 
 import datetime as dt
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from aegis_provider.errors import UnmaskableValueError
 
@@ -26,6 +27,9 @@ class ValueType(StrEnum):
     BOOLEAN = "boolean"
     DATE = "date"
 
+
+IN_ORDER: Final = (ValueType.INTEGER, ValueType.NUMBER, ValueType.DATE)
+"""The types whose values have an order that means something; that of texts is only the alphabet's."""
 
 # At most 400 digits, and three in the exponent: any binary float fits, and exact arithmetic stays small.
 _NUMBER = re.compile(r"[+-]?(?=\.?\d)\d{0,400}(?:\.\d{0,400})?(?:[eE][+-]?\d{1,3})?", re.ASCII)
@@ -144,19 +148,28 @@ class Domain:
             and of these the first in text order.
         keys: The typed value of each text (`None` if missing).
         places: The index of the value of each text in the table.
+        ordered: Whether the order means something: that of numbers or dates, or one that somebody stated.
     """
 
     value_type: ValueType
     texts: tuple[str, ...]
     keys: tuple[Key, ...]
     places: Mapping[str, int]
+    ordered: bool = False
 
     @classmethod
-    def of(cls, texts: Iterable[str], declared: ValueType | None = None) -> "Domain":
+    def of(
+        cls, texts: Iterable[str], declared: ValueType | None = None, order: Sequence[str] | None = None
+    ) -> "Domain":
         """Return the domain of a column with these texts.
 
+        Args:
+            texts: The texts.
+            declared: The type of the values; inferred if it is not known.
+            order: The values from the lowest to the highest, instead of the order of their type.
+
         Raises:
-            UnmaskableValueError: A text is not a value of the type.
+            UnmaskableValueError: A text is not a value of the type, or the order lacks it.
         """
         distinct = set(texts)
         value_type = declared or infer_type(distinct)
@@ -164,12 +177,13 @@ class Domain:
         for text in sorted(distinct - {MISSING}, key=lambda text: (len(text), text)):
             spellings.setdefault(key_of(text, value_type), []).append(text)
         groups = [(None, [MISSING])] if MISSING in distinct else []
-        groups += sorted(spellings.items())
+        groups += sorted(spellings.items()) if order is None else _in_stated_order(spellings, value_type, order)
         return cls(
             value_type=value_type,
             texts=tuple(group[0] for _, group in groups),
             keys=tuple(key for key, _ in groups),
             places={text: place for place, (_, group) in enumerate(groups) for text in group},
+            ordered=order is not None or value_type in IN_ORDER,
         )
 
     @classmethod
@@ -178,7 +192,26 @@ class Domain:
         distinct = set(texts)
         ordered = [MISSING] * (MISSING in distinct) + sorted(distinct - {MISSING}, key=place)
         keys = tuple(None if text == MISSING else text for text in ordered)
-        return cls(ValueType.STRING, tuple(ordered), keys, {text: place for place, text in enumerate(ordered)})
+        places = {text: place for place, text in enumerate(ordered)}
+        return cls(ValueType.STRING, tuple(ordered), keys, places, ordered=True)
 
     def __len__(self) -> int:
         return len(self.texts)
+
+
+def _in_stated_order(
+    spellings: Mapping[Key, list[str]], value_type: ValueType, order: Sequence[str]
+) -> list[tuple[Key, list[str]]]:
+    """Return values with their spellings in a stated order, which may have more values than occur.
+
+    Raises:
+        UnmaskableValueError: The order lacks a value.
+    """
+    places: dict[Key, int] = {}
+    for text in order:
+        with suppress(UnmaskableValueError):  # a value of another type does not occur
+            places.setdefault(key_of(text, value_type), len(places))
+    for key, group in spellings.items():
+        if key not in places:
+            raise UnmaskableValueError(group[0], "is not in the stated `order`")
+    return sorted(spellings.items(), key=lambda item: places[item[0]])
