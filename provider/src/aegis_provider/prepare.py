@@ -28,7 +28,7 @@ from aegis_provider.errors import OutputError
 from aegis_provider.output import refuse_overwriting
 from aegis_provider.plan.model import Plan
 from aegis_provider.progress import Progress
-from aegis_provider.summary import summarize, summarize_shared
+from aegis_provider.summary import summarize_in_doubt, summarize_shared
 from aegis_provider.table import Source
 from aegis_sdk.wire import EntryDocument
 
@@ -44,6 +44,7 @@ class PreparedEntry:
         exposure: What the entry shows that its provider may not expect.
         counted: The entry before the controls. It has exact counts: it must not leave the provider's machine.
         telling: The names of masked values that tell raw values of few records.
+        doubtful_types: A sentence for each attribute whose type is in doubt.
     """
 
     table: Source
@@ -52,6 +53,7 @@ class PreparedEntry:
     exposure: Exposure
     counted: EntryDocument
     telling: tuple[TellingNames, ...] = ()
+    doubtful_types: tuple[str, ...] = ()
 
     @property
     def entry(self) -> EntryDocument:
@@ -86,6 +88,7 @@ class PreparedEntry:
 
     def _warnings(self) -> Iterator[str]:
         yield from (each.in_words() for each in self.telling)
+        yield from self.doubtful_types
         yield from self.exposure.in_words()
         if privacy := self.controlled.changes.privacy:
             names = dict.fromkeys(name for each in privacy.values() for name in each)
@@ -143,8 +146,8 @@ def prepare_entry(
         raise ControlError("exact counts are published as they are; leave out the controls, or do not ask for them")
     how = {"delimiter": delimiter, "memory_limit": memory_limit}
     if exact:
-        entry = summarize(table, plan, name=name, pairs=pairs, progress=progress, **how)
-        return PreparedEntry(table, plan, Controlled(entry, (), Changes()), Exposure.of(entry), entry)
+        entry, doubtful = summarize_in_doubt(table, plan, name=name, pairs=pairs, progress=progress, **how)
+        return PreparedEntry(table, plan, Controlled(entry, (), Changes()), Exposure.of(entry), entry, (), doubtful)
     merging = next((each.merging for each in controls if isinstance(each, MinimumCell)), None)
     summary = summarize_shared(table, plan, name=name, pairs=pairs, merging=merging, progress=progress, **how)
     roles = Roles(plan.quasi_identifiers, plan.sensitive)
@@ -155,8 +158,8 @@ def prepare_entry(
     controlled = with_suppressed(controlled, table, plan, hidden=summary.hidden, **how)
     # The entry as changed by the controls must meet the contract too, and keeps only the fields that are set.
     entry = entry_of(document_of(without_unshared(controlled.entry)), plan.source)
-    exposure = Exposure.of(entry)
-    return PreparedEntry(table, plan, replace(controlled, entry=entry), exposure, summary.entry, summary.telling)
+    controlled, exposure = replace(controlled, entry=entry), Exposure.of(entry)
+    return PreparedEntry(table, plan, controlled, exposure, summary.entry, summary.telling, summary.doubtful_types)
 
 
 def refuse_outputs(table: Source, plan: Plan, output: Path, plan_output: Path | None) -> None:

@@ -51,10 +51,25 @@ def summarize(
             contain.
         TableError: The table does not fit the plan, or has more pairs of values than an entry can hold.
     """
+    how = {"delimiter": delimiter, "memory_limit": memory_limit}
+    return summarize_in_doubt(table, plan, name=name, pairs=pairs, progress=progress, **how)[0]
+
+
+def summarize_in_doubt(
+    table: Source,
+    plan: Plan,
+    *,
+    name: str,
+    delimiter: str,
+    memory_limit: str,
+    pairs: bool,
+    progress: Progress,
+) -> tuple[EntryDocument, tuple[str, ...]]:
+    """Return the entry as `summarize` does, and a sentence for each type that is in doubt."""
     refuse_name(name)
     with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened:
         summary = CountedEntry.of(opened, plan, memory_limit, pairs=pairs)
-        return summary.entry(name, summary.told(progress))
+        return summary.entry(name, summary.told(progress)), tuple(summary.counted.doubtful_types(plan))
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +83,7 @@ class SharedSummary:
         hidden: How many records no release shows; they are not counted.
         told: What is told of pairs, and what controls need to change that.
         telling: The names of masked values that tell raw values of few records.
+        doubtful_types: A sentence for each type that is in doubt.
     """
 
     entry: EntryDocument
@@ -75,6 +91,7 @@ class SharedSummary:
     hidden: int
     told: PairsTold
     telling: tuple[TellingNames, ...]
+    doubtful_types: tuple[str, ...]
 
 
 def summarize_shared(
@@ -100,8 +117,8 @@ def summarize_shared(
             opened, plan.with_shared_maskings(), memory_limit, pairs=pairs, shared_only=True, merging=merging
         )
         told = summary.told(progress)
-        telling = tuple(telling_names(summary.counted))
-        return SharedSummary(summary.entry(name, told), summary.merged, summary.hidden, told, telling)
+        telling, doubtful = tuple(telling_names(summary.counted)), tuple(summary.counted.doubtful_types(plan))
+        return SharedSummary(summary.entry(name, told), summary.merged, summary.hidden, told, telling, doubtful)
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,7 +18,7 @@ def columns(records=RECORDS, seed=5):
     days = [dt.date(2019, 1, 1) + dt.timedelta(chosen.randrange(2_000)) for _ in range(records)]
     return {
         "patient_id": [f"P{chosen.randrange(10**9):09}" for _ in range(records)],
-        "huge": [["1e400", str(place)][place > 0] for place in range(records)],
+        "huge": [["1e+400", str(place)][place > 0] for place in range(records)],
         "row": list(map(str, range(1, records + 1))),
         "mail": [f"{place}@example.org" for place in range(records)],
         "contact": [f"+43 {chosen.randrange(10**7, 10**8)}" for _ in range(records)],

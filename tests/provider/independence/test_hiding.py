@@ -303,7 +303,7 @@ def test_names_that_begin_alike_are_two_files_however_long_they_are(write, tmp_p
 
 
 def test_a_number_without_a_distance_from_others_is_refused_in_one_line(write, tmp_path):
-    table = write("t.csv", "a,b,c\nx,1,1\ny,1e400,2\nx,2,3\ny,3,4\n")
-    with pytest.raises(TableError, match=r"^column 'b': '?1e400'? is too large for clusters of several columns$"):
+    table = write("t.csv", "a,b,c\nx,1,1\ny,1e+400,2\nx,2,3\ny,3,4\n")
+    with pytest.raises(TableError, match=r"^column 'b': '1e.400' is too large for clusters of several columns$"):
         hide(table, hide=["a"], from_=["b", "c"], clusters=2, output=tmp_path / "m.csv", ordered=["b", "c"])
     assert hide(table, hide=["a"], from_=["b"], clusters=2, output=tmp_path / "m.csv", ordered=["b"]).records == 4

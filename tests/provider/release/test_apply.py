@@ -41,11 +41,12 @@ def test_columns_keep_the_order_of_the_table_and_only_the_plan_is_published(writ
     assert masked(table, "label") == ["y", "n", "m"]
 
 
-def test_unmasked_values_keep_their_text(write, masked):
-    assert masked(write("t.csv", 'a,b,y\n1.0,"x,""y""",n\n1.00,z,m\n'), "fine") == [
+def test_unmasked_values_keep_their_text_or_get_the_plainest_of_several(write, masked):
+    assert masked(write("t.csv", 'a,b,y\n1.0,"x,""y""",n\n1.00,z,m\n2.50,z,m\n'), "fine") == [
         "a,b,y",
         '1.0,"x,""y""",n',
-        "1.00,z,m",
+        "1.0,z,m",
+        "2.50,z,m",
     ]
 
 

@@ -136,7 +136,9 @@ def test_a_table_that_a_database_lacks_is_named(database, plan, fragment, messag
 
 
 def test_a_value_of_another_type_is_named_without_a_line(database, plan_of):
-    with pytest.raises(TableError, match=r"#health\.visits: city \"'\" is not a number$"):
+    with pytest.raises(
+        TableError, match=r"#health\.visits: city \"'\" is not a number \(.*plan\.yaml: attributes\.city\.type\)$"
+    ):
         summarize(f"{database}#health.visits", plan_of("{city: {type: integer}}"), name="t")
 
 

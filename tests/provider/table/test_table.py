@@ -80,7 +80,7 @@ def test_a_value_that_a_hierarchy_lacks_is_named_with_its_line(refusal, write):
 
 def test_a_value_of_another_type_is_named_with_its_line(refusal):
     said = refusal("a,y\n1,n\nx,m\n", attributes="{a: {type: integer}}")
-    assert said == "line 3: a 'x' is not a number"
+    assert said == "line 3: a 'x' is not a number (plan.yaml: attributes.a.type)"
 
 
 def test_a_value_that_cannot_be_bucketized_is_named_with_its_line(refusal):
@@ -90,7 +90,7 @@ def test_a_value_that_cannot_be_bucketized_is_named_with_its_line(refusal):
 
 def test_the_line_is_found_where_fields_are_longer_than_python_reads(refusal):
     said = refusal(f"a,y,b\n1,n,{'b' * 200_000}\nx,m,\n", attributes="{a: {type: integer}}")
-    assert said == "row 2: a 'x' is not a number"
+    assert said == "row 2: a 'x' is not a number (plan.yaml: attributes.a.type)"
 
 
 def test_a_parquet_file_names_the_row(plan_of, tmp_path):

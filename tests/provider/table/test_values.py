@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aegis_provider.errors import UnmaskableValueError
-from aegis_provider.table.values import Domain, ValueType, decimal_of, infer_type
+from aegis_provider.table.values import Domain, ValueType, decimal_of, infer_type, possible_code
 from tests.for_each import for_each
 
 
@@ -24,6 +24,13 @@ from tests.for_each import for_each
         (["01234", "1234"], "string"),
         (["007.5"], "string"),
         (["1", "x"], "string"),
+        (["10", "1E1", "2e1"], "string"),
+        (["1E1"], "string"),
+        (["1", "1.0", "+1", "1e0"], "number"),
+        (["10", "2.5E3"], "number"),
+        (["10", "1e-05"], "number"),
+        (["1e+20", "7"], "number"),
+        (["10", "1E1", "3x"], "string"),
         (["1_000"], "string"),
         ([" 1"], "string"),
         (["nan", "1"], "string"),
@@ -51,6 +58,26 @@ def test_two_texts_of_a_number_are_one_value_and_the_shortest_stands_for_it():
     domain = Domain.of(["1.00", "1.0", "2.50", "2.5", "+3", "-0", "0.0"])
     assert domain.texts == ("-0", "1.0", "2.5", "+3")
     assert domain.places == {"-0": 0, "0.0": 0, "1.0": 1, "1.00": 1, "2.5": 2, "2.50": 2, "+3": 3}
+
+
+def test_a_spelling_with_an_exponent_is_never_the_plainest():
+    domain = Domain.of(["1e5", "100000", "1e-05", "0.00001"])
+    assert domain.texts == ("0.00001", "100000")
+    assert domain.by_spelling().texts == ("0.00001", "1e-05", "100000", "1e5")
+
+
+@for_each(
+    ("texts", "code"),
+    [
+        (["10", "1E1"], "1E1"),
+        (["1E1", "2.5"], "1E1"),
+        (["1E1", "x"], None),
+        (["1e-05", "1"], None),
+        (["01", "1E1"], None),
+    ],
+)
+def test_a_bare_exponent_among_decimals_may_be_a_code(texts, code):
+    assert possible_code(["", *texts]) == code
 
 
 def test_a_declared_integer_may_have_leading_zeros_and_zero_decimals():

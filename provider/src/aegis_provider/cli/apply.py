@@ -63,8 +63,8 @@ def apply(
             keep_order=keep_order,
             progress=progress,
         )
-    for fault in applied.faults:
-        warn(fault)
+    for warning in (*applied.faults, *applied.warnings):
+        warn(warning)
     if certain := certain_values_warning(applied.reached, intended):
         warn(certain)
     result = {"output": str(output), "configuration": configuration, **_result(applied)}
@@ -129,4 +129,5 @@ def _result(applied: Applied) -> dict[str, Any]:
         "shown": {"rare": dict(applied.shown.rare), "below_k": dict(applied.shown.below_k)},
         "unchecked": list(applied.unchecked),
         "faults": list(applied.faults),
+        "warnings": list(applied.warnings),
     }

@@ -136,6 +136,9 @@ def _row(drafted: DraftedAttribute) -> tuple[str | int, ...]:
     bits, chance = f"{drafted.information:.4f}", f"{drafted.by_chance:.4f}"
     remarks = ["known"] * column.is_likely_known
     remarks += [f"{some(column.missing_codes, 3)} may mean missing"] * bool(column.missing_codes)
+    remarks += [f"{column.possible_code} may be a code or a number: see its type in the plan"] * bool(
+        column.possible_code
+    )
     return (
         shown(column.name),
         column.type,

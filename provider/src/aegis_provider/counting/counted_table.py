@@ -15,7 +15,7 @@ from aegis_provider.masking import Draw, FittedFunction, MaskingFunction, Random
 from aegis_provider.plan.model import Attribute, Masking, Plan
 from aegis_provider.table import Table
 from aegis_provider.table.discretization import Binned, discretized
-from aegis_provider.table.values import MISSING, Domain, ValueType
+from aegis_provider.table.values import MISSING, Domain, ValueType, decimal_of, possible_code
 
 
 @dataclass(frozen=True)
@@ -75,12 +75,26 @@ class CountedTable:
             raise TableError(f"{table.name}: the table has no records")
         label = _domain(table, plan.label, tallies[0].labels, None, plan.order)
         pairs = zip(plan.attributes, tallies, strict=True)
-        return cls(table, label, tuple(_counted(table, attribute, each, label) for attribute, each in pairs))
+        counted = (_counted(table, attribute, each, label, plan.source) for attribute, each in pairs)
+        return cls(table, label, tuple(counted))
 
     @property
     def records(self) -> int:
         """The number of records, `N`."""
         return int(self.attributes[0].counts.counts.sum())
+
+    def doubtful_types(self, plan: Plan) -> Iterator[str]:
+        """Yield a sentence for each attribute without a type in the plan whose decimals may be codes."""
+        for each in self.attributes:
+            code = None if each.attribute.value_type is not None else possible_code(each.domain.places)
+            if code is not None and each.domain.value_type is ValueType.STRING:
+                read, instead = "a code, so all its values are texts", "If they are numbers, write `type: number`"
+            elif code is not None:
+                read, instead = f"the number {decimal_of(code):f}", "If it is a code, write `type: string`"
+            else:
+                continue
+            place = type_in(plan.source, each.attribute)
+            yield f"{each.attribute.name}: {code!r} is read as {read}. {instead} ({place})"
 
     def restricted_to(self, table: Table, label: str) -> "CountedTable":
         """Count the same attributes in another table, which has only some of the records.
@@ -188,8 +202,9 @@ class CountedTable:
             raise TableError(f"{self.table.name}: {name}: {error} ({masking.place})") from error
 
 
-def _counted(table: Table, attribute: Attribute, counted: Tally, label: Domain) -> CountedAttribute:
-    domain = _domain(table, attribute.name, counted.texts, attribute.value_type, attribute.order)
+def _counted(table: Table, attribute: Attribute, counted: Tally, label: Domain, source: str = "") -> CountedAttribute:
+    place = f" ({type_in(source, attribute)})" if source and attribute.value_type is not None else ""
+    domain = _domain(table, attribute.name, counted.texts, attribute.value_type, attribute.order, place)
     counts = JointCounts(
         values=_places(domain, counted.texts),
         labels=_places(label, counted.labels),
@@ -205,8 +220,18 @@ def _recounted(table: Table, whole: CountedAttribute, counted: Tally, label: Dom
     return replace(again, attribute=whole.attribute, whole=whole)
 
 
+def type_in(source: str, attribute: Attribute) -> str:
+    """Return the place where a plan states the type of an attribute, or could."""
+    return f"{source}: attributes.{attribute.name}.type"
+
+
 def _domain(
-    table: Table, column: str, texts: NDArray[Any], declared: ValueType | None, order: Sequence[str] | None
+    table: Table,
+    column: str,
+    texts: NDArray[Any],
+    declared: ValueType | None,
+    order: Sequence[str] | None,
+    place: str = "",
 ) -> Domain:
     """Return the domain of a column, in the order that the plan states, or else the table."""
     if order is None and set(texts) <= {MISSING, *table.orders.get(column, ())}:
@@ -217,7 +242,7 @@ def _domain(
             return Domain.in_order(texts, reading.key_of)
         return Domain.of(texts, declared, order)
     except UnmaskableValueError as fault:
-        raise TableError(f"{table.located(column, fault.text)}: {column} {fault}") from fault
+        raise TableError(f"{table.located(column, fault.text)}: {column} {fault}{place}") from fault
 
 
 def _refuse_nul(texts: Iterable[str]) -> None:
@@ -244,14 +269,21 @@ class DistinctRecords:
     counts: Counts
 
     @classmethod
-    def of(cls, counted: CountedTable, columns: Sequence[str]) -> "DistinctRecords":
+    def of(cls, counted: CountedTable, columns: Sequence[str], *, by_spelling: bool = False) -> "DistinctRecords":
         """Read these columns of a counted table once more; each is an attribute of the plan, or the label.
+
+        Args:
+            counted: The counted table.
+            columns: The columns.
+            by_spelling: Whether every text is a value of its own.
 
         Raises:
             TableError: As for `CountedTable.of`.
         """
         known = {each.attribute.name: each.domain for each in counted.attributes}
         domains = tuple(known.get(name, counted.label) for name in columns)
+        if by_spelling:
+            domains = tuple(each.by_spelling() for each in domains)
         combinations = counted.table.combinations(columns)
         codes = [_codes(combinations.column(n), domain) for n, domain in enumerate(domains)]
         return cls(tuple(columns), domains, np.stack(codes, axis=1), combinations.column("n").to_numpy())

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from aegis_provider.table.values import ValueType, infer_type
+from aegis_provider.table.values import ValueType, infer_type, possible_code
 from aegis_sdk.reading import some
 
 #: More different texts are not merged by the label.
@@ -59,7 +59,7 @@ class Column:
         distinct: The number of different values, missing ones not counted.
         numbers: The records in which it is a finite number.
         extent: The largest of these numbers minus the smallest; `None` if there are none.
-        sample: Its values; of very many, the first and the last in text order.
+        sample: Its values; of very many, the first and the last in text order, and those that are no plain numbers.
     """
 
     name: str
@@ -94,6 +94,11 @@ class Column:
     def missing_codes(self) -> tuple[str, ...]:
         """The sampled values that usually stand for a missing one, such as `?` and `NA`."""
         return tuple(text for text in self.sample if text.strip().lower() in _MISSING)
+
+    @property
+    def possible_code(self) -> str | None:
+        """A value such as `1E1` that may be a code or a number, if all values may be numbers."""
+        return possible_code(self.sample)
 
     @property
     def has_codes(self) -> bool:

@@ -19,7 +19,7 @@ from aegis_provider.plan.model import Attribute, Plan
 from aegis_provider.plan.reading import load_plan
 from aegis_provider.progress import Progress
 from aegis_provider.table import Source, Table, delimiter_in, described, open_table
-from aegis_provider.table.values import MISSING
+from aegis_provider.table.values import MISSING, Domain
 
 _MOST_LABEL_VALUES: Final = 200
 _RARE: Final = 5
@@ -165,7 +165,7 @@ def _unnameable(name: str) -> str | None:
 def _check_label(table: str, label: Column) -> None:
     if why := _unnameable(label.name):
         raise TableError(f"{table}: {shortened(label.name)}: {why}")
-    if label.distinct < 2:  # noqa: PLR2004 - one class
+    if len(Domain.of(label.sample)) < 2:  # noqa: PLR2004 - one class
         what = f"only one value, {shortened(label.sample[0])}" if label.sample else "no value"
         raise TableError(
             f"{table}: the label {shortened(label.name)} has {what}, so there is nothing to tell about it; name another"
@@ -178,9 +178,8 @@ def _check_label(table: str, label: Column) -> None:
 
 
 def _label_counts(table: Table, label: str) -> dict[str, int]:
-    counted = table.combinations([label])
-    pairs = zip(counted["v0"].to_pylist(), counted["n"].to_pylist(), strict=True)
-    return dict(sorted(pairs, key=lambda pair: (-pair[1], pair[0] != MISSING, pair[0])))
+    counted = table.counts_of_values(label)
+    return dict(sorted(counted.items(), key=lambda pair: (-pair[1], pair[0] != MISSING, pair[0])))
 
 
 def _drafted(

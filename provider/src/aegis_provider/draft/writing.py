@@ -100,6 +100,8 @@ def _described(drafted: DraftedAttribute, label: str) -> str:
     parts.append(f"{bits}, of which chance explains about {drafted.by_chance:.2g}")
     if column.missing_codes:
         parts.append(f"{some(column.missing_codes, 3)} may mean missing")
+    if column.possible_code is not None:
+        parts.append("some values may be codes or numbers with exponents: the type says which")
     if column.is_likely_known:
         parts.append("others are likely to know it")
     return "; ".join(parts)

@@ -220,7 +220,7 @@ def write_cluster_values(
     numbers = clusters[kept]
     order = np.lexsort([*(key[kept] for each in reversed(basis) for key in _sort_keys(each)), numbers])
     columns = [pa.array(numbers[order]).cast(pa.string())]
-    columns += [each.column.texts.take(pa.array(each.column.codes[kept][order])) for each in basis]
+    columns += [pa.array(each.domain.texts).take(pa.array(each.places[kept][order])) for each in basis]
     names = [CLUSTER, *(each.column.name for each in basis)]
     blocks = _blocks_of_columns(columns)
     if parquet:

@@ -15,7 +15,7 @@ from aegis_provider.privacy.certain_values import (
     certain_values_warning,
     promises_nothing,
 )
-from aegis_provider.privacy.classes import Classes, SensitiveCounts, class_of_each, classes_of
+from aegis_provider.privacy.classes import Classes, SensitiveCounts, class_of_each, classes_as_written, classes_of
 from aegis_provider.privacy.columns import Column, columns_of, maskings_in_short, plan_of_roles, roles_of
 from aegis_provider.privacy.criteria import CRITERIA, without_left_out
 from aegis_provider.privacy.criterion import Criterion
@@ -42,6 +42,7 @@ __all__ = [
     "breaks",
     "certain_values_warning",
     "class_of_each",
+    "classes_as_written",
     "classes_of",
     "columns_of",
     "holds",

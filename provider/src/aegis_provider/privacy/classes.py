@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,6 +88,25 @@ def classes_of(
     """
     groups, size = class_of_each(records, mappings, quasi_identifiers)
     return classes_in(records, mappings, groups, size, sensitive)
+
+
+def classes_as_written(records: DistinctRecords, quasi_identifiers: Sequence[str], sensitive: Sequence[str]) -> Classes:
+    """Return the equivalence classes of a table by its texts, as any other program counts them.
+
+    Readers know that two texts of one number are one value. So the sensitive attributes that have such texts count
+    twice, by text and by value, and the worse counts.
+
+    Args:
+        records: The distinct records, with a value for each text (`Domain.by_spelling`).
+        quasi_identifiers, sensitive: As for `classes_of`.
+    """
+    by_text = classes_of(records, {}, quasi_identifiers, sensitive)
+    keys = {name: records.domains[records.columns.index(name)].keys for name in sensitive}
+    values = {name: np.cumsum([False, *(a != b for a, b in pairwise(each))]) for name, each in keys.items()}
+    spelled = {name: each for name, each in values.items() if len(set(each.tolist())) < len(each)}
+    by_value = classes_of(records, spelled, quasi_identifiers, list(spelled))
+    twice = {f"{name}\0": each for name, each in by_value.sensitive.items()}  # no column has such a name
+    return Classes(by_text.sizes, {**by_text.sensitive, **twice})
 
 
 def classes_in(

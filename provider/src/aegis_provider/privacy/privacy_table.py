@@ -10,7 +10,7 @@ from aegis_provider.counting.counts import Places
 from aegis_provider.errors import PlanError
 from aegis_provider.plan.model import DROP, IDENTITY, Configuration, Plan
 from aegis_provider.privacy.cells import MaskedRecords, Suppressed, costs_of, suppress
-from aegis_provider.privacy.classes import Classes, classes_of
+from aegis_provider.privacy.classes import Classes, classes_as_written
 from aegis_provider.privacy.measuring import refuse_without_order
 
 
@@ -21,6 +21,7 @@ class PrivacyTable:
     Attributes:
         plan: The plan of the table.
         records: The distinct records.
+        written: The same with a value for each text, where one value has several texts.
         mappings: By attribute and masking id, (values,) the place of each value's masked value. A random
             masking, or one that was made elsewhere, has none.
         costs: What a suppressed cell of each attribute costs, by configuration id (`costs_of`).
@@ -28,12 +29,13 @@ class PrivacyTable:
 
     plan: Plan
     records: DistinctRecords
+    written: DistinctRecords
     mappings: Mapping[tuple[str, str], Places]
     costs: Mapping[str, Mapping[str, float]]
 
     @classmethod
     def of(cls, counted: CountedTable, plan: Plan) -> "PrivacyTable":
-        """Read the table once more.
+        """Read the table once more, and again if it has several texts for a value.
 
         Raises:
             PlanError: The plan has no quasi-identifiers and no sensitive attributes, or promises what needs an order
@@ -51,11 +53,14 @@ class PrivacyTable:
             for masking, domain in counted.masked_domains(each).items()
         }
         records = DistinctRecords.of(counted, columns)
-        return cls(plan, records, mappings, {each.id: costs_of(counted, each) for each in plan.configurations})
+        is_plain = all(each.has_one_spelling for each in records.domains)
+        written = records if is_plain else DistinctRecords.of(counted, columns, by_spelling=True)
+        costs = {each.id: costs_of(counted, each) for each in plan.configurations}
+        return cls(plan, records, written, mappings, costs)
 
     def unmasked(self) -> Classes:
-        """Return the classes of the table as it is."""
-        return classes_of(self.records, {}, self.plan.quasi_identifiers, self.plan.sensitive)
+        """Return the classes of the table as it is, by its texts."""
+        return classes_as_written(self.written, self.plan.quasi_identifiers, self.plan.sensitive)
 
     def left_to_chance(self, configuration: Configuration) -> list[str]:
         """Return the columns that are masked at random; only the masked table shows what becomes of them."""

@@ -7,7 +7,7 @@ from typing import Any, Final, Self
 import numpy as np
 
 from aegis_provider.counting.counted_table import DistinctRecords
-from aegis_provider.privacy import CRITERIA, classes_of, measure_privacy
+from aegis_provider.privacy import CRITERIA, classes_as_written, measure_privacy
 from aegis_provider.receiving.comparison import Comparison
 from aegis_provider.table import Table
 from aegis_provider.table.values import Domain, infer_type
@@ -156,7 +156,7 @@ def _reached(
 ) -> dict[str, float]:
     """Measure these criteria in a table."""
     records = _records(table, (*roles.quasi_identifiers, *roles.sensitive), whole, evidence)
-    classes = classes_of(records, {}, roles.quasi_identifiers, roles.sensitive)
+    classes = classes_as_written(records, roles.quasi_identifiers, roles.sensitive)
     if whole is not None:
         counts = np.array([whole[text] for text in records.domains[-1].texts], dtype=np.int64)
         sensitive = {name: replace(each, whole=counts) for name, each in classes.sensitive.items()}
@@ -189,4 +189,4 @@ def _domain(name: str, texts: Sequence[str], whole: Mapping[str, int] | None, ev
         return Domain(infer_type(listed), listed, listed, places, ordered=True)
     shared = next((each for each in evidence.attributes if each.attribute == name), None)
     is_listed = shared is not None and set(texts) <= set(shared.domain)
-    return Domain.of(texts, order=shared.domain if shared is not None and is_listed else None)
+    return Domain.of(texts, order=shared.domain if shared is not None and is_listed else None).by_spelling()

@@ -34,6 +34,7 @@ class Applied:
         reached: The privacy of the written table; empty if none is promised.
         shown: How many values that are shared as they are few records of the written table show.
         faults: A sentence for each fault of the written table; empty unless it was written by force.
+        warnings: A sentence for each thing in the written table that its provider may not expect.
     """
 
     records: int
@@ -43,6 +44,7 @@ class Applied:
     reached: Mapping[str, int | float]
     shown: ShownValues
     faults: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
     @property
     def unchecked(self) -> tuple[str, ...]:
@@ -66,7 +68,8 @@ def apply(
 
     The columns are the label and the plan's attributes that are not dropped, in the table's order. No other column is
     published. Records get a random order, since the order of a table can tell who is who. Unmasked values keep their
-    text in CSV; in Parquet they keep their type if Parquet supports it without loss. A missing value is a blank. If the
+    text in CSV, or get the plainest of several texts for one value; in Parquet they keep their type if Parquet supports
+    it without loss. A missing value is a blank. If the
     plan declares suppressed records or cells, the records of the equivalence classes that break the configuration's
     promise are suppressed, wholly or in part, which takes another reading of the table. The written file is then read
     again and must reach the promised privacy. The file appears whole or not at all.
@@ -114,7 +117,8 @@ def apply(
         faults += promise.broken(reached)
         _refuse(plan, faults, force=force)
     left_out, cells = (0, 0) if suppression is None else (suppression.suppressed.records, suppression.suppressed.cells)
-    return Applied(release.counted.records - left_out, left_out, cells, chosen.privacy, reached, shown, tuple(faults))
+    records, warnings = release.counted.records - left_out, tuple(release.counted.doubtful_types(plan))
+    return Applied(records, left_out, cells, chosen.privacy, reached, shown, tuple(faults), warnings)
 
 
 def refuse_masked_elsewhere(plan: Plan, chosen: Configuration) -> None:

@@ -220,7 +220,8 @@ def _column(counted: CountedTable, plan: Plan, name: str, choice: str) -> Releas
         domain = counted.label if attribute is None else attribute.domain
         in_bins = isinstance(counted.table.reading(name), Binned)
         categorical = domain.ordered and domain.value_type not in IN_ORDER and not in_bins
-        return ReleasedColumn(name, domain, lambda: _as_it_is, categorical)
+        mask = _as_it_is if domain.has_one_spelling else _in_one_spelling(domain)
+        return ReleasedColumn(name, domain, lambda: mask, categorical)
     masking = next(each for each in attribute.attribute.maskings if each.id == choice)
     if not masking.is_random:
         masked = MaskedDomain.of(counted.masked(attribute, masking))
@@ -257,6 +258,11 @@ def _is_ordered(domain: Domain, drawn: Sequence[str]) -> bool:
 
 def _as_it_is(texts: Texts, _labels: Texts) -> Texts:
     return texts
+
+
+def _in_one_spelling(domain: Domain) -> Mask:
+    values = pa.array(domain.texts)
+    return lambda texts, _labels: values.take(pa.array(places_of(texts, domain.places)))
 
 
 def _looked_up(domain: Domain, masked: MaskedDomain) -> Mask:

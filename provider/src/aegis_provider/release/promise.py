@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from aegis_provider.counting.counted_table import DistinctRecords
 from aegis_provider.counting.counts import Places
-from aegis_provider.errors import OutputError, UnmaskableValueError
+from aegis_provider.errors import OutputError, UnmaskableValueError, shortened
 from aegis_provider.plan.model import Configuration, Plan
 from aegis_provider.privacy import CRITERIA, classes_of, holds, measure_privacy
 from aegis_provider.privacy.cells import STAR, MaskedRecords, Suppressed, costs_of, suppress
@@ -125,7 +125,7 @@ class Promise:
         return Suppression.of(self.release, self.quasi_identifiers, records, suppressed)
 
     def reached(self, written: Table, suppression: Suppression | None) -> dict[str, int | float]:
-        """Return the privacy that the written table reaches, by name; a suppressed cell is a value of its own.
+        """Return the privacy that the written texts reach, by name; a suppressed cell is a value of its own.
 
         Its classes are compared with the whole table, including the suppressed records.
 
@@ -227,9 +227,16 @@ def records_in(written: Table, domains: Mapping[str, Domain], columns: Sequence[
 
 
 def _read_back(texts: pa.ChunkedArray, domain: Domain) -> Places:
+    """(combinations,) The places of texts; each value has one, so these are the classes that any program counts."""
     coded = texts.combine_chunks().dictionary_encode()
     keys = {key: place for place, key in enumerate(domain.keys)}
-    return places_of(coded, {text: _place(text, domain, keys) for text in coded.dictionary.to_pylist()})
+    places = {text: _place(text, domain, keys) for text in coded.dictionary.to_pylist()}
+    if len(set(places.values())) < len(places):
+        twice = next(text for place, text in zip(places.values(), places, strict=True) if domain.texts[place] != text)
+        raise OutputError(
+            f"the masked table spells a value in two ways, one of them {shortened(twice)}; was it changed?"
+        )
+    return places_of(coded, places)
 
 
 def _place(text: str, domain: Domain, keys: Mapping[Key, int]) -> int:

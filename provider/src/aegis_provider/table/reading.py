@@ -80,8 +80,9 @@ class Floats(Reading):
     """
 
     def key(self, value: Expression) -> Expression:
-        """Return the number, or NULL for NaN."""
-        return value.isnan().ifelse(None, value)
+        """Return the number, or NULL for NaN; 0.0 for -0.0, which some engines tell apart."""
+        zero = ibis.literal(0.0).cast(value.type())
+        return value.isnan().ifelse(None, (value == 0).ifelse(zero, value))
 
     def canonical(self, texts: pa.Array) -> pa.Array:
         """Return the shortest texts."""

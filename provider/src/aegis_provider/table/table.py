@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 from aegis_provider.errors import TableError, nearest, shortened
 from aegis_provider.table.engine import Engine, Expression, counts_of_sets
 from aegis_provider.table.reading import Reading, reading_of
+from aegis_provider.table.values import Domain
 
 _RECORDS_PER_BATCH = 1 << 16
 DELIMITERS: Final = {
@@ -138,6 +139,20 @@ class Table:
         batches = self._texts(names, grouped.select(**self._shown(grouped, names), n=grouped["n"].cast("int64")))
         coded = [pa.table([*_coded(each), each.column("n")], each.schema.names) for each in batches]
         return pa.concat_tables(coded).unify_dictionaries().combine_chunks()
+
+    def counts_of_values(self, name: str) -> dict[str, int]:
+        """Return the number of records of each value of a column, in their order, by the one text that is written.
+
+        Raises:
+            TableError: As in `positions` and `Engine`.
+        """
+        counted = self.combinations([name])
+        texts = counted["v0"].to_pylist()
+        domain = Domain.of(texts)
+        counts = dict.fromkeys(domain.texts, 0)
+        for text, records in zip(texts, counted["n"].to_pylist(), strict=True):
+            counts[domain.texts[domain.places[text]]] += records
+        return counts
 
     def records(self) -> int:
         """Return the current number of records.

@@ -40,6 +40,10 @@ _TRUTH = {"false": False, "no": False, "0": False, "true": True, "yes": True, "1
 _PLAIN_INTEGER = re.compile(r"[+-]?(?:0|[1-9]\d{0,399})", re.ASCII)
 _LEADING_ZERO = re.compile(r"[+-]?0\d", re.ASCII)
 
+# Programs that write numbers with an exponent write a point or a sign too: 2.5E3, 1e-05, 1e+20.
+_POINT_OR_SIGN = re.compile(r"\.|[eE][+-]")
+_BARE_EXPONENT = re.compile(r"[+-]?\d+[eE]\d+", re.ASCII)
+
 
 def decimal_of(text: str) -> Decimal:
     """Return the exact number in `text`.
@@ -106,7 +110,7 @@ def _looks_integer(text: str) -> bool:
     return _PLAIN_INTEGER.fullmatch(text) is not None
 
 
-def _looks_numeric(text: str) -> bool:
+def _looks_decimal(text: str) -> bool:
     return _NUMBER.fullmatch(text) is not None and not _LEADING_ZERO.match(text)
 
 
@@ -121,7 +125,7 @@ def _looks_dated(text: str) -> bool:
 _LOOKS: tuple[tuple[ValueType, Callable[[str], bool]], ...] = (
     (ValueType.BOOLEAN, _looks_boolean),
     (ValueType.INTEGER, _looks_integer),
-    (ValueType.NUMBER, _looks_numeric),
+    (ValueType.NUMBER, _looks_decimal),
     (ValueType.DATE, _looks_dated),
 )
 
@@ -129,13 +133,23 @@ _LOOKS: tuple[tuple[ValueType, Callable[[str], bool]], ...] = (
 def infer_type(texts: Iterable[str]) -> ValueType:
     """Return the narrowest type that fits all texts: boolean (true, false), integer, number, date, or else string.
 
-    Missing values are ignored. Texts with a leading zero ("01234") are identifiers, so the type is string. Yes and no,
-    or 1 and 0, are boolean only if the plan says so.
+    Missing values are ignored. Texts with a leading zero ("01234") are identifiers, so the type is string. So are whole
+    numbers beside a bare exponent ("1E1", a ward): an exponent counts only if some text has a decimal point or a signed
+    exponent. Yes and no, or 1 and 0, are boolean only if the plan says so.
     """
     present = [text for text in texts if text != MISSING]
     if not present:
         return ValueType.STRING
-    return next((kind for kind, looks in _LOOKS if all(map(looks, present))), ValueType.STRING)
+    kind = next((kind for kind, looks in _LOOKS if all(map(looks, present))), ValueType.STRING)
+    can_be_codes = kind is ValueType.NUMBER and not any(map(_POINT_OR_SIGN.search, present))
+    return ValueType.STRING if can_be_codes else kind
+
+
+def possible_code(texts: Iterable[str]) -> str | None:
+    """Return a text of decimals that may be a code instead, such as `1E1`; `None` without one, or without decimals."""
+    present = [text for text in texts if text != MISSING]
+    bare = next((text for text in present if _BARE_EXPONENT.fullmatch(text)), None)
+    return bare if bare is not None and all(map(_looks_decimal, present)) else None
 
 
 @dataclass(frozen=True)
@@ -144,8 +158,8 @@ class Domain:
 
     Attributes:
         value_type: The type of the values.
-        texts: One text per value, `MISSING` first. Of several texts for a value ("1.0", "1.00"), the shortest is kept,
-            and of these the first in text order.
+        texts: One text per value, `MISSING` first: the only spelling that is written. Of several texts for a value
+            ("1.0", "1.00"), it is the shortest without an exponent, and of these the first in text order.
         keys: The typed value of each text (`None` if missing).
         places: The index of the value of each text in the table.
         ordered: Whether the order means something: that of numbers or dates, or one that somebody stated.
@@ -174,7 +188,7 @@ class Domain:
         distinct = set(texts)
         value_type = declared or infer_type(distinct)
         spellings: dict[Key, list[str]] = {}
-        for text in sorted(distinct - {MISSING}, key=lambda text: (len(text), text)):
+        for text in sorted(distinct - {MISSING}, key=_plainness):
             spellings.setdefault(key_of(text, value_type), []).append(text)
         groups = [(None, [MISSING])] if MISSING in distinct else []
         groups += sorted(spellings.items()) if order is None else _in_stated_order(spellings, value_type, order)
@@ -198,6 +212,17 @@ class Domain:
     def __len__(self) -> int:
         return len(self.texts)
 
+    @property
+    def has_one_spelling(self) -> bool:
+        """Whether every value has one text in the table."""
+        return len(self.places) == len(self.texts)
+
+    def by_spelling(self) -> "Domain":
+        """Return the domain in which every text of the table is a value of its own, as for any other program."""
+        texts = tuple(sorted(self.places, key=lambda text: (self.places[text], _plainness(text))))
+        keys = tuple(self.keys[self.places[text]] for text in texts)
+        return Domain(self.value_type, texts, keys, {text: place for place, text in enumerate(texts)}, self.ordered)
+
 
 def _in_stated_order(
     spellings: Mapping[Key, list[str]], value_type: ValueType, order: Sequence[str]
@@ -215,3 +240,8 @@ def _in_stated_order(
         if key not in places:
             raise UnmaskableValueError(group[0], "is not in the stated `order`")
     return sorted(spellings.items(), key=lambda item: places[item[0]])
+
+
+def _plainness(text: str) -> tuple[bool, int, str]:
+    """Return the sort key of the spellings of a value, the plainest first."""
+    return "e" in text.lower() and text[-1].isdigit(), len(text), text

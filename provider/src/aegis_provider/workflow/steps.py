@@ -25,7 +25,6 @@ from aegis_provider.release.apply import apply
 from aegis_provider.report.risk_verdict import risk_verdict
 from aegis_provider.search import SearchResult, find_configurations
 from aegis_provider.table import Source, open_table, table_name
-from aegis_provider.table.values import Domain
 from aegis_provider.workflow.aim import Aim
 from aegis_provider.workflow.comparing import Comparison, compare
 from aegis_provider.workflow.folder import Folder, digests_of
@@ -224,13 +223,12 @@ class Steps:
         with self.stage("masking records") as progress:
             applied = apply(self.table, self.found, configuration, output, progress=progress, **self.how)
         before, after = (self._labels(each) for each in (self.table, output))
-        ordered = Domain.of(before).texts
-        return Masked(applied, {label: (before[label], after.get(label, 0)) for label in ordered})
+        return Masked(applied, {label: (records, after.get(label, 0)) for label, records in before.items()})
 
     def _labels(self, table: Source) -> dict[str, int]:
+        """Return the records of each label value, in their order, whatever texts a value has."""
         with open_table(table, **self.how) as opened:
-            counted = opened.combinations([self.aim.label])
-        return dict(zip(counted["v0"].to_pylist(), counted["n"].to_pylist(), strict=True))
+            return opened.counts_of_values(self.aim.label)
 
     def assess(self, configuration: str) -> Assessed:
         """Measure the privacy of the table and of the release."""
