@@ -48,6 +48,31 @@ def test_the_approved_table_is_delivered_to_a_bucket(aegis, client, people, appr
     assert "is delivered; only an approved one can be fulfilled" in err
 
 
+def test_formulas_are_told_of_and_an_escaped_table_is_received_as_it_was_published(
+    aegis, client, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("AEGIS_LINKS_ALLOW_PRIVATE", "true")
+    monkeypatch.chdir(tmp_path)
+    lines = [f"{'=1+1' if n % 3 else 'note'},{'=yes' if n % 2 else 'no'}" for n in range(300)]
+    (tmp_path / "t.csv").write_text("\n".join(["@note,ill", *lines]) + "\n")
+    plan = 'label: ill\nattributes: {"@note": {}}\nconfigurations: {c: {}}\nprivacy: {c: {k: 5}}\n'
+    (tmp_path / "plan.yaml").write_text(plan)
+    prepared = prepare_entry("t.csv", load_plan(tmp_path / "plan.yaml"), name=f"notes-{uuid4().hex}", exact=True)
+    head = client.publish(prepared.entry, accept_small_counts=True)
+    with web_store() as store:
+        for option, runs in (("--work", True), ("--escape-formulas", False)):
+            asked = {"purpose": "a study", "contact": "me", "terms": head.terms}
+            made = client.requests.create(head.id, "mutual_information", **asked, require={"k": 5}, wait=60)
+            client.requests.approve(made.id)
+            options = ("--plan", "plan.yaml", "--to", store.url, *(("--work", "w") if runs else (option,)))
+            code, _, said = aegis("fulfil", made.id, "t.csv", *options)
+            assert (code, "would run 350 cells (200 in @note, 150 in ill) and 1 header (@note)" in said) == (0, runs)
+            code, out, said = aegis("receive", made.id, "--output", f"{runs}.csv")
+            assert (code, "none differ" in out) == (0, True)
+            assert ("would run 350 cells" in said) == runs
+            assert ("'=1+1" in (tmp_path / f"{runs}.csv").read_text()) != runs
+
+
 def test_a_run_that_was_stopped_goes_on(task, tmp_path):
     work = tmp_path / "work"
     with web_store() as store:

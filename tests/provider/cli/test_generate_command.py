@@ -59,6 +59,16 @@ def test_it_writes_records_of_the_plan_s_columns_and_types(generate, tmp_path):
     assert told["validated"] > 0
 
 
+def test_formulas_are_told_of_or_escaped(generate, table, write, tmp_path):
+    source = write("formulas.csv", table.read_text().replace(",b,", ",=b,"))
+    for options, told in (((), True), (("--escape-formulas",), False)):
+        code, _, said = generate("--records", 300, "--seed", 1, *options, source=source, output="out.csv")
+        written = (tmp_path / "out.csv").read_text()
+        assert (code, "a spreadsheet would run" in said, ",'=b," in written) == (0, told, not told)
+    code, _, said = generate("--escape-formulas", source=source)
+    assert (code, "leave --escape-formulas out for Parquet" in said) == (2, True)
+
+
 def test_json_has_every_look_for_a_curve(generate):
     told = json.loads(generate("--seed", 1, "--json")[1])
     [look] = told["looks"]

@@ -95,6 +95,22 @@ def test_the_entry_offers_it_beside_masks(entry, made):
     assert ["transfer" in configurations[each] for each in ("c1", "c2", "c3")] == [True, True, False]
 
 
+def test_a_generated_table_whose_formulas_are_escaped_is_counted_as_it_was_before(entry, aegis, table, plan, made):
+    for path in (table, plan):
+        path.write_text(path.read_text().replace("smokes", "'=smokes'" if path == plan else "=smokes"))
+    table.write_text(table.read_text().replace("ill", "=ill"))
+    escaped = made.read_text().replace("ill", "'=ill").replace("smokes", "'=smokes")
+    digest = hashlib.sha256(made.read_bytes()).hexdigest()
+    made.write_text(escaped)
+    plan.write_text(plan.read_text().replace(digest, hashlib.sha256(made.read_bytes()).hexdigest()))
+    document, code, said = entry("--exact")
+    assert (code, document["label"]["domain"]) == (0, ["=ill", "well"]), said
+    drawn = next(each for each in document["configurations"] if each["id"] == "g1")
+    assert drawn["histogram"] == [escaped.count("'=ill"), escaped.count("well")]
+    code, _, said = aegis("apply", table, "--plan", plan, "--configuration", "g1", "--output", made.with_name("o.csv"))
+    assert (code, "spreadsheet" in said) == (0, False)
+
+
 def test_a_mask_of_seen_records_is_judged_by_held_out_ones(entry, table, plan):
     document, _, _ = entry()
     with open_table(table) as opened:

@@ -148,7 +148,7 @@ def test_a_file_in_which_a_value_got_two_spellings_is_not_released(plan, tmp_pat
         write_csv(part, *rest)
         part.write_text(part.read_text(encoding="utf-8").replace("\n60,", "\n60.0,", 1), encoding="utf-8")
 
-    monkeypatch.setattr("aegis_provider.release.apply.write_csv", spoilt)
+    monkeypatch.setattr("aegis_provider.release.table_file.write_csv", spoilt)
     with pytest.raises(OutputError, match=r"spells a value in two ways, one of them '60\.0'"):
         apply(path, plan, "fine", tmp_path / "m.csv")
     assert not (tmp_path / "m.csv").exists()

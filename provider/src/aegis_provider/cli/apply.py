@@ -6,7 +6,14 @@ from typing import Annotated, Any
 
 import typer
 
-from aegis_provider.cli.options import DelimiterOption, MaskedTableOption, MemoryOption, PlanOption, TableArgument
+from aegis_provider.cli.options import (
+    DelimiterOption,
+    EscapeFormulasOption,
+    MaskedTableOption,
+    MemoryOption,
+    PlanOption,
+    TableArgument,
+)
 from aegis_provider.errors import PromiseError
 from aegis_provider.offer import HandedOut, hand_out
 from aegis_provider.output import refuse_overwriting
@@ -29,6 +36,7 @@ def apply(
     memory_limit: MemoryOption = "1GB",
     force: Annotated[bool, typer.Option("--force", help="Write it even if it breaks its privacy promise.")] = False,  # noqa: FBT002 - a flag
     keep_order: Annotated[bool, typer.Option("--keep-order", help="Keep the order of the records.")] = False,  # noqa: FBT002 - a flag
+    escape_formulas: EscapeFormulasOption = False,  # noqa: FBT002 - a flag
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
     """Write the table as a configuration masks it.
@@ -42,9 +50,14 @@ def apply(
     """
     intended = load_plan(plan)
     if intended.generated_table(configuration) is not None:
-        if force or keep_order:
-            raise InputError("--force and --keep-order are about masking; a generated table is handed out as it is")
+        if force or keep_order or escape_formulas:
+            raise InputError(
+                "--force, --keep-order and --escape-formulas are about masking; a generated table is handed out as it "
+                "is"
+            )
         handed_out = hand_out(intended, configuration, output, table, delimiter)
+        if handed_out.warning:
+            warn(handed_out.warning)
         files = [str(output), "--against", table_name(table), "--plan", str(plan)]
         options = shlex.join([*files, *(() if delimiter == "," else ("--delimiter", delimiter))])
         print_result(_handed_out(handed_out), _told(handed_out, f"aegis risk {options}"), as_json=as_json)
@@ -61,6 +74,7 @@ def apply(
             memory_limit=memory_limit,
             force=force,
             keep_order=keep_order,
+            escape_formulas=escape_formulas,
             progress=progress,
         )
     for warning in (*applied.faults, *applied.warnings):
@@ -88,6 +102,7 @@ def _handed_out(handed_out: HandedOut) -> dict[str, Any]:
         "output": str(handed_out.output),
         "configuration": generated.id,
         "sha256": handed_out.sha256,
+        "warnings": [handed_out.warning] if handed_out.warning else [],
         "promised": dict(generated.privacy),
     }
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Final, Literal
 
 import typer
 
-from aegis_provider.cli.options import DelimiterOption, MemoryOption, PlanOption, TableArgument
+from aegis_provider.cli.options import DelimiterOption, EscapeFormulasOption, MemoryOption, PlanOption, TableArgument
 from aegis_provider.cli.stages import stage
 from aegis_provider.errors import PlanError
 from aegis_provider.handover import Fulfilled, Task, storage_at
@@ -54,6 +54,7 @@ def fulfil(
     file_format: Annotated[
         Literal["csv", "parquet"], typer.Option("--format", help="The format of the masked table.")
     ] = "csv",
+    escape_formulas: EscapeFormulasOption = False,  # noqa: FBT002 - a flag
     work: WorkOption = WORK,
     delimiter: DelimiterOption = ",",
     memory_limit: MemoryOption = "1GB",
@@ -80,12 +81,13 @@ def fulfil(
             delimiter=delimiter,
             memory_limit=memory_limit,
             ending=f".{file_format}",
+            escape_formulas=escape_formulas,
             card=None if card is None else _card(card),
             stage=stage,
         )
         fulfilled = fulfil_task(task, storage, work)
-    if fulfilled.warning:
-        warn(fulfilled.warning)
+    for warning in filter(None, (*fulfilled.masked.warnings, fulfilled.warning)):
+        warn(warning)
     print_result(json.loads(fulfilled.request.model_dump_json()), _report(fulfilled), as_json=as_json)
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from aegis_provider.cli.options import DelimiterOption, MemoryOption, PlanOption, TableArgument
+from aegis_provider.cli.options import DelimiterOption, EscapeFormulasOption, MemoryOption, PlanOption, TableArgument
 from aegis_provider.digests import digest_of
 from aegis_provider.generate import DEFAULT_METHOD, MOST, Generated, Knobs, Look, Wish, usual_knobs
 from aegis_provider.generate import generate as generate_records
@@ -71,6 +71,7 @@ def generate(
             "--card/--no-card", help="Try attacks and train models, and write a card that says what they achieve."
         ),
     ] = True,
+    escape_formulas: EscapeFormulasOption = False,  # noqa: FBT002 - a flag
     delimiter: DelimiterOption = ",",
     memory_limit: MemoryOption = "1GB",
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
@@ -101,8 +102,11 @@ def generate(
             wish=wish,
             delimiter=delimiter,
             memory_limit=memory_limit,
+            escape_formulas=escape_formulas,
             watch=lambda look: bar(look.seconds, _described(look)),
         )
+    for warning in generated.warnings:
+        warn(warning)
     files = [str(output), "--against", table_name(table), "--plan", str(plan)]
     options = shlex.join(
         [*files, "--holdout", f"{generated.holdout!r}", *(() if delimiter == "," else ("--delimiter", delimiter))]

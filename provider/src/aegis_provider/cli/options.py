@@ -44,6 +44,10 @@ FoundDelimiterOption = Annotated[
         help="Separates the fields of a CSV table; `tab` for a tab.  [found in the header]",
     ),
 ]
+EscapeFormulasOption = Annotated[
+    bool,
+    typer.Option("--escape-formulas", help="Write ' before cells and headers of CSV that a spreadsheet would run."),
+]
 MemoryOption = Annotated[str, typer.Option(help="Memory that reading may use; the rest goes to disk.")]
 
 

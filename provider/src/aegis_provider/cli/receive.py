@@ -9,7 +9,7 @@ from aegis_provider.digests import digest_of
 from aegis_provider.privacy import CRITERIA
 from aegis_provider.receiving import UnknownText, Verified, verify
 from aegis_provider.receiving.privacy import Measured
-from aegis_sdk.cli.terminal import aligned, progress_bar, say
+from aegis_sdk.cli.terminal import aligned, progress_bar, say, warn
 from aegis_sdk.cli.verifications import LocalVerification
 from aegis_sdk.reading import shown
 from aegis_sdk.wire import LARGEST_DIFFERENCES, LONGEST_REASON, DataRequest, DeliveryVerdict, Difference, Evidence
@@ -32,6 +32,8 @@ def verify_delivery(path: Path, request: DataRequest, evidence: Evidence, delimi
     say(f"counting {path} ...")
     with progress_bar("counting") as progress:
         verified = verify(path, request, evidence, delimiter=delimiter, progress=progress)
+    if said := verified.formulas.in_words():
+        warn(f"{path}: {said}; import its columns as text")
     lines = tuple(_report(verified, evidence))
     return LocalVerification(verified.is_as_agreed, _verdict(path, request, verified), lines, _details(verified))
 
@@ -61,6 +63,7 @@ def _details(verified: Verified) -> dict[str, Any]:
     return {
         "faults": [fault.text for fault in verified.faults],
         "k_by_all": None if verified.privacy is None else verified.privacy.k_by_all,
+        "formulas": asdict(verified.formulas),
         "unknown_texts": [asdict(each) for each in verified.compared.unknown],
     }
 

@@ -12,7 +12,7 @@ from aegis_provider.workflow import release as make_release
 from aegis_provider.workflow.card_comparison import HEADER, compared_in_words, rows_of
 from aegis_sdk import Client
 from aegis_sdk.cli.options import JsonOption, RequireOption, requirements_of
-from aegis_sdk.cli.terminal import aligned, print_result
+from aegis_sdk.cli.terminal import aligned, print_result, warn
 from aegis_sdk.printable import Share
 
 
@@ -77,6 +77,8 @@ def release(
     finally:
         if client is not None:
             client.close()
+    for warning in released.findings.masked.applied.warnings:
+        warn(warning)
     document = {"output": str(output), "entry": released.entry_id, "card": _document(released.card)}
     print_result(document, _report(released), as_json=as_json)
     if not released.card.passed:

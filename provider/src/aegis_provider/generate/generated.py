@@ -35,6 +35,7 @@ class Generated:
         of_records: How many records the table has.
         left_out: The attributes that may not be shared as they are.
         weights: By attribute, how much it counts for privacy and for value.
+        warnings: A sentence for each thing in the file that its provider may not expect.
     """
 
     table: pa.Table
@@ -51,6 +52,7 @@ class Generated:
     of_records: int
     left_out: tuple[str, ...]
     weights: Mapping[str, tuple[float, float]]
+    warnings: tuple[str, ...] = ()
 
     @property
     def sha256(self) -> str:

@@ -25,6 +25,7 @@ from aegis_provider.generate.writing import write
 from aegis_provider.output import refuse_overwriting
 from aegis_provider.plan.model import Attribute, Plan
 from aegis_provider.records import Records, held_out_share, read_records, sides_of, validated_of
+from aegis_provider.release.table_file import refuse_escaping
 from aegis_provider.table import Source, open_table, table_name
 
 DEFAULT_METHOD: Final = next(iter(METHODS))
@@ -69,6 +70,7 @@ def generate(
     wish: Wish = Wish(),
     delimiter: str = ",",
     memory_limit: str = "1GB",
+    escape_formulas: bool = False,
     watch: Watch = lambda _: None,
 ) -> Generated:
     """Learn from the records of a table, and generate others that are like them.
@@ -84,13 +86,14 @@ def generate(
         wish: How many records, of which label values, and how long it may take.
         delimiter: The delimiter of the output, and of the table if it is CSV.
         memory_limit: The memory limit of DuckDB.
+        escape_formulas: Whether cells and headers of CSV that a spreadsheet would run get an apostrophe before them.
         watch: Called with each model that is looked at during the training.
 
     Raises:
         PlanError: The method is unknown or has no use for a knob, a number is out of range, or no attribute can be
             generated.
         TableError: The table cannot be read or learnt from.
-        OutputError: The output cannot be written.
+        OutputError: The output cannot be written, or is Parquet, in which there are no formulas to escape.
         AegisError: The extra `synth` is not installed.
     """
     began, chosen = monotonic(), method_of(method)
@@ -102,6 +105,8 @@ def generate(
     if output is not None:
         generated = {each.file for each in plan.generated}  # one of these may be made again
         refuse_overwriting(output, table, *(each for each in plan.files if each not in generated))
+        if escape_formulas:
+            refuse_escaping(output)
     with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened:
         records = read_records(opened, attributes, plan.label)
         of_records, separator = opened.records(), opened.delimiter or ","
@@ -115,8 +120,7 @@ def generate(
     guarantee = chosen.guarantee(prepared.task)
     codes = prepared.sampled(training.model, wish, seed, guaranteed=guarantee is not None)
     texts = prepared.texts(codes, np.random.default_rng([seed, _FOR_VALUES]))
-    if output is not None:
-        write(output, texts, separator)
+    warnings = () if output is None else write(output, texts, separator, escape_formulas=escape_formulas)
     if checkpoint is not None:
         checkpoint.remove()
     return Generated(
@@ -134,6 +138,7 @@ def generate(
         of_records=of_records,
         left_out=tuple(each.name for each in plan.attributes if each not in attributes),
         weights=prepared.weights(),
+        warnings=warnings,
     )
 
 

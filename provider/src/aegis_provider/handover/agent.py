@@ -146,6 +146,7 @@ class Agent:
             planned.plan,
             delimiter=planned.delimiter,
             ending=planned.ending,
+            escape_formulas=planned.escape_formulas,
             lease_seconds=self.lease_seconds,
             stage=self.stage,
         )
@@ -160,7 +161,11 @@ class Agent:
             yield self._failed(request, error)
         else:
             self._failures.pop(request.id, None)
-            yield Event("delivered", request, "; ".join(filter(None, [request.configuration, done.warning])))
+            yield Event(
+                "delivered",
+                request,
+                "; ".join(filter(None, [request.configuration, *done.masked.warnings, done.warning])),
+            )
 
     def _failed(self, request: DataRequestHead, error: AegisError) -> Event:
         failures = self._failures.setdefault(request.id, _Failures())

@@ -39,6 +39,7 @@ class Task:
         delimiter: The delimiter of CSV files.
         memory_limit: The memory limit of DuckDB.
         ending: The ending of the masked table's file: `.csv` or `.parquet`.
+        escape_formulas: Whether what a spreadsheet would run in CSV gets an apostrophe before it.
         card: The release card, as JSON values; without one, the descriptor tells the roles of the columns.
         lease_seconds: How long after this program has died another one may take over.
         stage: Shows the progress.
@@ -51,6 +52,7 @@ class Task:
     delimiter: str = ","
     memory_limit: str = "1GB"
     ending: str = CSV_ENDING
+    escape_formulas: bool = False
     card: Mapping[str, Any] | None = None
     lease_seconds: int = SECONDS
     stage: Stage = unseen
@@ -66,7 +68,7 @@ class Masked:
         suppressed: How many records were left out.
         privacy: What was measured in it, by name; what no table shows is as the plan promises.
         unmeasured: The names of the latter.
-        shown: What it shows of few records, a sentence each.
+        warnings: A sentence for each thing in it that its provider may not expect.
     """
 
     file: str
@@ -74,7 +76,7 @@ class Masked:
     suppressed: int
     privacy: Mapping[str, float]
     unmeasured: tuple[str, ...]
-    shown: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -160,6 +162,7 @@ def _masked(task: Task, request: DataRequest, folder: Folder) -> Masked:
         "plan": [digest_of(each) for each in task.plan.files],
         "table": digests_of(task.table),
         "delimiter": task.delimiter,
+        "escape_formulas": task.escape_formulas,
     }
     file, make = masked_file(ending), _applied if generated is None else _handed_out
     return folder.step(f"mask to {ending}", made_from, [file], Masked, lambda: make(task, request, folder.file(file)))
@@ -174,20 +177,26 @@ def _applied(task: Task, request: DataRequest, output: Path) -> Masked:
             output,
             delimiter=task.delimiter,
             memory_limit=task.memory_limit,
+            escape_formulas=task.escape_formulas,
             progress=progress,
         )
     reached = {name: without_left_out(name, number) for name, number in applied.reached.items()}
     privacy = {**{name: applied.promised[name] for name in applied.unchecked}, **reached}
-    shown = tuple(applied.shown.in_words())
-    return Masked(output.name, applied.records, applied.suppressed, privacy, applied.unchecked, shown)
+    warnings = (*applied.warnings, *applied.shown.in_words())
+    return Masked(output.name, applied.records, applied.suppressed, privacy, applied.unchecked, warnings)
 
 
 def _handed_out(task: Task, request: DataRequest, output: Path) -> Masked:
+    if task.escape_formulas:
+        raise PlanError(
+            f"{request.configuration} is a generated table, which is delivered as it is: leave --escape-formulas out"
+        )
     handed_out = hand_out(task.plan, request.configuration or "", output, task.table, task.delimiter)
     with open_table(output, delimiter=task.delimiter) as opened:
         records = opened.records()
     promised = handed_out.generated.privacy
-    return Masked(output.name, records, 0, dict(promised), tuple(promised))
+    warnings = (handed_out.warning,) if handed_out.warning else ()
+    return Masked(output.name, records, 0, dict(promised), tuple(promised), warnings)
 
 
 def _card(task: Task, request: DataRequest) -> dict[str, Any] | None:

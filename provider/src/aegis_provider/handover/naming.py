@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from aegis_provider.release.apply import PARQUET_ENDING
+from aegis_provider.release.table_file import PARQUET_ENDING
 from aegis_sdk.wire import MediaType
 
 CSV_ENDING: Final = ".csv"

@@ -56,12 +56,14 @@ class PlannedTable:
         plan: The plan that the entry was made from.
         delimiter: The delimiter of CSV files.
         ending: The ending of masked files.
+        escape_formulas: Whether what a spreadsheet would run in CSV gets an apostrophe before it.
     """
 
     table: str
     plan: Plan
     delimiter: str
     ending: Literal[".csv", ".parquet"]
+    escape_formulas: bool = False
 
 
 @dataclass(frozen=True)
@@ -109,7 +111,7 @@ def _storage(fields: Mapping[str, Element]) -> Storage:
 
 
 def _planned_table(element: Element) -> PlannedTable:
-    fields = element.fields("table", "plan", optional=("delimiter", "format"))
+    fields = element.fields("table", "plan", optional=("delimiter", "format", "escape_formulas"))
     table = fields["table"].text()
     ending = fields["format"].one_of("csv", "parquet") if "format" in fields else "csv"
     return PlannedTable(
@@ -117,6 +119,7 @@ def _planned_table(element: Element) -> PlannedTable:
         load_plan(fields["plan"].file()),
         fields["delimiter"].character() if "delimiter" in fields else ",",
         ".parquet" if ending == "parquet" else ".csv",
+        "escape_formulas" in fields and fields["escape_formulas"].one_of("true", "false") == "true",
     )
 
 

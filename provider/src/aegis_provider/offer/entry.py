@@ -14,6 +14,7 @@ from aegis_provider.plan.model import Plan
 from aegis_provider.prepare import PreparedEntry
 from aegis_provider.progress import Progress
 from aegis_provider.table import open_table
+from aegis_provider.table.formulas import are_escaped, unescaped
 from aegis_provider.table.values import MISSING, Domain, key_of
 from aegis_provider.transfer import holdout_of, transfer_of
 from aegis_sdk.wire import EntryDocument
@@ -117,6 +118,8 @@ def _generated(entry: EntryDocument, sides: RealSides, how: Mapping[str, Any]) -
 def _histogram(generated: GeneratedTable, counts: Mapping[str, int], labels: Sequence[str]) -> list[int]:
     """Return how many generated records have each label, however they spell it."""
     domain, histogram = Domain.of(labels), dict.fromkeys(labels, 0)
+    if are_escaped(counts, labels):
+        counts = {unescaped(text): records for text, records in counts.items()}
     keys = {key_of(text, domain.value_type) if text != MISSING else None: text for text in labels}
     for text, records in counts.items():
         try:

@@ -10,6 +10,7 @@ from aegis_provider.output import refuse_overwriting, written_whole
 from aegis_provider.plan.generated import GeneratedTable
 from aegis_provider.plan.model import Plan
 from aegis_provider.table import Source, open_table
+from aegis_provider.table.formulas import formulas_in, with_plain_header
 
 
 @dataclass(frozen=True)
@@ -20,11 +21,13 @@ class HandedOut:
         generated: The table.
         output: The file that was written.
         sha256: The SHA-256 of both.
+        warning: What a spreadsheet would run in it; empty if nothing.
     """
 
     generated: GeneratedTable
     output: Path
     sha256: str
+    warning: str = ""
 
 
 def hand_out(plan: Plan, table_id: str, output: Path, table: Source, delimiter: str = ",") -> HandedOut:
@@ -53,7 +56,10 @@ def hand_out(plan: Plan, table_id: str, output: Path, table: Source, delimiter: 
     with written_whole(output) as part:
         _copy(generated.file, part)
         refuse_unofferable(plan, generated, part, delimiter)
-    return HandedOut(generated, output, generated.sha256)
+        with open_table(part, delimiter=delimiter) as opened:
+            said = formulas_in(opened).in_words()
+    warning = f"{said}; generate the table with --escape-formulas" if said else ""
+    return HandedOut(generated, output, generated.sha256, warning)
 
 
 def refuse_unofferable(plan: Plan, generated: GeneratedTable, copy: Path | None = None, delimiter: str = ",") -> None:
@@ -75,9 +81,10 @@ def refuse_unofferable(plan: Plan, generated: GeneratedTable, copy: Path | None 
             f"{generated.file}: is not the table that {plan.source} states: its SHA-256 is {digest}, not "
             f"{generated.sha256}; restore that file, or take {generated.id} out of the plan"
         )
-    with open_table(file, delimiter=delimiter) as opened:
+    shared = {plan.label, *(each.name for each in plan.attributes if each.is_generable)}
+    with open_table(file, delimiter=delimiter) as given:
+        opened = with_plain_header(given, shared)
         opened.positions([plan.label])
-        shared = {plan.label, *(each.name for each in plan.attributes if each.is_generable)}
         others = [each for each in opened.columns if each not in shared]
         if others:
             raise TableError(

@@ -14,6 +14,7 @@ from aegis_provider.plan.model import Configuration, Plan
 from aegis_provider.records import MOST_RECORDS, Records, drawn, held_out_of, learnt, rows_of
 from aegis_provider.released import MaskedRecords, Released
 from aegis_provider.table import Table, open_table
+from aegis_provider.table.formulas import with_plain_header
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,13 +71,14 @@ class RealSides:
         Raises:
             TableError: It cannot be read.
         """
-        with open_table(generated.file, **how) as opened:
+        with open_table(generated.file, **how) as given:
+            opened = with_plain_header(given, self.masked.records.names)
             names = [each for each in self.masked.records.names if each in opened.columns]
             rows = drawn(opened.records(), MOST_RECORDS, 0)
             return Released.of(self.masked.records, rows_of(opened.batches(names), rows).rename_columns(names))
 
     def labels(self, generated: GeneratedTable, how: Mapping[str, Any]) -> dict[str, int]:
         """Return how many records of a generated table have each label value."""
-        with open_table(generated.file, **how) as opened:
-            counted = opened.combinations([self.plan.label])
+        with open_table(generated.file, **how) as given:
+            counted = with_plain_header(given, [self.plan.label]).combinations([self.plan.label])
             return dict(zip(counted["v0"].to_pylist(), counted["n"].to_pylist(), strict=True))

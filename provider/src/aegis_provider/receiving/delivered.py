@@ -1,14 +1,17 @@
 """The counts of a delivered table, by the engine that counts for entries."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 
 from aegis_provider.counting.counts import Counts, Places, Tally, tally
 from aegis_provider.receiving.placing import STARRED, Placing
 from aegis_provider.table import Table
+from aegis_provider.table.formulas import Escaped, Formulas, are_escaped, is_formula
+from aegis_sdk.wire import Evidence
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,6 +27,26 @@ class Delivered:
     table: Table
     label: str
     columns: Sequence[str]
+
+    def formulas(self, header: Sequence[str]) -> Formulas:
+        """Return what a spreadsheet would run of the counted columns, and of the header; only CSV has formulas."""
+        if self.table.delimiter is None:
+            return Formulas()
+        tallies = {name: (each.texts, each.counts) for name, each in self.tallies.items()}
+        columns = {**tallies, self.label: (np.array([*self.labels]), np.array([*self.labels.values()]))}
+        cells = {
+            name: int(counts[[is_formula(text) for text in texts.tolist()]].sum())
+            for name, (texts, counts) in columns.items()
+        }
+        return Formulas.of(header, cells)
+
+    def unescaped(self, evidence: Evidence) -> Self:
+        """Return the same table, read without the apostrophes before formulas where it has some."""
+        domains = {each.attribute: each.domain for each in evidence.attributes}
+        columns = {self.label: self.labels, **{name: self.texts(name) for name in self.columns}}
+        known = {**domains, self.label: evidence.label.domain}
+        with_marks = {name: Escaped() for name, texts in columns.items() if are_escaped(texts, known[name])}
+        return replace(self, table=self.table.read_as(with_marks)) if with_marks else self
 
     @cached_property
     def tallies(self) -> Mapping[str, Tally]:

@@ -1,7 +1,7 @@
 """The verdict on a delivered table."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -14,6 +14,7 @@ from aegis_provider.receiving.delivered import Delivered
 from aegis_provider.receiving.parts import Part
 from aegis_provider.receiving.privacy import Measured, measured
 from aegis_provider.table import Table, delimiter_in, open_table
+from aegis_provider.table.formulas import Formulas, with_plain_header
 from aegis_sdk.wire import DataRequest, Evidence
 
 _OF_THE_FILE: Final = (duckdb.InvalidInputException, duckdb.DataError)
@@ -48,6 +49,7 @@ class Verified:
         privacy: What was measured in it; `None` if it could not be.
         faults: Everything else that is not as agreed.
         comparison: The evidence beside the table; `None` if it cannot be counted.
+        formulas: What a spreadsheet would run of the file, if it was counted.
     """
 
     records: int | None
@@ -55,6 +57,7 @@ class Verified:
     privacy: Measured | None
     faults: tuple[Fault, ...]
     comparison: Comparison | None = None
+    formulas: Formulas = field(default_factory=Formulas)
 
     @property
     def is_as_agreed(self) -> bool:
@@ -132,18 +135,20 @@ def _is_parquet(path: Path) -> bool:
 
 def _verified(table: Table, request: DataRequest, evidence: Evidence, progress: Progress) -> Verified:
     wanted, label = [each.attribute for each in evidence.attributes], evidence.label.name
+    header, table = table.columns, with_plain_header(table, [*wanted, label])
     records = table.records()
     if label not in table.columns:
         return Verified(records, Part(0), None, (Fault.of(f"the file has no column {label!r}, the label"),))
     if not records:
         return Verified(0, Part(0), None, (Fault.of("the file has no records"),))
     present = [name for name in wanted if name in table.columns]
-    delivered = Delivered(table, label, present)
+    as_written = Delivered(table, label, present)
+    delivered = as_written.unescaped(evidence)
     comparison = Comparison.of(evidence, delivered)
     compared = comparison.compared(progress)
     privacy = measured(comparison, request)
     faults = [*_columns(table, evidence), *_records(delivered, request), *map(Fault.of, privacy.faults())]
-    return Verified(delivered.records, compared, privacy, tuple(faults), comparison)
+    return Verified(delivered.records, compared, privacy, tuple(faults), comparison, as_written.formulas(header))
 
 
 def _columns(table: Table, evidence: Evidence) -> Iterator[Fault]:

@@ -16,10 +16,9 @@ from aegis_provider.release.blocks import Release, block_schema
 from aegis_provider.release.promise import Promise, Suppression
 from aegis_provider.release.shown_values import ShownValues, shown_values
 from aegis_provider.release.shuffle import shuffled
-from aegis_provider.release.table_file import write_csv, write_parquet
+from aegis_provider.release.table_file import refuse_escaping, write_table
 from aegis_provider.table import Source, open_table
-
-PARQUET_ENDING = ".parquet"
+from aegis_provider.table.formulas import unescaped_table
 
 
 @dataclass(frozen=True)
@@ -62,6 +61,7 @@ def apply(
     memory_limit: str = "1GB",
     force: bool = False,
     keep_order: bool = False,
+    escape_formulas: bool = False,
     progress: Progress = lambda _done, _records: None,
 ) -> Applied:
     """Write the table as the configuration masks it: as Parquet if the output ends in `.parquet`, otherwise as CSV.
@@ -83,18 +83,21 @@ def apply(
         memory_limit: The memory limit of DuckDB, which spills the rest to disk.
         force: Whether to write the table even if it breaks a promise.
         keep_order: Whether records keep the order of the table.
+        escape_formulas: Whether cells and headers of CSV that a spreadsheet would run get an apostrophe before them.
         progress: Called with the number of records masked.
 
     Raises:
         PlanError: The configuration is unknown, one of its maskings was done elsewhere, or its promise needs an order
             of sensitive values that have none.
         TableError: The table cannot be read or does not fit the plan.
-        OutputError: The output cannot be written.
+        OutputError: The output cannot be written, or is Parquet, in which there are no formulas to escape.
         PromiseError: A promise is broken, or what must be suppressed differs from what is declared, and `force` is off.
     """
     chosen = plan.configuration(configuration)
     refuse_masked_elsewhere(plan, chosen)
     refuse_overwriting(output, table, *plan.files)
+    if escape_formulas:
+        refuse_escaping(output)
     with (
         written_whole(output) as part,
         open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened,
@@ -110,14 +113,25 @@ def apply(
         blocks = _blocks(release, suppression, progress)
         if not keep_order:
             blocks = shuffled(blocks, release.counted.records, block_schema(len(release.names)), part.parent)
-        _write(part, output, release if suppression is None else suppression.release, blocks, separator)
-        with open_table(part, delimiter=separator, memory_limit=memory_limit) as written:
+        kept = release if suppression is None else suppression.release
+        formulas = write_table(
+            part,
+            output,
+            kept.names,
+            blocks,
+            [each.domain for each in kept.columns],
+            separator,
+            categorical=[each.name for each in kept.columns if each.categorical],
+            escape_formulas=escape_formulas,
+        )
+        with open_table(part, delimiter=separator, memory_limit=memory_limit) as opened_again:
+            written = unescaped_table(opened_again, promise.release.names) if escape_formulas else opened_again
             reached = promise.reached(written, suppression) if chosen.privacy else {}
             shown = shown_values(written, release.counted, plan, chosen)
         faults += promise.broken(reached)
         _refuse(plan, faults, force=force)
     left_out, cells = (0, 0) if suppression is None else (suppression.suppressed.records, suppression.suppressed.cells)
-    records, warnings = release.counted.records - left_out, tuple(release.counted.doubtful_types(plan))
+    records, warnings = release.counted.records - left_out, (*release.counted.doubtful_types(plan), *formulas)
     return Applied(records, left_out, cells, chosen.privacy, reached, shown, tuple(faults), warnings)
 
 
@@ -167,11 +181,3 @@ def _counted(blocks: Iterable[pa.RecordBatch], progress: Progress, done: int, to
         yield block
         done += block.num_rows
         progress(done, total)
-
-
-def _write(part: Path, output: Path, release: Release, blocks: Iterable[pa.RecordBatch], delimiter: str) -> None:
-    if output.suffix.lower() == PARQUET_ENDING:
-        categorical = [column.name for column in release.columns if column.categorical]
-        write_parquet(part, release.names, blocks, [column.domain for column in release.columns], categorical)
-    else:
-        write_csv(part, release.names, blocks, delimiter)

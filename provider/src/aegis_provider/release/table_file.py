@@ -15,9 +15,60 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from aegis_provider.errors import OutputError
 from aegis_provider.release.blocks import Texts, block_schema, places_of
 from aegis_provider.table.duckdb_engine import hide_progress, quoted
+from aegis_provider.table.formulas import FormulaGuard
 from aegis_provider.table.values import MISSING, Domain, Key, ValueType
+
+PARQUET_ENDING: Final = ".parquet"
+
+
+def write_table(
+    path: Path,
+    output: Path,
+    names: Sequence[str],
+    blocks: Iterable[pa.RecordBatch],
+    domains: Sequence[Domain],
+    delimiter: str,
+    *,
+    categorical: Collection[str] = (),
+    escape_formulas: bool = False,
+) -> tuple[str, ...]:
+    """Write blocks of texts: as Parquet if the output's name ends so, otherwise as CSV.
+
+    Args:
+        path: The file to write.
+        output: What it will be called.
+        names: The names of the columns.
+        blocks: The records.
+        domains: The values of each column.
+        delimiter: The delimiter of CSV.
+        categorical: The columns that are ordered categoricals in Parquet.
+        escape_formulas: Whether what a spreadsheet would run in CSV gets an apostrophe before it.
+
+    Returns:
+        A sentence if a spreadsheet would run something in the file.
+
+    Raises:
+        OSError: The file cannot be written. Errors from the blocks also propagate.
+    """
+    if output.suffix.lower() == PARQUET_ENDING:
+        write_parquet(path, names, blocks, domains, categorical)
+        return ()
+    guard = FormulaGuard(names, [each.texts for each in domains], escape_formulas)
+    write_csv(path, guard.header, guard.passed(blocks), delimiter)
+    return guard.warnings
+
+
+def refuse_escaping(output: Path) -> None:
+    """Refuse to escape formulas in Parquet.
+
+    Raises:
+        OutputError: The output is Parquet.
+    """
+    if output.suffix.lower() == PARQUET_ENDING:
+        raise OutputError(f"{output}: only CSV has formulas to escape; leave --escape-formulas out for Parquet")
 
 
 def write_csv(path: Path, names: Sequence[str], blocks: Iterable[pa.RecordBatch], delimiter: str) -> None:

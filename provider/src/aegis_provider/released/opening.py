@@ -18,6 +18,7 @@ from aegis_provider.records import (
 from aegis_provider.released.masked_by_plan import meanings_by_plan
 from aegis_provider.released.released import Released
 from aegis_provider.table import Source, Table, open_table
+from aegis_provider.table.formulas import with_plain_header
 
 FEWEST = 10
 """Fewer real records are too few to say anything about a release of them."""
@@ -83,9 +84,10 @@ def open_release(
         TableError: A table cannot be read, is too small, lacks a column, or has none in common with the other.
     """
     with (
-        open_table(release, delimiter=delimiter, memory_limit=memory_limit) as masked,
+        open_table(release, delimiter=delimiter, memory_limit=memory_limit) as given,
         open_table(table, delimiter=delimiter, memory_limit=memory_limit) as original,
     ):
+        masked = with_plain_header(given, original.columns)
         attributes, label = _columns(original, masked, plan, label, named)
         records = read_records(original, attributes, label)
         if len(records) < FEWEST:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from aegis_provider.records import Column, Records
 from aegis_provider.released.meanings import Meaning, Members, meanings_of, spans_of
+from aegis_provider.table.formulas import are_escaped, unescaped
 
 Scale: TypeAlias = Literal["rank", "range"]
 """How far apart numbers are: by the share of the records between them, or by their difference over the range."""
@@ -220,6 +221,8 @@ def _released(
 ) -> tuple[ReleasedColumn, tuple[str, ...]]:
     coded = texts.dictionary_encode()
     distinct = tuple(coded.dictionary.to_pylist())
+    if are_escaped(distinct, {*column.domain.places, *(known or ())}):
+        distinct = tuple(map(unescaped, distinct))
     meanings = meanings_of(distinct, column, known)
     codes = coded.indices.to_numpy(zero_copy_only=False).astype(np.intp)
     return _column(column, distinct, codes, meanings.of_text, scale), meanings.not_understood

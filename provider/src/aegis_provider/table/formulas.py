@@ -1,0 +1,163 @@
+"""Cells and headers of CSV that a spreadsheet would run as formulas, and the apostrophe that keeps it from that.
+
+Source: OWASP, CSV injection (owasp.org/www-community/attacks/CSV_Injection). Escaping is one to one, so that readers
+find the values again: what already has an apostrophe before a formula gets another one.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+import pyarrow as pa
+
+from aegis_provider.table.reading import Reading, translated
+from aegis_provider.table.table import Table
+from aegis_sdk.reading import shown
+
+_MARKS: Final = ("=", "+", "-", "@", "\t", "\r")
+_NUMBER: Final = re.compile(r"[+-][\d.,]*\d[\d.,]*(?:[eE][+-]?\d+)?", re.ASCII)
+_APOSTROPHE: Final = "'"
+_MOST_NAMES: Final = 5
+
+
+def is_formula(text: str) -> bool:
+    """Return whether a spreadsheet would take a cell for a formula; `-5` and `+3` are numbers to it."""
+    return text.startswith(_MARKS) and _NUMBER.fullmatch(text) is None
+
+
+def escaped(text: str) -> str:
+    """Return the text with an apostrophe before a formula, so that it is text."""
+    return _APOSTROPHE + text if is_formula(text.lstrip(_APOSTROPHE)) else text
+
+
+def unescaped(text: str) -> str:
+    """Return the text that `escaped` made this of; a text that it cannot have made stays as it is."""
+    is_escaped = text.startswith(_APOSTROPHE) and is_formula(text.lstrip(_APOSTROPHE))
+    return text[1:] if is_escaped else text
+
+
+def are_escaped(texts: Iterable[str], known: Collection[str]) -> bool:
+    """Return whether the texts of a column are escaped; `known`: what they may stand for, as far as that is listed."""
+    texts = list(texts)
+    marked = [text for text in texts if unescaped(text) != text]
+    if not marked or any(map(is_formula, texts)):
+        return False
+    as_they_are = sum(text in known for text in marked)
+    return not as_they_are or sum(unescaped(text) in known for text in marked) > as_they_are
+
+
+class Escaped(Reading):
+    """The reading of a column whose formulas are escaped."""
+
+    def canonical(self, texts: pa.Array) -> pa.Array:
+        """Return the texts without the apostrophes."""
+        return translated(texts, unescaped)
+
+    def key_of(self, text: str) -> object:
+        """Return the text with its apostrophe."""
+        return escaped(text)
+
+
+def with_plain_header(table: Table, names: Collection[str]) -> Table:
+    """Return the table with the names that its header escapes; `names`: those that its columns may have."""
+    return replace(table, columns=tuple(map(unescaped, table.columns))) if are_escaped(table.columns, names) else table
+
+
+def unescaped_table(table: Table, names: Collection[str]) -> Table:
+    """Return a table whose header, and whose columns of these names, are read without the apostrophes."""
+    plain = with_plain_header(table, names)
+    return plain.read_as({name: Escaped() for name in names if name in plain.columns})
+
+
+@dataclass(frozen=True)
+class Formulas:
+    """What a spreadsheet would run.
+
+    Attributes:
+        headers: The names of columns that are formulas.
+        cells: By column, how many cells are formulas; columns without any are left out.
+    """
+
+    headers: tuple[str, ...] = ()
+    cells: Mapping[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, columns: Iterable[str], cells: Mapping[str, int]) -> "Formulas":
+        """Return the formulas among the names of columns, and the cells that are some."""
+        return cls(tuple(filter(is_formula, columns)), {name: number for name, number in cells.items() if number})
+
+    def in_words(self) -> str:
+        """Say how many cells in which columns a spreadsheet would run; empty if none."""
+        parts = [f"{_many(sum(self.cells.values()), 'cell')} ({self._listed()})"] if self.cells else []
+        if self.headers:
+            parts.append(f"{_many(len(self.headers), 'header')} ({', '.join(map(shown, self.headers[:_MOST_NAMES]))})")
+        return f"a spreadsheet would run {' and '.join(parts)} as formulas" if parts else ""
+
+    def _listed(self) -> str:
+        named = [f"{number:,} in {shown(name)}" for name, number in list(self.cells.items())[:_MOST_NAMES]]
+        more = len(self.cells) - len(named)
+        return ", ".join([*named, *([f"and {_many(more, 'more column')}"] if more else [])])
+
+
+def _many(number: int, what: str) -> str:
+    return f"{number:,} {what}{'s' * (number != 1)}"
+
+
+@dataclass
+class FormulaGuard:
+    """Counts the formulas in blocks that are written to CSV, or escapes them.
+
+    Attributes:
+        names: The names of the columns.
+        domains: The texts that each column may have.
+        escapes: Whether formulas are escaped.
+    """
+
+    names: Sequence[str]
+    domains: Sequence[Iterable[str]]
+    escapes: bool
+    _cells: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def header(self) -> list[str]:
+        """The names to write."""
+        return [escaped(name) if self.escapes else name for name in self.names]
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """A sentence if something was written that a spreadsheet would run."""
+        said = "" if self.escapes else Formulas.of(self.names, self._cells).in_words()
+        return (f"{said}; --escape-formulas of apply, fulfil and generate writes ' before each",) if said else ()
+
+    def passed(self, blocks: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Yield the blocks as they are to be written."""
+        places = [place for place, texts in enumerate(self.domains) if any(escaped(text) != text for text in texts)]
+        for block in blocks:
+            columns = block.columns
+            for place in places:
+                if self.escapes:
+                    columns[place] = translated(columns[place], escaped)
+                else:
+                    self._cells[self.names[place]] += _formulas(columns[place])
+            yield pa.record_batch(columns, schema=block.schema)
+
+
+def formulas_in(table: Table) -> Formulas:
+    """Return what a spreadsheet would run of a table; only CSV has formulas.
+
+    Raises:
+        TableError: It cannot be read.
+    """
+    cells: Counter[str] = Counter()
+    for batch in table.batches(table.columns) if table.delimiter is not None else ():
+        for name, texts in zip(table.columns, batch.columns, strict=True):
+            cells[name] += _formulas(texts)
+    return Formulas.of(table.columns if table.delimiter is not None else (), cells)
+
+
+def _formulas(texts: pa.StringArray) -> int:
+    counted = texts.value_counts()
+    pairs = zip(counted.field("values").to_pylist(), counted.field("counts").to_pylist(), strict=True)
+    return sum(records for text, records in pairs if is_formula(text))
