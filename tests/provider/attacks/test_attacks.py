@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 from sklearn.metrics import precision_score, recall_score
 
-from aegis_provider.attacks import ATTACKS, Case, Judgement, Opened, judge
+from aegis_provider.attacks import ATTACKS, Case, Judgement, Opened, Outcome, judge
 from aegis_provider.attacks.attribute_disclosure import NAME as DISCLOSURE
 from aegis_provider.attacks.attribute_disclosure import (
     attribute_disclosure,
@@ -15,15 +15,20 @@ from aegis_provider.attacks.attribute_disclosure import (
     macro_precision,
     macro_recall,
 )
+from aegis_provider.attacks.closest_records import NAME as CLOSEST
 from aegis_provider.attacks.closest_records import closest_records
 from aegis_provider.attacks.exact_copies import exact_copies
+from aegis_provider.attacks.inference import NAME as INFERENCE
 from aegis_provider.attacks.inference import inference
+from aegis_provider.attacks.linkability import NAME as LINKABILITY
 from aegis_provider.attacks.linkability import linkability
-from aegis_provider.attacks.membership import density_membership, nearest_membership, true_positives
+from aegis_provider.attacks.membership import DENSITY, NEAREST, density_membership, nearest_membership, true_positives
 from aegis_provider.attacks.reidentification import reidentification
+from aegis_provider.attacks.singling_out import NAME as SINGLING_OUT
 from aegis_provider.attacks.singling_out import isolated, multivariate, singling_out
-from aegis_provider.released import Released
-from aegis_provider.report.attacks import attack_notes, attacks_headline
+from aegis_provider.check import Interval
+from aegis_provider.released import NotUnderstood, Released
+from aegis_provider.report.attacks import attack_notes, attack_parts, attacks_headline
 from tests.for_each import for_each
 
 RECORDS = 900
@@ -314,7 +319,7 @@ def test_a_release_with_all_of_few_kinds_of_records_is_not_taken_for_made_of_the
 def test_of_a_handful_of_records_nothing_is_said_but_that_they_are_too_few(as_records):
     seen, held_out, released = (made_numbers(seed) for seed in (1, 2, 3))
     judgement = judge(sided_case(as_records, seen, held_out, released.slice(0, 3)), seconds=3600)
-    assert attacks_headline(judgement) == "The release has too few records to tell what attacks achieve."
+    assert attacks_headline(judgement) == ("NOT JUDGED: the release has too few records to tell what attacks achieve.")
 
 
 def made_numbers(seed):
@@ -329,3 +334,55 @@ def test_it_is_said_that_a_large_release_was_attacked_in_part(as_records):
         opened = Opened(case, released, 250, 0.2, ())
         notes = " ".join(attack_notes(opened, Judgement(()), 60.0))
         assert ("Of the 100,000 released records, 200 were drawn" in notes) == said
+
+
+def outcome(name, attacked, success):
+    low, high = max(0.0, success - 0.05), min(1.0, success + 0.05)
+    exactly = Interval(0.1, 0.1, 0.1)
+    return Outcome(name, "all", attacked, "persons", Interval(success, low, high), exactly, None, "It was tried.")
+
+
+ODD = {"birth": NotUnderstood(0.02, ("99 aaa",))}
+WORKS, FAILS = outcome(LINKABILITY, 900, 0.9), outcome(LINKABILITY, 900, 0.1)
+JUDGEMENTS = {
+    "an attack works": (Judgement([WORKS]), "fail", "FAIL: The strongest attack works"),
+    "an attack fails": (Judgement([FAILS]), "pass", "PASS: No attack clearly"),
+    "none was tried": (Judgement([]), "not judged", "NOT JUDGED: no attack was tried"),
+    "one was not tried": (
+        Judgement([FAILS], impossible={INFERENCE: "the release has one column"}),
+        "not judged",
+        f"NOT JUDGED: 1 of 2 attacks could not be tried in full ({INFERENCE}), because the release has one column. No",
+    ),
+    "one works although another was not tried": (Judgement([WORKS], impossible={INFERENCE: "x"}), "fail", "FAIL: "),
+    "time ran out": (Judgement([FAILS], [LINKABILITY]), "not judged", "NOT JUDGED: 1 of 1 attacks could not be"),
+    "it worked before time ran out": (Judgement([WORKS], [LINKABILITY]), "fail", "FAIL: "),
+    "few tries": (Judgement([outcome(LINKABILITY, 19, 0.9)]), "not judged", "NOT JUDGED: 1 of 1 attacks"),
+    "nobody is singled out in few tries": (Judgement([outcome(SINGLING_OUT, 3, 0.0)]), "pass", "PASS: "),
+    "some are singled out in few tries": (Judgement([outcome(SINGLING_OUT, 3, 1.0)]), "not judged", "NOT JUDGED: 1"),
+    "there is nobody to single out": (Judgement([FAILS], nobody=[SINGLING_OUT]), "pass", "PASS: "),
+    "a column is not understood": (
+        Judgement([FAILS], not_understood=ODD),
+        "not judged",
+        "NOT JUDGED: 2 % of the cells in birth (such as 99 aaa) are not understood; state what masked values stand",
+    ),
+    "it works although a column is not understood": (Judgement([WORKS], not_understood=ODD), "fail", "FAIL: "),
+    "a column is not in the table": (Judgement([FAILS], not_read=["Nr"]), "not judged", "NOT JUDGED: the table or its"),
+}
+
+
+@for_each("name", JUDGEMENTS)
+def test_only_attacks_that_ran_and_failed_are_passed(name):
+    judgement, result, beginning = JUDGEMENTS[name]
+    assert judgement.result == result
+    assert attacks_headline(judgement).startswith(beginning)
+    assert ("NOT JUDGED" in attacks_headline(judgement)) == bool(
+        result == "not judged" or judgement.not_understood or judgement.not_read
+    )
+
+
+def test_the_table_of_attacks_has_a_row_for_each_with_its_result(people, case_of):
+    judgement = judge(case_of(people(100, 1), starred, holdout=0.0), seconds=600)
+    rows = {row[0]: row[1] for row in next(iter(attack_parts(judgement))).rows}
+    assert set(rows) == set(ATTACKS)
+    assert {name for name, result in rows.items() if result == "not judged"} == {NEAREST, DENSITY}
+    assert (rows[LINKABILITY], rows[CLOSEST]) == ("pass", "-")

@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from aegis_provider.released import Released
+from aegis_provider.released import NotUnderstood, Released
 from aegis_provider.released import released as module
 from aegis_provider.released.released import positions_of
 from tests.for_each import for_each
@@ -62,7 +62,7 @@ def test_distances_are_those_to_the_nearest_possible_value(people, as_records, m
     found = np.concatenate([block for _, block in released.distances(records)])
     expected = [[by_hand(texts, row, record, positions) for record in range(5)] for row in range(60)]
     np.testing.assert_allclose(found, expected, atol=1e-6)
-    assert released.not_understood == {"town": ("unheard",)}
+    assert released.not_understood == {"town": NotUnderstood(0.2, ("aaaaaaa",))}
     assert released.names == ("age", "income", "town")
 
 

@@ -166,25 +166,25 @@ WORKING = ((0.2, 0.18, 0.22), (0.1, 0.08, 0.12), (0.12, 0.1, 0.14))
 
 
 def test_the_headline_names_the_attack_that_achieves_most_beyond_chance_if_that_is_certain(card):
-    nothing = "No attack clearly achieved more than chance."
+    nothing = "PASS: No attack clearly achieved more than chance."
     assert headline_of(card, linkability=NEXT_TO_NOTHING, inference=BELOW_CHANCE) == nothing
     assert headline_of(card, linkability=((0.2, 0.05, 0.5), (0.1, 0.1, 0.1), None)) == nothing
     assert headline_of(card, linkability=NEXT_TO_NOTHING, inference=ABOVE_CHANCE, copies=BELOW_CHANCE) == (
-        "No attack does clearly better on records that the release was made of than on others. The one that achieves "
-        "most beyond chance, inference (all), reaches 30 %, beside 10 % without the release and 31 % on held-out "
-        "records."
+        "PASS: No attack does clearly better on records that the release was made of than on others. The one that "
+        "achieves most beyond chance, inference (all), reaches 30 %, beside 10 % without the release and 31 % on "
+        "held-out records."
     )
     assert headline_of(card, inference=ABOVE_CHANCE, copies=WORKING).startswith(
-        "The strongest attack works: copies (all) reaches 20 %, beside 10 %"
+        "FAIL: The strongest attack works: copies (all) reaches 20 %, beside 10 %"
     )
-    assert headline_of(card).startswith("No attack was tried")
+    assert headline_of(card).startswith("NOT JUDGED: no attack was tried")
 
 
 def test_an_attack_may_be_above_chance_by_luck_if_many_are_tried(card):
     lucky = ((0.14, 0.115, 0.165), (0.1, 0.1, 0.1), None)
-    assert headline_of(card, inference=lucky).startswith("The strongest attack works: inference")
+    assert headline_of(card, inference=lucky).startswith("FAIL: The strongest attack works: inference")
     others = {f"attack{place}": BELOW_CHANCE for place in range(40)}
-    assert headline_of(card, inference=lucky, **others) == "No attack clearly achieved more than chance."
+    assert headline_of(card, inference=lucky, **others) == "PASS: No attack clearly achieved more than chance."
 
 
 def test_it_says_what_the_records_are_worth_or_why_that_is_not_known(card):

@@ -2,7 +2,7 @@
 
 from aegis_provider.attacks.case import Case
 from aegis_provider.attacks.declared import Attacked, declared_attacks
-from aegis_provider.attacks.judging import ATTACKS, Judgement, judge
+from aegis_provider.attacks.judging import ATTACKS, Judgement, Result, judge
 from aegis_provider.attacks.opening import Opened, case_by_plan, open_case
 from aegis_provider.attacks.outcome import Outcome
 
@@ -13,6 +13,7 @@ __all__ = [
     "Judgement",
     "Opened",
     "Outcome",
+    "Result",
     "case_by_plan",
     "declared_attacks",
     "judge",

@@ -49,11 +49,13 @@ class Attacked:
 
 
 def declared_attacks(case: Case) -> dict[str, Attacked]:
-    """Try the attacks that an entry can declare; those that cannot be tried are left out.
+    """Try the attacks that an entry can declare; without those that cannot be tried. None can if too much is not understood.
 
     `reidentification` is by someone who knows half of the quasi-identifiers, `attribute_disclosure` by the number of
     neighbours that serves the attacker best, and `membership` by the nearest record.
     """
+    if case.release.not_judged:
+        return {}
     known = len(case.quasi_identifiers) // 2
     tried: Mapping[str, Outcome | None] = {
         "reidentification": next(reidentification(case, known=known)) if known else None,

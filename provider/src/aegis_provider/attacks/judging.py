@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from time import monotonic
 from types import MappingProxyType
 from typing import Final
@@ -24,6 +25,7 @@ from aegis_provider.attacks.reidentification import reidentification
 from aegis_provider.attacks.singling_out import NAME as SINGLING_OUT
 from aegis_provider.attacks.singling_out import singling_out
 from aegis_provider.progress import Progress
+from aegis_provider.released import NotUnderstood
 
 ATTACKS: Final[Mapping[str, Callable[[Case], Iterator[Outcome]]]] = MappingProxyType(
     {
@@ -48,6 +50,17 @@ _FEWEST_TRIED: Final = 20
 """With fewer tries, an attack is not called the strongest."""
 
 
+_NEARLY_ALL: Final = 0.9
+
+
+class Result(StrEnum):
+    """What follows from an attack, or from all; the worst comes last."""
+
+    PASS = "pass"  # noqa: S105 - no password
+    NOT_JUDGED = "not judged"
+    FAIL = "fail"
+
+
 @dataclass(frozen=True)
 class Judgement:
     """What attacks on a release achieved.
@@ -56,11 +69,55 @@ class Judgement:
         outcomes: Each attack in each of its variants.
         unfinished: The attacks that were not finished in time.
         impossible: The attacks that could not be tried, each with the reason.
+        nobody: The attacks that found no released record to try them on, and so failed.
+        not_understood: By column, what is not understood, of those where it is too much to say that an attack fails.
+        not_read: The columns of the release that attacks leave aside, because the original table lacks them.
     """
 
     outcomes: Sequence[Outcome]
     unfinished: Sequence[str] = ()
     impossible: Mapping[str, str] = field(default_factory=dict)
+    nobody: Sequence[str] = ()
+    not_understood: Mapping[str, NotUnderstood] = field(default_factory=dict)
+    not_read: Sequence[str] = ()
+
+    @property
+    def results(self) -> Mapping[str, Result]:
+        """What follows from each attack: whether it works, does not, or cannot be told to do either.
+
+        The comparison of distances is no attack, so it has no result.
+        """
+        tried = [each.name for each in self.outcomes if each.is_attack]
+        names = dict.fromkeys([*tried, *self.unfinished, *self.impossible, *self.nobody])
+        return {name: self._result(name) for name in {**ATTACKS, **names} if name in names and name != CLOSEST}
+
+    @property
+    def result(self) -> Result:
+        """The worst result of an attack."""
+        results = set(self.results.values()) or {Result.NOT_JUDGED}
+        return next(each for each in reversed(Result) if each in results)
+
+    def _result(self, name: str) -> Result:
+        variants = [each for each in self.outcomes if each.name == name]
+        enough = [each for each in variants if each.attacked >= _FEWEST_TRIED]
+        if any(self.gain(each) > 0 for each in enough):
+            return Result.FAIL
+        nobody = name == SINGLING_OUT and not any(each.success.value for each in variants)  # however few there are
+        ended = name not in self.unfinished and name not in self.impossible
+        is_read = not (self.not_understood or self.not_read or self.is_too_small or self.copied_held_out)
+        return Result.PASS if ended and is_read and (enough or nobody) else Result.NOT_JUDGED
+
+    @property
+    def copied_held_out(self) -> tuple[int, int] | None:
+        """How many of how many held-out records the release has, if by chance it would not have nearly all of them.
+
+        Then it was probably made of them, too, and nothing can be compared with them.
+        """
+        for copies in (each.details for each in self.outcomes if each.name == COPIES):
+            found, records = (int(copies.get(name, 0)) for name in ("held_out_found", "held_out_records"))
+            if found > _NEARLY_ALL * records > copies.get("held_out_by_chance", 0):
+                return found, records
+        return None
 
     @property
     def strongest(self) -> Outcome | None:
@@ -110,16 +167,27 @@ def judge(case: Case, seconds: float = 60.0, progress: Progress = lambda _done, 
     """
     end = monotonic() + seconds
     outcomes: list[Outcome] = []
-    unfinished, impossible = [], {}
+    unfinished: list[str] = []
+    impossible: dict[str, str] = {}
+    nobody: list[str] = []
     for done, (name, attack) in enumerate(ATTACKS.items()):
         progress(done, len(ATTACKS))
         if reason := _reason_against(name, case):
             impossible[name] = reason
             continue
+        before = len(outcomes)
         if not _tried(attack(case), outcomes, end):
             unfinished.append(name)
+        elif len(outcomes) == before:
+            if name == SINGLING_OUT:
+                nobody.append(name)
+            else:
+                impossible[name] = "nothing in the release fits it"
     progress(len(ATTACKS), len(ATTACKS))
-    return Judgement(tuple(outcomes), tuple(unfinished), impossible)
+    release = case.release
+    return Judgement(
+        tuple(outcomes), tuple(unfinished), impossible, tuple(nobody), release.not_judged, release.not_read
+    )
 
 
 def _tried(variants: Iterator[Outcome], outcomes: list[Outcome], end: float) -> bool:
@@ -136,10 +204,12 @@ def _reason_against(name: str, case: Case) -> str:
     """Return why an attack cannot be tried, if so."""
     known, columns = len(case.quasi_identifiers), len(case.release.columns)
     distinct = len(case.held_out.distinct(case.persons_by)[0]) if name in _COMPARING else 0
-    few = (
-        f"of {len(case.held_out)} held-out records {distinct} differ in an attribute; it compares with at least "
-        f"{_FEWEST}"
-    )
+    few = "no record is held out (--holdout)"
+    if len(case.held_out):
+        few = (
+            f"of {len(case.held_out)} held-out records {distinct} differ in an attribute; it compares with at least "
+            f"{_FEWEST}"
+        )
     reasons = {
         few: name in _COMPARING and distinct < _FEWEST,
         "no sensitive attribute is in the release": name in _GUESSING and not case.secrets,

@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from aegis_provider.attacks import judge, open_case
+import typer
+
+from aegis_provider.attacks import Result, judge, open_case
 from aegis_provider.attacks.opening import Roles
 from aegis_provider.cli.options import names_of, page_writer, refuse_contradictions
 from aegis_provider.extras import needs_extra
@@ -67,6 +69,7 @@ def attack(told: Attacked) -> None:
     """Try all attacks and print what they achieved.
 
     Raises:
+        Exit: An attack works, or cannot be told not to.
         InputError: Options contradict each other.
         AegisError: A table or the plan cannot be used, or a library is missing.
     """
@@ -91,3 +94,5 @@ def attack(told: Attacked) -> None:
     report = attacks_report(opened, judgement, Path(table_name(told.release)).name, told.seconds)
     write_page(report)
     print_result(attacks_document(opened, judgement), text_lines(report), as_json=told.as_json)
+    if judgement.result is not Result.PASS:
+        raise typer.Exit(1)

@@ -66,3 +66,5 @@ def fidelity(
     report = fidelity_report(result, Path(table_name(release)).name)
     write_page(report)
     print_result(fidelity_document(result), text_lines(report), as_json=as_json)
+    if result.not_judged:
+        raise typer.Exit(1)

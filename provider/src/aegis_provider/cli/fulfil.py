@@ -126,6 +126,5 @@ def _report(fulfilled: Fulfilled) -> Iterator[str]:
         yield from delivered(delivery)
     if masked.suppressed:
         yield f"left out: {masked.suppressed} records, as the plan declares"
-    yield from masked.shown
     if masked.unmeasured:
         yield f"promised, but not measurable in a table: {', '.join(masked.unmeasured)}"

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aegis_provider.check import Interval
+from aegis_provider.released import NotUnderstood
 
 
 class Relation(StrEnum):
@@ -112,7 +113,7 @@ class Fidelity:
         of_records: How many records the table has.
         drawn: How many of these were read, drawn at random; all of a small table.
         lacking: The columns of the table or the plan that the release lacks.
-        not_understood: By column, the texts that are taken to tell nothing.
+        not_understood: By column, what is taken to tell nothing.
         is_masked: Whether some released values stand for several.
     """
 
@@ -138,8 +139,13 @@ class Fidelity:
     of_records: int
     drawn: int
     lacking: tuple[str, ...]
-    not_understood: Mapping[str, tuple[str, ...]]
+    not_understood: Mapping[str, NotUnderstood]
     is_masked: bool
+
+    @property
+    def not_judged(self) -> Mapping[str, NotUnderstood]:
+        """By column, what is not understood, of those where it is too much to say what the release keeps."""
+        return {name: each for name, each in self.not_understood.items() if each.is_too_much}
 
     @property
     def best(self) -> ModelValue:

@@ -8,13 +8,14 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from aegis_provider.errors import TableError
+from aegis_provider.errors import TableError, shortened
 from aegis_provider.plan.generated import GeneratedTable
 from aegis_provider.plan.model import Configuration, Plan
 from aegis_provider.records import MOST_RECORDS, Records, drawn, held_out_of, learnt, rows_of
 from aegis_provider.released import MaskedRecords, Released
 from aegis_provider.table import Table, open_table
 from aegis_provider.table.formulas import with_plain_header
+from aegis_sdk.printable import Share
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,13 +70,20 @@ class RealSides:
         """Return a generated table, or records drawn from a large one.
 
         Raises:
-            TableError: It cannot be read.
+            TableError: It cannot be read, or too much of it is not understood.
         """
         with open_table(generated.file, **how) as given:
             opened = with_plain_header(given, self.masked.records.names)
             names = [each for each in self.masked.records.names if each in opened.columns]
             rows = drawn(opened.records(), MOST_RECORDS, 0)
-            return Released.of(self.masked.records, rows_of(opened.batches(names), rows).rename_columns(names))
+            released = Released.of(self.masked.records, rows_of(opened.batches(names), rows).rename_columns(names))
+        if unread := next(iter(released.not_judged.items()), None):
+            name, found = unread
+            raise TableError(
+                f"{generated.file}: {shortened(name)}: {Share(found.share)} of the cells are no values that the table "
+                "has; write them as the table does"
+            )
+        return released
 
     def labels(self, generated: GeneratedTable, how: Mapping[str, Any]) -> dict[str, int]:
         """Return how many records of a generated table have each label value."""

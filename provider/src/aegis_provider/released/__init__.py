@@ -3,6 +3,6 @@
 from aegis_provider.released.masked_by_plan import meanings_by_plan
 from aegis_provider.released.masked_records import MaskedRecords
 from aegis_provider.released.opening import Opened, open_release
-from aegis_provider.released.released import Released, ReleasedColumn
+from aegis_provider.released.released import NotUnderstood, Released, ReleasedColumn
 
-__all__ = ["MaskedRecords", "Opened", "Released", "ReleasedColumn", "meanings_by_plan", "open_release"]
+__all__ = ["MaskedRecords", "NotUnderstood", "Opened", "Released", "ReleasedColumn", "meanings_by_plan", "open_release"]

@@ -1,6 +1,6 @@
 """What the values of a masked table stand for, by the plan and the configuration that masked it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -25,7 +25,7 @@ def meanings_by_plan(
     Raises:
         TableError: The table does not fit the plan, or changes while it is read.
     """
-    elsewhere = [each.name for each in plan.attributes if _is_elsewhere(plan, configuration, each.name)]
+    elsewhere = masked_elsewhere(plan, configuration)
     chosen = replace(configuration, maskings={**configuration.maskings, **dict.fromkeys(elsewhere, "drop")})
     masked = {name for name, choice in chosen.maskings.items() if choice not in {IDENTITY, "drop"}}
     release = Release.of(CountedTable.of(table, plan), plan, chosen).only(masked)
@@ -38,10 +38,10 @@ def meanings_by_plan(
     return {name: _members(found, records, name) for name, found in pairs.items()}
 
 
-def _is_elsewhere(plan: Plan, configuration: Configuration, name: str) -> bool:
-    attribute = next(each for each in plan.attributes if each.name == name)
-    masking = attribute.masking(configuration.maskings[name])
-    return masking is not None and masking.is_elsewhere
+def masked_elsewhere(plan: Plan, configuration: Configuration) -> Sequence[str]:
+    """Return the columns that a configuration takes from tables that were masked elsewhere."""
+    maskings = {each.name: each.masking(configuration.maskings[each.name]) for each in plan.attributes}
+    return [name for name, masking in maskings.items() if masking is not None and masking.is_elsewhere]
 
 
 def _pairs(values: pa.Array, texts: pa.Array) -> set[tuple[str, str]]:

@@ -3,7 +3,7 @@
 import datetime as dt
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final, TypeAlias
 
@@ -14,6 +14,7 @@ from aegis_provider.errors import UnmaskableValueError
 from aegis_provider.masking.hierarchy import DATE_UNITS
 from aegis_provider.records import Column
 from aegis_provider.records.column import NUMERIC
+from aegis_provider.released.spellings import Key, Spelling, folded, is_missing, spelling_of
 from aegis_provider.table.values import MISSING, Domain, ValueType, key_of
 
 Members: TypeAlias = NDArray[np.intp]
@@ -46,21 +47,28 @@ class Meanings:
     not_understood: tuple[str, ...]
 
 
-def meanings_of(texts: Sequence[str], column: Column, known: Mapping[str, Members] | None = None) -> Meanings:
+def meanings_of(
+    texts: Sequence[str],
+    column: Column,
+    known: Mapping[str, Members] | None = None,
+    counts: Sequence[int] | None = None,
+) -> Meanings:
     """Return what the released texts of a column stand for.
 
-    Understood are values, intervals in the usual notations, `*`, texts with `*` over some characters, the units of
-    dates, and the names that drafted plans give to groups. Where such a name leaves some values out ("and 3 more"),
-    these are taken to be the values that no other text stands for.
+    Understood are values, also in other spellings, intervals in the usual notations, `*`, texts with `*` over some
+    characters, the units of dates, and the names that drafted plans give to groups. Where such a name leaves some
+    values out ("and 3 more"), these are taken to be the values that no other text stands for.
 
     Args:
         texts: The distinct texts.
         column: The column of the original table.
         known: What some of the texts are known to stand for, which their look does not change.
+        counts: How many released records have each text, by which its spelling is chosen; by default 1.
     """
-    reader = _Reader(column)
     given = known or {}
-    found = [given[text] if text in given else reader.read(text) for text in texts]
+    reader = _Reader(column).spelt_as(dict(zip(texts, counts or [1] * len(texts), strict=True)), given)
+    alike = {folded(text): members for text, members in given.items()}
+    found = [given[text] if text in given else reader.read(text, alike.get(folded(text))) for text in texts]
     everything = np.arange(len(column.domain))
     uncovered = np.ones(len(everything), dtype=bool)
     for each in found:
@@ -82,18 +90,31 @@ def meanings_of(texts: Sequence[str], column: Column, known: Mapping[str, Member
 
 @dataclass(frozen=True)
 class _Reader:
-    """Reads texts as sets of the values of a column."""
+    """Reads texts as sets of the values of a column, where values may be spelt otherwise."""
 
     column: Column
+    spelling: Spelling | None = None
 
-    def read(self, text: str) -> Meaning | None:
+    def spelt_as(self, counts: Mapping[str, int], known: Mapping[str, Members]) -> "_Reader":
+        """Return the reader of a column with these texts, given how many records have each, some of which are known."""
+        asked = {text: n for text, n in counts.items() if text not in known}
+        if asked.keys() <= self._domain.places.keys():
+            return self
+        understood = sum(n for text, n in asked.items() if isinstance(self._value(text), np.ndarray))
+        return replace(self, spelling=spelling_of(asked, self._domain, understood))
+
+    def read(self, text: str, known: Members | None = None) -> Meaning | None:
+        """Return what a text stands for; `known`: what a text that differs from it as words may differ stands for."""
         ways: tuple[Callable[[str], Meaning | None], ...] = (
+            self._spelt,
             self._value,
+            lambda _: known,
             self._everything,
             self._interval,
             self._unit_of_dates,
             self._pattern,
             self._group,
+            self._missing,
         )
         return next((meaning for way in ways if (meaning := way(text)) is not None), None)
 
@@ -125,11 +146,33 @@ class _Reader:
                     units.setdefault(named(key), []).append(place)
         return units
 
+    def _spelt(self, text: str) -> Meaning | None:
+        if self.spelling is None or (self.spelling.exact_first and text in self._domain.places):
+            return None
+        key = self.spelling.read(text)
+        if key in self.spelling.places:
+            return np.array(self.spelling.places[key], dtype=np.intp)
+        if key is None or isinstance(key, str):
+            return None
+        return self._other(key)
+
+    def _other(self, key: Key) -> Meaning:
+        """Return the meaning of a value that the table does not have: where it lies, if values lie anywhere."""
+        if self.column.numbers is None or isinstance(key, bool | tuple):
+            return np.array([], dtype=np.intp)
+        return float(key.toordinal() if isinstance(key, dt.date) else key)
+
+    def _missing(self, text: str) -> Members | None:
+        """Return the missing values of the table for a word that usually means so; none, if it has none."""
+        if not is_missing(text):
+            return None
+        return np.array([place for name, place in self._domain.places.items() if is_missing(name)], dtype=np.intp)
+
     def _value(self, text: str) -> Meaning | None:
         if text in self._domain.places:
             return np.array([self._domain.places[text]])
         if text == MISSING:
-            return np.array([], dtype=np.intp)  # missing, although no value of the table is
+            return self._missing(text)
         if self._domain.value_type is ValueType.STRING:
             return None
         try:

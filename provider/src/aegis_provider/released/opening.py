@@ -1,7 +1,7 @@
 """A release from a file beside the table that it was made of, and the records of the table that it never saw."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from aegis_provider.errors import TableError, shortened
 from aegis_provider.plan.model import Attribute, Plan
@@ -15,8 +15,10 @@ from aegis_provider.records import (
     read_records,
     rows_of,
 )
-from aegis_provider.released.masked_by_plan import meanings_by_plan
+from aegis_provider.released.masked_by_plan import masked_elsewhere, meanings_by_plan
+from aegis_provider.released.meanings import Members
 from aegis_provider.released.released import Released
+from aegis_provider.released.spellings import named_alike
 from aegis_provider.table import Source, Table, open_table
 from aegis_provider.table.formulas import with_plain_header
 
@@ -89,20 +91,27 @@ def open_release(
     ):
         masked = with_plain_header(given, original.columns)
         attributes, label = _columns(original, masked, plan, label, named)
+        alike = named_alike([*(each.name for each in attributes), label], masked.columns)
         records = read_records(original, attributes, label)
         if len(records) < FEWEST:
             raise TableError(f"{original.name}: {len(records)} records; at least {FEWEST} are needed")
-        known = {}
+        known: Mapping[str, Mapping[str, Members]] = {}
+        opaque: Sequence[str] = ()
         if plan is not None and configuration is not None:
-            known = dict(meanings_by_plan(original, plan, plan.configuration(configuration), records))
-        common = [each for each in records.names if each in masked.columns]
+            chosen = plan.configuration(configuration)
+            known, opaque = meanings_by_plan(original, plan, chosen, records), masked_elsewhere(plan, chosen)
+        common = [each for each in records.names if each in alike]
         if not common:
             raise TableError(f"{masked.name}: no column of {original.name} is in it; give a release of that table")
         size = masked.records()
         if not size:
             raise TableError(f"{masked.name}: no record; give a release that has some")
         rows = drawn(size, MOST_RECORDS, seed)
-        released = Released.of(records, rows_of(masked.batches(common), rows).rename_columns(common), known)
+        texts = rows_of(masked.batches([alike[each] for each in common]), rows).rename_columns(common)
+        released = replace(
+            Released.of(records, texts, known).stated(opaque),
+            not_read=tuple(each for each in masked.columns if each not in alike.values()),
+        )
         saw_all = holdout is None and (configuration is not None or released.is_masked)
         share = 0.0 if saw_all else held_out_share(plan, holdout)
         held_out = held_out_of(records if plan is None else learnt(records, plan), share)
@@ -121,10 +130,11 @@ def _columns(
         return plan.attributes, plan.label
     needed = [*named, *([label] if label else [])]
     original.positions(needed)
+    alike = named_alike(original.columns, masked.columns)
     for name in needed:
-        if name not in masked.columns:
+        if name not in alike:
             raise TableError(f"{masked.name}: no column {shortened(name)}; name only columns that it has")
-    common = [each for each in masked.columns if each in original.columns]
+    common = sorted(alike, key=lambda name: masked.columns.index(alike[name]))
     if not common:
         raise TableError(f"{masked.name}: no column of {original.name} is in it; give a release of that table")
     label = label or common[-1]

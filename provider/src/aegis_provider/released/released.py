@@ -26,6 +26,31 @@ CELLS: Final = 1 << 22
 """A block of distances has about this many."""
 
 
+NEGLIGIBLE: Final = 0.01
+"""The largest share of a column's cells that need not be understood."""
+
+_EXAMPLES, _LONGEST_LOOK = 5, 40
+
+
+@dataclass(frozen=True)
+class NotUnderstood:
+    """What is not understood of a released column, and therefore taken to tell nothing.
+
+    Attributes:
+        share: The share of its cells.
+        looks: How some of their texts look, with `a` for each letter and `9` for each digit: in another spelling they
+            may be real values.
+    """
+
+    share: float
+    looks: tuple[str, ...]
+
+    @property
+    def is_too_much(self) -> bool:
+        """Whether nothing can be said about the release because of it."""
+        return self.share > NEGLIGIBLE
+
+
 @dataclass(frozen=True, eq=False)
 class ReleasedColumn:
     """A column of the release. A text stands for a union of spans: of neighbours in the order of the original domain.
@@ -126,11 +151,13 @@ class Released:
 
     Attributes:
         columns: Its columns that the original table has, too.
-        not_understood: By column, the texts that are taken to tell nothing.
+        not_understood: By column, what is taken to tell nothing.
+        not_read: The columns of the release that the original table lacks.
     """
 
     columns: tuple[ReleasedColumn, ...]
-    not_understood: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    not_understood: Mapping[str, NotUnderstood] = field(default_factory=dict)
+    not_read: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -150,13 +177,13 @@ class Released:
             scale: How far apart numbers are.
         """
         columns: list[ReleasedColumn] = []
-        unknown: dict[str, tuple[str, ...]] = {}
+        unknown: dict[str, NotUnderstood] = {}
         for each in records.columns:
             if each.name in texts.column_names:
                 given = (known or {}).get(each.name)
                 column, not_understood = _released(each, texts.column(each.name).combine_chunks(), given, scale)
                 columns.append(column)
-                unknown |= {each.name: not_understood} if not_understood else {}
+                unknown |= {each.name: not_understood} if not_understood.share else {}
         return cls(tuple(columns), unknown)
 
     @classmethod
@@ -177,6 +204,11 @@ class Released:
         return tuple(each.name for each in self.columns)
 
     @property
+    def not_judged(self) -> Mapping[str, NotUnderstood]:
+        """By column, what is not understood, of those where it is too much to say anything about the release."""
+        return {name: each for name, each in self.not_understood.items() if each.is_too_much}
+
+    @property
     def is_masked(self) -> bool:
         """Whether a text stands for several values."""
         return any(len(each.first) > len(each.starts) or bool((each.last > each.first).any()) for each in self.columns)
@@ -184,6 +216,11 @@ class Released:
     def column(self, name: str) -> ReleasedColumn:
         """Return the column of that name."""
         return self.columns[self.names.index(name)]
+
+    def stated(self, opaque: Collection[str]) -> Self:
+        """Return the release where some columns are stated to tell nothing, so that they need not be understood."""
+        left = {name: each for name, each in self.not_understood.items() if name not in opaque}
+        return replace(self, not_understood=left)
 
     def only(self, names: Collection[str]) -> Self:
         """Return the release of these columns only."""
@@ -218,14 +255,23 @@ class Released:
 
 def _released(
     column: Column, texts: pa.StringArray, known: Mapping[str, Members] | None, scale: Scale
-) -> tuple[ReleasedColumn, tuple[str, ...]]:
+) -> tuple[ReleasedColumn, NotUnderstood]:
     coded = texts.dictionary_encode()
     distinct = tuple(coded.dictionary.to_pylist())
     if are_escaped(distinct, {*column.domain.places, *(known or ())}):
         distinct = tuple(map(unescaped, distinct))
-    meanings = meanings_of(distinct, column, known)
     codes = coded.indices.to_numpy(zero_copy_only=False).astype(np.intp)
-    return _column(column, distinct, codes, meanings.of_text, scale), meanings.not_understood
+    counts = np.bincount(codes, minlength=len(distinct)).tolist()
+    meanings = meanings_of(distinct, column, known, counts)
+    of_text = dict(zip(distinct, counts, strict=True))
+    unknown = sum(of_text[text] for text in meanings.not_understood)
+    looks = tuple(dict.fromkeys(map(_look, meanings.not_understood)))[:_EXAMPLES]
+    return _column(column, distinct, codes, meanings.of_text, scale), NotUnderstood(unknown / max(1, len(codes)), looks)
+
+
+def _look(text: str) -> str:
+    """Return a text with its letters and digits replaced, which tells how it is written and not what."""
+    return "".join("9" if each.isdigit() else "a" if each.isalpha() else each for each in text[:_LONGEST_LOOK])
 
 
 def _column(

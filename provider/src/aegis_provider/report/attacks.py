@@ -5,7 +5,7 @@ from dataclasses import asdict
 from typing import Any, Final
 
 from aegis_provider.attacks import Judgement, Opened, Outcome
-from aegis_provider.attacks.exact_copies import NAME as EXACT_COPIES
+from aegis_provider.attacks.judging import Result
 from aegis_provider.check import Interval
 from aegis_provider.report.model import (
     BAD,
@@ -21,12 +21,12 @@ from aegis_provider.report.model import (
     Terms,
     TextTable,
 )
+from aegis_provider.report.not_understood import NOT_JUDGED, documents_of, notes_on, why_not_judged
 from aegis_sdk.printable import Share, some
 from aegis_sdk.reading import shown
 
 _SHOWN: Final = 5
 _WORDS: Final = 60
-_NEARLY_ALL: Final = 0.9
 
 ATTACK_TERMS: Final = Terms(
     [
@@ -63,16 +63,51 @@ def attacks_report(opened: Opened, judgement: Judgement, release: str, seconds: 
 
 
 def attacks_headline(judgement: Judgement) -> str:
-    """Say what the strongest attack achieved, in one line."""
-    if saw := _saw_held_out(judgement):
-        return saw
+    """Say what follows from the attacks, and what the strongest achieved, in one line."""
+    why, said = "; ".join(_not_judged(judgement)), _strongest(judgement)
+    is_read = not (judgement.not_understood or judgement.not_read)
+    if judgement.result is Result.NOT_JUDGED:
+        return f"{NOT_JUDGED}: {why}." + (f" {said}" if said and is_read else "")
+    return f"{judgement.result.upper()}: {said}" + ("" if is_read else f" {NOT_JUDGED}: {why}.")
+
+
+def _not_judged(judgement: Judgement) -> Iterator[str]:
+    """Yield why some attacks have no result, the reasons that concern all of them first."""
+    if judgement.not_understood:
+        yield why_not_judged(judgement.not_understood)
+    if judgement.not_read:
+        names = some([shown(each) for each in judgement.not_read], _SHOWN)
+        yield f"the table or its plan has no column {names}; rename it or leave it out"
+    if copied := judgement.copied_held_out:
+        found, records = copied
+        yield (
+            f"the release has {found:,} of the {records:,} held-out records, so it was probably made of them, too, "
+            "and nothing can be compared with them: say --holdout 0"
+        )
+    elif judgement.is_too_small:
+        yield "the release has too few records to tell what attacks achieve"
+    elif not any(each.is_attack for each in judgement.outcomes):
+        yield "no attack was tried, so nothing is known about the release"
+    elif not (judgement.not_understood or judgement.not_read):
+        left = [name for name, result in judgement.results.items() if result is Result.NOT_JUDGED]
+        reasons = " and ".join(dict.fromkeys(_why(name, judgement) for name in left))
+        number = f"{len(left)} of {len(judgement.results)} attacks"
+        yield f"{number} could not be tried in full ({some(left, _SHOWN)}), because {reasons}"
+
+
+def _why(name: str, judgement: Judgement) -> str:
+    """Return why one attack has no result."""
+    other = "time ran out (--seconds)" if name in judgement.unfinished else "there was too little to try"
+    return judgement.impossible.get(name, other)
+
+
+def _strongest(judgement: Judgement) -> str:
+    """Say what the strongest attack achieved; nothing if no attack can be compared."""
     strongest = judgement.strongest
-    if not any(each.is_attack for each in judgement.outcomes):
-        return "No attack was tried, so nothing is known about the release."
-    if strongest is None and judgement.is_too_small:
-        return "The release has too few records to tell what attacks achieve."
+    if judgement.copied_held_out or not any(each.is_attack for each in judgement.outcomes):
+        return ""
     if strongest is None:
-        return "No attack clearly achieved more than chance."
+        return "" if judgement.is_too_small else "No attack clearly achieved more than chance."
     name = f"{strongest.name} ({shown(strongest.variant, _WORDS)})"
     reached = _success(strongest)
     beside = f"{_number(strongest, strongest.baseline)} without the release"
@@ -86,23 +121,13 @@ def attacks_headline(judgement: Judgement) -> str:
     )
 
 
-def _saw_held_out(judgement: Judgement) -> str:
-    """Say so if the release has nearly all records that it is taken never to have seen, which chance does not give."""
-    for copies in (each.details for each in judgement.outcomes if each.name == EXACT_COPIES):
-        found, records = int(copies["held_out_found"]), int(copies["held_out_records"])
-        if found > _NEARLY_ALL * records > copies["held_out_by_chance"]:
-            return (
-                f"The release has {found:,} of the {records:,} held-out records, so it was probably made of them, too, "
-                "and nothing can be compared with them: say --holdout 0."
-            )
-    return ""
-
-
 def attacks_document(opened: Opened, judgement: Judgement) -> dict[str, Any]:
     """Return what the attacks achieved as JSON values."""
     case, strongest = opened.case, judgement.strongest
     return {
         "headline": attacks_headline(judgement),
+        "result": judgement.result,
+        "results": dict(judgement.results),
         "strongest": None if strongest is None else {"attack": strongest.name, "variant": strongest.variant},
         "attacks": [_document(each) for each in judgement.outcomes],
         "unfinished": list(judgement.unfinished),
@@ -112,7 +137,9 @@ def attacks_document(opened: Opened, judgement: Judgement) -> dict[str, Any]:
         "quasi_identifiers": list(case.quasi_identifiers),
         "sensitive": list(case.secrets),
         "not_released": list(opened.lacking),
-        "not_understood": {name: list(texts) for name, texts in case.release.not_understood.items()},
+        "not_understood": documents_of(case.release.not_understood),
+        "not_judged": list(judgement.not_understood),
+        "not_read": list(judgement.not_read),
     }
 
 
@@ -124,16 +151,50 @@ def _document(outcome: Outcome) -> dict[str, Any]:
 def attack_parts(judgement: Judgement) -> Iterator[Part]:
     """Yield what the attacks achieved, as a table and as a picture."""
     best = judgement.best()
-    header = ("attack", "variant", "tried", "success", "interval", "without the release", "held out", "what happened")
-    yield TextTable(header, [_row(each) for each in best], "Of each attack, the variant that gained most.", wide=1)
+    header = (
+        "attack",
+        "result",
+        "variant",
+        "tried",
+        "success",
+        "interval",
+        "without the release",
+        "held out",
+        "what happened",
+    )
+    yield TextTable(
+        header,
+        [*(_row(each, judgement) for each in best), *_rows_of_others(judgement)],
+        "Of each attack, the variant that gained most.",
+        wide=1,
+    )
     if best:
         yield _drawn([each for each in best if each.is_attack])
 
 
-def _row(outcome: Outcome) -> tuple[str | float, ...]:
+def _rows_of_others(judgement: Judgement) -> Iterator[tuple[str | float, ...]]:
+    """Yield a row for each attack that was not tried at all."""
+    tried = {each.name for each in judgement.outcomes}
+    reasons = {
+        **dict.fromkeys(judgement.unfinished, "not finished in time"),
+        **judgement.impossible,
+        **dict.fromkeys(judgement.nobody, "no released record is alone in anything"),
+    }
+    for name, reason in reasons.items():
+        if name not in tried:
+            yield name, _result(name, judgement), "-", "0", *["-"] * 4, reason
+
+
+def _result(name: str, judgement: Judgement) -> str:
+    result = judgement.results.get(name)
+    return "-" if result is None else "FAIL" if result is Result.FAIL else str(result)
+
+
+def _row(outcome: Outcome, judgement: Judgement) -> tuple[str | float, ...]:
     low, high = (_number(outcome, Interval(each, each, each)) for each in (outcome.success.low, outcome.success.high))
     return (
         outcome.name,
+        _result(outcome.name, judgement),
         shown(outcome.variant, _WORDS),
         f"{outcome.attacked:,}",
         _success(outcome),
@@ -195,8 +256,7 @@ def attack_notes(opened: Opened, judgement: Judgement, seconds: float, *, sure: 
         yield f"Not finished within {seconds:g} seconds: {', '.join(judgement.unfinished)}."
     for name, reason in judgement.impossible.items():
         yield f"Not tried: {name}, because {reason}."
-    for name, texts in case.release.not_understood.items():
-        yield f"Not understood in {shown(name)}, so taken to tell nothing: {some(texts, _SHOWN)}."
+    yield from notes_on(case.release.not_understood)
     if opened.lacking:
         yield f"Not in the release: {some(list(opened.lacking), _SHOWN)}."
     yield "No attack proves that a release is safe: others may do better."

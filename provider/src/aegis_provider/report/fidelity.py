@@ -1,6 +1,6 @@
 """The report on the value and the fidelity of a release: what `aegis fidelity` prints and draws."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any, Final
 
@@ -20,6 +20,7 @@ from aegis_provider.report.model import (
     Series,
     TextTable,
 )
+from aegis_provider.report.not_understood import NOT_JUDGED, documents_of, notes_on, why_not_judged
 from aegis_sdk.printable import Share, some
 from aegis_sdk.reading import shown
 
@@ -53,6 +54,12 @@ def fidelity_report(result: Fidelity, release: str) -> Report:
 
 def fidelity_headline(result: Fidelity) -> str:
     """Say what the release keeps of what the table tells about the label, in one line."""
+    if result.not_judged:
+        return f"{NOT_JUDGED}: {why_not_judged(result.not_judged)}."
+    return _kept(result)
+
+
+def _kept(result: Fidelity) -> str:
     if result.tested_on is Relation.UNSEEN and result.found > _NEARLY_ALL > result.found_by_chance:
         return (
             f"The release has {Share(result.found)} of the held-out records, so it was probably made of them, too, and "
@@ -84,7 +91,7 @@ def _document(value: Any) -> Any:  # noqa: ANN401 - any JSON value
         return asdict(value)
     if isinstance(value, tuple):
         return [each if isinstance(each, str) else asdict(each) for each in value]
-    return {name: list(texts) for name, texts in value.items()} if isinstance(value, dict) else value
+    return documents_of(value) if isinstance(value, Mapping) else value
 
 
 def model_parts(result: Fidelity) -> Iterator[Part]:
@@ -179,8 +186,7 @@ def _notes(result: Fidelity) -> Iterator[str]:
         yield "Clusters are not compared, because real records have none."
     else:
         yield f"k = {result.clusters} has the highest mean silhouette of clusters of real records, from 2 to 10."
-    for name, texts in result.not_understood.items():
-        yield f"Not understood in {shown(name)}, so taken to tell nothing: {some(texts, _SHOWN)}."
+    yield from notes_on(result.not_understood)
     if result.lacking:
         yield f"Not in the release: {some(list(result.lacking), _SHOWN)}."
     yield "±: 95 % intervals, from the tested records; differences are paired."

@@ -23,6 +23,7 @@ from aegis_sdk.printable import Share
 from aegis_sdk.reading import shown
 
 _UNKNOWN: Final = "-"
+_NOT_JUDGED: Final = "not judged"
 _TERMS: Final = (
     Term(
         "membership",
@@ -139,12 +140,12 @@ def _interval(kept: Interval) -> str:
 
 
 def _auc(attacked: Attacked | None) -> str:
-    return _UNKNOWN if attacked is None else f"{attacked.value:.3f} ({attacked.low:.3f} to {attacked.high:.3f})"
+    return _NOT_JUDGED if attacked is None else f"{attacked.value:.3f} ({attacked.low:.3f} to {attacked.high:.3f})"
 
 
 def _success(attacked: Attacked | None) -> str:
     if attacked is None:
-        return _UNKNOWN
+        return _NOT_JUDGED
     return f"{Share(attacked.value)} ({Share(attacked.low)} to {Share(attacked.high)})"
 
 
