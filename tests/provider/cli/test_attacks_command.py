@@ -194,9 +194,6 @@ def test_what_is_not_understood_is_no_pass_in_any_form(aegis, born, tmp_path):
     assert document["headline"] == first
     assert (document["not_judged"], document["not_read"]) == (["birth"], ["note"])
     assert "pass" not in {document["result"], *document["results"].values()}
-    code, out, _ = aegis("fidelity", *told)
-    assert code == 1
-    assert out.startswith("NOT JUDGED: 100 % of the cells in birth (such as aaa a999-99-a9 or ")
 
 
 def test_attacks_that_did_not_run_are_no_pass(aegis, people):

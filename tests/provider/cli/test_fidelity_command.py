@@ -102,6 +102,17 @@ def test_a_masked_table_is_read_as_its_plan_masked_it(aegis, people, plan, tmp_p
 
 
 @pytest.mark.long
+def test_what_is_not_understood_is_said_first(aegis, people, write):
+    header, *lines = people.read_text().splitlines()
+    odd = [line.replace(f",{line.split(',')[1]},", ",some id,") for line in lines[:6]]
+    release = write("release.csv", "\n".join([header, *odd, *lines[6:]]) + "\n")
+    code, out, _ = aegis("fidelity", release, "--against", people, "--label", "sick", "--holdout", 0)
+    assert code == 1
+    assert out.startswith("NOT JUDGED: 2 % of the cells in town (such as aaaa aa) are not understood; state what ")
+    assert "Not understood in town, so taken to tell nothing: 2 % of the cells, such as aaaa aa." in out
+
+
+@pytest.mark.long
 def test_a_release_that_has_the_held_out_records_is_found_out(aegis, people):
     _, out, _ = aegis("fidelity", people, "--against", people, "--label", "sick")
     assert out.startswith("The release has 100 % of the held-out records, so it was probably made of them")

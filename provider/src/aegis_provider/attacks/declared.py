@@ -49,7 +49,7 @@ class Attacked:
 
 
 def declared_attacks(case: Case) -> dict[str, Attacked]:
-    """Try the attacks that an entry can declare; without those that cannot be tried. None can if too much is not understood.
+    """Try the attacks that an entry can declare; but those that cannot: none can if too much is not understood.
 
     `reidentification` is by someone who knows half of the quasi-identifiers, `attribute_disclosure` by the number of
     neighbours that serves the attacker best, and `membership` by the nearest record.
