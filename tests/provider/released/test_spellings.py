@@ -178,6 +178,13 @@ def test_values_that_the_table_lacks_are_read_in_the_spelling_of_the_column():
     assert [column.meanings[code] for code in column.codes[:2]] == [1_001.0, [1]]
 
 
+def test_masked_values_may_stand_among_values_in_another_spelling():
+    column = case_of(ISO, ["1962", *written(DAYS, "%d.%m.%Y")[1:-1], "*"]).release.column("column")
+    original = [column.original.domain.texts[place] for place in column.only[column.codes[1:-1]]]
+    assert original == ISO[1:-1]
+    assert {column.original.domain.texts[place][:4] for place in column.meanings[column.codes[0]]} == {"1962"}
+
+
 def test_one_cell_in_a_hundred_need_not_be_understood():
     few, more = ([text if place >= n else "odd" for place, text in enumerate(ISO * 5)] for n in (3, 4))
     for release, judged in ((few, True), (more, False)):

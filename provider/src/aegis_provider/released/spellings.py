@@ -132,14 +132,15 @@ def _places(own: Sequence[Key | None], way: _Way) -> Mapping[Key, Sequence[int]]
 
 def _families(domain: Domain) -> Iterator[tuple[Sequence[Key | None], Sequence[_Way], bool]]:
     """Yield the keys of the table's values, and how a release may be spelt that has such values."""
-    moments, numbers = list(_ways_of_dates()), list(_ways_of_numbers())
+    moments, spans, numbers = list(_ways_of_dates()), list(_ways_of_spans()), list(_ways_of_numbers())
     readings: Sequence[tuple[Sequence[Key | None], Sequence[_Way]]]
     if domain.value_type is ValueType.STRING:
         dates = [_date_in(order, zone) for order, zone in product(_ORDERS, (_as_written, _in_utc))]
-        readings = [(_keys(domain, read), moments) for read in dates]
+        readings = [(own, ways) for own in (_keys(domain, read) for read in dates) for ways in (moments, spans)]
         readings += [(_keys(domain, read), numbers) for read in (_with_point, _with_comma)]
     elif domain.value_type is ValueType.DATE:
-        readings = [([_moment_of(key) for key in domain.keys], moments)]
+        dated = [_moment_of(key) for key in domain.keys]
+        readings = [(dated, moments), (dated, spans)]
     else:
         readings = [(domain.keys, numbers)] if domain.value_type in NUMERIC else []
     readings = [*readings, (_keys(domain, _truth, 0.0), [_Way(_truth)])]
@@ -229,6 +230,9 @@ def _ways_of_dates() -> Iterator[_Way]:
         yield _Way(_date_in(order, _nearest_day))
         yield _Way(_date_in(order, _midnight), _midnight)
         yield _Way(_date_in(order, _as_written, digits=2), _in_one_century)
+
+
+def _ways_of_spans() -> Iterator[_Way]:
     for first, seconds in _SPANS.items():
         for unit in seconds:
             yield _Way(_since(dt.datetime.fromisoformat(first), Decimal(unit)))
