@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 import pyarrow as pa
 
-from aegis_provider.attacks import Case, open_case
+from aegis_provider.attacks import Case, declared_attacks, open_case
 from aegis_provider.attacks.exact_copies import exact_copies
 from aegis_provider.attacks.inference import inference
 from aegis_provider.attacks.linkability import linkability
@@ -167,6 +167,7 @@ def test_what_is_in_no_spelling_is_said_to_be_not_understood(name):
     original, release = WORSE[name]
     case = case_of(original, release)
     assert case.release.not_judged["column"].share > 0.5
+    assert declared_attacks(case) == {}
     assert not any(look in release for look in case.release.not_judged["column"].looks)
 
 

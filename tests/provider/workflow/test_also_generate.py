@@ -5,6 +5,7 @@ import hashlib
 import json
 import random
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
@@ -14,7 +15,7 @@ from aegis_provider.digests import digest_of
 from aegis_provider.errors import PlanError
 from aegis_provider.generate import generate
 from aegis_provider.workflow import generating, release
-from aegis_provider.workflow.card_comparison import compared_in_words
+from aegis_provider.workflow.card_comparison import compared_in_words, rows_of
 from aegis_sdk.wire import publishable, read_json
 
 TABLES = ("trees-5", "trees-20", "trees-50")
@@ -97,6 +98,12 @@ def test_the_card_compares_them_with_the_masks_of_the_frontier(released):
         assert "Compared with generated tables" in text
         assert all(f"{name} (generated)" in text for name in TABLES)
     assert json.loads((released.folder / "card.json").read_text())["comparison"]["held_out"] == comparison.held_out
+
+
+def test_an_attack_that_is_not_known_is_not_judged(released):
+    comparison = released.card.comparison
+    unknown = replace(comparison, releases=[replace(comparison.releases[0], attacks={})])
+    assert rows_of(unknown)[0][3:] == ("not judged", "not judged", "-")
 
 
 def test_one_is_handed_out(released, people, aegis, tmp_path):

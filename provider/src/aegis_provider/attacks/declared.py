@@ -54,7 +54,7 @@ def declared_attacks(case: Case) -> dict[str, Attacked]:
     `reidentification` is by someone who knows half of the quasi-identifiers, `attribute_disclosure` by the number of
     neighbours that serves the attacker best, and `membership` by the nearest record.
     """
-    if case.release.not_judged:
+    if case.release.not_judged or case.release.not_read:
         return {}
     known = len(case.quasi_identifiers) // 2
     tried: Mapping[str, Outcome | None] = {
