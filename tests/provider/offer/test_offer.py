@@ -185,7 +185,10 @@ def test_no_output_is_an_input_or_of_another_kind(aegis, table, plan, made, tmp_
         ("age,smokes\n30,yes\n", "no column 'health'"),
         ("age,smokes,health\n", "made.csv: has no records"),
         ("age,smokes,health,name\n30,yes,ill,Ann\n", "has the column 'name', which the plan does not let be shared"),
-        ("age,smokes,health\n30,often,ill\n", "made.csv: 'smokes': 100 % of the cells are no values that the table has"),
+        (
+            "age,smokes,health\n30,often,ill\n",
+            "made.csv: 'smokes': 100 % of the cells are no values that the table has",
+        ),
         ("age,smokes,health\n30,yes,fine\n", "has the label 'fine', which no record that the entry counts has"),
     ],
 )

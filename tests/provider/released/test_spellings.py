@@ -179,6 +179,15 @@ def test_values_that_the_table_lacks_are_read_in_the_spelling_of_the_column():
     assert [column.meanings[code] for code in column.codes[:2]] == [1_001.0, [1]]
 
 
+def test_copies_among_other_values_of_the_same_day_or_with_the_same_digits_are_still_copies():
+    moments = [f"2020-01-{place % 9 + 1:02} 10:{place:02}:00" for place in range(RECORDS)]
+    numbers = [str(Decimal(10**9 + 3 * place) / 1_000) for place in range(RECORDS)]
+    for values, other in ((moments, lambda text: f"{text[:-2]}30"), (numbers, lambda text: f"{text}1")):
+        column = case_of(values, values[:9] + [other(text) for text in values[9:]]).release.column("column")
+        copies = [column.original.domain.texts[place] for place in column.only[column.codes[:9]]]
+        assert copies == values[:9]
+
+
 def test_masked_values_may_stand_among_values_in_another_spelling():
     column = case_of(ISO, ["1962", *written(DAYS, "%d.%m.%Y")[1:-1], "*"]).release.column("column")
     original = [column.original.domain.texts[place] for place in column.only[column.codes[1:-1]]]

@@ -147,7 +147,7 @@ class _Reader:
         return units
 
     def _spelt(self, text: str) -> Meaning | None:
-        if self.spelling is None or (self.spelling.exact_first and text in self._domain.places):
+        if self.spelling is None or (self.spelling.exact_first and isinstance(self._value(text), np.ndarray)):
             return None
         key = self.spelling.read(text)
         if key in self.spelling.places:

@@ -17,7 +17,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from aegis_provider.records.column import NUMERIC
-from aegis_provider.table.values import Domain, ValueType
+from aegis_provider.table.values import Domain, ValueType, is_whole
 
 Key: TypeAlias = Any
 """What equal values have in common, however they are spelt: a number, a moment, a truth value, or a plain word."""
@@ -68,7 +68,7 @@ class Spelling:
     Attributes:
         read: Returns the key of a text.
         places: The places of the table's values with each key.
-        exact_first: Whether a text that the table has, too, is that value and no other.
+        exact_first: Whether what is a value as it is spelt is that value and no other: where values may have one key.
     """
 
     read: Read
@@ -78,10 +78,10 @@ class Spelling:
 
 @dataclass(frozen=True)
 class _Way:
-    """A way to read a release, and what of the table's keys it can tell: the day of a moment, say."""
+    """A way to read a release, and what of the table's keys it can tell, if not all: the day of a moment, say."""
 
     read: Read
-    told: Callable[[Key], Key] = lambda key: key
+    told: Callable[[Key], Key] | None = None
 
 
 def named_alike(names: Sequence[str], others: Sequence[str]) -> Mapping[str, str]:
@@ -110,12 +110,12 @@ def spelling_of(counts: Mapping[str, int], domain: Domain, understood: int) -> S
         understood: How many records have a value of the table, as they are spelt.
     """
     best: Spelling | None = None
-    for own, ways, exact_first in _families(domain):
+    for own, ways in _families(domain):
         keys = [[way.read(text) for text in counts] for way in ways]
         is_read = [any(key is not None for key in of_text) for of_text in zip(*keys, strict=True)]
         for way, of_way in zip(ways, keys, strict=True):
             if all(key is not None for key, needed in zip(of_way, is_read, strict=True) if needed):
-                spelling = Spelling(way.read, _places(own, way), exact_first)
+                spelling = Spelling(way.read, _places(own, way), way.told is not None)
                 found = sum(n for n, key in zip(counts.values(), of_way, strict=True) if key in spelling.places)
                 if found > understood:
                     best, understood = spelling, found
@@ -126,14 +126,14 @@ def _places(own: Sequence[Key | None], way: _Way) -> Mapping[Key, Sequence[int]]
     places: dict[Key, list[int]] = {}
     for place, key in enumerate(own):
         if key is not None:
-            places.setdefault(way.told(key), []).append(place)
+            places.setdefault(way.told(key) if way.told else key, []).append(place)
     return places
 
 
-def _families(domain: Domain) -> Iterator[tuple[Sequence[Key | None], Sequence[_Way], bool]]:
+def _families(domain: Domain) -> Iterator[tuple[Sequence[Key | None], Sequence[_Way]]]:
     """Yield the keys of the table's values, and how a release may be spelt that has such values."""
     moments, spans, numbers = list(_ways_of_dates()), list(_ways_of_spans()), list(_ways_of_numbers())
-    readings: Sequence[tuple[Sequence[Key | None], Sequence[_Way]]]
+    readings: list[tuple[Sequence[Key | None], Sequence[_Way]]]
     if domain.value_type is ValueType.STRING:
         dates = [_date_in(order, zone) for order, zone in product(_ORDERS, (_as_written, _in_utc))]
         readings = [(own, ways) for own in (_keys(domain, read) for read in dates) for ways in (moments, spans)]
@@ -143,11 +143,10 @@ def _families(domain: Domain) -> Iterator[tuple[Sequence[Key | None], Sequence[_
         readings = [(dated, moments), (dated, spans)]
     else:
         readings = [(domain.keys, numbers)] if domain.value_type in NUMERIC else []
-    readings = [*readings, (_keys(domain, _truth, 0.0), [_Way(_truth)])]
-    yield from ((own, ways, False) for own, ways in readings if any(key is not None for key in own))
+    readings.append((_keys(domain, _truth, 0.0), [_Way(_truth)]))
     if domain.value_type is ValueType.STRING:
-        for read in (folded, letters):
-            yield [read(text) for text in domain.texts], [_Way(read)], True
+        readings += [(domain.texts, [_Way(read, read)]) for read in (folded, letters)]
+    yield from ((own, ways) for own, ways in readings if any(key is not None for key in own))
 
 
 def _keys(domain: Domain, read: Read, exceptions: float = _EXCEPTIONS) -> Sequence[Key | None]:
@@ -218,7 +217,9 @@ def _single_in(read: Read, text: str) -> float | None:
 
 
 def _single(key: Decimal | None) -> float | None:
-    """Return the 32-bit float nearest to a number, which keeps seven digits of it."""
+    """Return the 32-bit float nearest to a fraction, which keeps seven digits of it; whole numbers as they are."""
+    if key is not None and is_whole(key):
+        return float(key)
     with np.errstate(over="ignore"):
         return None if key is None else float(np.float32(float(key)))
 
@@ -228,7 +229,8 @@ def _ways_of_dates() -> Iterator[_Way]:
         yield _Way(_date_in(order, _as_written))
         yield _Way(_date_in(order, _in_utc))
         yield _Way(_date_in(order, _nearest_day))
-        yield _Way(_date_in(order, _midnight), _midnight)
+        yield _Way(_date_in(order, _midnight))
+        yield _Way(_date_in(order, _without_time), _midnight)
         yield _Way(_date_in(order, _as_written, digits=2), _in_one_century)
 
 
@@ -248,6 +250,11 @@ def _in_utc(moment: dt.datetime) -> dt.datetime:
 
 def _midnight(moment: dt.datetime) -> dt.datetime:
     return moment.replace(hour=0, minute=0, second=0, microsecond=0, tzinfo=None)
+
+
+def _without_time(moment: dt.datetime) -> dt.datetime | None:
+    day = _midnight(moment)
+    return day if day == _as_written(moment) else None
 
 
 def _nearest_day(moment: dt.datetime) -> dt.datetime:
