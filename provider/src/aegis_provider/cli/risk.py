@@ -63,7 +63,8 @@ def risk(
     --quasi-identifiers, --sensitive or both.
 
     With --against, the table is a release, generated or masked, of the other one. Attacks on it are tried, each beside
-    what chance achieves. The first line is PASS, FAIL or NOT JUDGED. The exit code is 1 unless all attacks ran and failed.
+    what chance achieves. The first line is PASS, FAIL or NOT JUDGED. The exit code is 1 unless all attacks ran, and
+    failed.
     """
     if against is not None:
         _refuse_promises({"--require": bool(require), "--check": check})
