@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import pwd
 import shutil
 import signal
 import subprocess
@@ -15,6 +16,7 @@ from app.process.embedded.places import Account, EmbeddedPostgresError
 _KEPT = ("DYLD_LIBRARY_PATH", "LD_LIBRARY_PATH")  # some Python builds find their own library only by these
 
 _ROLE = "postgres"
+_MAP = "aegis"
 
 
 def server_environment() -> dict[str, str]:
@@ -26,7 +28,7 @@ def server_environment() -> dict[str, str]:
 def make_cluster(cluster: Path, binaries: Binaries, account: Account, *, durable: bool) -> None:
     """Make a new cluster (UTF-8, builtin locale C.UTF-8) under another name, then rename it when it is complete.
 
-    The cluster trusts everybody who can open its socket; the private directory of the socket keeps others out.
+    Its `pg_hba.conf` trusts everybody who can open its socket; servers use the rules of `write_access` instead.
 
     Args:
         cluster: the directory of the cluster.
@@ -77,6 +79,38 @@ def _initdb(draft: Path, binaries: Binaries, account: Account, *, durable: bool)
             f"a new database could not be created in {draft.parent}: correct what initdb reports and start again\n"
             + done.stdout.strip()
         )
+
+
+def write_access(home: Path) -> dict[str, str]:
+    """Write who may connect: the account of this process, and root, by the kernel's word (`peer`).
+
+    Root's server runs as `nobody`. Other processes of that account can open the socket, too, and could change the
+    rules in the cluster. So these are in `home`, which belongs to this process, and are written at each start, whatever
+    version made the cluster.
+
+    Returns:
+        The settings with which the server uses them.
+
+    Raises:
+        EmbeddedPostgresError: the account of this process has no name.
+    """
+    try:
+        names = dict.fromkeys(pwd.getpwuid(uid).pw_name for uid in (os.geteuid(), 0))
+    except KeyError:
+        raise EmbeddedPostgresError(
+            f"user id {os.geteuid()} or root has no name on this machine, and PostgreSQL needs one: add it to "
+            "/etc/passwd, or set AEGIS_DATABASE_URL to your own server"
+        ) from None
+    rules = {
+        "hba": f"local all,replication all peer map={_MAP}\n",
+        "ident": "".join(f'{_MAP} "{name}" all\n' for name in names),
+    }
+    for name, text in rules.items():
+        path = home / f"{name}.conf"
+        path.unlink(missing_ok=True)
+        path.write_text(text, encoding="utf-8")
+        path.chmod(0o644)
+    return {f"{name}_file": str(home / f"{name}.conf") for name in rules}
 
 
 def postmaster_of(cluster: Path) -> int | None:

@@ -107,3 +107,5 @@ def make_home(home: Path, account: Account) -> None:
             f"{home} belongs to user id {home.stat().st_uid}, not to you ({os.geteuid()}): "
             "run as that user, or choose another data directory"
         )
+    if account.foreign:
+        home.chmod(stat.S_IMODE(home.stat().st_mode) & ~0o022)  # what root writes in it, nobody else may replace

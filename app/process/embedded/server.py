@@ -21,6 +21,7 @@ from app.process.embedded.cluster import (
     drop_stale_pid_file,
     make_cluster,
     stop_orphan,
+    write_access,
 )
 from app.process.embedded.lock import Launch, LauncherLock, current_launch
 from app.process.embedded.places import Account, EmbeddedPostgresError, home_of, make_home, server_account
@@ -113,12 +114,13 @@ class EmbeddedPostgres:
         self._socket = socket
 
     def _command(self, binaries: Binaries, socket: Path) -> list[str]:
-        """The server's command line; the settings that the socket depends on cannot be overridden."""
+        """The server's command line; the settings that decide who can connect cannot be overridden."""
         settings = self._settings | {
             "listen_addresses": "",
             "port": _PORT,
             "unix_socket_directories": '"{}"'.format(str(socket).replace('"', '""')),
             "unix_socket_permissions": "0700",
+            **write_access(self.home),
         }
         options = [item for name, value in settings.items() for item in ("-c", f"{name}={value}")]
         return bound_command(

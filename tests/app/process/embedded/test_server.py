@@ -14,7 +14,8 @@ from app.process.bound import bound_command
 from app.process.embedded import EmbeddedPostgres, EmbeddedPostgresError, running_urls
 from app.process.embedded.cluster import drop_stale_pid_file, postmaster_of
 from app.process.embedded.lock import program_of
-from app.process.embedded.places import server_account
+from app.process.embedded.places import Account, server_account
+from tests.for_each import for_each
 from tests.postgres import FAST, create_database, drop_database
 
 pytestmark = pytest.mark.processes
@@ -26,6 +27,25 @@ from app.process.embedded import EmbeddedPostgres
 with EmbeddedPostgres(Path(sys.argv[1])) as server:
     print(server.url, flush=True)
     sys.stdin.read()
+"""
+
+INTRUDED = ("postgres", "aegis", "nobody")
+INTRUDER = f"""
+import encodings.idna, os, sys
+import psycopg
+def attempt(url):
+    try:
+        psycopg.connect(url, connect_timeout=60).close()
+        return "connected"
+    except psycopg.Error as error:
+        return str(error).replace(chr(10), " ")
+attempt("postgresql:///none?host=/none")  # reads all modules, which the other account may not be able to
+uid, gid, url = sys.argv[1:]
+os.setgroups([])
+os.setgid(int(gid))
+os.setuid(int(uid))
+for role in {INTRUDED}:
+    print(attempt(url.format(role)))
 """
 
 
@@ -74,6 +94,35 @@ def test_it_speaks_postgresql_18_and_utc_through_a_private_socket_only(postgres)
     socket = Path(str(row[3]).strip('"'))
     assert stat.S_IMODE(socket.stat().st_mode) == 0o700
     assert stat.S_IMODE((postgres.home / "cluster").stat().st_mode) == 0o700
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another account")
+@for_each(
+    ("account", "refusal"),
+    [
+        (server_account(), "Peer authentication failed for user"),
+        (Account(54321, 54321, foreign=True), "Permission denied"),
+    ],
+)
+def test_no_other_account_connects_not_even_that_of_root_s_server(postgres, account, refusal):
+    """The rules in the cluster, which the server's account can change, still trust everybody; they are not used."""
+    assert "trust" in (postgres.home / "cluster" / "pg_hba.conf").read_text()
+    url = postgres.url.replace("postgres@", "{}@")
+    command = [sys.executable, "-c", INTRUDER, str(account.uid), str(account.gid), url]
+    attempts = subprocess.run(command, capture_output=True, text=True, check=True, cwd="/").stdout.splitlines()
+    assert [refusal in each for each in attempts] == [True] * len(INTRUDED), attempts
+
+
+def test_who_may_connect_is_written_where_the_server_cannot_change_it(postgres):
+    for name in ("hba", "ident"):
+        [(path,)] = ask(postgres.url, f"SHOW {name}_file")
+        assert path == str(postgres.home / f"{name}.conf")
+        status = Path(path).stat()
+        assert (status.st_uid, stat.S_IMODE(status.st_mode)) == (os.geteuid(), 0o644)
+    assert stat.S_IMODE(postgres.home.stat().st_mode) & 0o022 == 0
+    assert ask(postgres.url, "SELECT error FROM pg_hba_file_rules UNION SELECT error FROM pg_ident_file_mappings") == [
+        (None,)
+    ]
 
 
 def test_the_server_never_runs_as_root(postgres):
