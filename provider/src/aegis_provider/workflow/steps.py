@@ -223,7 +223,8 @@ class Steps:
         with self.stage("masking records") as progress:
             applied = apply(self.table, self.found, configuration, output, progress=progress, **self.how)
         before, after = (self._labels(each) for each in (self.table, output))
-        return Masked(applied, {label: (records, after.get(label, 0)) for label, records in before.items()})
+        ordered = Domain.of(before, order=self.found.order).texts
+        return Masked(applied, {label: (before[label], after.get(label, 0)) for label in ordered})
 
     def _labels(self, table: Source) -> dict[str, int]:
         """Return the records of each label value, in their order, whatever texts a value has."""
