@@ -4,12 +4,14 @@ from collections.abc import Iterable, Sequence
 
 from anyio import to_thread
 
+from aegis_sdk.reading import Alone
 from aegis_sdk.wire import FAULTS_SHOWN
 from app.console.document_places import Place, places_in
 from app.console.drafts import Draft
 from app.console.viewers import Viewer
 from app.console.views.publish import LISTED, FaultLine, Review, unvouched_faults, verdict_view
-from app.domain.entries import Head, Publication
+from app.domain.documents import decompress
+from app.domain.entries import Content, Head, Publication
 from app.domain.errors import Fault, InvalidDocumentError, RefusalError
 from app.domain.tenants import TenantPolicy
 from app.domain.verdicts import StoredVerdict
@@ -67,9 +69,15 @@ async def _review(
         gate=gate,
         terms=terms,
         replaces=replaces,
+        alone=await to_thread.run_sync(_alone_in, publication.content),
         warnings=() if is_known or unvouched else _warnings(state, publication, terms),
         problem=problem,
     )
+
+
+def _alone_in(content: Content) -> Alone:
+    """How many records the configurations of an entry leave alone, as it says. Slow for large entries."""
+    return Alone.of(decompress(content.schema) | decompress(content.configurations))
 
 
 def _warnings(state: State, publication: Publication, terms: Terms) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from markupsafe import Markup
 
+from aegis_sdk.reading import share_alone
 from aegis_sdk.wire import PRIVACY_CRITERIA
 from app.console.charts.numbers import percent
 
@@ -109,6 +110,7 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "number": number,
     "plural": plural,
     "share": share,
+    "alone": share_alone,
     "significant": significant,
     "size": size,
     "term": term,

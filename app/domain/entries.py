@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
-from typing import Self
+from typing import Final, Self
 
 from app.domain.arrays import PackedArray
 from app.domain.callers import Caller
@@ -47,6 +47,8 @@ class Head:
         signed_off_by: who signed it off; None for these callers, or if nobody did.
         latest_version: the number of the entry's latest version.
         released_version: the number of the latest that others see; 0 if they see none.
+        alone: the largest share of records that a configuration says it leaves alone; None if none says so, or if
+            searches do not read this version.
     """
 
     id: str
@@ -72,6 +74,7 @@ class Head:
     signed_off_by: str | None = None
     latest_version: int = 1
     released_version: int = 1
+    alone: float | None = None
 
     def is_visible_to(self, caller: Caller) -> bool:
         """Whether the caller may see it: its own tenant, operators, and tenants that the visibility includes.
@@ -202,6 +205,10 @@ class AttributeOutline:
     maskings: tuple[MaskingOutline, ...]
 
 
+#: Stands among privacy criteria for the share of records that a configuration leaves alone.
+ALONE: Final = "alone"
+
+
 @dataclass(frozen=True, slots=True)
 class Content:
     """The content of one version of an entry, as stored.
@@ -212,7 +219,8 @@ class Content:
         configurations: the configurations as published, as compressed JSON.
         configuration_table: the same configurations as numbers.
         open_answers: whether everybody who sees the entry gets full answers about it.
-        offered: by privacy criterion, the lowest and the highest number that a configuration vouches for.
+        offered: by privacy criterion, the lowest and the highest number that a configuration vouches for; likewise of
+            the share of records that one leaves alone (`ALONE`).
     """
 
     digest: str

@@ -42,6 +42,7 @@ class ConfigurationColumns:
         privacy: by criterion, the number that the provider vouches for in each configuration, or None.
         suppressed: the number of records that each configuration suppresses, None if it is not given.
         suppressed_cells: the number of single cells that it suppresses, None if it is not given.
+        alone: the share of records that each configuration leaves alone, None if it is not given.
         measured: the places of those configurations that say how well a trained model does on them.
         generated: for each configuration whether it is generated; empty if none is. It drops every attribute.
         on_records: where the document has other numbers that were measured on the records themselves.
@@ -54,6 +55,7 @@ class ConfigurationColumns:
     privacy: Mapping[str, Sequence[float | None]]
     suppressed: Sequence[int | None] = ()
     suppressed_cells: Sequence[int | None] = ()
+    alone: Sequence[float | None] = ()
     measured: Sequence[int] = ()
     generated: Sequence[bool] = ()
     on_records: Sequence[Path] = ()

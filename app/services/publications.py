@@ -11,7 +11,7 @@ from aegis_advisor.joint import find_association_faults, find_trace_faults
 from app.domain.arrays import pack
 from app.domain.digests import terms_digest
 from app.domain.documents import Document, compress, parts_of
-from app.domain.entries import AttributeOutline, Content, CountKind, CountTable, MaskingOutline, Publication
+from app.domain.entries import ALONE, AttributeOutline, Content, CountKind, CountTable, MaskingOutline, Publication
 from app.domain.errors import Fault, InvalidDocumentError, pointer
 from app.domain.published import PublishedEntry
 from app.services.configurations import pack_configurations
@@ -102,7 +102,7 @@ def _content_of(entry: PublishedEntry) -> Content:
         configuration_table=pack_configurations(entry.configurations, outline),
         count_tables=tuple(packed_tables(entry)),
         open_answers=entry.control.open_answers,
-        offered=_offered(entry.configurations.privacy),
+        offered=_offered({**entry.configurations.privacy, ALONE: entry.configurations.alone}),
     )
 
 

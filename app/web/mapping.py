@@ -41,6 +41,7 @@ def head_body(head: Head) -> dict[str, Any]:
         "awaits_sign_off": head.awaits_sign_off,
         "published_by": head.published_by,
         "signed_off_by": head.signed_off_by,
+        "alone": head.alone,
     }
 
 

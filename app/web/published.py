@@ -143,7 +143,8 @@ def _configurations(entry: wire.EntryDocument) -> ConfigurationColumns:
     table, rows = entry.configuration_table, entry.configurations or []
     on_records = list(_measured_on_records(entry))
     if table is not None:
-        return ConfigurationColumns(table.ids, table.maskings, table.privacy or {}, on_records=on_records)
+        alone = table.alone or ()
+        return ConfigurationColumns(table.ids, table.maskings, table.privacy or {}, alone=alone, on_records=on_records)
     masked = [row if isinstance(row, wire.Configuration) else None for row in rows]
     names = [one.name for one in entry.attributes]
     guarantees = {name for row in rows for name in row.privacy or ()}
@@ -153,6 +154,7 @@ def _configurations(entry: wire.EntryDocument) -> ConfigurationColumns:
         privacy={name: [(row.privacy or {}).get(name) for row in rows] for name in sorted(guarantees)},
         suppressed=[None if row is None else row.suppressed for row in masked],
         suppressed_cells=[None if row is None else row.suppressed_cells for row in masked],
+        alone=[None if row is None else row.alone for row in masked],
         measured=[place for place, row in enumerate(masked) if row is not None and row.measured is not None],
         generated=[row is None for row in masked],
         on_records=on_records,

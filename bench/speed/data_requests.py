@@ -65,9 +65,9 @@ def _published(market: Marketplace) -> dict[str, Head]:
         for name, records in RECORDS.items():
             _write_table(place / f"{name}.csv", records)
             prepared = prepare_entry(place / f"{name}.csv", load_plan(place / "plan.yaml"), name=name)
-            entries[name] = client.publish(prepared.entry, accept_small_counts=True)
+            entries[name] = client.publish(prepared.entry, accept_small_counts=True, accept_unique=True)
             client.set_visibility(entries[name].id, "all")
-    planned = "".join(f"  {name}: {{table: {name}.csv, plan: plan.yaml}}\n" for name in RECORDS)
+    planned = "".join(f"  {name}: {{table: {name}.csv, plan: plan.yaml, accept_unique: true}}\n" for name in RECORDS)
     policy = f"to: {market.storage}\nentries:\n{planned}approve:\n- {{tenants: any, require: {{}}}}\n"
     (place / "policy.yaml").write_text(policy)
     agent = [sys.executable, "-m", "aegis_sdk.cli", "agent", "--policy", str(place / "policy.yaml"), "--json"]

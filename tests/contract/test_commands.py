@@ -14,9 +14,9 @@ def test_from_a_table_to_the_masked_table_of_the_winner(aegis, tmp_path):
     name = f"health-{uuid4().hex}"
     assert aegis("summarize", TABLE, "--plan", PLAN, "--name", name, "--output", entry)[0] == 0
 
-    code, first, _ = aegis("publish", entry)
+    code, first, _ = aegis("publish", entry, "--accept-unique")
     assert code == 0
-    assert aegis("publish", entry) == (0, first, "")
+    assert aegis("publish", entry, "--accept-unique") == (0, first, "")
     entry_id = first.strip()
 
     code, report, _ = aegis("advise", entry_id, "--measure", "mutual_information", "--require", "k=2", "--json")
@@ -36,13 +36,13 @@ def test_a_changed_entry_needs_to_be_meant(aegis, tmp_path):
     entry = tmp_path / "entry.json"
     name = f"health-{uuid4().hex}"
     aegis("summarize", TABLE, "--plan", PLAN, "--name", name, "--output", entry)
-    entry_id = aegis("publish", entry)[1].strip()
+    entry_id = aegis("publish", entry, "--accept-unique")[1].strip()
     entry.write_text(json.dumps(json.loads(entry.read_text()) | {"title": "Another"}))
 
-    code, _, complaint = aegis("publish", entry)
+    code, _, complaint = aegis("publish", entry, "--accept-unique")
     assert (code, complaint.count("\n")) == (2, 1)
     assert "--update" in complaint
-    assert aegis("publish", entry, "--update") == (0, f"{entry_id}\n", "")
+    assert aegis("publish", entry, "--update", "--accept-unique") == (0, f"{entry_id}\n", "")
 
 
 def test_bad_input_is_one_line_and_code_2(aegis):

@@ -13,7 +13,7 @@ from aegis_provider import load_plan, prepare_entry
 from aegis_provider.errors import OutputError, PlanError, PromiseError, ServiceError
 from aegis_provider.handover import Task, fulfil, relink, storage_at
 from aegis_provider.offer import with_generated
-from aegis_sdk import ConflictError
+from aegis_sdk import ConflictError, UniqueRecordsError
 from tests.contract.conftest import PLAN
 from tests.provider.offer import test_offer as offered
 from tests.stores import web_store
@@ -148,6 +148,44 @@ def test_a_table_that_breaks_the_promise_is_not_delivered(task, client, people, 
         fulfil(other, storage_at(str(tmp_path), "https://shared.example"), tmp_path / "work")
     assert client.requests.get(task.request_id).state == "approved"
     assert client.requests.lease(task.request_id, 60)  # nobody has it any more
+
+
+def test_a_table_that_leaves_many_records_alone_is_not_delivered_unless_that_is_accepted(aegis, client, tmp_path):
+    rows = [f"{'FM'[n % 2]},{n // 2},{'yes' if n % 3 else 'no'}" for n in range(200)]
+    (tmp_path / "t.csv").write_text("\n".join(["gender,number,ill", *rows]) + "\n")
+    (tmp_path / "plan.yaml").write_text(
+        "label: ill\nquasi_identifiers: [gender]\nattributes: {gender: {}, number: {type: integer}}\n"
+        "configurations: {as-it-is: {}}\nprivacy: {as-it-is: {k: 100}}\n"
+    )
+    plan = load_plan(tmp_path / "plan.yaml")
+    entry = prepare_entry(tmp_path / "t.csv", plan, name=f"alone-{uuid4().hex}", exact=True).entry
+    assert (entry.masked[0].alone, entry.quasi_identifiers) == (1.0, ["gender"])
+    with pytest.raises(UniqueRecordsError):
+        client.publish(entry, accept_small_counts=True)
+    head = client.publish(entry, accept_small_counts=True, accept_unique=True)
+    assert [each.alone for each in client.entries(entry.name)] == [1.0]
+    asked = {"purpose": "a study", "contact": "me", "terms": head.terms}
+    request = client.requests.create(head.id, "mutual_information", **asked, wait=60)
+    client.requests.approve(request.id)
+    only = (
+        "private only against who knows no more than: gender; alone on all 2 shared columns, without ill: 100 % of the"
+    )
+    assert aegis("advise", head.id, "--measure", "mutual_information")[1].splitlines()[1].startswith(only)
+    assert aegis("search", entry.name)[1].splitlines()[1].strip().startswith(only)
+    assert "100 %" in aegis("list", "--query", entry.name)[1].splitlines()[1]
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    options = ("--plan", tmp_path / "plan.yaml", "--to", shared, "--link", "https://shared.example")
+    command = ("fulfil", request.id, tmp_path / "t.csv", *options, "--work", tmp_path / "work")
+    code, out, error = aegis(*command)
+    assert (code, out, error.count("\n"), list(shared.iterdir())) == (1, "", 1, [])
+    assert f"aegis: {only}" in error
+    assert "--accept-unique" in error
+    assert client.requests.get(request.id).state == "approved"
+    code, out, error = aegis(*command, "--accept-unique")
+    assert (code, error, len(list(shared.iterdir()))) == (0, "", 1)
+    assert out.splitlines()[1].startswith(only)
+    assert client.requests.get(request.id).state == "delivered"
 
 
 def test_only_what_is_approved_is_fulfilled(task, client, tmp_path):

@@ -42,7 +42,7 @@ def test_the_advice_says_what_hiding_costs(aegis, tmp_path):
 
     name = f"hidden-{uuid4().hex}"
     assert aegis("summarize", TABLE, "--plan", plan, "--name", name, "--output", entry, "--exact")[0] == 0
-    entry_id = aegis("publish", entry, "--accept-small-counts")[1].strip()
+    entry_id = aegis("publish", entry, "--accept-small-counts", "--accept-unique")[1].strip()
     code, report, _ = aegis("advise", entry_id, "--measure", "mutual_information", "--json")
     advice = json.loads(report)
     assert code == 0

@@ -20,7 +20,7 @@ def published(request, url):
     name = f"local-{uuid4().hex}"
     entry = prepare_entry(EXAMPLE / "health.csv", plan, name=name, pairs=True, exact=request.param).entry
     with Client(url) as client:
-        return entry, client.publish(document_of(entry), accept_small_counts=True).id
+        return entry, client.publish(document_of(entry), accept_small_counts=True, accept_unique=True).id
 
 
 @pytest.mark.long

@@ -19,7 +19,7 @@ def advised(aegis, tmp_path):
     entry, advice = tmp_path / "entry.json", tmp_path / "advice.json"
     name = f"health-{uuid4().hex}"
     aegis("summarize", HEALTH / "health.csv", "--plan", HEALTH / "plan.yaml", "--name", name, "--output", entry)
-    entry_id = aegis("publish", entry)[1].strip()
+    entry_id = aegis("publish", entry, "--accept-unique")[1].strip()
     arguments = ("--measure", "mutual_information", "--limit", 10_000, "--json")
     advice.write_text(aegis("advise", entry_id, *map(str, arguments))[1])
     return entry, advice

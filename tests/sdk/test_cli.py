@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
@@ -10,7 +11,7 @@ from threading import Thread
 import httpx
 import pytest
 
-from aegis_sdk import Advice, EntryHead, Problem, Progress
+from aegis_sdk import Advice, Client, EntryDocument, EntryHead, Problem, Progress, UniqueRecordsError
 from aegis_sdk.cli import verdicts
 from aegis_sdk.testing import MockService
 from aegis_sdk.wire import EXAMPLE_ADVICE, EXAMPLE_ENTRY, EXAMPLE_HEAD, ProblemFault
@@ -125,9 +126,11 @@ class TestSummarizeAndApply:
         code, out, error = aegis(*arguments, "--output", output)
         assert (code, error) == (0, CERTAIN)
         rows = [line.split() for line in out.splitlines()]
-        assert out.startswith(f"{output}: 20190 records\nprivacy, measured in it:\n")
-        assert rows[3] == ["k", "5", "5", "every", "record", "is", "one", "of", "at", "least", "5", "alike"]
-        assert {row[0] for row in rows[4:]} == {"t", "ordered_t", "beta", "delta_disclosure"}  # l of 1 is no promise
+        alone = "alone on all 5 shared columns, without health: none of the records in c30, 6.9 % in the worst"
+        assert out.startswith(f"{output}: 20190 records\n{alone} configuration offered, c14; no columns are shared as")
+        assert out.splitlines()[2] == "privacy, measured in it:"
+        assert rows[4] == ["k", "5", "5", "every", "record", "is", "one", "of", "at", "least", "5", "alike"]
+        assert {row[0] for row in rows[5:]} == {"t", "ordered_t", "beta", "delta_disclosure"}  # l of 1 is no promise
         assert len(output.read_text(encoding="utf-8").splitlines()) == 20_191
 
     def test_a_masked_table_is_told_of_in_numbers(self, aegis, tmp_path):
@@ -210,6 +213,47 @@ class TestPublish:
         service.with_entry(head())
         assert_one_line(aegis("publish", entry_file), 2, "FAIL: ", "aegis summarize TABLE", ACCEPTED)
         assert writes({"POST", "PUT"}, service) == []
+
+    @pytest.mark.parametrize(
+        ("changed", "says"),
+        [
+            ({"alone": 0.91}, "not private against who knows all shared columns; "),
+            ({"alone": 0.011}, "not private against who knows all shared columns; "),
+            ({"alone": 0.01}, ""),
+            ({"alone": None}, ""),
+        ],
+    )
+    def test_one_that_leaves_many_records_alone_is_not_sent(self, aegis, service, tmp_path, changed, says):
+        service.with_entry(head())
+        document = {**EXAMPLE_ENTRY, "configurations": [EXAMPLE_ENTRY["configurations"][0] | changed]}
+        path = tmp_path / "entry.json"
+        path.write_text(json.dumps(document), encoding="utf-8")
+        ran = aegis("publish", path, ACCEPTED)
+        with Client() as client:
+            if not says:
+                assert ran == (0, f"{ENTRY_ID}\n", "")
+                assert client.publish(document).id == ENTRY_ID
+                return
+            assert_one_line(ran, 1, says, "alone on the only shared column, ", "--accept-unique")
+            for publish in (client.publish, partial(client.update, ENTRY_ID)):
+                for entry in (document, json.dumps(document).encode(), EntryDocument.model_validate(document)):
+                    with pytest.raises(UniqueRecordsError, match="accept_unique=True"):
+                        publish(entry)
+            assert writes({"POST", "PUT"}, service) == []
+            assert aegis("publish", path, ACCEPTED, "--accept-unique") == (0, f"{ENTRY_ID}\n", "")
+            assert client.publish(document, accept_unique=True).id == ENTRY_ID
+        assert [request.body for request in writes({"POST"}, service)] == [document] * 2
+
+    def test_it_says_whom_an_entry_protects_people_against(self, aegis, service, tmp_path):
+        document = {**EXAMPLE_ENTRY, "quasi_identifiers": ["age"]}
+        document["configurations"] = [EXAMPLE_ENTRY["configurations"][0] | {"alone": 0.5}]
+        path = tmp_path / "entry.json"
+        path.write_text(json.dumps(document), encoding="utf-8")
+        service.with_entry(head())
+        only = "private only against who knows no more than: age; alone on the only shared column, "
+        assert_one_line(aegis("publish", path, ACCEPTED), 1, only, "50 % of the records in the worst configuration")
+        code, out, _ = aegis("show", path)
+        assert (code, out.splitlines()[1].strip().startswith(only)) == (0, True)
 
     def test_one_that_fails_but_is_published_already_stays_so(self, aegis, service, entry_file):
         service.with_entry(head(accepted_small_counts=True), summaries=EXAMPLE_ENTRY)
@@ -468,7 +512,7 @@ def test_a_broken_promise_is_written_by_force_with_a_warning(aegis, promising, t
     assert code == 0
     assert error == "aegis: warning: c1 promises k >= 2, but reaches 1\n" + CERTAIN.replace("health", "sick")
     assert out.splitlines()[0].endswith("masked.csv: 3 records")
-    assert out.splitlines()[3].split() == ["k", "1", "2", "some", "record", "stands", "alone"]
+    assert out.splitlines()[4].split() == ["k", "1", "2", "some", "record", "stands", "alone"]
     assert out.splitlines()[-1] == "promised, but not measurable in a table: epsilon"
     assert len((tmp_path / "masked.csv").read_text(encoding="utf-8").splitlines()) == 4
 

@@ -33,10 +33,10 @@ from app.catalog.stores.matching import matching, matching_newest
 from app.catalog.stores.page_tokens import read_token, write_token
 from app.catalog.stores.searches import Search, delete_superseded, show_searched
 from app.catalog.stores.tenants import tenant_id, to_policy
-from app.catalog.tables import EntryRow, EntryVersionRow, TenantRow
+from app.catalog.tables import EntryRow, EntryVersionRow, OfferedPrivacyRow, TenantRow
 from app.domain.callers import Caller
 from app.domain.digests import terms_digest
-from app.domain.entries import Audience, Head, HeadPage, VersionMark, Visibility
+from app.domain.entries import ALONE, Audience, Head, HeadPage, VersionMark, Visibility
 
 PAGE_BYTES = 2_000_000
 """The most bytes of a page of a listing, unless a single head is longer."""
@@ -175,8 +175,13 @@ class EntryStore:
         await self._session.execute(delete(EntryRow).where(EntryRow.id == uuid.UUID(entry_id)))
 
 
-_HEADS: Select[EntryRow, EntryVersionRow, TenantRow] = (
-    select(EntryRow, EntryVersionRow, TenantRow)
+_ALONE = (
+    select(OfferedPrivacyRow.highest)
+    .where(OfferedPrivacyRow.version_id == EntryVersionRow.id, OfferedPrivacyRow.criterion == ALONE)
+    .scalar_subquery()
+)
+_HEADS: Select[EntryRow, EntryVersionRow, TenantRow, float | None] = (
+    select(EntryRow, EntryVersionRow, TenantRow, _ALONE)
     .join(EntryVersionRow, EntryVersionRow.entry_id == EntryRow.id)
     .join(TenantRow, TenantRow.id == EntryRow.tenant_id)
 )
@@ -220,7 +225,7 @@ def _size(caller: Caller) -> ColumnElement[int]:
     return (func.octet_length(cast(texts, Text)) + 1_000).label("size")
 
 
-def _to_head(entry: EntryRow, version: EntryVersionRow, tenant: TenantRow) -> Head:
+def _to_head(entry: EntryRow, version: EntryVersionRow, tenant: TenantRow, alone: float | None) -> Head:
     return Head(
         id=str(entry.id),
         name=entry.name,
@@ -245,4 +250,5 @@ def _to_head(entry: EntryRow, version: EntryVersionRow, tenant: TenantRow) -> He
         signed_off_by=version.signed_off_by,
         latest_version=entry.latest_version,
         released_version=entry.latest_version if entry.released_version is None else entry.released_version,
+        alone=alone,
     )

@@ -44,7 +44,10 @@ class SearchedVersionRow(Base):
 
 
 class OfferedPrivacyRow(Base):
-    """The lowest and the highest number that a configuration of a version vouches for, by privacy criterion."""
+    """The lowest and the highest number that a configuration of a version vouches for, by privacy criterion.
+
+    Likewise the lowest and the highest share of records that one leaves alone, by the name `alone`.
+    """
 
     __tablename__ = "offered_privacy"
     __table_args__ = (

@@ -9,7 +9,7 @@ from markupsafe import Markup
 from pydantic import BaseModel, Field
 
 from aegis_sdk import wire
-from aegis_sdk.reading import headline, kept_by_best, maskings_of, outcome, promises_of, whole_of
+from aegis_sdk.reading import Alone, as_sentence, headline, kept_by_best, maskings_of, outcome, promises_of, whole_of
 from app.console.charts import rendered
 from app.console.views.compared import compared_chart
 from app.console.views.costs import costs_chart
@@ -162,10 +162,11 @@ def _view(advice: Answer, schema: Mapping[str, Any], choices: Choices) -> Answer
     across = choices.across if choices.across in protections else next(iter(protections), "")
     first, second = choices.first or advice.configuration or "", choices.second
     ranked = {row.configuration for row in ranking}
+    alone = as_sentence(Alone.of(schema, advice.configuration).line())
     unknown = next((one for one in (first, second) if one and one not in ranked), "")
     return AnswerView(
         sentence=f"{headline(advice, schema)}.",
-        facts=tuple(_sentences(advice, outcome(advice, schema))),
+        facts=(alone, *_sentences(advice, outcome(advice, schema))),
         kept=_kept_name(advice),
         columns=columns,
         tells_difference=_tells_difference(advice),

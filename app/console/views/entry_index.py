@@ -9,7 +9,7 @@ from typing import Final, TypeVar
 import msgspec
 import orjson
 
-from aegis_sdk.reading import declares_joint, in_words, measured_of, shown
+from aegis_sdk.reading import Alone, as_sentence, declares_joint, in_words, measured_of, share_alone, shown
 from aegis_sdk.reading.function_words import as_given
 from aegis_sdk.wire import DROP, PRIVACY_CRITERIA
 from app.console.markdown import html_of
@@ -117,7 +117,7 @@ def _pages(rows: Sequence[Part]) -> Iterator[Sequence[Part]]:
 def _about(document: Document, configurations: Sequence[ConfigurationRow], *, is_cut: bool) -> About:
     label, terms, holdout = document["label"], document.get("terms"), document.get("holdout")
     vouched = [row.privacy for row in configurations]
-    of_k = [privacy["k"] for privacy in vouched if "k" in privacy]
+    of_k, alone = [privacy["k"] for privacy in vouched if "k" in privacy], Alone.of(document)
     return About(
         description=html_of(document.get("description", "")),
         records=document["records"],
@@ -135,6 +135,8 @@ def _about(document: Document, configurations: Sequence[ConfigurationRow], *, is
         vouched=tuple(_vouched(vouched)),
         has_suppressed=any(row.suppressed is not None or row.suppressed_cells is not None for row in configurations),
         has_measured=any(row.measured for row in configurations),
+        alone=as_sentence(alone.line(offered=True)),
+        is_unique=alone.is_much(offered=True),
         is_cut=is_cut,
     )
 
@@ -220,6 +222,7 @@ def _listed(place: int, listed: Document, names: Sequence[str], measured: str | 
         listed.get("suppressed_cells"),
         listed["method"] if listed.get("kind") == "generated" else "",
         measured or "",
+        "" if listed.get("alone") is None else share_alone(listed["alone"]),
     )
 
 

@@ -68,6 +68,7 @@ class ConfigurationRow:
         suppressed: how many records and cells it suppresses; None if it does not say, or not to this reader.
         method: how it was generated; empty if it is masked.
         measured: what a trained model keeps, in words; empty if nothing was measured.
+        alone: which share of the records it leaves alone, in words; empty if it does not say.
     """
 
     place: int
@@ -79,6 +80,7 @@ class ConfigurationRow:
     suppressed_cells: int | None = None
     method: str = ""
     measured: str = ""
+    alone: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +106,8 @@ class About:
         measure: the one that people usually ask by.
         at_least_k: for some k, how many configurations vouch for at least that.
         has_suppressed: whether any configuration says how many records or cells it suppresses.
+        alone: which share of the records the worst configuration leaves alone, in words.
+        is_unique: whether that is a large one.
         is_cut: whether configurations have more maskings than their rows show.
     """
 
@@ -123,6 +127,8 @@ class About:
     vouched: tuple[Vouched, ...]
     has_suppressed: bool
     has_measured: bool
+    alone: str
+    is_unique: bool
     is_cut: bool
 
 

@@ -8,6 +8,7 @@ from typing import Final
 
 import numpy as np
 
+from aegis_sdk.reading import ACCEPT_UNIQUE, Alone, as_sentence
 from app.console.commands import Commands, aegis, curl
 from app.console.document_places import Place
 from app.console.drafts import Draft
@@ -83,6 +84,7 @@ class Review:
         faults: why it may not be published here, small counts apart.
         warnings: what its provider should know, one sentence each.
         problem: why the last try failed.
+        alone: how many records its configurations leave alone, as it says.
     """
 
     draft: Draft
@@ -93,9 +95,20 @@ class Review:
     gate: SmallCountsGate
     terms: Terms
     replaces: Head | None
+    alone: Alone
     faults: tuple[FaultLine, ...] = ()
     warnings: tuple[str, ...] = ()
     problem: RefusalError | None = None
+
+    @property
+    def is_unique(self) -> bool:
+        """Whether a configuration leaves many records alone."""
+        return self.alone.is_much(offered=True)
+
+    @property
+    def alone_in_words(self) -> str:
+        """How many records it leaves alone."""
+        return as_sentence(self.alone.line(offered=True))
 
     @property
     def is_known(self) -> bool:
@@ -205,6 +218,7 @@ def publish_commands(viewer: Viewer, review: Review) -> Commands:
     file = plain_name(review.draft.file).removesuffix(".gz") or "entry.json"
     words = ["--update"] * (review.replaces is not None)
     words += ["--accept-small-counts"] * bool(review.small_counts)
+    words += [ACCEPT_UNIQUE] * review.is_unique
     asked = {"accept_small_counts": "true"} if review.small_counts else {}
     if review.replaces is None:
         return Commands((aegis("publish", file, *words),), (curl(viewer, "/v1/entries", asked, file=file),))

@@ -28,9 +28,10 @@ from aegis_provider.errors import OutputError
 from aegis_provider.output import refuse_overwriting
 from aegis_provider.plan.model import Plan
 from aegis_provider.progress import Progress
+from aegis_provider.release.alone import alone_in_releases, known_of
 from aegis_provider.summary import summarize_in_doubt, summarize_shared
 from aegis_provider.table import Source
-from aegis_sdk.wire import EntryDocument
+from aegis_sdk.wire import Configuration, EntryDocument
 
 
 @dataclass(frozen=True)
@@ -147,7 +148,8 @@ def prepare_entry(
     how = {"delimiter": delimiter, "memory_limit": memory_limit}
     if exact:
         entry, doubtful = summarize_in_doubt(table, plan, name=name, pairs=pairs, progress=progress, **how)
-        return PreparedEntry(table, plan, Controlled(entry, (), Changes()), Exposure.of(entry), entry, (), doubtful)
+        stated = with_alone(entry, table, plan, **how)
+        return PreparedEntry(table, plan, Controlled(stated, (), Changes()), Exposure.of(stated), entry, (), doubtful)
     merging = next((each.merging for each in controls if isinstance(each, MinimumCell)), None)
     summary = summarize_shared(table, plan, name=name, pairs=pairs, merging=merging, progress=progress, **how)
     roles = Roles(plan.quasi_identifiers, plan.sensitive)
@@ -158,8 +160,26 @@ def prepare_entry(
     controlled = with_suppressed(controlled, table, plan, hidden=summary.hidden, **how)
     # The entry as changed by the controls must meet the contract too, and keeps only the fields that are set.
     entry = entry_of(document_of(without_unshared(controlled.entry)), plan.source)
+    entry = with_alone(entry, table, controlled_plan(plan, controlled), **how)
     controlled, exposure = replace(controlled, entry=entry), Exposure.of(entry)
     return PreparedEntry(table, plan, controlled, exposure, summary.entry, summary.telling, summary.doubtful_types)
+
+
+def with_alone(
+    entry: EntryDocument, table: Source, plan: Plan, *, delimiter: str = ",", memory_limit: str = "1GB"
+) -> EntryDocument:
+    """Return the entry with the share of records that each configuration leaves alone, and whom promises hold against.
+
+    Quasi-identifiers are stated only if other attributes are shared, too: then nobody would expect them.
+    """
+    shares = alone_in_releases(table, plan, delimiter=delimiter, memory_limit=memory_limit)
+    listed = [
+        each.model_copy(update={"alone": shares[each.id]}) if isinstance(each, Configuration) else each
+        for each in entry.configurations or ()
+    ]
+    known = known_of(plan)
+    named = {} if known is None else {"quasi_identifiers": list(known)}
+    return entry.model_copy(update={**named, "configurations": listed})
 
 
 def refuse_outputs(table: Source, plan: Plan, output: Path, plan_output: Path | None) -> None:

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         UnauthorizedError,
         UnavailableError,
         UnexpectedAnswerError,
+        UniqueRecordsError,
     )
     from aegis_sdk.wire import (
         Advice,
@@ -93,6 +94,7 @@ __all__ = [
     "UnauthorizedError",
     "UnavailableError",
     "UnexpectedAnswerError",
+    "UniqueRecordsError",
     "VisibleTo",
 ]
 

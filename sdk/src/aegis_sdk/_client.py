@@ -16,7 +16,15 @@ from aegis_sdk._data_requests import DataRequests
 from aegis_sdk._errors import UnexpectedAnswerError
 from aegis_sdk._pages import pages
 from aegis_sdk._polling import Deadline, follow, pause_before_retry
-from aegis_sdk._requests import acceptance_params, entry_path, json_bytes, required_text, version_params, without_none
+from aegis_sdk._requests import (
+    acceptance_params,
+    entry_path,
+    json_bytes,
+    refuse_unique,
+    required_text,
+    version_params,
+    without_none,
+)
 from aegis_sdk._sending import Sender
 from aegis_sdk.wire import (
     Advice,
@@ -120,15 +128,23 @@ class Client:
         return read_answer(PublishingTerms, self._send("GET", "/v1/publishing", params=params))
 
     def publish(
-        self, entry: EntryDocument | Mapping[str, Any] | bytes, *, accept_small_counts: bool = False
+        self,
+        entry: EntryDocument | Mapping[str, Any] | bytes,
+        *,
+        accept_small_counts: bool = False,
+        accept_unique: bool = False,
     ) -> PublishedHead:
         """Publish a new entry; bytes are sent unchanged. `ConflictError` if the name is taken.
 
         With `accept_small_counts`, exact counts of 1 to 4 are published as they are: whoever may read the entry's
         counts may know them. Without it, most services refuse them (`InvalidError` with the code `small_counts`).
+
+        If the entry declares a configuration with more than 1 % of its records alone on all shared columns, nothing is
+        sent without `accept_unique` (`UniqueRecordsError`).
         """
-        params = acceptance_params(accept_small_counts)
-        return read_answer(PublishedHead, self._send("POST", "/v1/entries", content=json_bytes(entry), params=params))
+        params, body = acceptance_params(accept_small_counts), json_bytes(entry)
+        refuse_unique(body, accept_unique)
+        return read_answer(PublishedHead, self._send("POST", "/v1/entries", content=body, params=params))
 
     def update(
         self,
@@ -137,17 +153,20 @@ class Client:
         *,
         if_match: str | None = None,
         accept_small_counts: bool = False,
+        accept_unique: bool = False,
     ) -> PublishedHead:
         """Publish a new version of an entry, unless its content is the same.
 
         `if_match` is the `etag` of the version to replace; by default, the one that is latest now.
-        `accept_small_counts` is as in `publish`.
+        `accept_small_counts` and `accept_unique` are as in `publish`.
         `PreconditionFailedError` if the entry has a newer version.
         """
+        body = json_bytes(entry)
+        refuse_unique(body, accept_unique)
         headers = {"If-Match": if_match or self.etag(entry_id)}
         params = acceptance_params(accept_small_counts)
         path = entry_path(entry_id)
-        response = self._send("PUT", path, content=json_bytes(entry), headers=headers, params=params)
+        response = self._send("PUT", path, content=body, headers=headers, params=params)
         return read_answer(PublishedHead, response)
 
     def entries(

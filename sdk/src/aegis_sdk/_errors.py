@@ -18,6 +18,7 @@
         * UnavailableError        503  the service cannot answer now, for example without its database, or because it
                                        still carries out the same request (409)
     * AdviceFailedError           the computation of an advice failed
+    * UniqueRecordsError          too many records are alone on all shared columns, and nobody has accepted that
     * AdviceTimeoutError          an advice was not ready in time; `advice_id` fetches it later
 """
 
@@ -45,6 +46,10 @@ class ServiceUnreachableError(AegisError):
 
 class UnexpectedAnswerError(AegisError):
     """The answer is not one of this service, for example because a proxy answered instead."""
+
+
+class UniqueRecordsError(AegisError):
+    """Too many records are alone on all columns that a configuration shares, and nobody has accepted that."""
 
 
 class ProblemError(AegisError):

@@ -8,6 +8,9 @@ from urllib.parse import quote
 
 from pydantic import BaseModel
 
+from aegis_sdk._errors import UniqueRecordsError
+from aegis_sdk.reading import Alone
+
 
 def entry_path(entry_id: str, *parts: str) -> str:
     """The path of an entry, or of something below it."""
@@ -22,6 +25,23 @@ def version_params(version: int | None) -> dict[str, str] | None:
 def acceptance_params(accept_small_counts: bool) -> dict[str, str] | None:  # noqa: FBT001 - an option of the client
     """The parameter that accepts exact counts of 1 to 4."""
     return {"accept_small_counts": "true"} if accept_small_counts else None
+
+
+def refuse_unique(body: bytes, accepted: bool) -> None:  # noqa: FBT001 - an option of the client
+    """Refuse an entry with a configuration that leaves too many records alone, as it declares itself.
+
+    Raises:
+        UniqueRecordsError: It has one, and nobody has accepted that.
+    """
+    if accepted or b'"alone"' not in body:
+        return
+    try:
+        alone = Alone.of(json.loads(body))
+        is_much, line = alone.is_much(offered=True), alone.line(offered=True)
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+        return  # it is not an entry, and the service says why
+    if is_much:
+        raise UniqueRecordsError(f"{line}. It is not published; mask more, or accept that: accept_unique=True")
 
 
 def required_text(require: Mapping[str, float]) -> str:

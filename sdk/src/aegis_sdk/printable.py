@@ -33,6 +33,11 @@ def one_line(text: str) -> str:
     return f"{line[:kept]}{_LEFT_OUT}{line[-kept:]}"
 
 
+def as_sentence(text: str) -> str:
+    """A line as a sentence: with a capital letter and a full stop."""
+    return f"{text[:1].upper()}{text[1:]}."
+
+
 def _escaped(character: str) -> str:
     return character if character.isprintable() else character.encode("unicode_escape").decode("ascii")
 

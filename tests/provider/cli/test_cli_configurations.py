@@ -98,10 +98,19 @@ def test_json(aegis, small):
                 "maskings": {"a": "any"},
                 "privacy": {"k": 5, "l": 2},
                 "suppressed": 0,
+                "alone": 0.0,
                 "utility": 0.0,
                 "share": 0.0,
             }
         ],
+        "alone": {
+            "share": 0.0,
+            "most": 0.0,
+            "worst": "c0001",
+            "shared": 1,
+            "as_they_are": 0,
+            "quasi_identifiers": None,
+        },
     }
 
 
@@ -114,6 +123,7 @@ def test_a_share_of_the_records_may_be_left_out(aegis, small):
         "maskings": {"a": "identity"},
         "privacy": {"k": 2, "l": 1},
         "suppressed": 1,
+        "alone": 0.0,
         "utility": pytest.approx(1.0),
         "share": 1.0,
     }
@@ -123,7 +133,7 @@ def test_a_share_of_the_records_may_be_left_out(aegis, small):
 def test_several_requirements_make_a_frontier(aegis, small):
     code, out, error = aegis("configurations", *small, "--require", "k=2, 6", "--suppress-at-most", "0,0.2")
     assert (code, error) == (0, "")
-    assert out.splitlines()[4:] == [
+    assert out.splitlines()[5:] == [
         "  required  suppressed at most  best   k  l  suppressed  utility",
         "  k=2       0                   c0002  5  2  0           0.0%     no combination keeps more",
         "  k=2       0.2                 c0001  2  1  1           100.0%   no combination keeps more",

@@ -9,6 +9,7 @@ import pytest
 from tests.for_each import for_each
 
 #: By age alone, classes of 4 (one yes) and of 3 (all no); with the town, classes of 2, 2, 2 and 1.
+ALONE = "not private against who knows all shared columns"
 TABLE = "age,town,sick\n1,a,yes\n1,a,no\n1,b,no\n1,b,no\n2,a,no\n2,a,no\n2,c,no\n"
 PLAN = """
 label: sick
@@ -45,7 +46,7 @@ def first_line(aegis, folder):
 @for_each(
     ("promised", "options", "line"),
     [
-        ("privacy: {coarse: {k: 3}, none: {k: 7}}", [], "PASS: 2 of 3 configurations keep their promise; 1 promises"),
+        ("privacy: {coarse: {k: 3}, none: {k: 7}}", [], f"{ALONE}: 2 of 3 configurations keep their promise; 1"),
         ("privacy: {coarse: {k: 3}}", ["--configuration", "coarse"], "PASS: coarse holds k = 3"),
         ("privacy: {fine: {k: 2}, none: {k: 7}}", [], "FAIL: 1 of 3 configurations keeps its promise; 1 breaks it: f"),
         ("privacy: {fine: {k: 1, l: 1}}", [], "NOT JUDGED: 0 of 3 configurations keep their promise; 3 promise not"),
@@ -58,7 +59,7 @@ def test_it_says_what_became_of_all_promises(aegis, first_line, promised, option
     assert told.startswith(line)
     document = json.loads(aegis("risk", "t.csv", "--plan", "plan.yaml", *options, "--json")[1])["verdict"]
     assert document["line"] == told
-    assert told.startswith({True: "PASS: ", False: "FAIL: ", None: "NOT JUDGED: "}[document["passed"]])
+    assert told.startswith({True: "PASS: ", False: ("FAIL: ", f"{ALONE}: "), None: "NOT JUDGED: "}[document["passed"]])
     assert told.endswith(document["mend"])
 
 

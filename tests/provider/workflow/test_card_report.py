@@ -11,6 +11,7 @@ from aegis_provider.report.page import render_page
 from aegis_provider.workflow import Card
 from aegis_provider.workflow.card import CardAuc, CardChoice, CardColumn, CardLabel
 from aegis_provider.workflow.card_report import card_report
+from aegis_sdk.reading import Alone
 from tests.for_each import for_each
 
 BOOSTING, LINEAR = "gradient boosting", "logistic regression"
@@ -32,6 +33,7 @@ CARD = Card(
     passed=True,
     verdict="PASS",
     privacy_verdict="PASS",
+    alone=Alone("ill", {"c2": 0.0}, None, "c2", 5, 5),
     records=990,
     suppresses=True,
     left_out=10,

@@ -19,12 +19,14 @@ from aegis_provider.offer import HandedOut, hand_out
 from aegis_provider.output import refuse_overwriting
 from aegis_provider.plan.reading import load_plan
 from aegis_provider.privacy import CRITERIA, certain_values_warning, promises_nothing
+from aegis_provider.release.alone import alone_in_releases, told_alone
 from aegis_provider.release.apply import Applied
 from aegis_provider.release.apply import apply as write_masked
 from aegis_provider.table import table_name
 from aegis_sdk.cli.failures import InputError
 from aegis_sdk.cli.options import JsonOption
 from aegis_sdk.cli.terminal import aligned, print_result, progress_bar, say, warn
+from aegis_sdk.reading import Alone
 
 
 def apply(
@@ -77,12 +79,14 @@ def apply(
             escape_formulas=escape_formulas,
             progress=progress,
         )
+    shares = alone_in_releases(table, intended, delimiter=delimiter, memory_limit=memory_limit)
+    alone = told_alone(intended, shares | {configuration: applied.alone.share}, configuration)
     for warning in (*applied.faults, *applied.warnings):
         warn(warning)
     if certain := certain_values_warning(applied.reached, intended):
         warn(certain)
-    result = {"output": str(output), "configuration": configuration, **_result(applied)}
-    print_result(result, _report(output, applied), as_json=as_json)
+    result = {"output": str(output), "configuration": configuration, **_result(applied), "alone": alone.document}
+    print_result(result, _report(output, applied, alone), as_json=as_json)
 
 
 @contextmanager
@@ -114,10 +118,11 @@ def _told(handed_out: HandedOut, command: str) -> Iterator[str]:
         yield f"promised: {limits}; {command} tries the attacks again"
 
 
-def _report(output: Path, applied: Applied) -> Iterator[str]:
+def _report(output: Path, applied: Applied, alone: Alone) -> Iterator[str]:
     left_out = f", {applied.suppressed} left out" if applied.suppressed else ""
     cells = f", {applied.suppressed_cells} cells suppressed (*)" if applied.suppressed_cells else ""
     yield f"{output}: {applied.records} records{left_out}{cells}"
+    yield alone.line()
     if rows := list(_measured(applied)):
         yield "privacy, measured in it:"
         yield from aligned(("criterion", "reached", "promised", "in the worst class"), rows)

@@ -1,4 +1,5 @@
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Annotated, Any
@@ -17,12 +18,14 @@ from aegis_provider.output import refuse_overwriting
 from aegis_provider.plan.model import Configuration, Plan
 from aegis_provider.plan.reading import load_plan
 from aegis_provider.plan.writing import write_plan
+from aegis_provider.release.alone import alone_in_releases, told_alone
 from aegis_provider.report.frontier import frontier_report, proof_of
 from aegis_provider.search import FrontierPoint, Requirement, SearchResult, find_configurations
 from aegis_provider.table import table_name
 from aegis_sdk.cli.failures import InputError
 from aegis_sdk.cli.options import JsonOption, requirements_of
 from aegis_sdk.cli.terminal import aligned, print_result, progress_bar, say, warn
+from aegis_sdk.reading import Alone
 
 _SHOWN = 10
 
@@ -83,10 +86,13 @@ def configurations(
     if result.interrupted:
         warn("Ctrl-C ended the search; the best configurations until then are kept")
     write_plan(plan, intended, result.configurations, output, _remark(result))
+    offered = replace(intended, configurations=result.configurations)
+    shares = alone_in_releases(table, offered, delimiter=delimiter, memory_limit=memory_limit)
+    alone = told_alone(offered, shares, result.configurations[0].id)
     write_page(frontier_report(result, Path(table_name(table)).name, intended.label))
     fixed = {each.name: each.kept_as for each in intended.attributes if each.name not in intended.quasi_identifiers}
-    document = {"output": str(output), "not_searched": fixed, **_document(result)}
-    print_result(document, [*_report(output, intended, result), *_not_searched(fixed)], as_json=as_json)
+    document = {"output": str(output), "not_searched": fixed, **_document(result, shares), "alone": alone.document}
+    print_result(document, [*_report(output, intended, result, alone), *_not_searched(fixed)], as_json=as_json)
 
 
 def _requirements(texts: Sequence[str], shares: str) -> list[Requirement]:
@@ -123,7 +129,7 @@ def _remark(result: SearchResult) -> str:
     return f"Found by `aegis configurations`, {required}, the most useful first by {result.measure}."
 
 
-def _document(result: SearchResult) -> dict[str, Any]:
+def _document(result: SearchResult, alone: Mapping[str, float | None]) -> dict[str, Any]:
     each = zip(result.configurations, result.utilities, result.shares, strict=True)
     return {
         "records": result.records,
@@ -141,6 +147,7 @@ def _document(result: SearchResult) -> dict[str, Any]:
                 "maskings": dict(one.maskings),
                 "privacy": dict(one.privacy),
                 "suppressed": one.suppressed or 0,
+                "alone": alone[one.id],
                 "utility": utility,
                 "share": share,
             }
@@ -165,9 +172,10 @@ def _point(point: FrontierPoint) -> dict[str, Any]:
     }
 
 
-def _report(output: Path, plan: Plan, result: SearchResult) -> Iterator[str]:
+def _report(output: Path, plan: Plan, result: SearchResult, alone: Alone) -> Iterator[str]:
     kept = len(result.configurations)
     yield f"{output}: {kept:,} configuration{'s' * (kept != 1)}"
+    yield alone.line(offered=True)
     evaluations = f"{result.nodes:,} combinations of maskings, {result.evaluated:,} evaluations"
     yield f"{evaluations}; {result.records:,} records"
     yield (

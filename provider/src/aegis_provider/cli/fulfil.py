@@ -15,7 +15,7 @@ from aegis_provider.plan.reading import load_plan
 from aegis_provider.workflow.card_public import is_public
 from aegis_sdk import Client
 from aegis_sdk.cli.decisions import RequestIdArgument
-from aegis_sdk.cli.options import JsonOption
+from aegis_sdk.cli.options import AcceptUniqueOption, JsonOption
 from aegis_sdk.cli.request_report import delivered
 from aegis_sdk.cli.terminal import print_result, warn
 from aegis_sdk.wire import read_json
@@ -55,6 +55,7 @@ def fulfil(
         Literal["csv", "parquet"], typer.Option("--format", help="The format of the masked table.")
     ] = "csv",
     escape_formulas: EscapeFormulasOption = False,  # noqa: FBT002 - a flag
+    accept_unique: AcceptUniqueOption = False,  # noqa: FBT002 - a flag
     work: WorkOption = WORK,
     delimiter: DelimiterOption = ",",
     memory_limit: MemoryOption = "1GB",
@@ -65,6 +66,9 @@ def fulfil(
     Plan, entry and approval must be about the same, which is compared by digest and masking. The privacy that the plan
     promises is measured in the masked table, its records get a random order, and it is put into your own storage. The
     service is told where it is, and what it is; it never gets the table. A generated table is delivered as it is.
+
+    If more than 1 % of the records are alone on all shared columns, whatever the plan says that someone may know, the
+    table is not delivered without --accept-unique.
 
     Credentials are read from the environment, as other tools do: AWS_ACCESS_KEY_ID, AZURE_STORAGE_ACCOUNT_NAME,
     GOOGLE_SERVICE_ACCOUNT and so on. Links to buckets are presigned and last for seven days at most.
@@ -83,6 +87,7 @@ def fulfil(
             ending=f".{file_format}",
             escape_formulas=escape_formulas,
             card=None if card is None else _card(card),
+            accept_unique=accept_unique,
             stage=stage,
         )
         fulfilled = fulfil_task(task, storage, work)
@@ -123,7 +128,10 @@ def _card(path: Path) -> dict[str, Any]:
 def _report(fulfilled: Fulfilled) -> Iterator[str]:
     delivery, masked = fulfilled.request.delivery, fulfilled.masked
     if delivery is not None:
-        yield from delivered(delivery)
+        first, *others = delivered(delivery)
+        yield first
+        yield from () if fulfilled.alone is None else (fulfilled.alone.line(),)
+        yield from others
     if masked.suppressed:
         yield f"left out: {masked.suppressed} records, as the plan declares"
     if masked.unmeasured:

@@ -11,7 +11,7 @@ from aegis_provider.workflow import USUAL, Card, Released
 from aegis_provider.workflow import release as make_release
 from aegis_provider.workflow.card_comparison import HEADER, compared_in_words, rows_of
 from aegis_sdk import Client
-from aegis_sdk.cli.options import JsonOption, RequireOption, requirements_of
+from aegis_sdk.cli.options import AcceptUniqueOption, JsonOption, RequireOption, requirements_of
 from aegis_sdk.cli.terminal import aligned, print_result, warn
 from aegis_sdk.printable import Share
 
@@ -40,6 +40,7 @@ def release(
         bool,
         typer.Option("--also-generate", help="Also offer tables that a model draws, and compare them with masks."),
     ] = False,
+    accept_unique: AcceptUniqueOption = False,  # noqa: FBT002 - a flag
     delimiter: FoundDelimiterOption = None,
     memory_limit: MemoryOption = "1GB",
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
@@ -52,6 +53,9 @@ def release(
 
     With --also-generate, tables that a model draws stand beside the masked one in the folder, the plan, the entry and
     the card, with what attacks on each achieve. `aegis apply` hands one out. They have no formal guarantee.
+
+    If a configuration leaves more than 1 % of the records alone on all columns that it shares, whatever the plan says
+    that someone may know, the exit code is 1 and nothing is published without --accept-unique.
 
     Ctrl-C during the search goes on with the best found until then. The same command again goes on where a run was
     stopped.
@@ -72,6 +76,7 @@ def release(
             delimiter=delimiter,
             memory_limit=memory_limit,
             also_generate=also_generate,
+            accept_unique=accept_unique,
             stage=stage,
         )
     finally:
@@ -81,7 +86,8 @@ def release(
         warn(warning)
     document = {"output": str(output), "entry": released.entry_id, "card": _document(released.card)}
     print_result(document, _report(released), as_json=as_json)
-    if not released.card.passed:
+    is_unique = released.card.alone.is_much(offered=True) and not accept_unique
+    if is_unique or not released.card.passed:
         raise typer.Exit(1)
 
 
@@ -92,6 +98,7 @@ def _document(card: Card) -> Any:  # noqa: ANN401 - any JSON value
 def _report(released: Released) -> Iterator[str]:
     card = released.card
     yield card.headline
+    yield card.alone.line(offered=True)
     if card.by_models:
         yield card.by_models
     yield card.verdict

@@ -18,6 +18,7 @@ from aegis_provider.cli.options import (
 from aegis_provider.plan.model import Plan
 from aegis_provider.plan.reading import load_plan
 from aegis_provider.privacy import Assessment, assess, plan_of_roles
+from aegis_provider.release.alone import alone_in_releases, alone_in_table, told_alone
 from aegis_provider.report.risk import risk_report
 from aegis_provider.report.risk_document import risk_document
 from aegis_provider.report.risk_verdict import risk_verdict
@@ -27,6 +28,7 @@ from aegis_sdk._errors import AegisError
 from aegis_sdk.cli.failures import InputError
 from aegis_sdk.cli.options import JsonOption, RequireOption, requirements_of
 from aegis_sdk.cli.terminal import print_result, progress_bar, say
+from aegis_sdk.reading import Alone
 
 _SECONDS: Final = 60.0
 
@@ -104,13 +106,25 @@ def risk(
             memory_limit=memory_limit,
             progress=progress,
         )
-    verdict = risk_verdict(assessment, table_name(table), plan)
-    report = risk_report(assessment, Path(table_name(table)).name, verdict)
+    alone = _alone(table, intended, configuration, delimiter=delimiter, memory_limit=memory_limit)
+    verdict = risk_verdict(assessment, table_name(table), plan, alone)
+    report = risk_report(assessment, Path(table_name(table)).name, verdict, alone)
     write_page(report)
     in_full = configuration is not None or not intended.configurations
-    print_result(risk_document(assessment, verdict, in_full=in_full), text_lines(report), as_json=as_json)
+    document = risk_document(assessment, verdict, in_full=in_full)
+    told = {"alone": None if alone is None else alone.document}
+    print_result(document | told, text_lines(report), as_json=as_json)
     if check:
         _refuse_broken(assessment)
+
+
+def _alone(table: str, plan: Plan, configuration: str | None, **how: str) -> Alone | None:
+    """Return how many records are alone in releases, or in a table without a plan; `None` if a plan has no release."""
+    if not plan.files:
+        return alone_in_table(table, plan, Path(table_name(table)).name, **how)
+    if not plan.configurations:
+        return None
+    return told_alone(plan, alone_in_releases(table, plan, **how), configuration)
 
 
 def _refuse_promises(given: Mapping[str, bool]) -> None:

@@ -147,6 +147,7 @@ class Agent:
             delimiter=planned.delimiter,
             ending=planned.ending,
             escape_formulas=planned.escape_formulas,
+            accept_unique=planned.accept_unique,
             lease_seconds=self.lease_seconds,
             stage=self.stage,
         )

@@ -19,11 +19,13 @@ from aegis_provider.handover.work_folder import InUseError, abandon, masked_file
 from aegis_provider.offer import hand_out
 from aegis_provider.plan.model import DROP, Plan
 from aegis_provider.privacy import columns_of, without_left_out
+from aegis_provider.release.alone import told_alone
 from aegis_provider.release.apply import apply
 from aegis_provider.table import Source, open_table
 from aegis_provider.workflow.folder import Folder, digests_of
 from aegis_provider.workflow.results import Stage, unseen
-from aegis_sdk import Client, ConflictError, InvalidError
+from aegis_sdk import Client, ConflictError, InvalidError, UniqueRecordsError
+from aegis_sdk.reading import ACCEPT_UNIQUE, Alone
 from aegis_sdk.wire import LARGEST_CARD, DataRequest, DeliveryDescriptor, faults_of
 
 
@@ -41,6 +43,7 @@ class Task:
         ending: The ending of the masked table's file: `.csv` or `.parquet`.
         escape_formulas: Whether what a spreadsheet would run in CSV gets an apostrophe before it.
         card: The release card, as JSON values; without one, the descriptor tells the roles of the columns.
+        accept_unique: Whether to deliver it even if more than 1 % of its records are alone on all shared columns.
         lease_seconds: How long after this program has died another one may take over.
         stage: Shows the progress.
     """
@@ -54,6 +57,7 @@ class Task:
     ending: str = CSV_ENDING
     escape_formulas: bool = False
     card: Mapping[str, Any] | None = None
+    accept_unique: bool = False
     lease_seconds: int = SECONDS
     stage: Stage = unseen
 
@@ -68,6 +72,7 @@ class Masked:
         suppressed: How many records were left out.
         privacy: What was measured in it, by name; what no table shows is as the plan promises.
         unmeasured: The names of the latter.
+        alone: The share of its records that are alone on all shared columns; `None` for a generated table.
         warnings: A sentence for each thing in it that its provider may not expect.
     """
 
@@ -76,6 +81,7 @@ class Masked:
     suppressed: int
     privacy: Mapping[str, float]
     unmeasured: tuple[str, ...]
+    alone: float | None
     warnings: tuple[str, ...] = ()
 
 
@@ -86,11 +92,13 @@ class Fulfilled:
     Attributes:
         request: The request as it is then.
         masked: The masked table that was delivered.
+        alone: How many of its records are alone, and in the worst configuration of the entry; `None` if generated.
         warning: What could not be cleaned up; empty if nothing is left.
     """
 
     request: DataRequest
     masked: Masked
+    alone: Alone | None = None
     warning: str = ""
 
 
@@ -111,6 +119,7 @@ def fulfil(task: Task, storage: Storage, work: Path) -> Fulfilled:
         PlanError: The plan is another one than was published.
         TableError: The table cannot be read or does not fit the plan.
         PromiseError: The masked table does not have the privacy that is promised.
+        UniqueRecordsError: Too many records are alone on all shared columns, and nobody has accepted that.
         OutputError: It cannot be written or uploaded.
         AegisError: The service does not answer, or refuses.
     """
@@ -120,9 +129,10 @@ def fulfil(task: Task, storage: Storage, work: Path) -> Fulfilled:
     _refuse_other_card(task, request)
     with leased(task.service, request.id, task.lease_seconds) as lease, work_folder(work, request.id) as folder:
         masked = _masked(task, request, folder)
+        alone = _refuse_unique(task, request, masked)
         lease.refuse_if_lost()
         delivered = _delivered(task, request, storage, folder, masked, lease)
-        return Fulfilled(delivered, masked, _removed(folder))
+        return Fulfilled(delivered, masked, alone, _removed(folder))
 
 
 def _refuse_unapproved(request: DataRequest, storage: Storage, work: Path) -> None:
@@ -133,6 +143,22 @@ def _refuse_unapproved(request: DataRequest, storage: Storage, work: Path) -> No
         with suppress(InUseError), work_folder(work, request.id) as folder:
             abandon(folder, request, storage)
     raise ServiceError(f"request {request.id} is {request.state}; only an approved one can be fulfilled")
+
+
+def _refuse_unique(task: Task, request: DataRequest, masked: Masked) -> Alone | None:
+    """Return how many records are alone on all columns that the table shares.
+
+    Raises:
+        UniqueRecordsError: They are too many, and nobody has accepted that.
+    """
+    if masked.alone is None:
+        return None
+    entry = task.service.entry(request.entry.id, request.entry.version).entry_schema
+    shares = {**Alone.of(entry).shares, request.configuration or "": masked.alone}
+    alone = told_alone(task.plan, shares, request.configuration)
+    if alone.is_much(offered=False) and not task.accept_unique:
+        raise UniqueRecordsError(f"{alone.line()}. It is not delivered; mask more, or accept that: {ACCEPT_UNIQUE}")
+    return alone
 
 
 def _removed(folder: Folder) -> str:
@@ -183,7 +209,8 @@ def _applied(task: Task, request: DataRequest, output: Path) -> Masked:
     reached = {name: without_left_out(name, number) for name, number in applied.reached.items()}
     privacy = {**{name: applied.promised[name] for name in applied.unchecked}, **reached}
     warnings = (*applied.warnings, *applied.shown.in_words())
-    return Masked(output.name, applied.records, applied.suppressed, privacy, applied.unchecked, warnings)
+    alone = applied.alone.share
+    return Masked(output.name, applied.records, applied.suppressed, privacy, applied.unchecked, alone, warnings)
 
 
 def _handed_out(task: Task, request: DataRequest, output: Path) -> Masked:
@@ -196,7 +223,7 @@ def _handed_out(task: Task, request: DataRequest, output: Path) -> Masked:
         records = opened.records()
     promised = handed_out.generated.privacy
     warnings = (handed_out.warning,) if handed_out.warning else ()
-    return Masked(output.name, records, 0, dict(promised), tuple(promised), warnings)
+    return Masked(output.name, records, 0, dict(promised), tuple(promised), None, warnings)
 
 
 def _card(task: Task, request: DataRequest) -> dict[str, Any] | None:

@@ -57,6 +57,7 @@ class PlannedTable:
         delimiter: The delimiter of CSV files.
         ending: The ending of masked files.
         escape_formulas: Whether what a spreadsheet would run in CSV gets an apostrophe before it.
+        accept_unique: Whether tables are delivered of which more than 1 % of the records are alone on what is shared.
     """
 
     table: str
@@ -64,6 +65,7 @@ class PlannedTable:
     delimiter: str
     ending: Literal[".csv", ".parquet"]
     escape_formulas: bool = False
+    accept_unique: bool = False
 
 
 @dataclass(frozen=True)
@@ -111,7 +113,7 @@ def _storage(fields: Mapping[str, Element]) -> Storage:
 
 
 def _planned_table(element: Element) -> PlannedTable:
-    fields = element.fields("table", "plan", optional=("delimiter", "format", "escape_formulas"))
+    fields = element.fields("table", "plan", optional=("delimiter", "format", "escape_formulas", "accept_unique"))
     table = fields["table"].text()
     ending = fields["format"].one_of("csv", "parquet") if "format" in fields else "csv"
     return PlannedTable(
@@ -120,6 +122,7 @@ def _planned_table(element: Element) -> PlannedTable:
         fields["delimiter"].character() if "delimiter" in fields else ",",
         ".parquet" if ending == "parquet" else ".csv",
         "escape_formulas" in fields and fields["escape_formulas"].one_of("true", "false") == "true",
+        "accept_unique" in fields and fields["accept_unique"].one_of("true", "false") == "true",
     )
 
 

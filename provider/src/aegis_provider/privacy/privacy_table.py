@@ -1,6 +1,6 @@
 """The equivalence classes that each configuration of a plan releases."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,15 +34,20 @@ class PrivacyTable:
     costs: Mapping[str, Mapping[str, float]]
 
     @classmethod
-    def of(cls, counted: CountedTable, plan: Plan) -> "PrivacyTable":
+    def of(cls, counted: CountedTable, plan: Plan, columns: Sequence[str] = ()) -> "PrivacyTable":
         """Read the table once more, and again if it has several texts for a value.
+
+        Args:
+            counted: The table.
+            plan: Its plan.
+            columns: The columns to read, if these are more than the quasi-identifiers and the sensitive attributes.
 
         Raises:
             PlanError: The plan has no quasi-identifiers and no sensitive attributes, or promises what needs an order
                 of sensitive values that have none.
             TableError: As for `CountedTable.of` and `masked_domains`.
         """
-        columns = [*plan.quasi_identifiers, *plan.sensitive]
+        columns = columns or [*plan.quasi_identifiers, *plan.sensitive]
         if not columns:
             raise PlanError(f"{plan.source}: no attribute is a quasi-identifier or sensitive; name some")
         refuse_without_order(plan.promised_names, counted, plan)

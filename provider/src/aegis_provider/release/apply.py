@@ -12,6 +12,7 @@ from aegis_provider.output import refuse_overwriting, written_whole
 from aegis_provider.plan.model import Configuration, Plan
 from aegis_provider.privacy import refuse_without_order
 from aegis_provider.progress import Progress
+from aegis_provider.release.alone import CountedAlone, alone_in
 from aegis_provider.release.blocks import Release, block_schema
 from aegis_provider.release.promise import Promise, Suppression
 from aegis_provider.release.shown_values import ShownValues, shown_values
@@ -32,6 +33,7 @@ class Applied:
         promised: The privacy that the configuration promises, by name.
         reached: The privacy of the written table; empty if none is promised.
         shown: How many values that are shared as they are few records of the written table show.
+        alone: How many of its records are alone on all of its columns without the label.
         faults: A sentence for each fault of the written table; empty unless it was written by force.
         warnings: A sentence for each thing in the written table that its provider may not expect.
     """
@@ -42,6 +44,7 @@ class Applied:
     promised: Mapping[str, int | float]
     reached: Mapping[str, int | float]
     shown: ShownValues
+    alone: CountedAlone
     faults: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
@@ -127,12 +130,13 @@ def apply(
         with open_table(part, delimiter=separator, memory_limit=memory_limit) as opened_again:
             written = unescaped_table(opened_again, promise.release.names) if escape_formulas else opened_again
             reached = promise.reached(written, suppression) if chosen.privacy else {}
+            alone = alone_in(written, plan.label)
             shown = shown_values(written, release.counted, plan, chosen)
         faults += promise.broken(reached)
         _refuse(plan, faults, force=force)
     left_out, cells = (0, 0) if suppression is None else (suppression.suppressed.records, suppression.suppressed.cells)
     records, warnings = release.counted.records - left_out, (*release.counted.doubtful_types(plan), *formulas)
-    return Applied(records, left_out, cells, chosen.privacy, reached, shown, tuple(faults), warnings)
+    return Applied(records, left_out, cells, chosen.privacy, reached, shown, alone, tuple(faults), warnings)
 
 
 def refuse_masked_elsewhere(plan: Plan, chosen: Configuration) -> None:

@@ -20,7 +20,7 @@ from aegis_provider.report.risk_document import suppression_document
 from aegis_provider.report.risk_terms import terms
 from aegis_provider.report.risk_verdict import RiskVerdict
 from aegis_sdk.printable import Share
-from aegis_sdk.reading import shown
+from aegis_sdk.reading import Alone, as_sentence, shown
 
 _DRAWN_KS = range(2, 51)
 _USUAL_K = 5
@@ -39,13 +39,14 @@ _RISKY: Final = {
 }
 
 
-def risk_report(assessment: Assessment, table: str, verdict: RiskVerdict) -> Report:
+def risk_report(assessment: Assessment, table: str, verdict: RiskVerdict, alone: Alone | None = None) -> Report:
     """Report one release in detail, several side by side, or the table if there is no release.
 
     Args:
         assessment: The measurements.
         table: The table's name.
         verdict: The verdict, which stands at the top.
+        alone: How many records are alone on all shared columns; it stands below.
     """
     only = assessment.releases[0] if len(assessment.releases) == 1 else None
     title = f"Privacy of {table}" + (f", as {only.id} masks it" if only else "")
@@ -58,11 +59,15 @@ def risk_report(assessment: Assessment, table: str, verdict: RiskVerdict) -> Rep
         sections.append(Section("The configurations", list(_configurations(assessment))))
     else:
         sections += _in_detail(assessment, only or assessment.as_it_is)
-    return Report(title, list(_summary(assessment, verdict)), [*sections, Section("What the numbers mean", terms())])
+    return Report(
+        title, list(_summary(assessment, verdict, alone)), [*sections, Section("What the numbers mean", terms())]
+    )
 
 
-def _summary(assessment: Assessment, verdict: RiskVerdict) -> Iterator[str]:
+def _summary(assessment: Assessment, verdict: RiskVerdict, alone: Alone | None) -> Iterator[str]:
     yield verdict.line
+    if alone is not None:
+        yield as_sentence(alone.sentence)
     if len(assessment.releases) < 2:  # noqa: PLR2004 - of several, each has a row
         yield from _of_one(assessment)
     if assessment.certain_values:

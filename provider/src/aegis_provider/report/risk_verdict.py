@@ -9,7 +9,7 @@ from enum import Enum
 from pathlib import Path
 
 from aegis_provider.privacy import CRITERIA, Assessment, ReleasePrivacy
-from aegis_sdk.reading import shown, some, verdict_line
+from aegis_sdk.reading import Alone, private_only, shown, some, verdict_line
 from aegis_sdk.wire import SUPPRESSED
 
 _MOST_NAMES = 5
@@ -27,19 +27,25 @@ class RiskVerdict:
         passed: Whether all promises are kept; `None` if there is no verdict.
         reason: Why, in words.
         mend: The command that mends what fails, or that leads to a verdict; empty if it passes.
+        against: Against whom alone promises protect people, since too many are alone on what is shared; else empty.
     """
 
     passed: bool | None
     reason: str
     mend: str = ""
+    against: str = ""
 
     @property
     def line(self) -> str:
         """The verdict in one line."""
+        if self.against:
+            return f"{self.against}: {self.reason}. To mend it: {self.mend}"
         return verdict_line(self.passed, self.reason, self.mend)
 
 
-def risk_verdict(assessment: Assessment, table: str, plan: Path | None, *, counted: bool = True) -> RiskVerdict:
+def risk_verdict(
+    assessment: Assessment, table: str, plan: Path | None, alone: Alone | None = None, *, counted: bool = True
+) -> RiskVerdict:
     """Return the verdict on what was measured.
 
     Args:
@@ -47,6 +53,7 @@ def risk_verdict(assessment: Assessment, table: str, plan: Path | None, *, count
         table: The table, as a command names it.
         plan: The plan, if there is one.
         counted: Whether to say how many records and cells a release leaves out.
+        alone: How many records are alone on all shared columns, whatever promises are about.
     """
     judged = assessment.releases or (assessment.as_it_is,)
     by_outcome: dict[_Outcome, list[ReleasePrivacy]] = {outcome: [] for outcome in _Outcome}
@@ -61,6 +68,8 @@ def risk_verdict(assessment: Assessment, table: str, plan: Path | None, *, count
         return RiskVerdict(None, reason, ways.measuring(unknown[0]))
     if not by_outcome[_Outcome.KEPT]:
         return RiskVerdict(None, reason, ways.requiring(judged))
+    if alone is not None and alone.is_much(offered=alone.configuration is None):
+        return RiskVerdict(False, reason, ways.sharing_less(alone), private_only(alone.known))
     return RiskVerdict(True, reason)
 
 
@@ -130,12 +139,7 @@ class _Ways:
         if all(each.name in SUPPRESSED for _, each in wrong):
             [(release, each), *_] = wrong
             return f"write {each.name}: {{{shown(release)}: {each.reached:g}}} into {self.plan}"
-        required = _options(_strictest(broken))
-        if self.plan is None:
-            label = next(iter(self.assessment.plan.sensitive), "LABEL")
-            return f"aegis release {self.table} --label {shlex.quote(shown(label))} {required} --output DIR"
-        share = "--suppress-at-most 0.01"
-        return f"aegis configurations {self.table} --plan {self.plan} {required} {share} --output FOUND"
+        return self._masking(_options(_strictest(broken)))
 
     def measuring(self, release: ReleasePrivacy) -> str:
         """Return the command that measures a release whose privacy does not show here."""
@@ -146,6 +150,14 @@ class _Ways:
             return f"aegis risk {self.table} {self._columns()} --sensitive NAME {required}"
         return f"name a column under sensitive: in {self.plan}"
 
+    def sharing_less(self, alone: Alone) -> str:
+        """Return what leaves fewer records alone on all shared columns."""
+        if alone.known is None:
+            return self._masking("--require k=2")
+        if self.plan is None:
+            return "name all columns that someone may know with --quasi-identifiers"
+        return f"add what else someone may know to quasi_identifiers in {self.plan}, or mask it there, and search again"
+
     def requiring(self, judged: Sequence[ReleasePrivacy]) -> str:
         """Return the command that says what releases must have which promise nothing."""
         if len(judged) == 1 and judged[0].sizes is None:
@@ -153,6 +165,13 @@ class _Ways:
         where = self._columns() if self.plan is None else f"--plan {self.plan}"
         chosen = f" --configuration {shlex.quote(shown(judged[0].id))}" if len(judged) == 1 and judged[0].id else ""
         return f"aegis risk {self.table} {where}{chosen} {_REQUIRE}"
+
+    def _masking(self, required: str) -> str:
+        if self.plan is None:
+            label = next(iter(self.assessment.plan.sensitive), "LABEL")
+            return f"aegis release {self.table} --label {shlex.quote(shown(label))} {required} --output DIR"
+        share = "--suppress-at-most 0.01"
+        return f"aegis configurations {self.table} --plan {self.plan} {required} {share} --output FOUND"
 
     def _columns(self) -> str:
         """Return the options that name the columns of a table without a plan."""

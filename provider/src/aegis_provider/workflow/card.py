@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from aegis_provider.check import RAW, Interval
 from aegis_provider.search import in_words
 from aegis_provider.workflow.comparing import Comparison
+from aegis_sdk.reading import Alone
 
 
 @dataclass(frozen=True)
@@ -114,6 +115,7 @@ class Card:
         passed: Whether the counts of the entry give no small count away.
         verdict: The verdict in words; if it fails, with the command that mends it.
         privacy_verdict: Whether the release has the privacy that it promises, in the same form.
+        alone: How many of its records are alone on all columns that it shares, and in the worst configuration offered.
         records: The records of the release.
         suppresses: Whether it leaves records out.
         left_out: The records that it leaves out; `None` if these are too few to be told.
@@ -151,6 +153,7 @@ class Card:
     passed: bool
     verdict: str
     privacy_verdict: str
+    alone: Alone
     records: int
     suppresses: bool
     left_out: int | None

@@ -82,6 +82,7 @@ def card_of(
         passed=not faults,
         verdict=faults[0] if faults else judged_line(entry.name, findings.judged, summarize),
         privacy_verdict=findings.assessed.verdict,
+        alone=findings.assessed.alone,
         records=applied.records,
         suppresses=bool(applied.suppressed),
         left_out=applied.suppressed,

@@ -13,7 +13,7 @@ from aegis_provider.workflow.card_comparison import comparison_parts
 from aegis_provider.workflow.card_frontier import choices, kept_in_words
 from aegis_provider.workflow.card_public import HIGHEST_SAID
 from aegis_sdk.printable import Share
-from aegis_sdk.reading import shown
+from aegis_sdk.reading import Alone, as_sentence, shown
 
 _LABELS_SHOWN: Final = 30
 _COLUMNS_SHOWN: Final = 200
@@ -31,8 +31,20 @@ def card_report(card: Card) -> Report:
         Section("What this does not say", list(_limits(card))),
         Section("How it was made", list(_origin(card))),
     ]
-    top = [card.verdict, card.privacy_verdict, f"{card.headline}.", *_predicted(card), *_warnings(card)]
+    top = [
+        card.verdict,
+        card.privacy_verdict,
+        _alone(card.alone),
+        f"{card.headline}.",
+        *_predicted(card),
+        *_warnings(card),
+    ]
     return Report(f"Release card of {card.table}", top, sections)
+
+
+def _alone(alone: Alone) -> str:
+    """Say how many records are alone; that many are in this release, the verdict on its privacy says already."""
+    return as_sentence(alone.sentence if alone.is_much(offered=False) else alone.line(offered=True))
 
 
 def _beside(card: Card) -> Iterator[Section]:

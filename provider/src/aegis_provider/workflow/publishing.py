@@ -69,13 +69,13 @@ def _of_privacy(terms: PublishingTerms, aim: Aim) -> Iterator[str]:
 
 
 def published(service: Client, entry: EntryDocument) -> str:
-    """Publish the entry, or a new version of it, and return its id."""
+    """Publish the entry, or a new version of it, and return its id; how many records are alone is accepted before."""
     try:
-        return service.publish(entry).id
+        return service.publish(entry, accept_unique=True).id
     except ConflictError as conflict:
         if conflict.entry is None:
             raise
-        return service.update(conflict.entry, entry).id
+        return service.update(conflict.entry, entry, accept_unique=True).id
 
 
 def asked(service: Client, entry_id: str, entry: EntryDocument, aim: Aim) -> EntryAdvice:

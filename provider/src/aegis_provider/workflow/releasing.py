@@ -15,6 +15,7 @@ from aegis_provider.errors import SmallCountsError
 from aegis_provider.generate import method_of
 from aegis_provider.plan.model import Configuration
 from aegis_provider.processes import processes_ready
+from aegis_provider.release.alone import told_alone
 from aegis_provider.search import SearchResult, find_configurations
 from aegis_provider.summary import refuse_name
 from aegis_provider.table import Source, delimiter_in, table_name
@@ -29,9 +30,10 @@ from aegis_provider.workflow.folder import Folder
 from aegis_provider.workflow.generating import LEVELS, METHOD, file_at
 from aegis_provider.workflow.publishing import asked, check_service, published
 from aegis_provider.workflow.released import Released
-from aegis_provider.workflow.results import Stage, unseen
+from aegis_provider.workflow.results import Masked, Stage, unseen
 from aegis_provider.workflow.steps import FOUND, PLAN, Steps
-from aegis_sdk import AegisError, Client
+from aegis_sdk import AegisError, Client, UniqueRecordsError
+from aegis_sdk.reading import ACCEPT_UNIQUE, Alone
 from aegis_sdk.wire import EntryDocument
 
 CARD: Final = "card"
@@ -55,6 +57,7 @@ def release(
     delimiter: str | None = None,
     memory_limit: str = "1GB",
     also_generate: bool = False,
+    accept_unique: bool = False,
     stage: Stage = unseen,
 ) -> Released:
     """Mask a table so that it has the required privacy and keeps as much as possible of what it tells about the label.
@@ -78,6 +81,8 @@ def release(
         memory_limit: The memory limit of DuckDB.
         also_generate: Whether tables that a model draws are put beside the masked one: into the folder, the plan, the
             entry and the card. It needs the extra `synth`.
+        accept_unique: Whether the entry is published even if a configuration leaves more than 1 % of the records alone
+            on all columns that it shares.
         stage: Called with the name of each step; returns a context that shows its progress.
 
     Raises:
@@ -88,6 +93,7 @@ def release(
         ServiceError: The service does not answer, or does not let the caller publish. Nothing was done.
         PublishingError: The service would refuse the entry. Nothing was done.
         SmallCountsError: The entry is to be published, but gives small counts away.
+        UniqueRecordsError: It is to be published, but too many records are alone, and nobody has accepted that.
         AegisError: The service refuses the entry, or is gone when it is finished.
     """
     aim = Aim(label, require, suppress_at_most, measure, seconds, generates=also_generate)
@@ -102,7 +108,7 @@ def release(
         with stage("opening the table"):
             records = steps.records
         with processes_ready(records, find_configurations.__module__):
-            findings, entry_id = _worked_out(steps, publish)
+            findings, entry_id = _worked_out(steps, publish, accept_unique=accept_unique)
     service = None if entry_id is None or publish is None else CardService(publish.url, entry_id)
     exact = card_of(
         aim, table_name(table), steps.found, digest_of(folder.file(FOUND)), findings, steps.made_by, service
@@ -139,7 +145,7 @@ def _refuse_early(steps: Steps, service: Client | None) -> None:
             check_service(service, steps.name, steps.aim, lambda: steps.records)
 
 
-def _worked_out(steps: Steps, service: Client | None) -> tuple[Findings, str | None]:
+def _worked_out(steps: Steps, service: Client | None, *, accept_unique: bool) -> tuple[Findings, str | None]:
     """Take all steps; return their results, and the id of the published entry."""
     steps.draft()
     search = steps.search(steps.generate())
@@ -148,14 +154,23 @@ def _worked_out(steps: Steps, service: Client | None) -> tuple[Findings, str | N
     if service is not None:
         if faults := entry_faults(entry.name, judged, summarised.telling, steps.made_by):
             raise SmallCountsError(f"{faults[0]}. It is not published")
+        alone = told_alone(steps.found, {each.id: each.alone for each in entry.masked})
+        if alone.is_much(offered=True) and not accept_unique:
+            raise UniqueRecordsError(f"{alone.line(offered=True)}. It is not published without {ACCEPT_UNIQUE}")
         with steps.stage("asking the service for advice"):
             entry_id = published(service, entry)
             advice = asked(service, entry_id, entry, steps.aim)
     masked = steps.mask(advice.best.id)
-    assessed = steps.assess(advice.best.id)
+    assessed = steps.assess(advice.best.id, _alone(steps, entry, masked, advice.best.id))
     check = _checked(steps, [each.id for each in advice.ranking[:2]], search)
     comparison = _compared(steps, entry, _on_the_frontier(steps, advice.best.id, search))
     return Findings(search, entry, judged, summarised.telling, advice, masked, assessed, check, comparison), entry_id
+
+
+def _alone(steps: Steps, entry: EntryDocument, masked: Masked, configuration: str) -> Alone:
+    """Return how many records are alone: in the masked table as it was written, and in what the entry offers."""
+    shares = {each.id: each.alone for each in entry.masked} | {configuration: masked.applied.alone.share}
+    return told_alone(steps.found, shares, configuration)
 
 
 def _compared(steps: Steps, entry: EntryDocument, masks: Sequence[Configuration]) -> Comparison | str | None:

@@ -10,6 +10,7 @@ from aegis_provider.counting.telling_names import TellingNames
 from aegis_provider.privacy import Column
 from aegis_provider.progress import Progress
 from aegis_provider.release.apply import Applied
+from aegis_sdk.reading import Alone
 
 Stage: TypeAlias = Callable[[str], AbstractContextManager[Progress]]
 """Shows that a step has begun, and how far it is."""
@@ -57,6 +58,7 @@ class Assessed:
         highest: The highest risk of re-identification; `None` if it could not be measured.
         highest_before: That of the table as it is.
         certain: How many records are in classes that all have the same value of some sensitive attribute.
+        alone: How many of its records are alone on all columns that it shares, and in the worst configuration offered.
     """
 
     columns: tuple[Column, ...]
@@ -64,3 +66,4 @@ class Assessed:
     highest: float | None
     highest_before: float | None
     certain: int
+    alone: Alone

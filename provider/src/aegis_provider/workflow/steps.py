@@ -25,11 +25,13 @@ from aegis_provider.release.apply import apply
 from aegis_provider.report.risk_verdict import risk_verdict
 from aegis_provider.search import SearchResult, find_configurations
 from aegis_provider.table import Source, open_table, table_name
+from aegis_provider.table.values import Domain
 from aegis_provider.workflow.aim import Aim
 from aegis_provider.workflow.comparing import Comparison, compare
 from aegis_provider.workflow.folder import Folder, digests_of
 from aegis_provider.workflow.generating import LEVELS, Drawn, draw_table, file_at, refuse_equal_ids
 from aegis_provider.workflow.results import Assessed, Masked, Stage, Summarised
+from aegis_sdk.reading import Alone
 from aegis_sdk.wire import TRANSFER_MEASURES, EntryDocument, publishable, read_json
 
 PLAN: Final = "plan.yaml"
@@ -231,18 +233,19 @@ class Steps:
         with open_table(table, **self.how) as opened:
             return opened.counts_of_values(self.aim.label)
 
-    def assess(self, configuration: str) -> Assessed:
-        """Measure the privacy of the table and of the release."""
+    def assess(self, configuration: str, alone: Alone) -> Assessed:
+        """Measure the privacy of the table and of the release; `alone`: how many of its records are."""
 
         def work() -> Assessed:
             with self.stage("measuring privacy") as progress:
                 found = assess(self.table, self.found, configuration=configuration, progress=progress, **self.how)
             [release] = found.releases
             highest, before = (None if each is None else each.highest for each in (release.risk, found.as_it_is.risk))
-            verdict = risk_verdict(found, table_name(self.table), self.folder.file(FOUND), counted=False).line
-            return Assessed(found.columns, verdict, highest, before, release.certain)
+            verdict = risk_verdict(found, table_name(self.table), self.folder.file(FOUND), alone, counted=False).line
+            return Assessed(found.columns, verdict, highest, before, release.certain, alone.in_short())
 
-        return self.folder.step("privacy", self._of(FOUND, configuration=configuration), [], Assessed, work)
+        inputs = self._of(FOUND, configuration=configuration, alone=alone.document)
+        return self.folder.step("privacy", inputs, [], Assessed, work)
 
     def check(self, configurations: Sequence[str], further: Sequence[Configuration]) -> CheckResult:
         """Train models on the table and on its releases, and on those by further configurations, in the plan or not."""

@@ -19,6 +19,7 @@ from aegis_sdk.cli.options import (
 from aegis_sdk.cli.terminal import aligned, say
 from aegis_sdk.cli.usual_measure import usual_measure
 from aegis_sdk.reading import (
+    Alone,
     headline,
     maskings_of,
     outcome,
@@ -98,6 +99,7 @@ def report(advice: Advice | CoarseAdvice, schema: dict[str, Any]) -> Iterator[st
     `schema` is the entry's.
     """
     yield headline(advice, schema)
+    yield Alone.of(schema, advice.configuration).line()
     yield from outcome(advice, schema)
     if advice.transfer is not None:
         yield from declared_report(advice, schema)

@@ -7,7 +7,7 @@ import typer
 from aegis_sdk._client import Client
 from aegis_sdk.cli.options import JsonOption
 from aegis_sdk.cli.terminal import aligned, print_json
-from aegis_sdk.reading import seen_by, shown
+from aegis_sdk.reading import seen_by, share_alone, shown
 from aegis_sdk.wire import Head
 
 _COLUMNS = ("id", "name", "label", "version", "tenant", "visible to")
@@ -36,7 +36,8 @@ def _report(heads: Sequence[Head], *, is_all: bool) -> Iterator[str]:
     if heads:
         # Few callers may know of small counts, and few entries have them.
         told = ("small counts",) if any(head.accepted_small_counts for head in heads) else ()
-        yield from aligned((*_COLUMNS, *told, "title"), [_row(head, with_small_counts=bool(told)) for head in heads])
+        rows = [_row(head, with_small_counts=bool(told)) for head in heads]
+        yield from aligned((*_COLUMNS, "alone, at most", *told, "title"), rows)
     else:
         yield "no entries"
     if not is_all:
@@ -46,5 +47,6 @@ def _report(heads: Sequence[Head], *, is_all: bool) -> Iterator[str]:
 def _row(head: Head, *, with_small_counts: bool) -> tuple[str | int, ...]:
     names = (head.id, head.name, head.label)
     accepted = ("accepted" if head.accepted_small_counts else "",) if with_small_counts else ()
-    rest = (seen_by(head.visibility), *accepted, shown(head.title, _TITLE) if head.title else "")
+    alone = "not stated" if head.alone is None else share_alone(head.alone)
+    rest = (seen_by(head.visibility), alone, *accepted, shown(head.title, _TITLE) if head.title else "")
     return (*(shown(name, _TITLE) for name in names), head.version, shown(head.tenant), *rest)

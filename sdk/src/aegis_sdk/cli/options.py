@@ -17,6 +17,12 @@ RequireOption = Annotated[
     typer.Option("--require", metavar="NAME=NUMBER", help="Required privacy, for example k=5; repeatable."),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+AcceptUniqueOption = Annotated[
+    bool,
+    typer.Option(
+        "--accept-unique", help="Do it although more than 1 % of the records are alone on all columns that are shared."
+    ),
+]
 AttributeOption = Annotated[list[str] | None, typer.Option(help="Show only this attribute, in full; repeatable.")]
 WeightsOption = Annotated[
     list[str] | None,

@@ -5,12 +5,13 @@ import typer
 from pydantic import ValidationError
 
 from aegis_sdk._client import Client
-from aegis_sdk._errors import ConflictError
+from aegis_sdk._errors import AegisError, ConflictError, UniqueRecordsError
 from aegis_sdk.cli.entry_files import document_of, read
 from aegis_sdk.cli.failures import InputError
-from aegis_sdk.cli.options import EntryArgument, JsonOption
+from aegis_sdk.cli.options import AcceptUniqueOption, EntryArgument, JsonOption
 from aegis_sdk.cli.terminal import print_result, say, warn
 from aegis_sdk.cli.verdicts import verdict_on
+from aegis_sdk.reading import ACCEPT_UNIQUE, Alone
 from aegis_sdk.wire import EntryDocument, PublishedHead, publishable
 
 
@@ -24,16 +25,18 @@ def publish(
             help="Publish it although it gives counts of 1 to 4 away to whoever may read the entry's counts.",
         ),
     ] = False,
+    accept_unique: AcceptUniqueOption = False,  # noqa: FBT002 - a flag
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
     """Publish an entry and print its id. An entry that is already published with the same content stays as it is.
 
     First, the entry is judged as by `aegis disclose`, on this machine. If it fails, it is not sent without
-    --accept-small-counts.
+    --accept-small-counts. Nor is one without --accept-unique that declares a configuration with more than 1 % of the
+    records alone on all shared columns, whatever someone is taken to know.
     """
     content = read(entry)
     document = document_of(entry, content, publishable)
-    refusal = None if accept_small_counts else _refusal(document, entry)
+    refusal = _refusal(document, entry, accept_small_counts=accept_small_counts, accept_unique=accept_unique)
     with Client() as client:
         say(f"publishing {document.name} ...")
         if refusal is None:
@@ -41,16 +44,24 @@ def publish(
         elif (known := _known(client, document)) is not None:
             entry_id = known
         else:
-            raise InputError(refusal)
+            raise refusal
     print_result({"id": entry_id, "name": document.name}, [entry_id], as_json=as_json)
 
 
-def _refusal(document: EntryDocument, path: Path) -> str | None:
-    """Why an entry should not be published; `None` if its counts give no small ones away, as far as is known here."""
-    verdict = verdict_on(document, path)
-    if verdict is None or verdict.passed:
+def _refusal(
+    document: EntryDocument, path: Path, *, accept_small_counts: bool, accept_unique: bool
+) -> AegisError | None:
+    """Why an entry should not be published.
+
+    `None` if its counts give no small ones away, as far as is known here, and it declares that few records are alone.
+    """
+    verdict = None if accept_small_counts else verdict_on(document, path)
+    if verdict is not None and not verdict.passed:
+        return InputError(f"{verdict.line}. Or publish it as it is: --accept-small-counts")
+    alone = Alone.stated_in(document)
+    if accept_unique or not alone.is_much(offered=True):
         return None
-    return f"{verdict.line}. Or publish it as it is: --accept-small-counts"
+    return UniqueRecordsError(f"{alone.line(offered=True)}. Mask more, or publish it as it is: {ACCEPT_UNIQUE}")
 
 
 def _known(client: Client, document: EntryDocument) -> str | None:
@@ -65,12 +76,13 @@ def _published(
 ) -> str:
     """Publish the content, or find it published already; the id of its entry."""
     try:
-        return _warned(client.publish(content, accept_small_counts=accept_small_counts))
+        return _warned(client.publish(content, accept_small_counts=accept_small_counts, accept_unique=True))
     except ConflictError as conflict:
         if conflict.entry is None:
             raise
         if update:
-            return _warned(client.update(conflict.entry, content, accept_small_counts=accept_small_counts))
+            how = {"accept_small_counts": accept_small_counts, "accept_unique": True}
+            return _warned(client.update(conflict.entry, content, if_match=None, **how))
         if not _same(document, client.summaries(conflict.entry)):
             raise InputError(
                 f"{document.name!r} is published as {conflict.entry} with other content; "

@@ -11,7 +11,7 @@ from aegis_sdk._client import Client
 from aegis_sdk.cli.failures import InputError
 from aegis_sdk.cli.options import JsonOption, RequireOption, requirements_of
 from aegis_sdk.cli.terminal import print_result
-from aegis_sdk.reading import configurations_of, promises_of, shown, some
+from aegis_sdk.reading import Alone, configurations_of, promises_of, shown, some
 from aegis_sdk.wire import PRIVACY_CRITERIA, EntryHead, Head
 
 _NAMES = 6
@@ -125,6 +125,7 @@ def _lines(entry: EntryHead, wanted: _Wanted) -> Iterator[str]:
     schema = entry.entry_schema
     names = [each["name"] for each in schema["attributes"]]
     yield f"{shown(entry.name)}  {entry.id}"
+    yield f"  {Alone.of(schema).line(offered=True)}"
     if entry.title:
         yield f"  {shown(entry.title, _TEXT)}"
     yield f"  {schema['records']} records; predicts {shown(entry.label)} from {some(names, _NAMES)}"

@@ -75,6 +75,7 @@ def report(outline: EntryOutline, *, in_full: bool) -> Iterator[str]:
 def _head(outline: EntryOutline) -> Iterator[str]:
     title = f": {shown(outline.title, _LINE)}" if outline.title else ""
     yield f"{outline.name}{title}"
+    yield f"  {outline.alone_in_words}"
     if outline.description:
         yield f"  {shown(outline.description, _LINE)}"
     keywords = f"keywords {some(outline.keywords, _VALUES)}; " if outline.keywords else ""

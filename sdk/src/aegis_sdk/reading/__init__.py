@@ -4,7 +4,8 @@ the numbers of an advice.
 Part of the base installation; needs nothing but Python.
 """
 
-from aegis_sdk.printable import one_line, shown, some
+from aegis_sdk.printable import as_sentence, one_line, shown, some
+from aegis_sdk.reading.alone import ACCEPT_UNIQUE, LEAST_SHARE, MOST_ALONE, Alone, private_only, share_alone
 from aegis_sdk.reading.certainty import Bounds, deviation_bounds, reference_known, stated_deviation, utility_bounds
 from aegis_sdk.reading.configurations import (
     configurations_of,
@@ -25,6 +26,10 @@ from aegis_sdk.reading.outline import AttributeOutline, EntryOutline, MaskingOut
 from aegis_sdk.reading.verdict import verdict_in_words, verdict_line
 
 __all__ = [
+    "ACCEPT_UNIQUE",
+    "LEAST_SHARE",
+    "MOST_ALONE",
+    "Alone",
     "AttackOutline",
     "AttributeOutline",
     "Bounds",
@@ -36,6 +41,7 @@ __all__ = [
     "Node",
     "Range",
     "Whole",
+    "as_sentence",
     "configurations_of",
     "declares_joint",
     "deviation_bounds",
@@ -52,9 +58,11 @@ __all__ = [
     "one_line",
     "outcome",
     "outline_of",
+    "private_only",
     "promises_of",
     "reference_known",
     "seen_by",
+    "share_alone",
     "shown",
     "some",
     "stated_deviation",

@@ -3,8 +3,10 @@
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from aegis_sdk.printable import shown
+from aegis_sdk.reading.alone import Alone
 from aegis_sdk.reading.configurations import ids_of, suppressed_cells_in, suppressed_in, uses_of, vouched_for
 from aegis_sdk.reading.function_words import as_given, words_of
 from aegis_sdk.reading.generated import GeneratedOutline, generated_in
@@ -63,7 +65,7 @@ class EntryOutline:
     """The outline of an entry.
 
     `configurations`: how many there are, generated ones included. `privacy`: what they vouch for. `suppressed` and
-    `suppressed_cells`: how many records and cells they suppress.
+    `suppressed_cells`: how many records and cells they suppress. `alone`: how many records are alone in the worst.
     """
 
     name: str
@@ -81,11 +83,14 @@ class EntryOutline:
     privacy: dict[str, Range]
     suppressed: Range | None
     suppressed_cells: Range | None
+    alone: dict[str, Any]
+    alone_in_words: str
     generated: tuple[GeneratedOutline, ...]
 
 
 def outline_of(entry: EntryDocument, attributes: Sequence[Attribute]) -> EntryOutline:
     """The outline of an entry, with only these attributes."""
+    alone = Alone.stated_in(entry)
     return EntryOutline(
         name=entry.name,
         title=entry.title,
@@ -102,6 +107,8 @@ def outline_of(entry: EntryDocument, attributes: Sequence[Attribute]) -> EntryOu
         privacy=dict(_privacy(entry)),
         suppressed=_range(suppressed_in(entry)),
         suppressed_cells=_range(suppressed_cells_in(entry)),
+        alone=alone.document,
+        alone_in_words=alone.line(offered=True),
         generated=generated_in(entry),
     )
 

@@ -64,6 +64,11 @@ class Head(EntryVersion):
     signed_off_by: str | None = Field(
         default=None, description="Who signed it off, likewise; null: also if nobody had to"
     )
+    alone: float | None = Field(
+        default=None,
+        description="The largest share of records that a configuration leaves alone, as its `alone` says; null: none "
+        "says so, or this version is neither the latest nor the one that others see",
+    )
 
 
 class PublishedHead(Head):

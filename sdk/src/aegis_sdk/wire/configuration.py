@@ -99,6 +99,12 @@ class Configuration(Request):
         description="Number of single cells of other records that this release suppresses: they become `*`. The joint "
         "counts count the masked values that these cells had",
     )
+    alone: Score | None = Field(
+        default=None,
+        description="At most this share of its records are alone: no other record agrees with them on all attributes "
+        "that it shares, whichever of these someone is taken to know. 0: none is; other shares are rounded up, so that "
+        "they give no count of 1 to 4 away; null: not stated",
+    )
     measured: Measured | None = Field(
         default=None,
         description="What the provider measured with a trained model (`aegis check`); others read it as `model` and "
@@ -118,6 +124,9 @@ class ConfigurationTable(Request):
     )
     privacy: PrivacyColumns | None = Field(
         default=None, description="What the provider vouches for, as columns of numbers; null: not vouched for"
+    )
+    alone: Annotated[list[Score | None], LONG_LIST] | None = Field(
+        default=None, description="A column of shares as in `alone` of a single configuration; null: not stated"
     )
 
 
@@ -145,8 +154,10 @@ def table_faults(table: ConfigurationTable, known: Mapping[str, frozenset[str]])
             yield from ((("maskings", name, row), "The attribute has no such masking") for row in rows)
     for name, numbers in (table.privacy or {}).items():
         yield from _column_length(("privacy", name), len(numbers), len(table.ids))
+    if table.alone is not None:
+        yield from _column_length(("alone",), len(table.alone), len(table.ids))
 
 
-def _column_length(location: tuple[str, str], length: int, expected: int) -> Iterator[Fault]:
+def _column_length(location: tuple[str, ...], length: int, expected: int) -> Iterator[Fault]:
     if length != expected:
         yield location, f"The column has {length} items, but there are {expected} configurations"

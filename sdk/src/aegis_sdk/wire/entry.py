@@ -62,6 +62,11 @@ class EntryDocument(Request):
     )
     label: Label = Field(description="The class label")
     attributes: Annotated[list[Attribute], Field(min_length=1), LONG_LIST] = Field(description="The attributes")
+    quasi_identifiers: Identifiers | None = Field(
+        default=None,
+        description="The attributes that someone is taken to know of a person: what configurations vouch for holds "
+        "against nobody who knows more. null: all, or not stated",
+    )
     pairs: Annotated[list[Pair], LONG_LIST] = Field(
         default_factory=list,
         description="What is known of pairs of masked attributes, each pair at most once",
@@ -109,6 +114,7 @@ class EntryDocument(Request):
             if self._counts_the_label:
                 for location, detail in _too_many_records(attribute, self.records):
                     yield ("attributes", index, *location), detail
+        yield from self._unknown_quasi_identifiers()
         for location, detail in pair_faults(self.pairs, self.attributes):
             yield ("pairs", *location), detail
         yield from control_faults(self.disclosure_control, self.label, self.attributes, self.pairs)
@@ -117,6 +123,12 @@ class EntryDocument(Request):
         for location, detail in self._holdout_faults():
             yield ("holdout", *location), detail
         yield from self._configuration_faults()
+
+    def _unknown_quasi_identifiers(self) -> Iterator[Fault]:
+        known = {self.label.name, *(attribute.name for attribute in self.attributes)}
+        for index, name in enumerate(self.quasi_identifiers or ()):
+            if name not in known:
+                yield ("quasi_identifiers", index), "The entry has no such attribute"
 
     @property
     def _counts_the_label(self) -> bool:

@@ -1,0 +1,207 @@
+"""The share of the records that are alone in a release: no other agrees with them on any column that it shares.
+
+The promises of a plan hold against someone who knows its quasi-identifiers. Someone who knows more picks out those who
+are alone on all shared columns, whatever the plan says. The label is not looked at: it is what nobody knows yet.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import ceil
+from typing import Final
+
+import numpy as np
+
+from aegis_provider.counting.counted_table import CountedTable, DistinctRecords
+from aegis_provider.counting.counts import Counts, Places
+from aegis_provider.plan.model import DROP, Configuration, Plan
+from aegis_provider.privacy import PrivacyTable, class_of_each
+from aegis_provider.privacy.cells import Suppressed
+from aegis_provider.release.blocks import Release
+from aegis_provider.release.promise import Promise, records_of
+from aegis_provider.table import Source, Table, open_table
+from aegis_sdk.reading import LEAST_SHARE, Alone
+
+_LEAST: Final = Fraction(str(LEAST_SHARE))
+_FEW: Final = 5
+"""Steps of shares have more than so many records, so that no count of 1 to 4 follows, nor a difference of two."""
+
+_STEPS: Final = tuple(Fraction(digit, 10**place) for place in (3, 2, 1) for digit in (1, 2, 5))
+_TENTH: Final = Fraction(1, 10)
+
+
+@dataclass(frozen=True)
+class CountedAlone:
+    """How many of the records of a release are alone on all columns that it shares, without the label."""
+
+    alone: int
+    records: int
+
+    @property
+    def share(self) -> float:
+        """The share as it may be told: rounded up, to two digits or fewer; 0 only if nobody is alone.
+
+        Steps are 0.1 % at least, and wider than five records, so the share gives no count of 1 to 4 away: neither
+        that of the records alone, nor that of all others, nor the difference of two configurations.
+        """
+        if not self.alone:
+            return 0.0
+        exact = Fraction(self.alone, self.records)
+        finest = _LEAST if exact < _TENTH else _TENTH / 10
+        step = next((each for each in _STEPS if each >= finest and each * self.records > _FEW), Fraction(1))
+        steps = ceil(exact / step)
+        if exact == _LEAST and step == _LEAST:
+            steps += 1  # the least share stands for less than itself
+        return float(min(Fraction(1), steps * step))
+
+
+def alone_in(written: Table, label: str | None) -> CountedAlone:
+    """Count the records that are alone in a masked table, as it is written.
+
+    Raises:
+        TableError: The table cannot be read.
+    """
+    names = [name for name in written.columns if name != label]
+    if not names:
+        records = written.records()
+        return CountedAlone(int(records == 1), records)
+    counts = written.combinations(names).column("n").to_numpy()
+    return CountedAlone(int((counts == 1).sum()), int(counts.sum()))
+
+
+def alone_in_releases(
+    table: Source, plan: Plan, *, delimiter: str = ",", memory_limit: str = "1GB"
+) -> dict[str, float | None]:
+    """Return for each configuration of a plan, by id, the share of its records that are alone.
+
+    It is 0 without a look at the table if all shared columns are quasi-identifiers and `k` is promised to be 2 or more.
+    It is `None` if a column was masked elsewhere: only that table shows it.
+
+    Args:
+        table: Anything that `open_table` accepts.
+        plan: The plan of the table.
+        delimiter: Separator of the fields of a CSV table.
+        memory_limit: The memory limit of DuckDB.
+
+    Raises:
+        TableError: The table cannot be read, or does not fit the plan.
+    """
+    if all(is_nobody_alone(plan, each) for each in plan.configurations):
+        return {each.id: 0.0 for each in plan.configurations}
+    with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened:
+        return shares_alone(CountedTable.of(opened, plan), plan)
+
+
+def alone_in_table(table: Source, roles: Plan, name: str, *, delimiter: str = ",", memory_limit: str = "1GB") -> Alone:
+    """Return what there is to say about a table as it is, such as one that is masked already: all columns are shared.
+
+    Args:
+        table: Anything that `open_table` accepts.
+        roles: A plan of the columns that have a role. If one is sensitive, it is taken for the label.
+        name: What the table is called.
+        delimiter: Separator of the fields of a CSV table.
+        memory_limit: The memory limit of DuckDB.
+
+    Raises:
+        TableError: The table cannot be read.
+    """
+    label = roles.sensitive[0] if len(roles.sensitive) == 1 else None
+    with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened:
+        shared = [each for each in opened.columns if each != label]
+        share = alone_in(opened, label).share
+    known = None if set(shared) <= set(roles.quasi_identifiers) else roles.quasi_identifiers
+    return Alone(label, {name: share}, known, name, len(shared), len(shared), is_table=True)
+
+
+def shares_alone(counted: CountedTable, plan: Plan) -> dict[str, float | None]:
+    """Return the shares that `alone_in_releases` describes, of a table that is counted already.
+
+    Raises:
+        TableError: The table cannot be read.
+    """
+    open_ones = [each for each in plan.configurations if not is_nobody_alone(plan, each)]
+    shares: dict[str, float | None] = {each.id: 0.0 for each in plan.configurations}
+    if open_ones:
+        columns = [each for each in plan.columns if any(each in shared_columns(plan, one) for one in open_ones)]
+        roles = [each for each in (*plan.quasi_identifiers, *plan.sensitive) if each not in columns]
+        table = PrivacyTable.of(counted, plan, [*columns, *roles] or [plan.label])
+        shares |= {each.id: _share(table, counted, plan, each) for each in open_ones}
+    return shares
+
+
+def is_nobody_alone(plan: Plan, configuration: Configuration) -> bool:
+    """Whether the promise of a configuration leaves nobody alone: all that it shares are quasi-identifiers."""
+    promised = configuration.privacy.get("k", 1) > 1
+    return promised and set(shared_columns(plan, configuration)) <= set(plan.quasi_identifiers)
+
+
+def shared_columns(plan: Plan, configuration: Configuration) -> tuple[str, ...]:
+    """Return the columns that a configuration shares, without the label."""
+    return tuple(each.name for each in plan.attributes if configuration.maskings[each.name] != DROP)
+
+
+def known_of(plan: Plan) -> tuple[str, ...] | None:
+    """Return the quasi-identifiers if a configuration shares other columns too; `None` if they are all."""
+    shared = {name for each in plan.configurations for name in shared_columns(plan, each)}
+    return None if shared <= set(plan.quasi_identifiers) else plan.quasi_identifiers
+
+
+def told_alone(plan: Plan, shares: Mapping[str, float | None], configuration: str | None = None) -> Alone:
+    """Return what there is to say about a configuration of a plan, or about all, given the share of each."""
+    about = Alone(plan.label, shares, known_of(plan), configuration)
+    named = configuration or about.worst
+    return about if named is None else about.sharing(plan.configuration(named).maskings)
+
+
+def _share(table: PrivacyTable, counted: CountedTable, plan: Plan, configuration: Configuration) -> float | None:
+    if table.masked_elsewhere(configuration):
+        return None
+    if table.left_to_chance(configuration):
+        return _as_drawn(counted, plan, configuration).share
+    return _as_masked(table, configuration, shared_columns(plan, configuration)).share
+
+
+def _as_drawn(counted: CountedTable, plan: Plan, configuration: Configuration) -> CountedAlone:
+    """Count in the release itself, which is the same each time, what maskings at random make of the records."""
+    release = Release.of(counted, plan, configuration)
+    promise = Promise.of(release, plan, configuration)
+    blocks = release.blocks()
+    if configuration.suppresses:
+        suppression = promise.suppression(promise.judged.blocks())
+        release, blocks = suppression.release, suppression.applied(blocks)
+    shared = [name for name in release.names if name != plan.label]
+    counts = records_of(blocks, release.names, release.domains, shared).counts
+    return CountedAlone(int((counts == 1).sum()), int(counts.sum()))
+
+
+def _as_masked(table: PrivacyTable, configuration: Configuration, shared: Sequence[str]) -> CountedAlone:
+    """Count the records that are alone once each value is masked, and records and cells are suppressed."""
+    records, mappings, counts = table.records, table.mappings_of(configuration), table.records.counts
+    if configuration.suppresses:
+        suppressed = table.suppressed(configuration)
+        counts = counts.copy()
+        counts[suppressed.places[suppressed.left_out]] = 0
+        if suppressed.stars.any():
+            names = [name for name in shared if name in table.plan.quasi_identifiers]
+            records, mappings = _starred(records, mappings, names, suppressed)
+    sizes = _sizes(replace(records, counts=counts), mappings, shared)
+    return CountedAlone(int((sizes == 1).sum()), int(counts.sum()))
+
+
+def _sizes(records: DistinctRecords, mappings: Mapping[str, Places], shared: Sequence[str]) -> Counts:
+    groups, size = class_of_each(records, mappings, shared)
+    return np.bincount(groups, records.counts, size).astype(np.int64)
+
+
+def _starred(
+    records: DistinctRecords, mappings: Mapping[str, Places], names: Sequence[str], suppressed: Suppressed
+) -> tuple[DistinctRecords, dict[str, Places]]:
+    """Return the records with a value more in these columns, which stands for `*`, and mappings that know it."""
+    codes, known = records.codes.copy(), dict(mappings)
+    for name, stars in zip(names, suppressed.stars.T, strict=True):
+        place = records.columns.index(name)
+        values = len(records.domains[place])
+        mapping = known.get(name, np.arange(values))
+        known[name] = np.append(mapping, mapping.max() + 1)
+        codes[suppressed.places[stars], place] = values
+    return replace(records, codes=codes), known

@@ -1,0 +1,173 @@
+"""Which share of the records is alone on all columns that a release shares, in words."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from aegis_sdk.printable import Share, shown, some
+from aegis_sdk.reading.configurations import maskings_of
+from aegis_sdk.wire import DROP, IDENTITY, EntryDocument
+
+LEAST_SHARE: Final = 0.001
+"""The least share that is told of records that are alone: it stands for less than itself."""
+
+MOST_ALONE: Final = 0.01
+"""Above this share of records that are alone, a release is private only against who knows no more than is said."""
+
+ACCEPT_UNIQUE: Final = "--accept-unique"
+"""The option that accepts more."""
+
+_MOST_NAMES: Final = 5
+
+_STATED: Final[Any] = {
+    "label": {"name"},
+    "quasi_identifiers": True,
+    "configurations": {"__all__": {"id", "kind", "maskings", "alone"}},
+    "configuration_table": {"ids", "maskings", "alone"},
+}
+"""What an entry states about records that are alone."""
+
+
+@dataclass(frozen=True)
+class Alone:
+    """Which share of the records is alone: no other record agrees with them on all columns that a configuration shares.
+
+    Attributes:
+        label: The label, which is not looked at; `None` if it is not known, and all columns are.
+        shares: The share of each configuration that is offered, by id; `None` where it is not stated.
+        known: The quasi-identifiers, if other columns are shared too; `None` if all are, or it is not stated.
+        configuration: The id of the configuration that this is about; `None` if it is about all.
+        shared: How many columns this configuration shares, or else the worst; `None` if that is not known.
+        as_they_are: How many of these are shared as they are.
+        is_table: Whether this is about a table as it is, which is called `configuration` then.
+    """
+
+    label: str | None
+    shares: Mapping[str, float | None]
+    known: tuple[str, ...] | None = None
+    configuration: str | None = None
+    shared: int | None = None
+    as_they_are: int | None = None
+    is_table: bool = False
+
+    @classmethod
+    def of(cls, schema: Mapping[str, Any], configuration: str | None = None) -> "Alone":
+        """Return what an entry, or its schema, states about a configuration, or about all that it offers."""
+        shares = _shares_in(schema)
+        known = schema.get("quasi_identifiers")
+        about = cls(schema["label"]["name"], shares, None if known is None else tuple(known), configuration)
+        named = configuration or about.worst
+        return about.sharing(maskings_of(schema, named)) if named is not None else about
+
+    @classmethod
+    def stated_in(cls, entry: EntryDocument) -> "Alone":
+        """Return what an entry states about all that it offers."""
+        return cls.of(entry.model_dump(include=_STATED))
+
+    def sharing(self, maskings: Mapping[str, str]) -> "Alone":
+        """Return the same about a configuration with these maskings, by attribute."""
+        if not maskings:
+            return self
+        shared, kept = (sum(map(test, maskings.values())) for test in (lambda each: each != DROP, IDENTITY.__eq__))
+        return replace(self, shared=shared, as_they_are=kept)
+
+    def in_short(self) -> "Alone":
+        """Return the same without the shares of configurations that it does not name."""
+        return replace(self, shares={name: self.shares[name] for name in (self.configuration, self.worst) if name})
+
+    @property
+    def own(self) -> float | None:
+        """The share of the configuration; `None` if it is not stated, or this is about all."""
+        return None if self.configuration is None else self.shares.get(self.configuration)
+
+    @property
+    def worst(self) -> str | None:
+        """The id of the configuration that leaves most alone; of equal ones, the one that this is about, or the first.
+
+        `None` if none is stated.
+        """
+        stated = {name: share for name, share in self.shares.items() if share is not None}
+        return max(stated, key=lambda name: (stated[name], name == self.configuration), default=None)
+
+    @property
+    def most(self) -> float | None:
+        """The share of the worst configuration."""
+        return None if self.worst is None else self.shares[self.worst]
+
+    def is_much(self, *, offered: bool) -> bool:
+        """Whether more are alone than a release passes with: in the configuration or, with `offered`, in any."""
+        stated = [each for each in (self.own, self.most if offered else None) if each is not None]
+        return max(stated, default=0.0) > MOST_ALONE
+
+    @property
+    def sentence(self) -> str:
+        """Say it in a sentence, without a full stop."""
+        if self.worst is None:
+            return "alone on all shared columns: not stated"
+        without = "" if self.label is None else f", without {shown(self.label)}"
+        kept = "" if self.as_they_are is None else f"; {_shared_as_they_are(self.as_they_are)}"
+        return f"alone on {_all_columns(self.shared)}{without}: {self._of_whom()}{kept}"
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """What it says, as JSON values."""
+        return {
+            "share": self.own,
+            "most": self.most,
+            "worst": self.worst,
+            "shared": self.shared,
+            "as_they_are": self.as_they_are,
+            "quasi_identifiers": None if self.known is None else list(self.known),
+        }
+
+    def _of_whom(self) -> str:
+        if self.configuration is None:
+            return f"{share_alone(self.most)} of the records in the worst configuration, {shown(self.worst or '')}"
+        own = f"{share_alone(self.own)} of the records in {shown(self.configuration)}"
+        if self.is_table:
+            return own
+        if not self.most:
+            return f"{own}, nor in any other configuration offered"
+        if self.worst == self.configuration:
+            return f"{own}, the worst configuration offered"
+        return f"{own}, {share_alone(self.most)} in the worst configuration offered, {shown(self.worst or '')}"
+
+    def line(self, *, offered: bool = False) -> str:
+        """Say it in a line; if too many are alone, it begins with whom the release protects people against."""
+        if not self.is_much(offered=offered):
+            return self.sentence
+        return f"{private_only(self.known)}; {self.sentence}"
+
+
+def share_alone(share: float | None) -> str:
+    """Say a share of records that are alone: `none`, `fewer than 0.1 %`, `91 %`."""
+    if share is None:
+        return "an unstated share"
+    if not share:
+        return "none"
+    return "fewer than 0.1 %" if share <= LEAST_SHARE else str(Share(share))
+
+
+def private_only(known: Sequence[str] | None) -> str:
+    """Say against whom a release protects people if too many are alone on all columns that it shares."""
+    if known is None:
+        return "not private against who knows all shared columns"
+    return f"private only against who knows no more than: {some(known, _MOST_NAMES)}"
+
+
+def _all_columns(shared: int | None) -> str:
+    if shared == 1:
+        return "the only shared column"
+    return f"all {shared:,} shared columns" if shared else "all shared columns"
+
+
+def _shared_as_they_are(columns: int) -> str:
+    return "1 column is shared as it is" if columns == 1 else f"{columns or 'no'} columns are shared as they are"
+
+
+def _shares_in(schema: Mapping[str, Any]) -> dict[str, float | None]:
+    listed = schema.get("configurations") or []
+    shares = {each["id"]: each.get("alone") for each in listed if each.get("kind", "masked") == "masked"}
+    table = schema.get("configuration_table") or {"ids": []}
+    column = table.get("alone") or [None] * len(table["ids"])
+    return shares | dict(zip(table["ids"], column, strict=True))

@@ -1,0 +1,60 @@
+"""What an entry says of records that are alone on all shared columns: in heads, in listings and on pages."""
+
+from tests.app.console.html import Html, look
+from tests.app.console.publishing import check, large_counts
+from tests.app.console.test_advice import answered
+from tests.service import Worker, create_key, publish, running_app
+
+ONLY = "Private only against who knows no more than: age; alone on the only shared column, without health: "
+UNSTATED = "Alone on all shared columns: not stated."
+
+
+def stating(alone=(0.91, 0.0), **changes):
+    """An entry of two configurations, which share age and nothing, that states how many each leaves alone."""
+    entry = large_counts(visibility="all", **changes)
+    entry["quasi_identifiers"] = ["age"]
+    entry["configurations"] = [
+        one | {"alone": share} for one, share in zip(entry["configurations"], alone, strict=True)
+    ]
+    return entry
+
+
+async def test_it_stands_in_heads_listings_and_schemas_of_all_who_see_the_entry(database_url):
+    async with running_app(database_url) as api:
+        owner = await create_key(database_url, "default", "provider")
+        other = await create_key(database_url, "other", "consumer")
+        head = await publish(api, stating(), **owner)
+        await publish(api, large_counts(name="silent", visibility="all"), **owner)
+        assert head["alone"] == 0.91
+        for key in (owner, other):
+            seen = (await api.get(f"/v1/entries/{head['id']}", headers=key)).json()
+            assert (seen["alone"], seen["schema"]["quasi_identifiers"]) == (0.91, ["age"])
+            assert [each["alone"] for each in seen["schema"]["configurations"]] == [0.91, 0.0]
+            listed = (await api.get("/v1/entries", headers=key)).json()["items"]
+            assert {each["name"]: each["alone"] for each in listed} == {"health-survey": 0.91, "silent": None}
+
+
+async def test_pages_say_it_first(database_url):
+    async with running_app(database_url) as api, Worker.on(database_url) as worker:
+        head, silent = await publish(api, stating()), await publish(api, large_counts(name="silent"))
+        for place, words in ((head["id"], f"{ONLY}91 % of the records in the worst"), (silent["id"], UNSTATED)):
+            page = (await look(api, f"/entries/{place}")).text
+            assert page.index(words) < page.index("Predicts")
+        listing = (await look(api, "/")).text
+        assert "alone on all shared columns, at most: 91 % of the records" in listing
+        assert "alone on all shared columns, at most: not stated" in listing
+        place = await answered(api, worker, head["id"], {"measure": "mutual_information"})
+        page = (await look(api, place)).text
+        assert page.index(f"{ONLY}91 % of the records in c01") < page.index("It is the best of")
+
+
+async def test_a_file_is_published_by_a_line_that_accepts_it(database_url):
+    async with running_app(database_url) as api:
+        for entry, words, option in (
+            (stating(), f"{ONLY}91 % of the records in the worst configuration, c01; no columns are shared", True),
+            (stating((0.01, 0.0)), "without health: 1 % of the records in the worst configuration, c01;", False),
+            (large_counts(), UNSTATED, False),
+        ):
+            page = Html((await check(api, entry)).text).text
+            assert page.index(words) < page.index("PASS" if "PASS" in page else "NOT DECIDED")
+            assert ("--accept-unique" in page) == option
