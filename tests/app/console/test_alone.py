@@ -1,7 +1,7 @@
 """What an entry says of records that are alone on all shared columns: in heads, in listings and on pages."""
 
 from tests.app.console.html import Html, look
-from tests.app.console.publishing import check, large_counts
+from tests.app.console.publishing import check, confirm, large_counts
 from tests.app.console.test_advice import answered
 from tests.service import Worker, create_key, publish, running_app
 
@@ -51,10 +51,19 @@ async def test_pages_say_it_first(database_url):
 async def test_a_file_is_published_by_a_line_that_accepts_it(database_url):
     async with running_app(database_url) as api:
         for entry, words, option in (
-            (stating(), f"{ONLY}91 % of the records in the worst configuration, c01; no columns are shared", True),
+            (
+                stating(name="many"),
+                f"{ONLY}91 % of the records in the worst configuration, c01; no columns are shared",
+                True,
+            ),
             (stating((0.01, 0.0)), "without health: 1 % of the records in the worst configuration, c01;", False),
             (large_counts(), UNSTATED, False),
         ):
-            page = Html((await check(api, entry)).text).text
+            checked = await check(api, entry)
+            shown = Html(checked.text)
+            page, asked = shown.text, [one for one in shown.all("input") if one.get("name") == "accept_unique"]
+            assert ["required" in one for one in asked] == [True] * option
             assert page.index(words) < page.index("PASS" if "PASS" in page else "NOT DECIDED")
             assert ("--accept-unique" in page) == option
+            if option:
+                assert (await confirm(api, checked, accept_unique="on")).status_code == 303
