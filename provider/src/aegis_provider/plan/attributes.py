@@ -1,5 +1,6 @@
 """Reading of the attributes of a plan: their types, their maskings, and how numbers are discretised."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
@@ -97,9 +98,9 @@ def read_order(element: Element | None) -> tuple[str, ...] | None:
     if element is None:
         return None
     values = [each.name() for each in element.elements()]
-    for place, value in enumerate(values):
-        if value in values[:place]:
-            element.fail(f"{value!r} appears twice")
+    twice = next((value for value, times in Counter(values).items() if times > 1), None)
+    if twice is not None:
+        element.fail(f"{twice!r} appears twice")
     if len(values) < _FEWEST_IN_ORDER:
         element.fail("states two values or more, from the lowest to the highest: [low, mid, high]")
     return tuple(values)
