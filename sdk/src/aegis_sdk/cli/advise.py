@@ -99,8 +99,10 @@ def report(advice: Advice | CoarseAdvice, schema: dict[str, Any]) -> Iterator[st
     `schema` is the entry's.
     """
     yield headline(advice, schema)
+    best_of, *others = outcome(advice, schema)
+    yield best_of
     yield Alone.of(schema, advice.configuration).line()
-    yield from outcome(advice, schema)
+    yield from others
     if advice.transfer is not None:
         yield from declared_report(advice, schema)
     else:
