@@ -34,6 +34,7 @@ CARD = Card(
     verdict="PASS",
     privacy_verdict="PASS",
     alone=Alone("ill", {"c2": 0.0}, None, "c2", 5, 5),
+    together_verdict="PASS",
     records=990,
     suppresses=True,
     left_out=10,

@@ -38,8 +38,8 @@ STAGES = (
     "searching the maskings",
     "counting",
     "ranking the configurations",
-    "judging what the counts give away",
     "masking records",
+    "judging what the counts give away",
     "measuring privacy",
     "training models",
 )

@@ -3,16 +3,20 @@
 from aegis_advisor.verdict.judge import judge
 from aegis_advisor.verdict.model import LIKELY, SMALL, Finding, PublishedCounts, Reason, Releases, Verdict
 from aegis_advisor.verdict.noisy import ENOUGH, spent_epsilon
+from aegis_advisor.verdict.with_table import MaskedTable, ShownCounts, judge_with_table
 
 __all__ = [
     "ENOUGH",
     "LIKELY",
     "SMALL",
     "Finding",
+    "MaskedTable",
     "PublishedCounts",
     "Reason",
     "Releases",
+    "ShownCounts",
     "Verdict",
     "judge",
+    "judge_with_table",
     "spent_epsilon",
 ]

@@ -102,6 +102,7 @@ def _report(released: Released) -> Iterator[str]:
     if card.by_models:
         yield card.by_models
     yield card.verdict
+    yield card.together_verdict
     reached = ", ".join(f"{name} = {card.reached[name]:g}" for name in card.required)
     rounded = f", rounded to a multiple of {card.rounded_to}" if card.suppresses and card.rounded_to else ""
     cells = f", {card.suppressed_cells:,} cells suppressed (*)" if card.suppressed_cells else ""

@@ -116,6 +116,7 @@ class Card:
         verdict: The verdict in words; if it fails, with the command that mends it.
         privacy_verdict: Whether the release has the privacy that it promises, in the same form.
         alone: How many of its records are alone on all columns that it shares, and in the worst configuration offered.
+        together_verdict: Whether entry and card, read together with the masked table, give small counts away, likewise.
         records: The records of the release.
         suppresses: Whether it leaves records out.
         left_out: The records that it leaves out; `None` if these are too few to be told.
@@ -154,6 +155,7 @@ class Card:
     verdict: str
     privacy_verdict: str
     alone: Alone
+    together_verdict: str
     records: int
     suppresses: bool
     left_out: int | None

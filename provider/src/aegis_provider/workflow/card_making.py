@@ -19,8 +19,8 @@ from aegis_provider.workflow.aim import Aim
 from aegis_provider.workflow.card import Card, CardAuc, CardChoice, CardColumn, CardLabel, CardService
 from aegis_provider.workflow.comparing import Comparison
 from aegis_provider.workflow.results import Assessed, Masked
-from aegis_sdk.reading import verdict_line
-from aegis_sdk.wire import EntryDocument
+from aegis_sdk.reading import read_together_line, verdict_line
+from aegis_sdk.wire import EntryDocument, Verdict
 
 _PACKAGES: Final = ("aegis-provider", "aegis-advisor", "aegis-sdk")
 
@@ -30,7 +30,7 @@ class Findings:
     """The results of all steps.
 
     Attributes:
-        search, entry, judged, telling, advice, masked, assessed: The results.
+        search, entry, judged, telling, advice, masked, together, assessed: The results.
         check: What models predict; or why none were trained.
         comparison: The release beside generated tables; why they could not be compared; `None` if there are none.
     """
@@ -41,6 +41,7 @@ class Findings:
     telling: tuple[TellingNames, ...]
     advice: EntryAdvice
     masked: Masked
+    together: Verdict
     assessed: Assessed
     check: CheckResult | str
     comparison: Comparison | str | None = None
@@ -79,10 +80,11 @@ def card_of(
         required=tuple(aim.require),
         configuration=advice.best.id,
         plan_digest=plan_digest,
-        passed=not faults,
+        passed=not faults and findings.together.passed,
         verdict=faults[0] if faults else judged_line(entry.name, findings.judged, summarize),
         privacy_verdict=findings.assessed.verdict,
         alone=findings.assessed.alone,
+        together_verdict=read_together_line(findings.together),
         records=applied.records,
         suppresses=bool(applied.suppressed),
         left_out=applied.suppressed,

@@ -35,6 +35,7 @@ def card_report(card: Card) -> Report:
         card.verdict,
         card.privacy_verdict,
         _alone(card.alone),
+        card.together_verdict,
         f"{card.headline}.",
         *_predicted(card),
         *_warnings(card),

@@ -161,10 +161,12 @@ def _worked_out(steps: Steps, service: Client | None, *, accept_unique: bool) ->
             entry_id = published(service, entry)
             advice = asked(service, entry_id, entry, steps.aim)
     masked = steps.mask(advice.best.id)
+    together = steps.judge_together(entry, advice.best.id)
     assessed = steps.assess(advice.best.id, _alone(steps, entry, masked, advice.best.id))
     check = _checked(steps, [each.id for each in advice.ranking[:2]], search)
     comparison = _compared(steps, entry, _on_the_frontier(steps, advice.best.id, search))
-    return Findings(search, entry, judged, summarised.telling, advice, masked, assessed, check, comparison), entry_id
+    telling = summarised.telling
+    return Findings(search, entry, judged, telling, advice, masked, together, assessed, check, comparison), entry_id
 
 
 def _alone(steps: Steps, entry: EntryDocument, masked: Masked, configuration: str) -> Alone:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 from uuid import uuid4
 
-from aegis_provider.advice import advise
+from aegis_provider.advice import EntryAdvice, advise
 from aegis_provider.check import CheckResult, check
 from aegis_provider.digests import digest_of
 from aegis_provider.disclosure import Judged, verdict_on
@@ -17,9 +17,10 @@ from aegis_provider.offer import with_generated
 from aegis_provider.plan.model import Configuration, Plan
 from aegis_provider.plan.reading import load_plan
 from aegis_provider.plan.writing import write_plan
-from aegis_provider.prepare import prepare_entry
+from aegis_provider.prepare import PreparedEntry
 from aegis_provider.privacy import assess
 from aegis_provider.privacy.cell_plan import suppress_cells
+from aegis_provider.receiving.with_entry import verdict_with_table
 from aegis_provider.records import held_out_share
 from aegis_provider.release.apply import apply
 from aegis_provider.report.risk_verdict import risk_verdict
@@ -28,11 +29,12 @@ from aegis_provider.table import Source, open_table, table_name
 from aegis_provider.table.values import Domain
 from aegis_provider.workflow.aim import Aim
 from aegis_provider.workflow.comparing import Comparison, compare
+from aegis_provider.workflow.drawing import draw_entry
 from aegis_provider.workflow.folder import Folder, digests_of
 from aegis_provider.workflow.generating import LEVELS, Drawn, draw_table, file_at, refuse_equal_ids
 from aegis_provider.workflow.results import Assessed, Masked, Stage, Summarised
 from aegis_sdk.reading import Alone
-from aegis_sdk.wire import TRANSFER_MEASURES, EntryDocument, publishable, read_json
+from aegis_sdk.wire import TRANSFER_MEASURES, EntryDocument, Verdict, publishable, read_json
 
 PLAN: Final = "plan.yaml"
 FOUND: Final = "configurations.yaml"
@@ -177,14 +179,22 @@ class Steps:
         return publishable(read_json(self.folder.file(ENTRY).read_bytes())), found
 
     def _summarise(self) -> Summarised:
-        with self.stage("counting") as progress:
-            prepared = prepare_entry(self.table, self.found, name=self.name, pairs=True, progress=progress, **self.how)
+        prepared, advice = draw_entry(
+            self.table, self.found, self.name, self._masked_by_best, self._together, self.stage, self.how
+        )
         if self.found.generated:
             with self.stage("learning rules from each release") as progress:
                 prepared = with_generated(prepared, progress=progress, **self.how)
+            advice = self._masked_by_best(prepared)
         prepared.write(self.folder.file(ENTRY))
+        return Summarised(advice, prepared.telling)
+
+    def _masked_by_best(self, prepared: PreparedEntry) -> EntryAdvice:
+        """Rank the configurations by the exact counts, and mask the table by the best one."""
         with self.stage("ranking the configurations"):
-            return Summarised(advise(prepared.counted, self.aim.measure), prepared.telling)
+            advice = advise(prepared.counted, self.aim.measure)
+        self.mask(advice.best.id)
+        return advice
 
     def compare(self, entry: EntryDocument, masks: Sequence[Configuration]) -> Comparison | None:
         """Compare masked tables with the generated ones of the entry, if it has any.
@@ -214,6 +224,15 @@ class Steps:
                 return verdict_on(entry, self.aim.checking_seconds)
 
         return self.folder.step("verdict", self._of(ENTRY), [], Judged, work)
+
+    def judge_together(self, entry: EntryDocument, configuration: str) -> Verdict:
+        """Find out whether the entry gives anything away to somebody who has the masked table, too."""
+        inputs = {**self._of(ENTRY), MASKED: digest_of(self.folder.file(MASKED)), "configuration": configuration}
+        return self.folder.step("together", inputs, [], Verdict, lambda: self._together(entry, configuration))
+
+    def _together(self, entry: EntryDocument, configuration: str) -> Verdict:
+        masked, seconds = self.folder.file(MASKED), self.aim.checking_seconds
+        return verdict_with_table(entry, configuration, masked, seconds=seconds, **self.how)
 
     def mask(self, configuration: str) -> Masked:
         """Write the masked table."""

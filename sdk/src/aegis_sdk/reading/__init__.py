@@ -23,7 +23,7 @@ from aegis_sdk.reading.headline import Kept, Whole, headline, kept_by_best, whol
 from aegis_sdk.reading.lattice import Lattice, Node, lattice_of
 from aegis_sdk.reading.outcome import outcome
 from aegis_sdk.reading.outline import AttributeOutline, EntryOutline, MaskingOutline, Range, outline_of, seen_by
-from aegis_sdk.reading.verdict import verdict_in_words, verdict_line
+from aegis_sdk.reading.verdict import read_together_line, verdict_in_words, verdict_line
 
 __all__ = [
     "ACCEPT_UNIQUE",
@@ -60,6 +60,7 @@ __all__ = [
     "outline_of",
     "private_only",
     "promises_of",
+    "read_together_line",
     "reference_known",
     "seen_by",
     "share_alone",

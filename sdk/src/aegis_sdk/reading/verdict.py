@@ -32,9 +32,27 @@ def verdict_in_words(name: str, verdict: Verdict, mend: str = "") -> str:
     if verdict.passed:
         reason = "none is shown, follows from all tables together or has a probability above 0.9"
         return verdict_line(True, f"the entry {name} gives no count of 1 to 4 records away: {reason}")
+    return verdict_line(
+        False, f"the entry {name} {_gives(verdict)} counts of 1 to 4 records away: {_why(verdict)}", mend
+    )
+
+
+def read_together_line(verdict: Verdict) -> str:
+    """Say in a line whether entry and card, read together with the masked table, give small counts away."""
+    read = "entry and card, read together with the table,"
+    if verdict.passed:
+        return verdict_line(True, f"{read} give no count of 1 to 4 of what it does not show")
+    gives = _gives(verdict).replace("gives", "give")
+    mend = "run it again with another --output, so that the counts are rounded anew"
+    return verdict_line(False, f"{read} {gives} counts of 1 to 4 of what it does not show: {_why(verdict)}", mend)
+
+
+def _gives(verdict: Verdict) -> str:
+    return "may give" if {each.reason for each in verdict.findings} == {"undecided"} else "gives"
+
+
+def _why(verdict: Verdict) -> str:
     cells = Counter[str]()
     for each in verdict.findings:
         cells[each.reason] += each.cells
-    why = ", ".join(_WORDS.get(reason, f"{{}} {reason}").format(f"{count:,}") for reason, count in cells.items())
-    gives = "may give" if set(cells) == {"undecided"} else "gives"
-    return verdict_line(False, f"the entry {name} {gives} counts of 1 to 4 records away: {why}", mend)
+    return ", ".join(_WORDS.get(reason, f"{{}} {reason}").format(f"{count:,}") for reason, count in cells.items())

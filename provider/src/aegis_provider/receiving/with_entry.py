@@ -1,0 +1,199 @@
+"""The verdict on an entry that is read together with the masked table of one of its configurations."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import inf
+from time import monotonic
+from typing import Final
+
+import numpy as np
+
+from aegis_advisor.errors import AdvisorError
+from aegis_advisor.verdict import MaskedTable, PublishedCounts, ShownCounts, judge_with_table
+from aegis_provider.counting.counts import Counts
+from aegis_provider.entry_evidence import evidence_of, pair_counts_of, releases_of
+from aegis_provider.errors import EntryError
+from aegis_provider.receiving.delivered import Delivered
+from aegis_provider.receiving.placing import Listed, Placing, placed
+from aegis_provider.table import Source, Table, open_table
+from aegis_provider.table.values import ValueType, infer_type
+from aegis_sdk.wire import (
+    DROP,
+    IDENTITY,
+    Attribute,
+    Configuration,
+    EntryDocument,
+    Masking,
+    Verdict,
+    VerdictFinding,
+    pointer_of,
+)
+
+_SECONDS: Final = 60.0
+
+
+def verdict_with_table(
+    entry: EntryDocument,
+    configuration: str,
+    table: Source,
+    *,
+    seconds: float = _SECONDS,
+    delimiter: str = ",",
+    memory_limit: str = "1GB",
+) -> Verdict:
+    """Return the verdict on what an entry gives away to somebody who also has the masked table of a configuration.
+
+    Args:
+        entry: The entry.
+        configuration: The id of the configuration.
+        table: The masked table.
+        seconds: What takes longer is undecided.
+        delimiter: The delimiter of a CSV table.
+        memory_limit: Memory that reading may use.
+
+    Raises:
+        EntryError: The counts of the entry contradict each other, or are not those of the table.
+        TableError: The table cannot be read.
+    """
+    with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened:
+        return judged_beside(entry, configuration, opened, seconds)
+
+
+def judged_beside(entry: EntryDocument, configuration: str, table: Table, seconds: float) -> Verdict:
+    """Return the verdict, given the masked table as it is open; see `verdict_with_table`.
+
+    Raises:
+        EntryError: The counts of the entry contradict each other, or are not those of the table.
+        TableError: The table cannot be read.
+    """
+    chosen = next((each for each in entry.masked if each.id == configuration), None)
+    if chosen is None:
+        raise EntryError(f"the entry {entry.name} has no masked configuration {configuration!r}")
+    evidence = [evidence_of(entry, each) for each in entry.attributes]
+    published = PublishedCounts(evidence, pair_counts_of(entry, evidence), releases_of(entry))
+    end = monotonic() + seconds
+    try:
+        verdict = judge_with_table(published, _Beside.of(entry, chosen, table).shown(), lambda: monotonic() > end)
+    except AdvisorError:
+        message = f"the entry {entry.name} does not count the records of the masked table of {configuration}"
+        raise EntryError(f"{message}; make both anew from one table") from None
+    findings = (
+        VerdictFinding(reason=each.reason.value, pointer=pointer_of(each.path), cells=each.cells)
+        for each in verdict.findings
+    )
+    return Verdict(passed=verdict.passed, findings=tuple(findings))
+
+
+@dataclass(frozen=True, eq=False)
+class _Beside:
+    """An entry beside the masked table of a configuration.
+
+    Attributes:
+        entry: The entry.
+        configuration: The configuration.
+        delivered: The table.
+        labels: Where the texts of its label belong.
+        placings: By attribute that it shows, where the texts belong; for the others, nobody can tell from the entry.
+    """
+
+    entry: EntryDocument
+    configuration: Configuration
+    delivered: Delivered
+    labels: Placing
+    placings: Mapping[str, Placing]
+
+    @classmethod
+    def of(cls, entry: EntryDocument, configuration: Configuration, table: Table) -> "_Beside":
+        """Place the texts of the table among the masked values that the entry lists."""
+        shown = [each for each in entry.attributes if _is_shown(each, configuration.maskings[each.name])]
+        delivered = Delivered(table, entry.label.name, [each.name for each in shown])
+        exact, domain = entry.disclosure_control is None, entry.label.domain
+        labels = placed(Listed(domain, infer_type(domain), exact=exact), delivered.labels)
+        if labels.unknown or labels.groups.size < len(domain):
+            raise EntryError(f"the masked table has other values of {entry.label.name} than the entry {entry.name}")
+        placings = {
+            each.name: placed(_listed(each, configuration.maskings[each.name], exact=exact), delivered.texts(each.name))
+            for each in shown
+        }
+        return cls(entry, configuration, delivered, labels, placings)
+
+    def shown(self) -> MaskedTable:
+        """Return what the table shows."""
+        labels = np.zeros(len(self.entry.label.domain), dtype=np.int64)
+        for text, number in self.delivered.labels.items():
+            labels[self.labels.of_text[text]] += number
+        places = {each.name: place for place, each in enumerate(self.entry.attributes)}
+        pairs = {
+            tuple(sorted(places[name] for name in each.attributes))
+            for each in self.entry.pairs
+            if each.joint is not None
+        }
+        return MaskedTable(
+            shown=[self._attribute(each, labels) for each in self.entry.attributes],
+            labels=labels,
+            left_out=_left_out(self.entry, self.configuration),
+            pairs={(first, second): self._pair(first, second, labels) for first, second in sorted(pairs)},
+        )
+
+    def _attribute(self, attribute: Attribute, labels: Counts) -> ShownCounts:
+        placing = self.placings.get(attribute.name)
+        if placing is None:
+            return ShownCounts(np.zeros(len(attribute.domain), dtype=np.int64), labels[np.newaxis])
+        mapping = _mapping(attribute, self.configuration.maskings[attribute.name])
+        groups, group_of = np.unique(placing.groups.groups[mapping], return_inverse=True)
+        counts = self.delivered.joint(attribute.name, placing, self.labels)
+        return ShownCounts(group_of.reshape(-1).astype(np.int64), counts[groups])
+
+    def _pair(self, first: int, second: int, labels: Counts) -> Counts:
+        """Return (groups, groups) how many records have each two masked values; a dropped attribute has one."""
+        names = [self.entry.attributes[place].name for place in (first, second)]
+        one, two = (self.placings.get(name) for name in names)
+        if one is not None and two is not None:
+            counts, _ = self.delivered.pair((names[0], names[1]), (one, two))
+            return counts[np.ix_(self._groups(names[0]), self._groups(names[1]))]
+        known, axis = (second, 0) if one is None else (first, 1)
+        counts = self._attribute(self.entry.attributes[known], labels).counts.sum(axis=1)
+        return np.expand_dims(counts, axis)
+
+    def _groups(self, name: str) -> Counts:
+        """Return the groups of an attribute that have listed values."""
+        attribute = next(each for each in self.entry.attributes if each.name == name)
+        mapping = _mapping(attribute, self.configuration.maskings[name])
+        return np.unique(self.placings[name].groups.groups[mapping])
+
+
+def _is_shown(attribute: Attribute, masking: str) -> bool:
+    """Whether a release shows masked values of which the entry says what they stand for."""
+    if masking in {DROP, IDENTITY}:
+        return masking == IDENTITY
+    return _masking(attribute, masking).mapping is not None
+
+
+def _masking(attribute: Attribute, name: str) -> Masking:
+    return next(each for each in attribute.maskings if each.id == name)
+
+
+def _mapping(attribute: Attribute, masking: str) -> Counts:
+    """(values,) The listed masked value of each listed value."""
+    if masking == IDENTITY:
+        return np.arange(len(attribute.domain))
+    return np.array(_masking(attribute, masking).mapping, dtype=np.int64)
+
+
+def _listed(attribute: Attribute, masking: str, *, exact: bool) -> Listed:
+    if masking == IDENTITY:
+        return Listed(attribute.domain, ValueType(attribute.type), None, exact=exact)
+    chosen = _masking(attribute, masking)
+    function = {"name": ""} if chosen.function is None else chosen.function.model_dump()
+    return Listed(chosen.domain, ValueType(attribute.type), function, exact=exact)
+
+
+def _left_out(entry: EntryDocument, configuration: Configuration) -> tuple[float, float]:
+    """Return how many records that the entry counts the table leaves out, at least and at most, as is declared."""
+    control, declared = entry.disclosure_control, configuration.suppressed
+    if control is not None and control.epsilon is not None:
+        return 0, inf
+    if declared is None:
+        return 0, 0 if control is None or control.min_cell is None else control.min_cell - 1
+    off = 0 if control is None or control.rounded_to is None else control.rounded_to - 1
+    return max(0, declared - off), declared + off
