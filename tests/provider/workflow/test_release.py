@@ -2,6 +2,7 @@
 
 import csv
 import json
+import math
 import random
 import subprocess
 import sys
@@ -10,7 +11,9 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 import duckdb
+import numpy as np
 import pytest
+import scipy
 
 from aegis_provider import load_plan
 from aegis_provider.check import Interval
@@ -332,3 +335,65 @@ def test_a_folder_of_other_files_is_refused_before_any_work(people, tmp_path):
     with pytest.raises(OutputError, match="other origin"):
         release(people, "ill", output=tmp_path, seconds=HOURS)
     assert {each.name for each in tmp_path.iterdir()} == {"notes.txt"}
+
+
+def certain_counts(sums, cells):
+    """Which counts have one possible value, by linear programs: sums of cells with their least and most.
+
+    Args:
+        sums: (indices of cells, least, most) each.
+        cells: How many cells there are; each is 0 or more.
+    """
+    matrix = np.zeros((len(sums), cells))
+    for row, (places, _, _) in enumerate(sums):
+        matrix[row, places] = 1
+    least, most = (np.array([each[side] for each in sums], dtype=float) for side in (1, 2))
+    both = np.concatenate([matrix, -matrix]), np.concatenate([most, -least])
+    found = {}
+    for row, (places, _, _) in enumerate(sums):
+        ends = [scipy.optimize.linprog(sign * matrix[row], *both, method="highs").fun for sign in (1, -1)]
+        low, high = math.ceil(ends[0] - 1e-6), math.floor(-ends[1] + 1e-6)
+        if low == high:
+            found[tuple(places)] = low
+    return found
+
+
+def sums_of_entry(entry, places):
+    """What the entry says of one label value: each sum of cells, with its least and most."""
+    off = entry["disclosure_control"]["rounded_to"] - 1
+    for attribute in entry["attributes"]:
+        mine = places[attribute["name"]]
+        views = [(range(len(mine)), attribute["joint"])] if "joint" in attribute else []
+        views += [(one["mapping"], one["joint"]) for one in attribute["maskings"]]
+        for mapping, joint in views:
+            for group, counts in enumerate(joint):
+                yield [mine[value] for value, own in enumerate(mapping) if own == group], counts, off
+
+
+@pytest.mark.parametrize("masked_too", [False, True])
+def test_no_reader_of_the_files_is_certain_of_a_small_count_that_the_table_does_not_show(released, masked_too):
+    entry = json.loads((released.folder / "entry.json").read_text())
+    rows, card = rows_of(released.folder / "masked.csv"), released.card
+    configuration = next(each for each in entry["configurations"] if each["id"] == card.configuration)
+    chosen, suppressed = configuration["maskings"], configuration.get("suppressed", 0)
+    suppressed += entry["disclosure_control"]["rounded_to"] - 1 if "suppressed" in configuration else 0
+    names = {each["name"]: range(len(each["domain"])) for each in entry["attributes"]}
+    starts = dict(zip(names, np.cumsum([0, *map(len, names.values())])[:-1].tolist(), strict=True))
+    places = {name: [starts[name] + value for value in values] for name, values in names.items()}
+    for label, text in enumerate(entry["label"]["domain"]):
+        sums = [
+            (cells, max(0, counts[label] - off), counts[label] + off)
+            for cells, counts, off in sums_of_entry(entry, places)
+        ]
+        shown = set()
+        for attribute in entry["attributes"] if masked_too else ():
+            masking = next((one for one in attribute["maskings"] if one["id"] == chosen[attribute["name"]]), None)
+            if masking is None:
+                continue
+            for group, value in enumerate(masking["domain"]):
+                cells = [places[attribute["name"]][own] for own, at in enumerate(masking["mapping"]) if at == group]
+                count = sum(row[attribute["name"]] == value and row["ill"] == text for row in rows)
+                sums.append((cells, count, count + suppressed))
+                shown.add(tuple(cells))
+        certain = certain_counts(sums, sum(map(len, names.values())))
+        assert not {cells: count for cells, count in certain.items() if 1 <= count <= 4 and cells not in shown}

@@ -5,8 +5,8 @@ the records that the table leaves out, columns that it drops, and values that ar
 label value, all published sums over the values of an attribute that nest form a chain, and the sum over all values is
 the same for every attribute; the records left out of all label values add up to a number that may be published. So all
 these sums form a tree. In a tree, the least and the most that each sum can be follow exactly by adding up from the
-leaves and then going back once (bounds consistency of a tree is global consistency [@freuder1982]). Sums that do not
-nest are left to linear programs (`cell_bounds`).
+leaves and then going back once (Freuder 1982, "A sufficient condition for backtrack-free search"). Sums that do not nest
+are left to linear programs (`cell_bounds`). What a masking shows that has no mapping is not looked at.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
