@@ -86,8 +86,8 @@ def release(
         warn(warning)
     document = {"output": str(output), "entry": released.entry_id, "card": _document(released.card)}
     print_result(document, _report(released), as_json=as_json)
-    is_unique = released.card.alone.is_much(offered=True) and not accept_unique
-    if is_unique or not released.card.passed:
+    is_unique = released.card.alone.is_much(offered=True) or released.findings.masked.applied.shown.below_k
+    if (is_unique and not accept_unique) or not released.card.passed:
         raise typer.Exit(1)
 
 

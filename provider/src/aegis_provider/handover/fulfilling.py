@@ -74,6 +74,7 @@ class Masked:
         unmeasured: The names of the latter.
         alone: The share of its records that are alone on all shared columns; `None` for a generated table.
         warnings: A sentence for each thing in it that its provider may not expect.
+        below_k: Which columns show values of fewer records than the promised k, in a sentence; empty if none does.
     """
 
     file: str
@@ -83,6 +84,7 @@ class Masked:
     unmeasured: tuple[str, ...]
     alone: float | None
     warnings: tuple[str, ...] = ()
+    below_k: str = ""
 
 
 @dataclass(frozen=True)
@@ -156,6 +158,8 @@ def _refuse_unique(task: Task, request: DataRequest, masked: Masked) -> Alone | 
     entry = task.service.entry(request.entry.id, request.entry.version).entry_schema
     shares = {**Alone.of(entry).shares, request.configuration or "": masked.alone}
     alone = told_alone(task.plan, shares, request.configuration)
+    if masked.below_k and not task.accept_unique:
+        raise UniqueRecordsError(f"{masked.below_k}. It is not delivered; or accept that: {ACCEPT_UNIQUE}")
     if alone.is_much(offered=False) and not task.accept_unique:
         raise UniqueRecordsError(f"{alone.line()}. It is not delivered; mask more, or accept that: {ACCEPT_UNIQUE}")
     return alone
@@ -209,8 +213,10 @@ def _applied(task: Task, request: DataRequest, output: Path) -> Masked:
     reached = {name: without_left_out(name, number) for name, number in applied.reached.items()}
     privacy = {**{name: applied.promised[name] for name in applied.unchecked}, **reached}
     warnings = (*applied.warnings, *applied.shown.in_words())
-    alone = applied.alone.share
-    return Masked(output.name, applied.records, applied.suppressed, privacy, applied.unchecked, alone, warnings)
+    alone, below_k = applied.alone.share, applied.shown.below_k_in_words
+    return Masked(
+        output.name, applied.records, applied.suppressed, privacy, applied.unchecked, alone, warnings, below_k
+    )
 
 
 def _handed_out(task: Task, request: DataRequest, output: Path) -> Masked:

@@ -34,15 +34,25 @@ class ShownValues:
     def in_words(self) -> Iterator[str]:
         """Say how many values of which columns few records show, and which names tell such values."""
         yield from (each.in_words() for each in self.telling)
+        yield from self.values_in_words()
+
+    def values_in_words(self) -> Iterator[str]:
+        """Say how many values of which columns few records show."""
         if self.rare:
             listed = ", ".join(f"{shown(name)} {number:,}" for name, number in self.rare.items())
             yield f"values shared as they are that fewer than {LEAST} records show: {listed}"
         if self.below_k:
-            names = ", ".join(map(shown, self.below_k))
-            yield (
-                f"{names}: some of these values are shown by fewer records than the k that is promised, since only "
-                "quasi-identifiers count for k; name it under quasi_identifiers, or mask it"
-            )
+            yield self.below_k_in_words
+
+    @property
+    def below_k_in_words(self) -> str:
+        """Say which columns show values of fewer records than the promised k; empty if none does."""
+        if not self.below_k:
+            return ""
+        return (
+            f"{', '.join(map(shown, self.below_k))}: shared as it is, with values of fewer records than the k that is "
+            "promised, for which only quasi-identifiers count; name it under quasi_identifiers, or mask it"
+        )
 
 
 def shown_values(written: Table, counted: CountedTable, plan: Plan, configuration: Configuration) -> ShownValues:
@@ -60,7 +70,7 @@ def shown_values(written: Table, counted: CountedTable, plan: Plan, configuratio
     as_they_are = [each for each in plan.attributes if configuration.maskings[each.name] == IDENTITY]
     names = [*(each.name for each in as_they_are if each.discretization is None), plan.label]
     sizes = {name: _records(each) for name, each in zip(names, tally(written, names, plan.label), strict=True)}
-    promised, sensitive = configuration.privacy.get("k", 0), set(plan.sensitive)
+    promised, sensitive = configuration.promised.get("k", 0), set(plan.sensitive)
     below = {name: each < promised for name, each in sizes.items() if name not in sensitive}
     telling = (each for each in telling_names(counted) if configuration.maskings[each.attribute] == each.masking)
     return ShownValues(_numbers({name: each < LEAST for name, each in sizes.items()}), _numbers(below), tuple(telling))

@@ -126,6 +126,7 @@ def entry_faults(name: str, judged: Judged, telling: Sequence[TellingNames], sum
 
 
 def _warnings(findings: Findings, plan: Plan) -> Iterator[str]:
+    yield from findings.masked.applied.shown.values_in_words()
     certain = certain_values_warning(findings.masked.applied.reached, plan, findings.assessed.certain)
     if certain is not None:
         yield f"{certain}. {CERTAIN_VALUES_REMEDY}"
