@@ -65,6 +65,15 @@ def test_it_says_what_was_masked_and_what_it_cost(aegis, table):
     assert meaning in lines
 
 
+def test_formulas_in_the_masked_table_are_told_of(aegis, table):
+    food = next(csv.DictReader(EXAMPLE_1.splitlines()))["Food"]
+    many = sum(row["Food"] == food for row in csv.DictReader(EXAMPLE_1.splitlines()))
+    table.write_text(EXAMPLE_1.replace(food, f"={food}"))
+    code, _, said = hidden(aegis, table)
+    cells = f"{many} cell{'s' * (many > 1)}"
+    assert (code, said) == (0, f"aegis: warning: a spreadsheet would run {cells} ({many} in Food) as formulas\n")
+
+
 def test_its_json_has_the_same_and_the_information_is_right(aegis, table):
     code, report, _ = hidden(aegis, table, "--json")
     printed = json.loads(report)

@@ -8,10 +8,11 @@ from aegis_provider.cli.options import DelimiterOption, MaskedTableOption, Memor
 from aegis_provider.independence import STAR, Solver
 from aegis_provider.independence import hide as hide_attributes
 from aegis_provider.plan.reading import load_plan
-from aegis_provider.table import table_name
+from aegis_provider.table import delimiter_in, open_table, table_name
+from aegis_provider.table.formulas import formulas_in
 from aegis_sdk.cli.failures import InputError
 from aegis_sdk.cli.options import JsonOption
-from aegis_sdk.cli.terminal import print_result, progress_bar, say
+from aegis_sdk.cli.terminal import print_result, progress_bar, say, warn
 
 
 def independence(
@@ -95,4 +96,7 @@ def independence(
             memory_limit=memory_limit,
             progress=progress,
         )
+    with open_table(output, delimiter=delimiter_in(output, hidden.cluster), memory_limit=memory_limit) as written:
+        if said := formulas_in(written).in_words():
+            warn(said)
     print_result(as_document(hidden), report(hidden), as_json=as_json)
