@@ -79,6 +79,25 @@ def information(texts):
     return sum(n / total * log2(n * total / (ones[text] * others[label])) for (text, label), n in joint.items())
 
 
+@for_each(
+    ("odd", "what"),
+    [
+        ("45123,5", "numbers"),
+        ("4512O", "numbers"),
+        ("45123 EUR", "numbers"),
+        ("4E4", "numbers"),
+        ("1995/03/02", "dates"),
+    ],
+)
+def test_an_odd_text_is_named_wherever_it_stands_among_many_values(tmp_path, odd, what):
+    first = dt.date(1990, 1, 1)
+    values = [str(20_000 + n) if what == "numbers" else str(first + dt.timedelta(n)) for n in range(4_500)]
+    lines = [f'"{value}",{"mff"[n % 3]},{"ab"[n % 2]}' for n, value in enumerate([*values, odd])]
+    (tmp_path / "t.csv").write_text("\n".join(["x,sex,y", *lines]) + "\n")
+    started = start(tmp_path / "t.csv", "y", tmp_path / "plan.yaml")
+    assert started.left_out == {"x": f"{what}, except {odd}; leave these values empty to share it"}
+
+
 def test_columns_that_should_not_be_shared_are_left_out_with_the_reason(started):
     nearly = len(set(TABLE["nearly"]))
     assert dict(started.left_out) == {**LEFT_OUT, "nearly": f"{nearly:,} different texts in {RECORDS:,} records"}

@@ -90,7 +90,7 @@ def test_rounding_gives_the_nearest_multiple_and_halves_go_away_from_zero(number
 
 
 def test_rounding_writes_plain_numbers_and_no_negative_zero():
-    assert masked(Round(Decimal(10)), "15", "25", "-15", "-4", "1e3", "") == ["20", "30", "-20", "0", "1000", ""]
+    assert masked(Round(Decimal(10)), "15", "25", "-15", "-4", "1e+3", "") == ["20", "30", "-20", "0", "1000", ""]
     assert masked(Round(Decimal("0.5")), "13.7", "13.8") == ["13.5", "14.0"]
     assert masked(Round(Decimal("1E+2")), "149") == ["100"]
 

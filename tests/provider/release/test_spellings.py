@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from aegis_provider import PromiseError, apply, document_of, load_plan, prepare_entry, summarize
-from aegis_provider.errors import OutputError
+from aegis_provider.errors import OutputError, TableError
 from aegis_provider.privacy import assess, plan_of_roles
 from aegis_provider.receiving import verify
 from aegis_provider.release import table_file
@@ -181,6 +181,15 @@ def test_codes_that_look_like_exponents_are_texts_and_the_plan_is_named(wards, w
     assert said in prepare_entry(wards, plan, name="w").warnings
     assert said in prepare_entry(wards, plan, name="w", exact=True).warnings
     assert {row[0] for row in classes_in(tmp_path / "m.csv")[1]} == set(WARDS)
+
+
+def test_a_masking_of_numbers_takes_no_code_for_one_unless_the_plan_says_so(wards, write, tmp_path):
+    bucketized = "maskings: {tens: {bucketize: {width: 10}}}, default: tens"
+    said = r"'1E1' may be a code; add `type: number` if it is a number \(.*wards\.yaml: attributes\.ward\.maskings"
+    with pytest.raises(TableError, match=said):
+        apply(wards, ward_plan(write, f"{{{bucketized}}}"), "c", tmp_path / "m.csv")
+    apply(wards, ward_plan(write, f"{{type: number, {bucketized}}}"), "c", tmp_path / "m.csv")
+    assert {row[0] for row in classes_in(tmp_path / "m.csv")[1]} == {"[10,20)", "[20,30)", "[100,110)"}
 
 
 def test_a_plan_that_says_that_they_are_numbers_is_believed(wards, write, tmp_path):

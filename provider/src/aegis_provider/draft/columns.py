@@ -1,7 +1,7 @@
 """What a column holds, judged before it is counted: values of what kind, and whether they identify a person."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -59,7 +59,8 @@ class Column:
         distinct: The number of different values, missing ones not counted.
         numbers: The records in which it is a finite number.
         extent: The largest of these numbers minus the smallest; `None` if there are none.
-        sample: Its values; of very many, the first and the last in text order, and those that are no plain numbers.
+        sample: Its values; of very many, the first and the last in text order, and those that are neither plain numbers
+            nor dates.
     """
 
     name: str
@@ -113,15 +114,17 @@ class Column:
         if self.distinct == 1 and not self.missing:
             return "every record has the same value"
         identifying = self._identifying() if self.distinct > _FEW else None
-        return self._numbers_with_texts() or identifying or self._unmaskable()
+        odd = self._with_texts_among("numbers", (ValueType.INTEGER, ValueType.NUMBER))
+        odd = odd or self._with_texts_among("dates", (ValueType.DATE,))
+        return odd or identifying or self._unmaskable()
 
-    def _numbers_with_texts(self) -> str | None:
+    def _with_texts_among(self, what: str, types: Collection[ValueType]) -> str | None:
         if self.type != ValueType.STRING or self.distinct <= MOST_TEXTS:
             return None
-        odd = [text for text in self.sample if infer_type([text]) not in {ValueType.INTEGER, ValueType.NUMBER}]
+        odd = [text for text in self.sample if infer_type([text]) not in types]
         if len(odd) > (1 - _MATCHING) * len(self.sample):
             return None
-        return f"numbers, except {some(odd, _SHOWN)}; leave these values empty to share it"
+        return f"{what}, except {some(odd, _SHOWN)}; leave these values empty to share it"
 
     def _identifying(self) -> str | None:
         for what, pattern in _CONTENT.items():

@@ -189,7 +189,7 @@ def _drafted(
         return ()
     bins = bins_of(table, [each.name for each in columns if each.is_number and each.distinct > MOST_NUMBERS])
     plain = tuple(Attribute(each.name, each.type, (), bins.get(each.name)) for each in columns)
-    counted = CountedTable.of(table, Plan(table.name, label, plain, (), {}))
+    counted = CountedTable.of(table, Plan("", label, plain, (), {}))
     attributes = []
     for done, (each, column) in enumerate(zip(counted.attributes, columns, strict=True), start=1):
         attributes.append(drafted(counted, each, column, minimum))

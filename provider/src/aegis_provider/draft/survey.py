@@ -15,9 +15,9 @@ _COLUMNS_PER_READING: Final = 60
 #: The most columns of a table to survey.
 MOST_COLUMNS: Final = 2_000
 
-# Of more values, only so many at both ends are sampled, and of those that are not plain numbers.
+# Of more values, only so many at both ends are sampled, and of those that are neither plain numbers nor dates.
 _SAMPLED: Final = 2_000
-_PLAIN_NUMBER: Final = "^[+-]?(0|[1-9][0-9]*)?([.][0-9]*)?$"
+_PLAIN: Final = "^([+-]?(0|[1-9][0-9]*)?([.][0-9]*)?|[0-9]{4}-[0-9]{2}-[0-9]{2})$"
 
 
 def columns_of(table: Table, names: Sequence[str]) -> list[Column]:
@@ -55,13 +55,13 @@ def _column(table: Table, name: str, seen: dict[str, Any], place: int) -> Column
 
 
 def _sample(table: Table, name: str, distinct: int) -> tuple[str, ...]:
-    """Return the texts of the values of a column; of many, the first, the last, and those that are no plain numbers."""
+    """Return the texts of the values of a column; of many, the first, the last, and the odd ones."""
     reading, key = table.reading(name), table.keys([name])
     values = key.distinct()
     texts = values.select(v0=reading.text(values["v0"]))
     ends = [texts.order_by(order).limit(_SAMPLED) for order in (texts["v0"].asc(), texts["v0"].desc())]
     if key["v0"].type().is_string():
-        ends.append(texts.filter(~texts["v0"].re_search(_PLAIN_NUMBER)).order_by("v0").limit(_SAMPLED))
+        ends.append(texts.filter(~texts["v0"].re_search(_PLAIN)).order_by("v0").limit(_SAMPLED))
     fetched = [table.engine.fetch(each) for each in ([texts] if distinct <= _SAMPLED else ends)]
     shown = [reading.canonical(each["v0"].combine_chunks()).to_pylist() for each in fetched]
     return tuple(sorted({text for each in shown for text in each} - {MISSING}))

@@ -3,7 +3,8 @@
 from decimal import Context, Decimal, Inexact
 from typing import Final
 
-from aegis_provider.table.values import MISSING, Domain, ValueType, decimal_of, is_whole
+from aegis_provider.errors import UnmaskableValueError
+from aegis_provider.table.values import MISSING, Domain, ValueType, decimal_of, is_whole, possible_code
 
 #: The most significant digits of a round number.
 ROUND_DIGITS: Final = 3
@@ -17,10 +18,12 @@ def numbers_of(domain: Domain) -> list[Decimal | None]:
     """Return the number of each value, `None` if missing.
 
     Raises:
-        UnmaskableValueError: A value is not a number.
+        UnmaskableValueError: A value is not a number, or may be a code.
     """
     if domain.value_type in {ValueType.INTEGER, ValueType.NUMBER}:
         return list(domain.keys)
+    if (code := possible_code(domain.texts)) is not None:
+        raise UnmaskableValueError(code, "may be a code; add `type: number` if it is a number")
     return [None if text == MISSING else decimal_of(text) for text in domain.texts]
 
 
