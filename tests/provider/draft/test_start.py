@@ -79,16 +79,7 @@ def information(texts):
     return sum(n / total * log2(n * total / (ones[text] * others[label])) for (text, label), n in joint.items())
 
 
-@for_each(
-    ("odd", "what"),
-    [
-        ("45123,5", "numbers"),
-        ("4512O", "numbers"),
-        ("45123 EUR", "numbers"),
-        ("4E4", "numbers"),
-        ("1995/03/02", "dates"),
-    ],
-)
+@for_each(("odd", "what"), [("45123,5", "numbers"), ("4E4", "numbers"), ("1995/03/02", "dates")])
 def test_an_odd_text_is_named_wherever_it_stands_among_many_values(tmp_path, odd, what):
     first = dt.date(1990, 1, 1)
     values = [str(20_000 + n) if what == "numbers" else str(first + dt.timedelta(n)) for n in range(4_500)]
