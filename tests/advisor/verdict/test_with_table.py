@@ -5,10 +5,11 @@ from itertools import product
 import numpy as np
 import pytest
 
-from aegis_advisor.verdict import MaskedTable, PublishedCounts, Reason, Releases, ShownCounts, judge_with_table
+from aegis_advisor.evidence import PairCounts, Perturbation
+from aegis_advisor.verdict import LIKELY, MaskedTable, PublishedCounts, Reason, Releases, ShownCounts, judge_with_table
 from tests.advisor.cases import evidence_of, mapped
 from tests.advisor.rounding import rounded_once
-from tests.for_each import case
+from tests.for_each import case, for_each
 
 HALVES = np.array([0, 0, 1])
 DROPPED = np.array([0, 0])
@@ -125,3 +126,44 @@ def assert_as_enumerated(seed, base):
 def test_the_oracle_sees_both_verdicts():
     outcomes = {certain_by_enumeration(*(drawn(seed, 2)[0], 2, *drawn(seed, 2)[1:]))[0] for seed in range(0, 40, 2)}
     assert outcomes == {True, False}
+
+
+def test_sums_that_do_not_nest_are_known_together():
+    table = np.array([[20, 30], [2, 0], [30, 30], [25, 15]])
+    evidence = evidence_of(table, [mapped("one", [0, 0, 1, 1], table)], histogram=False)
+    for groups, fails in [([0, 1, 1, 1], True), ([0, 0, 0, 1], False)]:
+        shown = np.array(groups), fold(table, np.array(groups))
+        verdict = judge_with_table(published(evidence), masked(shown))
+        assert [(each.reason, each.path) for each in verdict.findings] == [(Reason.CERTAIN, ("attributes", 0))] * fails
+
+
+@for_each(
+    ("joint", "fails"),
+    [
+        ([[5, 5], [20, 20]], 2),  # 2 records of the first row: one each
+        ([[5, 0], [20, 20]], 0),
+        ([[0, 0], [20, 20]], 0),
+    ],
+)
+def test_finer_combinations_are_certain_by_their_sum_in_the_table(joint, fails):
+    first = evidence_of([[2, 0], [20, 20]], [], joint=True)
+    second = evidence_of([[11, 10], [11, 10]], [], joint=True, name="b")
+    pair = PairCounts((0, 1), ("identity", "identity"), np.array(joint), perturbation=Perturbation(rounded_to=5))
+    shown = (np.arange(2), first.joint), (np.zeros(2, dtype=int), [[22, 20]])
+    table = masked(*shown, pairs={(0, 1): np.array([[2], [40]])})
+    verdict = judge_with_table(published(first, second, pairs=[pair]), table)
+    assert [(each.path, each.cells) for each in verdict.findings] == [(("pairs", 0, "joint"), fails)] * bool(fails)
+
+
+def test_a_count_rounded_once_is_certain_or_not_likely_whatever_its_sum():
+    """A reader who takes all counts for equally probable: the reason why only certain ones are looked for."""
+    shares = []
+    for base, first, second in product(range(2, 7), range(3), range(3)):
+        counts = np.arange(4 * base)
+        one, two = (np.maximum(0, 1 - abs(counts - base * each) / base) for each in (first, second))
+        for total in range(3 * base):
+            chances = one[: total + 1] * two[total::-1]
+            if np.count_nonzero(chances) > 1:
+                shares.append((chances / chances.sum())[1:5].max(initial=0))
+    assert max(shares) == pytest.approx(0.8)
+    assert max(shares) < LIKELY

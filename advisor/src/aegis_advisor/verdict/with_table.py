@@ -5,8 +5,8 @@ the records that the table leaves out, columns that it drops, and values that ar
 label value, all published sums over the values of an attribute that nest form a chain, and the sum over all values is
 the same for every attribute; the records left out of all label values add up to a number that may be published. So all
 these sums form a tree. In a tree, the least and the most that each sum can be follow exactly by adding up from the
-leaves and then going back once (Freuder 1982, "A sufficient condition for backtrack-free search"). Sums that do not nest
-are left to linear programs (`cell_bounds`). What a masking shows that has no mapping is not looked at.
+leaves and then going back once (Freuder 1982, "A sufficient condition for backtrack-free search"). Sums that do not
+nest are left to linear programs (`cell_bounds`). What a masking shows that has no mapping is not looked at.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,9 +22,8 @@ from aegis_advisor.cell_bounds.table_bounds import TableBounds
 from aegis_advisor.errors import ContradictoryViewsError
 from aegis_advisor.evidence import AttributeEvidence, Masking, with_declared_rounding
 from aegis_advisor.reconstruction.ipf import never
-from aegis_advisor.verdict.model import LIKELY, SMALL, Finding, Path, PublishedCounts, Reason, Verdict
-from aegis_advisor.verdict.rounded import MOST, Look, of_cell
-from aegis_advisor.verdict.rounded_tables import RoundedTable, tables_of, tables_of_pairs
+from aegis_advisor.verdict.model import SMALL, Finding, Path, PublishedCounts, Reason, Verdict
+from aegis_advisor.verdict.rounded_tables import RoundedTable, tables_of_pairs
 
 Range = tuple[FloatArray, FloatArray]
 """The least and the most of each of some numbers; infinite where nothing is certain."""
@@ -63,9 +62,9 @@ class MaskedTable:
 def judge_with_table(published: PublishedCounts, table: MaskedTable, stop: Callable[[], bool] = never) -> Verdict:
     """Return the verdict on what published counts give away to a reader who has a masked table, too.
 
-    They pass if no count of 1 to `SMALL` records that the table does not show is certain, or has a probability above
-    `LIKELY`: records that it leaves out, columns that it drops, values finer than its masked ones. What the table shows
-    by itself is no fault of the counts.
+    They pass if no count of 1 to `SMALL` records that the table does not show is certain: records that it leaves out,
+    columns that it drops, values finer than its masked ones. What the table shows by itself is no fault of the counts.
+    A count that was rounded once, and is not certain, has a probability of 0.8 at most if the table shows its sum.
 
     Args:
         published: the counts, without faults.
@@ -81,7 +80,6 @@ def judge_with_table(published: PublishedCounts, table: MaskedTable, stop: Calla
     findings = [*_of_labels(table, whole)]
     for place, chain in enumerate(chains):
         findings += _of_attribute(("attributes", place), chain, table, whole, stop)
-        findings += _likely(published.evidence[place], place, chain, whole)
     findings += _of_pairs(published, table, whole)
     return Verdict(tuple(findings))
 
@@ -318,19 +316,8 @@ def _certain(path: Path, cells: BoolArray) -> Iterator[Finding]:
         yield Finding(Reason.CERTAIN, path, count)
 
 
-def _likely(evidence: AttributeEvidence, place: int, chain: _Chain, whole: Range) -> Iterator[Finding]:
-    """Yield finer cells that are not certain, but have a probability above `LIKELY`, given the sum in the table."""
-    low, high = chain.downward(whole)[chain.place]
-    labels = np.arange(evidence.labels)
-    for one in tables_of(place, evidence):
-        if one.base > 1:
-            limits = low.astype(np.int64), np.minimum(high, np.iinfo(np.int32).max).astype(np.int64)
-            if cells := _likely_cells(one, (chain.shown.group_of, labels), limits):
-                yield Finding(Reason.LIKELY, one.path, cells)
-
-
 def _of_pairs(published: PublishedCounts, table: MaskedTable, whole: Range) -> Iterator[Finding]:
-    """Yield finer combinations of two masked values that are known, given the sums in the table."""
+    """Yield finer combinations of two masked values that are certain and small, given the sums in the table."""
     missing = int(min(float((whole[1] - table.labels).sum()), table.left_out[1], np.iinfo(np.int32).max))
     for names, one in tables_of_pairs(published):
         counts = table.pairs.get(names)
@@ -338,41 +325,23 @@ def _of_pairs(published: PublishedCounts, table: MaskedTable, whole: Range) -> I
             continue
         groups = table.shown[names[0]].group_of, table.shown[names[1]].group_of
         unknown = int(table.labels.sum()) - int(counts.sum()) + missing
-        if cells := _likely_cells(one, groups, (counts, counts + unknown), certain=True):
-            yield Finding(Reason.LIKELY, one.path, cells)
+        yield from _certain(one.path, _finer_cells(one, groups, (counts, counts + unknown)))
 
 
-def _likely_cells(
-    one: RoundedTable, groups: tuple[IntArray, IntArray], limits: tuple[IntArray, IntArray], *, certain: bool = False
-) -> int:
-    """Count the cells of a rounded table that a reader knows who knows the limits (rows, columns) of their sums.
+def _finer_cells(one: RoundedTable, groups: tuple[IntArray, IntArray], limits: tuple[IntArray, IntArray]) -> BoolArray:
+    """Mark the cells of a rounded table that are certain and small, given the limits (rows, columns) of their sums.
 
     Args:
         one: the table.
-        groups: the row and the column of the sums that each value is part of.
+        groups: the row and the column of the sum that each value is part of.
         limits: the least and the most that each sum can be.
-        certain: whether cells that are certain count; others have counted them already.
     """
     sums = one.sums(*groups)
     if sums is None:
-        return 0
-    low, high = (each.ravel() for each in limits)
-    cells = np.bincount(sums.group_of.ravel(), minlength=sums.groups)
-    tight = (cells > 1) & (low <= sums.least + SMALL * cells) & (low <= MOST) & (high > 0)
-    places = np.flatnonzero(tight)
-    known = 0
-    for place, look in zip(places.tolist(), sums.looks(places), strict=True):
-        known += _known_in(look, int(low[place]), min(int(high[place]), look.most, MOST), certain=certain)
-    return known
-
-
-def _known_in(look: Look, low: int, high: int, *, certain: bool) -> int:
-    """Count the cells of a look that are known if their sum is between two numbers, each as probable as any other."""
-    weights = np.full(high + 1, -np.inf)
-    weights[low:] = 0.0
-    known = 0
-    for count, cells in look.cells:
-        shares = of_cell(look, count, weights)[1 : SMALL + 1]
-        largest = float(shares.max(initial=0.0))
-        known += cells * (largest > LIKELY and (certain or largest < 1 - 1e-9))
-    return known
+        return np.zeros(0, dtype=bool)
+    parents = sums.group_of.ravel()
+    counts = one.counts.astype(np.float64).reshape(-1, 1)
+    own = np.maximum(counts - one.base + 1, 0.0), counts + one.base - 1
+    least, most = (each.reshape(-1, 1).astype(np.float64) for each in limits)
+    low, high = _within(own, (least, most), parents)
+    return _known(low, high)[:, 0] & (np.bincount(parents, minlength=sums.groups)[parents] > 1)
