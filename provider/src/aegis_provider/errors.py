@@ -59,6 +59,15 @@ class PromiseError(AegisError):
         self.can_be_forced = can_be_forced
 
 
+class IdentifierError(AegisError):
+    """What is to be shared identifies persons, by name or otherwise, and its provider did not accept that."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(
+            " ".join(f"{message}. --accept-identifiers (accept_identifiers=True) shares it anyway".split())
+        )
+
+
 class MachineError(AegisError):
     """This machine cannot do it, for example for lack of memory or disk; this says nothing about the file."""
 

@@ -25,12 +25,13 @@ from aegis_provider.counting.telling_names import TellingNames
 from aegis_provider.entry_file import document_of, entry_of, write_entry
 from aegis_provider.entry_warnings import SMALL, Exposure
 from aegis_provider.errors import OutputError
+from aegis_provider.identifiers import Replayed, refuse_identifiers, refuse_written, shared_as_they_are, texts_of_entry
 from aegis_provider.output import refuse_overwriting
 from aegis_provider.plan.model import Plan
 from aegis_provider.progress import Progress
 from aegis_provider.release.alone import alone_in_releases, known_of
 from aegis_provider.summary import summarize_in_doubt, summarize_shared
-from aegis_provider.table import Source
+from aegis_provider.table import Source, open_table
 from aegis_sdk.wire import Configuration, EntryDocument
 
 
@@ -117,6 +118,7 @@ def prepare_entry(
     name: str,
     exact: bool = False,
     pairs: bool = False,
+    accept_identifiers: bool = False,
     delimiter: str = ",",
     memory_limit: str = "1GB",
     progress: Progress = lambda _done, _total: None,
@@ -132,6 +134,7 @@ def prepare_entry(
         name: The name of the entry: a-z 0-9 - _ .
         exact: Publish every count, and every value, as it is, whatever that gives away.
         pairs: Whether to count pairs of attributes too, which the measure `joint` needs.
+        accept_identifiers: Whether the entry may have what identifies persons.
         delimiter: Separator of the fields of a CSV table.
         memory_limit: DuckDB's memory; the rest goes to disk.
         progress: Called with (done, total), first for records counted, then for cells that have their noise.
@@ -140,14 +143,20 @@ def prepare_entry(
         PlanError: The plan cannot be summarised, or the name is unusable.
         TableError: The table cannot be read, or does not fit the plan.
         ControlError: The controls contradict each other, or cannot be applied to these counts.
+        IdentifierError: A column that a configuration shares as it is, or a value that the entry lists, identifies
+            persons, and `accept_identifiers` is off.
     """
     controls = tuple(controls)
     refuse_conflicts(controls)
     if exact and controls:
         raise ControlError("exact counts are published as they are; leave out the controls, or do not ask for them")
     how = {"delimiter": delimiter, "memory_limit": memory_limit}
+    if not accept_identifiers:
+        with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened:
+            refuse_identifiers(opened, plan.source, shared_as_they_are(plan, plan.configurations))
     if exact:
         entry, doubtful = summarize_in_doubt(table, plan, name=name, pairs=pairs, progress=progress, **how)
+        _refuse_listed(entry, plan, accept_identifiers=accept_identifiers)
         stated = with_alone(entry, table, plan, **how)
         return PreparedEntry(table, plan, Controlled(stated, (), Changes()), Exposure.of(stated), entry, (), doubtful)
     merging = next((each.merging for each in controls if isinstance(each, MinimumCell)), None)
@@ -160,6 +169,7 @@ def prepare_entry(
     controlled = with_suppressed(controlled, table, plan, hidden=summary.hidden, **how)
     # The entry as changed by the controls must meet the contract too, and keeps only the fields that are set.
     entry = entry_of(document_of(without_unshared(controlled.entry)), plan.source)
+    _refuse_listed(entry, plan, accept_identifiers=accept_identifiers)
     entry = with_alone(entry, table, controlled_plan(plan, controlled), **how)
     controlled, exposure = replace(controlled, entry=entry), Exposure.of(entry)
     return PreparedEntry(table, plan, controlled, exposure, summary.entry, summary.telling, summary.doubtful_types)
@@ -180,6 +190,11 @@ def with_alone(
     known = known_of(plan)
     named = {} if known is None else {"quasi_identifiers": list(known)}
     return entry.model_copy(update={**named, "configurations": listed})
+
+
+def _refuse_listed(entry: EntryDocument, plan: Plan, *, accept_identifiers: bool) -> None:
+    if not accept_identifiers:
+        refuse_written(texts_of_entry(entry), Replayed({}), f"{plan.source}: the entry")
 
 
 def refuse_outputs(table: Source, plan: Plan, output: Path, plan_output: Path | None) -> None:

@@ -35,7 +35,7 @@ def test_json(aegis, tmp_path, write):
         "records": 60,
         "label": {"name": "y", "records": {"0": 30, "1": 30}},
         "minimum": 5,
-        "left_out": {"id": "its name says that it identifies people"},
+        "left_out": {"id": "its name and its values say that it identifies people"},
         "kept": [],
         "new": [],
     }
@@ -69,7 +69,10 @@ def test_what_a_second_run_says(aegis, tmp_path, write):
         f"{plan}: unchanged; it keeps what it said before\n"
         in aegis("start", table, "--label", "y", "--output", plan)[1]
     )
-    more = aegis("start", table, "--label", "y", "--output", plan, "--add", "row")[1]
+    code, _, error = aegis("start", table, "--label", "y", "--output", plan, "--add", "row")
+    assert (code, error.count("\n")) == (1, 1)
+    assert "'row': numbers the records. --accept-identifiers" in error
+    more = aegis("start", table, "--label", "y", "--output", plan, "--add", "row", "--accept-identifiers")[1]
     assert f"{plan}: added row; it keeps what it said before\n" in more
     wider = write("u.csv", f"row,a,y,b\n{rows.replace(chr(10), ',7' + chr(10))}")
     assert (
@@ -108,7 +111,7 @@ WIDE = ",".join(f"c{place}" for place in range(100_000))
         ),
         (
             "id,helth\n" + "".join(f"p{n},{n % 2}\n" for n in range(30)),
-            "no column can be shared: 'id' its name says that it identifies people",
+            "no column can be shared: 'id' its name and its values say that it identifies people",
         ),
     ],
 )

@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aegis_provider import OutputError, ProviderError, TableError, open_table
+from aegis_provider.errors import IdentifierError
 from aegis_provider.independence import hide
 from aegis_provider.independence.clustered_table import ClusteredTable
 from aegis_provider.independence.hiding import refuse_dependent
@@ -49,6 +50,7 @@ def is_independent(rows, hidden, cluster):
 def test_the_records_are_put_into_a_random_order(write, tmp_path):
     rows = "".join(f"{number % 3},{number % 4},{number}\n" for number in range(120))
     table, asked = write("t.csv", f"a,b,id\n{rows}"), {"hide": ["a"], "from_": ["b"], "clusters": 2}
+    asked["accept_identifiers"] = True
     for name in ("one.csv", "two.csv", "kept.csv"):
         hide(table, **asked, output=tmp_path / name, keep_order=name == "kept.csv")
     one, two, kept = ([row["id"] for row in rows_of(tmp_path / name)] for name in ("one.csv", "two.csv", "kept.csv"))
@@ -213,9 +215,11 @@ def test_parquet_keeps_the_types_of_the_columns_that_stay(tmp_path):
 
 def test_the_seed_says_which_records_are_dropped(write, tmp_path):
     table = write("t.csv", "a,b,n\n" + "".join(f"{n % 3},{n % 7},{n}\n" for n in range(50)))
-    made = []
+    made, asked = [], {"hide": ["a"], "from_": ["b"], "clusters": 7, "accept_identifiers": True}
+    with pytest.raises(IdentifierError, match="shares 'n' as it is: numbers the records"):
+        hide(table, **asked | {"accept_identifiers": False}, output=tmp_path / "one.csv")
     for name, seed in (("one.csv", 1), ("again.csv", 1), ("two.csv", 2)):
-        hidden = in_order(table, hide=["a"], from_=["b"], clusters=7, output=tmp_path / name, seed=seed)
+        hidden = in_order(table, **asked, output=tmp_path / name, seed=seed)
         assert (hidden.dropped, hidden.records, hidden.seed) == (1, 49, seed)
         made.append((tmp_path / name).read_bytes() + hidden.clusters_output.read_bytes())
     assert made[0] == made[1] != made[2]

@@ -79,7 +79,7 @@ def test_every_record_stays_in_its_place_where_memory_is_short(plan, tmp_path):
     duckdb.sql("SELECT hash(i) % 5000 AS a, md5(i::VARCHAR) AS b, i AS y FROM range(15_000) AS t(i)").write_csv(
         str(table)
     )
-    apply(table, plan, "both", tmp_path / "masked.csv", memory_limit="200MB", keep_order=True)
+    apply(table, plan, "both", tmp_path / "masked.csv", memory_limit="200MB", keep_order=True, accept_identifiers=True)
     with table.open(encoding="utf-8") as before, (tmp_path / "masked.csv").open(encoding="utf-8") as after:
         for record, masked in zip(csv.DictReader(before), csv.DictReader(after), strict=True):
             expected = {"a": oracle.integer_bucket(record["a"], 10), "b": oracle.blurred(record["b"], 1)}

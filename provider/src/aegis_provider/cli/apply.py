@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from aegis_provider.cli.options import (
+    AcceptOption,
     DelimiterOption,
     EscapeFormulasOption,
     MaskedTableOption,
@@ -36,6 +37,7 @@ def apply(
     output: MaskedTableOption,
     delimiter: DelimiterOption = ",",
     memory_limit: MemoryOption = "1GB",
+    accept_identifiers: AcceptOption = False,  # noqa: FBT002 - a flag
     force: Annotated[bool, typer.Option("--force", help="Write it even if it breaks its privacy promise.")] = False,  # noqa: FBT002 - a flag
     keep_order: Annotated[bool, typer.Option("--keep-order", help="Keep the order of the records.")] = False,  # noqa: FBT002 - a flag
     escape_formulas: EscapeFormulasOption = False,  # noqa: FBT002 - a flag
@@ -57,7 +59,7 @@ def apply(
                 "--force, --keep-order and --escape-formulas are about masking; a generated table is handed out as it "
                 "is"
             )
-        handed_out = hand_out(intended, configuration, output, table, delimiter)
+        handed_out = hand_out(intended, configuration, output, table, delimiter, accept_identifiers=accept_identifiers)
         if handed_out.warning:
             warn(handed_out.warning)
         files = [str(output), "--against", table_name(table), "--plan", str(plan)]
@@ -74,6 +76,7 @@ def apply(
             output,
             delimiter=delimiter,
             memory_limit=memory_limit,
+            accept_identifiers=accept_identifiers,
             force=force,
             keep_order=keep_order,
             escape_formulas=escape_formulas,
@@ -127,6 +130,8 @@ def _report(output: Path, applied: Applied, alone: Alone) -> Iterator[str]:
         yield "privacy, measured in it:"
         yield from aligned(("criterion", "reached", "promised", "in the worst class"), rows)
     yield from applied.shown.in_words()
+    if applied.replayed:
+        yield applied.replayed
     if applied.unchecked:
         yield f"promised, but not measurable in a table: {', '.join(applied.unchecked)}"
 
@@ -150,4 +155,5 @@ def _result(applied: Applied) -> dict[str, Any]:
         "unchecked": list(applied.unchecked),
         "faults": list(applied.faults),
         "warnings": list(applied.warnings),
+        "replayed": applied.replayed,
     }

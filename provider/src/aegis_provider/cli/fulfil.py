@@ -5,7 +5,14 @@ from typing import Annotated, Any, Final, Literal
 
 import typer
 
-from aegis_provider.cli.options import DelimiterOption, EscapeFormulasOption, MemoryOption, PlanOption, TableArgument
+from aegis_provider.cli.options import (
+    AcceptOption,
+    DelimiterOption,
+    EscapeFormulasOption,
+    MemoryOption,
+    PlanOption,
+    TableArgument,
+)
 from aegis_provider.cli.stages import stage
 from aegis_provider.errors import PlanError
 from aegis_provider.handover import Fulfilled, Task, storage_at
@@ -59,6 +66,7 @@ def fulfil(
     work: WorkOption = WORK,
     delimiter: DelimiterOption = ",",
     memory_limit: MemoryOption = "1GB",
+    accept_identifiers: AcceptOption = False,  # noqa: FBT002 - a flag
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
     """Mask the table as a data request was approved, and deliver it.
@@ -84,6 +92,7 @@ def fulfil(
             load_plan(plan),
             delimiter=delimiter,
             memory_limit=memory_limit,
+            accept_identifiers=accept_identifiers,
             ending=f".{file_format}",
             escape_formulas=escape_formulas,
             card=None if card is None else _card(card),
@@ -134,5 +143,7 @@ def _report(fulfilled: Fulfilled) -> Iterator[str]:
         yield from others
     if masked.suppressed:
         yield f"left out: {masked.suppressed} records, as the plan declares"
+    if masked.replayed:
+        yield masked.replayed
     if masked.unmeasured:
         yield f"promised, but not measurable in a table: {', '.join(masked.unmeasured)}"

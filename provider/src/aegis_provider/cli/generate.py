@@ -6,7 +6,14 @@ from typing import Annotated, Any
 
 import typer
 
-from aegis_provider.cli.options import DelimiterOption, EscapeFormulasOption, MemoryOption, PlanOption, TableArgument
+from aegis_provider.cli.options import (
+    AcceptOption,
+    DelimiterOption,
+    EscapeFormulasOption,
+    MemoryOption,
+    PlanOption,
+    TableArgument,
+)
 from aegis_provider.digests import digest_of
 from aegis_provider.generate import DEFAULT_METHOD, MOST, Generated, Knobs, Look, Wish, usual_knobs
 from aegis_provider.generate import generate as generate_records
@@ -74,6 +81,7 @@ def generate(
     escape_formulas: EscapeFormulasOption = False,  # noqa: FBT002 - a flag
     delimiter: DelimiterOption = ",",
     memory_limit: MemoryOption = "1GB",
+    accept_identifiers: AcceptOption = False,  # noqa: FBT002 - a flag
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
     """Generate a table that is like this one, of records that a model drew.
@@ -103,6 +111,7 @@ def generate(
             delimiter=delimiter,
             memory_limit=memory_limit,
             escape_formulas=escape_formulas,
+            accept_identifiers=accept_identifiers,
             watch=lambda look: bar(look.seconds, _described(look)),
         )
     for warning in generated.warnings:

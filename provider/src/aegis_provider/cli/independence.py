@@ -4,7 +4,14 @@ from typing import Annotated
 import typer
 
 from aegis_provider.cli.independence_report import as_document, report
-from aegis_provider.cli.options import DelimiterOption, MaskedTableOption, MemoryOption, TableArgument, names_of
+from aegis_provider.cli.options import (
+    AcceptOption,
+    DelimiterOption,
+    MaskedTableOption,
+    MemoryOption,
+    TableArgument,
+    names_of,
+)
 from aegis_provider.independence import STAR, Solver
 from aegis_provider.independence import hide as hide_attributes
 from aegis_provider.plan.reading import load_plan
@@ -60,6 +67,7 @@ def independence(
     keep_order: Annotated[bool, typer.Option("--keep-order", help="Keep the order of the records.")] = False,  # noqa: FBT002 - a flag
     delimiter: DelimiterOption = ",",
     memory_limit: MemoryOption = "1GB",
+    accept_identifiers: AcceptOption = False,  # noqa: FBT002 - a flag
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
     """Make attributes exactly independent of others. Few of their values are masked, and other columns stay.
@@ -94,6 +102,7 @@ def independence(
             measure=True,
             delimiter=delimiter,
             memory_limit=memory_limit,
+            accept_identifiers=accept_identifiers,
             progress=progress,
         )
     with open_table(output, delimiter=delimiter_in(output, hidden.cluster), memory_limit=memory_limit) as written:

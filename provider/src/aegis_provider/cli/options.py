@@ -48,6 +48,9 @@ EscapeFormulasOption = Annotated[
     bool,
     typer.Option("--escape-formulas", help="Write ' before cells and headers of CSV that a spreadsheet would run."),
 ]
+AcceptOption = Annotated[
+    bool, typer.Option("--accept-identifiers", help="Share what identifies persons, too: you may, and you want to.")
+]
 MemoryOption = Annotated[str, typer.Option(help="Memory that reading may use; the rest goes to disk.")]
 
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import typer
 from pydantic import TypeAdapter
 
-from aegis_provider.cli.options import FoundDelimiterOption, MemoryOption, TableArgument
+from aegis_provider.cli.options import AcceptOption, FoundDelimiterOption, MemoryOption, TableArgument
 from aegis_provider.cli.stages import stage
 from aegis_provider.workflow import USUAL, Card, Released
 from aegis_provider.workflow import release as make_release
@@ -43,6 +43,7 @@ def release(
     accept_unique: AcceptUniqueOption = False,  # noqa: FBT002 - a flag
     delimiter: FoundDelimiterOption = None,
     memory_limit: MemoryOption = "1GB",
+    accept_identifiers: AcceptOption = False,  # noqa: FBT002 - a flag
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
     """Mask a table so that it can be shared and stays useful.
@@ -75,6 +76,7 @@ def release(
             publish=client,
             delimiter=delimiter,
             memory_limit=memory_limit,
+            accept_identifiers=accept_identifiers,
             also_generate=also_generate,
             accept_unique=accept_unique,
             stage=stage,
@@ -107,6 +109,8 @@ def _report(released: Released) -> Iterator[str]:
     rounded = f", rounded to a multiple of {card.rounded_to}" if card.suppresses and card.rounded_to else ""
     cells = f", {card.suppressed_cells:,} cells suppressed (*)" if card.suppressed_cells else ""
     yield f"measured in the masked table: {reached}; {card.told(card.left_out)} records left out{rounded}{cells}"
+    if released.findings.masked.applied.replayed:
+        yield released.findings.masked.applied.replayed
     yield from (f"warning: {each}" for each in card.warnings)
     yield from (f"not finished: {each}" for each in card.unfinished)
     yield ""

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from aegis_provider.cli.options import FoundDelimiterOption, MemoryOption, TableArgument
+from aegis_provider.cli.options import AcceptOption, FoundDelimiterOption, MemoryOption, TableArgument
 from aegis_provider.draft import DraftedAttribute, Started
 from aegis_provider.draft import start as draft_plan
 from aegis_provider.table import table_name
@@ -37,6 +37,7 @@ def start(
     ] = None,
     delimiter: FoundDelimiterOption = None,
     memory_limit: MemoryOption = "1GB",
+    accept_identifiers: AcceptOption = False,  # noqa: FBT002 - a flag
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
     """Profile a table and draft a plan for it.
@@ -54,6 +55,7 @@ def start(
             minimum=minimum,
             delimiter=delimiter,
             memory_limit=memory_limit,
+            accept_identifiers=accept_identifiers,
             progress=progress,
         )
     if started.rare_labels:

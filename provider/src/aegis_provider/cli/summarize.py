@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from aegis_provider.cli.options import DelimiterOption, MemoryOption, PlanOption, TableArgument
+from aegis_provider.cli.options import AcceptOption, DelimiterOption, MemoryOption, PlanOption, TableArgument
 from aegis_provider.control import (
     Control,
     Controlled,
@@ -35,6 +35,7 @@ def summarize(
     output: Annotated[Path, typer.Option(help="The entry (JSON); read it before you publish it.")],
     delimiter: DelimiterOption = ",",
     memory_limit: MemoryOption = "1GB",
+    accept_identifiers: AcceptOption = False,  # noqa: FBT002 - a flag
     pairs: Annotated[bool, typer.Option("--pairs", help="Also count pairs of attributes (joint measures).")] = False,  # noqa: FBT002 - a flag
     exact: Annotated[  # noqa: FBT002 - a flag
         bool, typer.Option("--exact", help="Publish every count and every value as it is, whatever that gives away.")
@@ -96,6 +97,7 @@ def summarize(
             pairs=pairs,
             delimiter=delimiter,
             memory_limit=memory_limit,
+            accept_identifiers=accept_identifiers,
             progress=progress,
         )
     if intended.generated:

@@ -1,46 +1,31 @@
-"""What a column holds, judged before it is counted: values of what kind, and whether they identify a person."""
+"""What a column holds, judged before it is counted: values of what kind, and whether maskings can be drafted for it."""
 
 import re
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, fields
 from typing import Final
 
+from aegis_provider.identifiers import Values, identifying, is_quantity, values_of
+from aegis_provider.table import Table
 from aegis_provider.table.values import ValueType, infer_type, possible_code
 from aegis_sdk.reading import some
 
 #: More different texts are not merged by the label.
 MOST_TEXTS: Final = 1_000
 
-_MISSING: Final = frozenset({"?", "-", ".", "na", "n/a", "nan", "null", "none", "unknown", "missing", "not available"})
 _NEARLY_UNIQUE = 0.5
 _MATCHING = 0.9
-_WORDS_OF_FREE_TEXT = 4
-_LENGTH_OF_FREE_TEXT = 40
 _FEW = 20
 _SHOWN = 3
 
-_IDENTIFIER = (
-    "(id|ids|uuid|guid|ssn|nino|e_?mail|mail|phone|telephone|mobile|fax|iban|passport|account|licen[cs]e|surname|forename"
-    "|first_?name|last_?name|full_?name|name|street|address|url|ip|user_?name|login|insurance_?number)"
-)
 _KNOWN = (
     r"(age|birth|birthday|born|dob|sex|gender|zip|zip_?code|postal|post_?code|city|town|county|state|country|region|district"
     r"|race|ethnic\w*|nationality|native|religion|marital|marriage|education|degree|occupation|job|profession|employer"
     r"|employment|workclass|language|height|weight|household|children|relationship)"
 )
-_NAMES_TEXT = re.compile(f"(^|[^a-z]){_IDENTIFIER}([^a-z]|$)")
-_NAMES_NUMBER = re.compile(f"(^|[^a-z]){_IDENTIFIER}[^a-z]*$")
 _NAMES_KNOWN = re.compile(f"(^|[^a-z]){_KNOWN}([^a-z]|$)")
 
-_CONTENT: Final[Mapping[str, re.Pattern[str]]] = {
-    "contains e-mail addresses": re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+"),
-    "contains web addresses": re.compile(r"(https?://|www\.)\S+", re.IGNORECASE),
-    "contains UUIDs": re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE),
-    "contains IP addresses": re.compile(r"(\d{1,3}\.){3}\d{1,3}"),
-    "contains IBANs": re.compile(r"[A-Z]{2}\d{2}[A-Z0-9]{11,30}"),
-    "contains social security numbers": re.compile(r"\d{3}-\d{2}-\d{4}"),
-    "contains telephone numbers": re.compile(r"(\+|00)\d[\d ()/-]{6,18}|\(?\d{2,5}\)?[ /-]\d{3,4}[ -]?\d{3,6}"),
+_UNMASKABLE: Final[Mapping[str, re.Pattern[str]]] = {
     "contains times of day; keep only the dates to share it": re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}.*"),
     "contains dates that are not written as 2024-12-31; rewrite them to share it": re.compile(
         r"\d{1,2}([./-])\d{1,2}\1(\d{2}|\d{4})|\d{4}([./])\d{1,2}\3\d{1,2}"
@@ -49,37 +34,19 @@ _CONTENT: Final[Mapping[str, re.Pattern[str]]] = {
 
 
 @dataclass(frozen=True)
-class Column:
+class Column(Values):
     """A column of the table.
 
     Attributes:
-        name: Its name.
-        records: The records of the table.
-        known: The records in which it is not missing.
-        distinct: The number of different values, missing ones not counted.
-        numbers: The records in which it is a finite number.
-        extent: The largest of these numbers minus the smallest; `None` if there are none.
-        sample: Its values; of very many, the first and the last in text order, and those that are neither plain numbers
-            nor dates.
+        identifies: How it identifies persons; `None` if it does not.
     """
 
-    name: str
-    records: int
-    known: int
-    distinct: int
-    numbers: int
-    extent: float | None
-    sample: tuple[str, ...]
+    identifies: str | None = None
 
     @property
     def missing(self) -> int:
         """The records in which it is missing."""
         return self.records - self.known
-
-    @cached_property
-    def type(self) -> ValueType:
-        """The type of the sampled values."""
-        return infer_type(self.sample)
 
     @property
     def is_number(self) -> bool:
@@ -90,11 +57,6 @@ class Column:
     def is_likely_known(self) -> bool:
         """Whether, judging by its name, people are likely to know its value about others."""
         return _NAMES_KNOWN.search(_words(self.name)) is not None
-
-    @property
-    def missing_codes(self) -> tuple[str, ...]:
-        """The sampled values that usually stand for a missing one, such as `?` and `NA`."""
-        return tuple(text for text in self.sample if text.strip().lower() in _MISSING)
 
     @property
     def possible_code(self) -> str | None:
@@ -113,10 +75,9 @@ class Column:
             return "no record has a value"
         if self.distinct == 1 and not self.missing:
             return "every record has the same value"
-        identifying = self._identifying() if self.distinct > _FEW else None
         odd = self._with_texts_among("numbers", (ValueType.INTEGER, ValueType.NUMBER))
         odd = odd or self._with_texts_among("dates", (ValueType.DATE,))
-        return odd or identifying or self._unmaskable()
+        return self.identifies or odd or self._unmaskable()
 
     def _with_texts_among(self, what: str, types: Collection[ValueType]) -> str | None:
         if self.type != ValueType.STRING or self.distinct <= MOST_TEXTS:
@@ -126,47 +87,36 @@ class Column:
             return None
         return f"{what}, except {some(odd, _SHOWN)}; leave these values empty to share it"
 
-    def _identifying(self) -> str | None:
-        for what, pattern in _CONTENT.items():
-            if self._share(pattern) >= _MATCHING:
-                return what
-        if self._is_named_as_identifier():
-            return "its name says that it identifies people"
-        if self.distinct < self.known:
-            return None
-        if self.type == ValueType.INTEGER:
-            return "numbers the records" if self.extent == self.distinct - 1 else None
-        is_text = self.type == ValueType.STRING and not self._is_free_text
-        return "no two records have the same value" if is_text else None
-
-    def _is_named_as_identifier(self) -> bool:
-        name = _words(self.name)
-        if self.type == ValueType.INTEGER:
-            return self._is_nearly_unique and _NAMES_NUMBER.search(name) is not None
-        return self.type == ValueType.STRING and _NAMES_TEXT.search(name) is not None
-
     def _unmaskable(self) -> str | None:
         if self.is_number and self.numbers < self.known:
             return "contains numbers that are infinite or too large; remove them to share it"
         if self.type != ValueType.STRING:
             return None
-        if self._is_free_text or self.has_codes:
-            return "free text" if self._is_free_text else None
+        for what, pattern in _UNMASKABLE.items():
+            if self.distinct > _FEW and self.share(pattern.fullmatch) >= _MATCHING:
+                return what
+        if self.has_codes:
+            return None
         is_too_varied = self.distinct > MOST_TEXTS or (self._is_nearly_unique and self.distinct > _FEW)
-        return f"{self.distinct:,} different texts in {self.known:,} records" if is_too_varied else None
+        if is_too_varied and self.share(is_quantity) >= _MATCHING:
+            return "contains numbers or times that are not written as 1234.5 or 2024-12-31; rewrite them to share it"
+        return "too many different texts" if is_too_varied else None
 
     @property
     def _is_nearly_unique(self) -> bool:
         return self.distinct > _NEARLY_UNIQUE * self.known
 
-    @property
-    def _is_free_text(self) -> bool:
-        words = sum(len(text.split()) for text in self.sample) / len(self.sample)
-        length = sum(map(len, self.sample)) / len(self.sample)
-        return self.distinct > _FEW and (words >= _WORDS_OF_FREE_TEXT or length > _LENGTH_OF_FREE_TEXT)
 
-    def _share(self, pattern: re.Pattern[str]) -> float:
-        return sum(pattern.fullmatch(text) is not None for text in self.sample) / len(self.sample)
+def columns_of(table: Table, names: Sequence[str]) -> list[Column]:
+    """Survey these columns, and find out which identify persons.
+
+    Raises:
+        TableError: The table cannot be read, has no records, or there are too many columns.
+    """
+    surveyed = values_of(table, names)
+    reasons = identifying(table, surveyed)
+    own = [{one.name: getattr(each, one.name) for one in fields(each)} for each in surveyed]
+    return [Column(**each, identifies=reasons.get(each["name"])) for each in own]
 
 
 def _words(name: str) -> str:

@@ -8,12 +8,12 @@ from typing import Final
 from aegis_provider.counting.counted_table import CountedTable
 from aegis_provider.draft.attributes import MOST_NUMBERS, DraftedAttribute, drafted
 from aegis_provider.draft.bins import bins_of
-from aegis_provider.draft.columns import Column
+from aegis_provider.draft.columns import Column, columns_of
 from aegis_provider.draft.fitting import default_minimum
 from aegis_provider.draft.second_run import extended
-from aegis_provider.draft.survey import MOST_COLUMNS, columns_of
 from aegis_provider.draft.writing import plan_text
-from aegis_provider.errors import PlanError, TableError, shortened
+from aegis_provider.errors import IdentifierError, PlanError, TableError, shortened
+from aegis_provider.identifiers import MOST_COLUMNS
 from aegis_provider.output import refuse_overwriting, written_whole
 from aegis_provider.plan.model import Attribute, Plan
 from aegis_provider.plan.reading import load_plan
@@ -79,6 +79,7 @@ def start(
     minimum: int | None = None,
     delimiter: str | None = None,
     memory_limit: str = "1GB",
+    accept_identifiers: bool = False,
     progress: Progress = lambda _done, _columns: None,
 ) -> Started:
     """Survey a table and draft a plan for it; a plan that is there already keeps every word.
@@ -91,11 +92,13 @@ def start(
         minimum: The fewest records of a drafted group; by default 5, or half a percent of the records if that is more.
         delimiter: The delimiter of CSV files; by default, the usual one with which the header has the label.
         memory_limit: The memory limit of DuckDB.
+        accept_identifiers: Whether columns to add, and the label, may identify persons.
         progress: Called with the number of columns drafted and of all.
 
     Raises:
         TableError: The table cannot be read or has no such column, or the label cannot be predicted.
         PlanError: The plan that is there already is for another label or cannot be read, or no column can be shared.
+        IdentifierError: A column to add, or the label, identifies persons, and that is not accepted.
         OutputError: The plan cannot be written.
     """
     refuse_overwriting(output, table)
@@ -105,7 +108,7 @@ def start(
         opened.positions([label, *add])
         new = [] if there is None else _checked_new(there, opened, label, add, output)
         names = add if there else [name for name in opened.columns if name != label]
-        survey = _survey(opened, label, names, add)
+        survey = _survey(opened, label, names, add, accept_identifiers=accept_identifiers)
         if not (survey.to_draft or there):
             raise PlanError(f"{opened.name}: no column can be shared: {_reasons(survey.left_out)}")
         least = minimum or default_minimum(survey.records)
@@ -147,9 +150,12 @@ def _checked_new(there: Plan, table: Table, label: str, add: Sequence[str], outp
     return [name for name in table.columns if name not in known]
 
 
-def _survey(table: Table, label: str, names: Sequence[str], add: Sequence[str]) -> _Survey:
+def _survey(table: Table, label: str, names: Sequence[str], add: Sequence[str], *, accept_identifiers: bool) -> _Survey:
     of_label, *columns = columns_of(table, [label, *names])
     _check_label(table.name, of_label)
+    for each in [of_label, *(each for each in columns if each.name in add)]:
+        if each.identifies and not accept_identifiers:
+            raise IdentifierError(f"{table.name}: {shortened(each.name)}: {each.identifies}")
     reasons = {each.name: _unnameable(each.name) or (None if each.name in add else each.left_out()) for each in columns}
     left_out = {name: reason for name, reason in reasons.items() if reason is not None}
     to_draft = [each for each in columns if each.name not in left_out]

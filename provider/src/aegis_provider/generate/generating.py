@@ -22,6 +22,7 @@ from aegis_provider.generate.methods.registry import METHODS, method_of, usual_k
 from aegis_provider.generate.training import Trainer, Watch
 from aegis_provider.generate.weights import importance_weights, privacy_weights
 from aegis_provider.generate.writing import write
+from aegis_provider.identifiers import refuse_identifiers
 from aegis_provider.output import refuse_overwriting
 from aegis_provider.plan.model import Attribute, Plan
 from aegis_provider.records import Records, held_out_share, read_records, sides_of, validated_of
@@ -71,6 +72,7 @@ def generate(
     delimiter: str = ",",
     memory_limit: str = "1GB",
     escape_formulas: bool = False,
+    accept_identifiers: bool = False,
     watch: Watch = lambda _: None,
 ) -> Generated:
     """Learn from the records of a table, and generate others that are like them.
@@ -87,12 +89,14 @@ def generate(
         delimiter: The delimiter of the output, and of the table if it is CSV.
         memory_limit: The memory limit of DuckDB.
         escape_formulas: Whether cells and headers of CSV that a spreadsheet would run get an apostrophe before them.
+        accept_identifiers: Whether attributes that identify persons may be learnt, and generated.
         watch: Called with each model that is looked at during the training.
 
     Raises:
         PlanError: The method is unknown or has no use for a knob, a number is out of range, or no attribute can be
             generated.
         TableError: The table cannot be read or learnt from.
+        IdentifierError: An attribute, or the label, identifies persons, and `accept_identifiers` is off.
         OutputError: The output cannot be written, or is Parquet, in which there are no formulas to escape.
         AegisError: The extra `synth` is not installed.
     """
@@ -112,6 +116,10 @@ def generate(
         of_records, separator = opened.records(), opened.delimiter or ","
     seed = secrets.randbits(63) if wish.seed is None else wish.seed
     prepared = _Prepared.of(records, plan, attributes, knobs, holdout, seed, table_name(table))
+    if not accept_identifiers:
+        with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened:
+            raw = [each.name for each in attributes if each.discretization is None]
+            refuse_identifiers(opened, plan.source, [plan.label, *raw])
     checkpoint = None if output is None or wish.seed is None else _checkpoint(output, prepared, method, wish)
     with needs_extra("synth"):
         training = Trainer(

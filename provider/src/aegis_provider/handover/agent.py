@@ -149,6 +149,7 @@ class Agent:
             escape_formulas=planned.escape_formulas,
             accept_unique=planned.accept_unique,
             lease_seconds=self.lease_seconds,
+            accept_identifiers=planned.accept_identifiers,
             stage=self.stage,
         )
         try:

@@ -45,6 +45,7 @@ class Task:
         card: The release card, as JSON values; without one, the descriptor tells the roles of the columns.
         accept_unique: Whether to deliver it even if more than 1 % of its records are alone on all shared columns.
         lease_seconds: How long after this program has died another one may take over.
+        accept_identifiers: Whether the masked table may have what identifies persons.
         stage: Shows the progress.
     """
 
@@ -59,6 +60,7 @@ class Task:
     card: Mapping[str, Any] | None = None
     accept_unique: bool = False
     lease_seconds: int = SECONDS
+    accept_identifiers: bool = False
     stage: Stage = unseen
 
 
@@ -75,6 +77,7 @@ class Masked:
         alone: The share of its records that are alone on all shared columns; `None` for a generated table.
         warnings: A sentence for each thing in it that its provider may not expect.
         below_k: Which columns show values of fewer records than the promised k, in a sentence; empty if none does.
+        replayed: Which identifying values of the table were looked for in it, and not found; empty if there are none.
     """
 
     file: str
@@ -85,6 +88,7 @@ class Masked:
     alone: float | None
     warnings: tuple[str, ...] = ()
     below_k: str = ""
+    replayed: str = ""
 
 
 @dataclass(frozen=True)
@@ -120,6 +124,7 @@ def fulfil(task: Task, storage: Storage, work: Path) -> Fulfilled:
         ConflictError: Another program fulfils the request, or it has changed meanwhile.
         PlanError: The plan is another one than was published.
         TableError: The table cannot be read or does not fit the plan.
+        IdentifierError: The masked table would have what identifies persons, and that is not accepted.
         PromiseError: The masked table does not have the privacy that is promised.
         UniqueRecordsError: Too many records are alone on all shared columns, and nobody has accepted that.
         OutputError: It cannot be written or uploaded.
@@ -208,14 +213,20 @@ def _applied(task: Task, request: DataRequest, output: Path) -> Masked:
             delimiter=task.delimiter,
             memory_limit=task.memory_limit,
             escape_formulas=task.escape_formulas,
+            accept_identifiers=task.accept_identifiers,
             progress=progress,
         )
     reached = {name: without_left_out(name, number) for name, number in applied.reached.items()}
-    privacy = {**{name: applied.promised[name] for name in applied.unchecked}, **reached}
-    warnings = (*applied.warnings, *applied.shown.in_words())
-    alone, below_k = applied.alone.share, applied.shown.below_k_in_words
     return Masked(
-        output.name, applied.records, applied.suppressed, privacy, applied.unchecked, alone, warnings, below_k
+        output.name,
+        applied.records,
+        applied.suppressed,
+        {**{name: applied.promised[name] for name in applied.unchecked}, **reached},
+        applied.unchecked,
+        applied.alone.share,
+        (*applied.warnings, *applied.shown.in_words()),
+        applied.shown.below_k_in_words,
+        applied.replayed,
     )
 
 
@@ -224,7 +235,8 @@ def _handed_out(task: Task, request: DataRequest, output: Path) -> Masked:
         raise PlanError(
             f"{request.configuration} is a generated table, which is delivered as it is: leave --escape-formulas out"
         )
-    handed_out = hand_out(task.plan, request.configuration or "", output, task.table, task.delimiter)
+    accept = {"accept_identifiers": task.accept_identifiers}
+    handed_out = hand_out(task.plan, request.configuration or "", output, task.table, task.delimiter, **accept)
     with open_table(output, delimiter=task.delimiter) as opened:
         records = opened.records()
     promised = handed_out.generated.privacy

@@ -58,6 +58,7 @@ class PlannedTable:
         ending: The ending of masked files.
         escape_formulas: Whether what a spreadsheet would run in CSV gets an apostrophe before it.
         accept_unique: Whether tables are delivered of which more than 1 % of the records are alone on what is shared.
+        accept_identifiers: Whether masked tables may have what identifies persons.
     """
 
     table: str
@@ -66,6 +67,7 @@ class PlannedTable:
     ending: Literal[".csv", ".parquet"]
     escape_formulas: bool = False
     accept_unique: bool = False
+    accept_identifiers: bool = False
 
 
 @dataclass(frozen=True)
@@ -113,7 +115,9 @@ def _storage(fields: Mapping[str, Element]) -> Storage:
 
 
 def _planned_table(element: Element) -> PlannedTable:
-    fields = element.fields("table", "plan", optional=("delimiter", "format", "escape_formulas", "accept_unique"))
+    fields = element.fields(
+        "table", "plan", optional=("delimiter", "format", "escape_formulas", "accept_unique", "accept_identifiers")
+    )
     table = fields["table"].text()
     ending = fields["format"].one_of("csv", "parquet") if "format" in fields else "csv"
     return PlannedTable(
@@ -123,6 +127,7 @@ def _planned_table(element: Element) -> PlannedTable:
         ".parquet" if ending == "parquet" else ".csv",
         "escape_formulas" in fields and fields["escape_formulas"].one_of("true", "false") == "true",
         "accept_unique" in fields and fields["accept_unique"].one_of("true", "false") == "true",
+        "accept_identifiers" in fields and fields["accept_identifiers"].one_of("true", "false") == "true",
     )
 
 

@@ -8,6 +8,7 @@ from time import monotonic
 import numpy as np
 
 from aegis_provider.errors import OutputError, ProviderError, TableError, nearest, shortened
+from aegis_provider.identifiers import refuse_identifiers
 from aegis_provider.independence.association import associations
 from aegis_provider.independence.clustered_table import ClusteredTable, read_columns
 from aegis_provider.independence.grouping import SOLVERS, Grouping, Solver, group
@@ -46,6 +47,7 @@ def hide(
     star: str = STAR,
     keep_order: bool = False,
     measure: bool = False,
+    accept_identifiers: bool = False,
     delimiter: str = ",",
     memory_limit: str = "1GB",
     progress: Progress = lambda _done, _all: None,
@@ -81,6 +83,7 @@ def hide(
         star: The text for masked values.
         keep_order: Whether the records keep the order of the table, which can tell who is who.
         measure: Whether to measure the effect on the attributes' information as well (`associations`).
+        accept_identifiers: Whether columns that stay may identify persons.
         delimiter: The delimiter of a CSV table.
         memory_limit: The memory limit for reading.
         progress: Called during each pass over the table, and during the search.
@@ -89,6 +92,7 @@ def hide(
         ProviderError: The attributes, the clusters, the solver or the seed are invalid, or a column that must stay
             would change.
         TableError: The table cannot be read, lacks a column, or has a value that is not of its type.
+        IdentifierError: A column of the output identifies persons, and that is not accepted.
         OutputError: The output cannot be written, or would overwrite an input.
         AegisError: The extra `independence` is not installed.
     """
@@ -109,6 +113,9 @@ def hide(
         random = np.random.default_rng(seed)
         clustered = ClusteredTable.of(opened, hide, from_, clusters, random, progress, types)
         clustered.refuse_star(star)
+        if not accept_identifiers:
+            stay = [each for each in opened.columns if each not in from_]
+            refuse_identifiers(opened, opened.name, stay)
         grouping = group(clustered.codes, clustered.cluster_of_record, solver, random, progress, _after(seconds))
         records = MaskedRecords.of(clustered, grouping.group_of_record, star)
         records.write(part, progress, parquet=is_parquet(output), keep_order=keep_order)

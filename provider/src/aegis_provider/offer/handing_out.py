@@ -6,6 +6,7 @@ from pathlib import Path
 
 from aegis_provider.digests import digest_of
 from aegis_provider.errors import OutputError, PlanError, TableError, shortened
+from aegis_provider.identifiers import Replayed, different_texts, refuse_written
 from aegis_provider.output import refuse_overwriting, written_whole
 from aegis_provider.plan.generated import GeneratedTable
 from aegis_provider.plan.model import Plan
@@ -30,7 +31,15 @@ class HandedOut:
     warning: str = ""
 
 
-def hand_out(plan: Plan, table_id: str, output: Path, table: Source, delimiter: str = ",") -> HandedOut:
+def hand_out(
+    plan: Plan,
+    table_id: str,
+    output: Path,
+    table: Source,
+    delimiter: str = ",",
+    *,
+    accept_identifiers: bool = False,
+) -> HandedOut:
     """Copy a generated table of a plan to the output: the very file that the plan states, byte for byte.
 
     Args:
@@ -39,9 +48,11 @@ def hand_out(plan: Plan, table_id: str, output: Path, table: Source, delimiter: 
         output: The file to write, with the ending of the generated one.
         table: The table that it was generated from, which must not be overwritten.
         delimiter: The delimiter of CSV files.
+        accept_identifiers: Whether it may have what identifies persons.
 
     Raises:
         PlanError: The plan has no such generated table.
+        IdentifierError: It has an identifying value of the table, or one that is known by its form.
         TableError: Its file cannot be read, is another one than the plan states, or has what the plan never shares.
         OutputError: The output cannot be written.
     """
@@ -56,10 +67,20 @@ def hand_out(plan: Plan, table_id: str, output: Path, table: Source, delimiter: 
     with written_whole(output) as part:
         _copy(generated.file, part)
         refuse_unofferable(plan, generated, part, delimiter)
+        if not accept_identifiers:
+            _refuse_identifiers(plan, generated, table, part, delimiter)
         with open_table(part, delimiter=delimiter) as opened:
             said = formulas_in(opened).in_words()
     warning = f"{said}; generate the table with --escape-formulas" if said else ""
     return HandedOut(generated, output, generated.sha256, warning)
+
+
+def _refuse_identifiers(plan: Plan, generated: GeneratedTable, table: Source, copy: Path, delimiter: str) -> None:
+    with open_table(table, delimiter=delimiter) as real:
+        shared = {plan.label, *(each.name for each in plan.attributes)}
+        replayed = Replayed.of(real, [name for name in real.columns if name not in shared], plan.left_out)
+    with open_table(copy, delimiter=delimiter) as written:
+        refuse_written(different_texts(written), replayed, str(generated.file))
 
 
 def refuse_unofferable(plan: Plan, generated: GeneratedTable, copy: Path | None = None, delimiter: str = ",") -> None:

@@ -8,6 +8,13 @@ import pyarrow as pa
 
 from aegis_provider.counting.counted_table import CountedTable
 from aegis_provider.errors import PlanError, PromiseError
+from aegis_provider.identifiers import (
+    Replayed,
+    different_texts,
+    refuse_identifiers,
+    refuse_written,
+    shared_as_they_are,
+)
 from aegis_provider.output import refuse_overwriting, written_whole
 from aegis_provider.plan.model import Configuration, Plan
 from aegis_provider.privacy import refuse_without_order
@@ -18,7 +25,7 @@ from aegis_provider.release.promise import Promise, Suppression
 from aegis_provider.release.shown_values import ShownValues, shown_values
 from aegis_provider.release.shuffle import shuffled
 from aegis_provider.release.table_file import refuse_escaping, write_table
-from aegis_provider.table import Source, open_table
+from aegis_provider.table import Source, Table, open_table
 from aegis_provider.table.formulas import unescaped_table
 
 
@@ -36,6 +43,7 @@ class Applied:
         alone: How many of its records are alone on all of its columns without the label.
         faults: A sentence for each fault of the written table; empty unless it was written by force.
         warnings: A sentence for each thing in the written table that its provider may not expect.
+        replayed: Which identifying values of the table were looked for in it, and not found; empty if there are none.
     """
 
     records: int
@@ -47,6 +55,7 @@ class Applied:
     alone: CountedAlone
     faults: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    replayed: str = ""
 
     @property
     def unchecked(self) -> tuple[str, ...]:
@@ -65,6 +74,7 @@ def apply(
     force: bool = False,
     keep_order: bool = False,
     escape_formulas: bool = False,
+    accept_identifiers: bool = False,
     progress: Progress = lambda _done, _records: None,
 ) -> Applied:
     """Write the table as the configuration masks it: as Parquet if the output ends in `.parquet`, otherwise as CSV.
@@ -75,7 +85,8 @@ def apply(
     it without loss. A missing value is a blank. If the
     plan declares suppressed records or cells, the records of the equivalence classes that break the configuration's
     promise are suppressed, wholly or in part, which takes another reading of the table. The written file is then read
-    again and must reach the promised privacy. The file appears whole or not at all.
+    again. It must reach the promised privacy, and have no e-mail address, name of a person or other identifying value.
+    The file appears whole or not at all.
 
     Args:
         table: Anything that `open_table` accepts.
@@ -87,6 +98,7 @@ def apply(
         force: Whether to write the table even if it breaks a promise.
         keep_order: Whether records keep the order of the table.
         escape_formulas: Whether cells and headers of CSV that a spreadsheet would run get an apostrophe before them.
+        accept_identifiers: Whether to write the table even if it has what identifies persons.
         progress: Called with the number of records masked.
 
     Raises:
@@ -94,6 +106,8 @@ def apply(
             of sensitive values that have none.
         TableError: The table cannot be read or does not fit the plan.
         OutputError: The output cannot be written, or is Parquet, in which there are no formulas to escape.
+        IdentifierError: A column that is shared as it is, or a masked value, identifies persons, and
+            `accept_identifiers` is off.
         PromiseError: A promise is broken, or what must be suppressed differs from what is declared, and `force` is off.
     """
     chosen = plan.configuration(configuration)
@@ -105,6 +119,8 @@ def apply(
         written_whole(output) as part,
         open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened,
     ):
+        if not accept_identifiers:
+            refuse_identifiers(opened, plan.source, shared_as_they_are(plan, [chosen]))
         counted = CountedTable.of(opened, plan)
         refuse_without_order(chosen.privacy, counted, plan)
         release = Release.of(counted, plan, chosen)
@@ -132,11 +148,12 @@ def apply(
             reached = promise.reached(written, suppression) if chosen.privacy else {}
             alone = alone_in(written, plan.label)
             shown = shown_values(written, release.counted, plan, chosen)
+            replayed = _replayed(opened, written, plan, chosen, accept_identifiers=accept_identifiers)
         faults += promise.broken(reached)
         _refuse(plan, faults, force=force)
     left_out, cells = (0, 0) if suppression is None else (suppression.suppressed.records, suppression.suppressed.cells)
     records, warnings = release.counted.records - left_out, (*release.counted.doubtful_types(plan), *formulas)
-    return Applied(records, left_out, cells, chosen.privacy, reached, shown, alone, tuple(faults), warnings)
+    return Applied(records, left_out, cells, chosen.privacy, reached, shown, alone, tuple(faults), warnings, replayed)
 
 
 def refuse_masked_elsewhere(plan: Plan, chosen: Configuration) -> None:
@@ -185,3 +202,17 @@ def _counted(blocks: Iterable[pa.RecordBatch], progress: Progress, done: int, to
         yield block
         done += block.num_rows
         progress(done, total)
+
+
+def _replayed(table: Table, written: Table, plan: Plan, chosen: Configuration, *, accept_identifiers: bool) -> str:
+    """Look for identifying values in the file itself; say which were not found.
+
+    Raises:
+        IdentifierError: It has one.
+    """
+    if accept_identifiers:
+        return ""
+    shared = shared_as_they_are(plan, [chosen])
+    replayed = Replayed.of(table, [name for name in table.columns if name not in shared], plan.left_out)
+    refuse_written(different_texts(written), replayed, plan.source)
+    return replayed.in_words

@@ -141,6 +141,7 @@ class Card:
         unfinished: What did not finish, and why.
         comparison: The release beside generated tables; `None` if there are none.
         rounded_to: What counts of the table are multiples of; `None` if they are exact.
+        replayed: The kinds of identifying values of the table, none of which is in the table, the entry or the card.
     """
 
     table: str
@@ -180,6 +181,7 @@ class Card:
     unfinished: tuple[str, ...]
     comparison: Comparison | None = None
     rounded_to: int | None = None
+    replayed: tuple[str, ...] = ()
 
     def told(self, number: int | None) -> str:
         """Say a number of records of the table as far as it is told: `185`, or `fewer than 5`."""

@@ -142,6 +142,9 @@ def _privacy(card: Card) -> Iterator[Part]:
             f"Someone who knows all quasi-identifiers of a person picks the person's record with a chance of at most "
             f"{Share(release)}. In the table as it is, that is {'at least ' * (before >= HIGHEST_SAID)}{Share(before)}."
         )
+    if card.replayed:
+        kinds = ", ".join(card.replayed)
+        yield f"The masked table, the entry and this card were searched for the {kinds} of the table: none is there."
     yield Terms([Term(f"{name}: {CRITERIA[name].word}", CRITERIA[name].meaning) for name in named])
 
 

@@ -3,9 +3,10 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Final
+from typing import Any, Final
 
 from pydantic import TypeAdapter
 
@@ -58,6 +59,7 @@ def release(
     memory_limit: str = "1GB",
     also_generate: bool = False,
     accept_unique: bool = False,
+    accept_identifiers: bool = False,
     stage: Stage = unseen,
 ) -> Released:
     """Mask a table so that it has the required privacy and keeps as much as possible of what it tells about the label.
@@ -83,12 +85,16 @@ def release(
             entry and the card. It needs the extra `synth`.
         accept_unique: Whether the entry is published even if a configuration leaves more than 1 % of the records alone
             on all columns that it shares.
+        accept_identifiers: Whether columns that identify persons may be shared if the plan has them. Otherwise the
+            release is refused.
         stage: Called with the name of each step; returns a context that shows its progress.
 
     Raises:
         PlanError: The plan, or what is required, cannot be used.
         TableError: The table cannot be read or does not fit the plan.
         OutputError: The folder cannot be used.
+        IdentifierError: A column that may be shared as it is, or a text in what is written, identifies persons, and
+            that is not accepted.
         NothingHoldsError: No configuration has the privacy.
         ServiceError: The service does not answer, or does not let the caller publish. Nothing was done.
         PublishingError: The service would refuse the entry. Nothing was done.
@@ -102,7 +108,9 @@ def release(
     temporary = TemporaryDirectory(prefix="aegis-release-") if output is None else None
     folder = Folder.open(Path(temporary.name if temporary else output or ""), keep=[PLAN, *map(file_at, LEVELS)])
     how = {"delimiter": delimiter or delimiter_in(table, label), "memory_limit": memory_limit}
-    steps = Steps(table, aim, folder, Path(plan) if plan else None, name or _name_of(table), how, stage)
+    steps = Steps(
+        table, aim, folder, Path(plan) if plan else None, name or _name_of(table), how, stage, accept_identifiers
+    )
     with _no_empty(folder.path):
         _refuse_early(steps, publish)
         with stage("opening the table"):
@@ -110,10 +118,11 @@ def release(
         with processes_ready(records, find_configurations.__module__):
             findings, entry_id = _worked_out(steps, publish, accept_unique=accept_unique)
     service = None if entry_id is None or publish is None else CardService(publish.url, entry_id)
-    exact = card_of(
-        aim, table_name(table), steps.found, digest_of(folder.file(FOUND)), findings, steps.made_by, service
-    )
+    digest = digest_of(folder.file(FOUND))
+    exact = card_of(aim, table_name(table), steps.found, digest, findings, steps.made_by, service)
+    exact = replace(exact, replayed=steps.replayed.kinds)
     card = public(exact, findings.entry)
+    steps.replayed.refuse(_texts_in(TypeAdapter(Card).dump_python(card, mode="json")), f"{folder.path}: the card")
     write_provider_only(folder.file(PROVIDER_ONLY), _as_json(exact))
     write_card(folder.file(CARD), card_report(card), _as_json(card))
     kind = type(table).__module__.partition(".")[0]
@@ -122,6 +131,18 @@ def release(
 
 def _as_json(card: Card) -> str:
     return TypeAdapter(Card).dump_json(card, indent=1).decode()
+
+
+def _texts_in(document: Any) -> Iterator[str]:  # noqa: ANN401 - any JSON value
+    """Yield the texts of a JSON value, the names of its members, too."""
+    if isinstance(document, str):
+        yield document
+    elif isinstance(document, dict):
+        for name, value in document.items():
+            yield from (name, *_texts_in(value))
+    elif isinstance(document, list):
+        for each in document:
+            yield from _texts_in(each)
 
 
 @contextmanager

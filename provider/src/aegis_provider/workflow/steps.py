@@ -13,6 +13,7 @@ from aegis_provider.digests import digest_of
 from aegis_provider.disclosure import Judged, verdict_on
 from aegis_provider.draft import start
 from aegis_provider.errors import NothingHoldsError, PlanError, shortened
+from aegis_provider.identifiers import Replayed, refuse_identifiers, refuse_written, texts_of_entry
 from aegis_provider.offer import with_generated
 from aegis_provider.plan.model import Configuration, Plan
 from aegis_provider.plan.reading import load_plan
@@ -57,6 +58,7 @@ class Steps:
         name: The name of the entry.
         how: How to read the table: `delimiter` and `memory_limit`.
         stage: Shows the progress.
+        accept_identifiers: Whether it may have what identifies persons.
     """
 
     table: Source
@@ -66,6 +68,7 @@ class Steps:
     name: str
     how: Mapping[str, Any]
     stage: Stage
+    accept_identifiers: bool = False
 
     @cached_property
     def origin(self) -> Mapping[str, Any]:
@@ -94,16 +97,37 @@ class Steps:
 
         Raises:
             PlanError: The plan is for another label.
+            IdentifierError: The plan lets a column be shared as it is that identifies persons, or the label does.
         """
-        if self.given is None and not self.plan.exists():
+        is_new = self.given is None and not self.plan.exists()
+        if is_new:
             with self.stage("looking at the columns") as progress:
-                start(self.table, self.aim.label, self.plan, progress=progress, **self.how)
+                start(
+                    self.table,
+                    self.aim.label,
+                    self.plan,
+                    accept_identifiers=self.accept_identifiers,
+                    progress=progress,
+                    **self.how,
+                )
         plan = load_plan(self.plan, configurations_needed=False)
         if plan.label != self.aim.label:
             wanted, other = shortened(self.aim.label), "plan" if self.given else "folder"
             raise PlanError(
                 f"{self.plan}: is for the label {shortened(plan.label)}, not {wanted}; name another {other}"
             )
+        if not (is_new or self.accept_identifiers):
+            raw = [each.name for each in plan.attributes if each.identity and each.discretization is None]
+            with open_table(self.table, **self.how) as opened:
+                refuse_identifiers(opened, plan.source, [plan.label, *raw])
+
+    @cached_property
+    def replayed(self) -> Replayed:
+        """The identifying values of the table, for which all that leaves is searched."""
+        if self.accept_identifiers:
+            return Replayed({})
+        with open_table(self.table, **self.how) as opened:
+            return Replayed.of(opened, opened.columns, self.found.left_out)
 
     def generate(self) -> tuple[Drawn, ...]:
         """Generate the tables that are to stand beside the masked one, if any are, and attack them.
@@ -180,8 +204,16 @@ class Steps:
 
     def _summarise(self) -> Summarised:
         prepared, advice = draw_entry(
-            self.table, self.found, self.name, self._masked_by_best, self._together, self.stage, self.how
+            self.table,
+            self.found,
+            self.name,
+            self._masked_by_best,
+            self._together,
+            self.stage,
+            {"accept_identifiers": True, **self.how},  # what it lists is searched below, for more
         )
+        if not self.accept_identifiers:
+            refuse_written(texts_of_entry(prepared.entry), self.replayed, f"{self.found.source}: the entry")
         if self.found.generated:
             with self.stage("learning rules from each release") as progress:
                 prepared = with_generated(prepared, progress=progress, **self.how)
@@ -242,7 +274,8 @@ class Steps:
     def _mask(self, configuration: str) -> Masked:
         output = self.folder.file(MASKED)
         with self.stage("masking records") as progress:
-            applied = apply(self.table, self.found, configuration, output, progress=progress, **self.how)
+            how = {"accept_identifiers": self.accept_identifiers, **self.how}
+            applied = apply(self.table, self.found, configuration, output, progress=progress, **how)
         before, after = (self._labels(each) for each in (self.table, output))
         ordered = Domain.of(before, order=self.found.order).texts
         return Masked(applied, {label: (before[label], after.get(label, 0)) for label in ordered})

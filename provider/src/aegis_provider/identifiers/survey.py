@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
-from aegis_provider.draft.columns import Column
 from aegis_provider.errors import TableError
+from aegis_provider.identifiers.values import Values
 from aegis_provider.table import Table
 from aegis_provider.table.discretization import number_of
 from aegis_provider.table.files import refuse_more_columns
@@ -20,7 +20,7 @@ _SAMPLED: Final = 2_000
 _PLAIN: Final = "^([+-]?(0|[1-9][0-9]*)?([.][0-9]*)?|[0-9]{4}-[0-9]{2}-[0-9]{2})$"
 
 
-def columns_of(table: Table, names: Sequence[str]) -> list[Column]:
+def values_of(table: Table, names: Sequence[str]) -> list[Values]:
     """Survey these columns. The table is read once for every 60 of them, and once or twice more for each.
 
     Raises:
@@ -31,7 +31,7 @@ def columns_of(table: Table, names: Sequence[str]) -> list[Column]:
     return [each for start in starts for each in _surveyed(table, names[start : start + _COLUMNS_PER_READING])]
 
 
-def _surveyed(table: Table, names: Sequence[str]) -> list[Column]:
+def _surveyed(table: Table, names: Sequence[str]) -> list[Values]:
     places = table.positions(names)
     keys = table.keys(names, names)
     asked: dict[str, Any] = {"n": keys.count()}
@@ -47,11 +47,11 @@ def _surveyed(table: Table, names: Sequence[str]) -> list[Column]:
     return [_column(table, name, seen, place) for place, name in enumerate(names)]
 
 
-def _column(table: Table, name: str, seen: dict[str, Any], place: int) -> Column:
+def _column(table: Table, name: str, seen: dict[str, Any], place: int) -> Values:
     distinct = int(seen[f"distinct{place}"])
     sample = _sample(table, name, distinct)
     numbers, extent = seen.get(f"numbers{place}", 0), seen.get(f"extent{place}")
-    return Column(name, seen["n"], seen[f"known{place}"], distinct, numbers, extent, sample)
+    return Values(name, seen["n"], seen[f"known{place}"], distinct, numbers, extent, sample)
 
 
 def _sample(table: Table, name: str, distinct: int) -> tuple[str, ...]:

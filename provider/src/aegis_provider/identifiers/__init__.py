@@ -1,0 +1,22 @@
+"""The search for what identifies persons: in the columns of a table, and in what leaves."""
+
+from aegis_provider.identifiers.asked import refuse_identifiers, shared_as_they_are
+from aegis_provider.identifiers.quantities import is_quantity
+from aegis_provider.identifiers.search import identifying
+from aegis_provider.identifiers.survey import MOST_COLUMNS, values_of
+from aegis_provider.identifiers.values import Values
+from aegis_provider.identifiers.written import Replayed, different_texts, refuse_written, texts_of_entry
+
+__all__ = [
+    "MOST_COLUMNS",
+    "Replayed",
+    "Values",
+    "different_texts",
+    "identifying",
+    "is_quantity",
+    "refuse_identifiers",
+    "refuse_written",
+    "shared_as_they_are",
+    "texts_of_entry",
+    "values_of",
+]

@@ -1,0 +1,91 @@
+"""The search for identifying columns in a table: every different value is looked at, and pairs of columns."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations
+from typing import Final
+
+import pyarrow as pa
+
+from aegis_provider.identifiers.columns import identifies, is_code_like
+from aegis_provider.identifiers.contents import BY_CHANCE, CONTENTS, contents_of
+from aegis_provider.identifiers.values import Values
+from aegis_provider.table import Table
+
+_RECORDS_PER_BATCH: Final = 1 << 16
+_MOST_PAIRS: Final = 60
+_ALIKE: Final = 0.85
+_SAME: Final = 1.03
+_FEWEST_PEOPLE: Final = 30
+# If nothing else says that values stand for people: ages and years of birth can stand for each other, too.
+_FEWEST_UNKNOWN: Final = 130
+_REPEATED: Final = 1.2
+
+
+def identifying(table: Table, columns: Sequence[Values]) -> dict[str, str]:
+    """Return which of these columns identify persons, with the reason, in one short sentence without numbers or values.
+
+    Raises:
+        TableError: The table cannot be read.
+    """
+    reasons: dict[str, str] = {}
+    for each in (each for each in columns if each.known):
+        reason = identifies(with_contents(each)) or _in_any_cell(table, each)
+        if reason is not None:
+            reasons[each.name] = reason
+    return reasons | dict(_one_to_one(table, columns, reasons))
+
+
+def with_contents(values: Values) -> Values:
+    """Return the values of a column with the contents of its texts."""
+    if values.kind != "string" or not values.texts:
+        return values
+    cells: dict[str, set[int]] = {}
+    among_words: Counter[str] = Counter()
+    for kind, place, found in contents_of(pa.array(values.texts, pa.string())):
+        cells.setdefault(kind, set()).add(place)
+        among_words[kind] += len(found) < len(values.texts[place].strip())
+    contents = {kind: (len(places), among_words[kind]) for kind, places in cells.items()}
+    return replace(values, contents={kind: contents[kind] for kind in CONTENTS if kind in contents})
+
+
+def _in_any_cell(table: Table, values: Values) -> str | None:
+    """Look for contents in the values that `values.texts` lacks."""
+    if values.kind != "string" or values.distinct <= len(values.sample):
+        return None
+    for texts in texts_of(table, values.name):
+        for kind, place, found in contents_of(texts):
+            if kind not in BY_CHANCE or len(found) < len(texts[place].as_py().strip()):
+                return f"contains {CONTENTS[kind].plural} in some records"
+    return None
+
+
+def texts_of(table: Table, name: str) -> Iterator[pa.Array]:
+    """Yield the different texts of a column, some thousand at a time.
+
+    Raises:
+        TableError: The table cannot be read.
+    """
+    reading, values = table.reading(name), table.keys([name]).distinct()
+    for batch in table.engine.stream(values.select(v0=reading.text(values["v0"])), _RECORDS_PER_BATCH):
+        yield reading.canonical(batch.column(0))
+
+
+def _one_to_one(table: Table, columns: Sequence[Values], reasons: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield columns whose values stand for the same people as those of another one."""
+    people = [each for each in columns if each.distinct >= _FEWEST_PEOPLE and each.records_per_value >= _REPEATED]
+    known = [each for each in people if each.name in reasons and each.records_per_value <= 100]
+    others = [each for each in people if each.name not in reasons and is_code_like(each)]
+    pairs = [(one, other) for one in known for other in others]
+    alone = [each for each in others if each.distinct >= _FEWEST_UNKNOWN and each.records_per_value <= 20]
+    pairs += combinations(alone, 2)
+    alike = [(one, other) for one, other in pairs if _ALIKE <= one.distinct / other.distinct <= 1 / _ALIKE]
+    for one, other in alike[:_MOST_PAIRS]:
+        keys = table.keys([one.name, other.name])
+        both = int(table.engine.fetch(keys.distinct().aggregate(n=keys.distinct().count()))["n"][0].as_py())
+        if both <= _SAME * max(one.distinct, other.distinct):
+            reason = "has about one value for each value of another identifier"
+            yield other.name, reason
+            if one.name not in reasons:
+                yield one.name, reason

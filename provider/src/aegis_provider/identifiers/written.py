@@ -1,0 +1,158 @@
+"""The search repeated on what is written: identifying values of the table are looked for in it, and any others."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Self
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from aegis_provider.errors import IdentifierError, shortened
+from aegis_provider.identifiers.contents import BY_CHANCE, CONTENTS, contents_of
+from aegis_provider.identifiers.quantities import is_quantity
+from aegis_provider.table import Table
+from aegis_sdk.wire import EntryDocument
+
+_MOST_VALUES: Final = 1_000_000
+_MOST_WORDS: Final = 5
+_OTHERS: Final = "other identifiers"
+_MORE_THAN_A_NUMBER: Final = r"[^\d.+\-eE, ]"
+
+# Values of a column that is left out by which it is known when they stand elsewhere: not `Anna`, 42 or a date.
+_TELLING: Final = re.compile(r"(?=.*\d)(?=.*[^\W\d_]).{5,}|\d[\d \-/]{6,}|[^\W\d_]{2,}\S* \S.+")
+
+
+@dataclass(frozen=True, eq=False)
+class Replayed:
+    """Identifying values of a table, to be looked for in what is made from it.
+
+    Attributes:
+        values: The values, with single blanks and without capitals, by what they are called: `e-mail addresses`.
+    """
+
+    values: Mapping[str, set[str]]
+
+    @classmethod
+    def of(cls, table: Table, names: Sequence[str], left_out: Mapping[str, str]) -> Self:
+        """Collect the identifying contents of these columns, and all telling values of those that are left out.
+
+        The table is read once. Of one kind, at most a million different values are collected.
+
+        Args:
+            table: The table.
+            names: The columns.
+            left_out: Why columns are left out.
+
+        Raises:
+            TableError: The table cannot be read.
+        """
+        values: dict[str, set[str]] = {}
+        wholes = {name: _called(left_out[name]) for name in names if name in left_out}
+        for batch in table.batches(names) if names else ():
+            for name, column in zip(names, batch.columns, strict=True):
+                for what, value in _identifying(pc.unique(column), wholes.get(name)):
+                    mine = values.setdefault(what, set())
+                    if len(mine) < _MOST_VALUES:
+                        mine.add(value)
+        return cls(values)
+
+    def found_in(self, texts: Iterable[str]) -> Iterator[tuple[str, str]]:
+        """Yield what a text contains and the text, for each text with a value in it."""
+        for text in texts:
+            runs = set(_runs(text))
+            yield from ((what, text) for what, values in self.values.items() if not runs.isdisjoint(values))
+
+    def refuse(self, texts: Iterable[str], what: str) -> None:
+        """Refuse to write texts if one has a value in it.
+
+        Raises:
+            IdentifierError: One does; the message tells the kind of value, and never the value.
+        """
+        for kind, _ in self.found_in(texts):
+            raise IdentifierError(f"{what} would show {kind} of the table")
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """What the values are called, without how many there are."""
+        return tuple(self.values)
+
+    @property
+    def in_words(self) -> str:
+        """Say that none was found: `replayed values: none of 400 e-mail addresses`; empty if there are no values."""
+        counted = ", ".join(f"none of {len(values):,} {what}" for what, values in self.values.items())
+        return f"replayed values: {counted}" if counted else ""
+
+
+def refuse_written(texts: Mapping[str, Sequence[str]], replayed: Replayed, what: str) -> None:
+    """Refuse to write texts that contain identifying values of the table, or others that are known by their form.
+
+    Args:
+        texts: The different texts of each column, or whatever they are of.
+        replayed: The values of the table.
+        what: What is to be written, for messages.
+
+    Raises:
+        IdentifierError: A text contains such a value.
+    """
+    for name, mine in texts.items():
+        for kind in _known_by_form(mine):
+            raise IdentifierError(f"{what}: {shortened(name)} would show {kind}")
+        replayed.refuse(mine, f"{what}: {shortened(name)}")
+
+
+def different_texts(table: Table) -> dict[str, list[str]]:
+    """Return the different texts of each column of a written table.
+
+    Raises:
+        TableError: It cannot be read.
+    """
+    texts: dict[str, set[str]] = {name: set() for name in table.columns}
+    for batch in table.batches(table.columns):
+        for name, column in zip(table.columns, batch.columns, strict=True):
+            texts[name].update(pc.unique(column).to_pylist())
+    return {name: sorted(mine) for name, mine in texts.items()}
+
+
+def texts_of_entry(entry: EntryDocument) -> dict[str, list[str]]:
+    """Return the values that an entry lists, of the label and of each attribute, raw and masked."""
+    texts = {entry.label.name: list(entry.label.domain)}
+    for attribute in entry.attributes:
+        listed = [attribute.domain, *(masking.domain for masking in attribute.maskings)]
+        texts[attribute.name] = list(dict.fromkeys(text for domain in listed for text in domain))
+    return texts
+
+
+def _known_by_form(texts: Sequence[str]) -> Iterator[str]:
+    for kind, place, content in contents_of(pa.array(texts, pa.string())):
+        if kind not in BY_CHANCE or len(content) < len(texts[place].strip()):
+            yield CONTENTS[kind].plural
+
+
+def _called(reason: str) -> str:
+    return next((each.plural for each in CONTENTS.values() if each.plural in reason), _OTHERS)
+
+
+def _identifying(texts: pa.Array, whole: str | None) -> Iterator[tuple[str, str]]:
+    if whole is not None:
+        telling = filter(_TELLING.fullmatch, texts.to_pylist())
+        yield from ((whole, _plain(text)) for text in telling if not is_quantity(text))
+    words = texts.filter(pc.match_substring_regex(texts, _MORE_THAN_A_NUMBER))
+    for kind, place, content in contents_of(words):
+        if kind not in BY_CHANCE or len(content) < len(words[place].as_py()):
+            yield CONTENTS[kind].plural, _plain(content)
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split()).casefold()
+
+
+def _runs(text: str) -> Iterator[str]:
+    """Yield a text and all runs of up to five of its words, as values are kept."""
+    words = _plain(text).split()
+    yield " ".join(words)
+    for start in range(len(words)):
+        for end in range(start + 1, min(start + _MOST_WORDS, len(words)) + 1):
+            run = " ".join(words[start:end])
+            yield run
+            yield run.strip(".,;:!?()[]{}<>\"'|")

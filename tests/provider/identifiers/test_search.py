@@ -1,0 +1,160 @@
+"""Identifiers in tables: in one of many cells, repeated, asked for by name, and in what is written."""
+
+import csv
+import random
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from aegis_provider import apply, load_plan, open_table, prepare_entry
+from aegis_provider.draft import start
+from aegis_provider.errors import IdentifierError
+from aegis_provider.identifiers import identifying, values_of
+from aegis_provider.workflow import release
+from tests.for_each import for_each
+
+FIRST = ["Anna", "Ben", "Clara", "David", "Eva", "Franz", "Greta", "Hans"]
+LAST = ["Huber", "Gruber", "Wagner", "Pichler", "Moser", "Steiner", "Berger"]
+
+
+def visits(people=120, seed=5):
+    """Several visits of each person: numbers that repeat, a note in which few have an address, and attributes."""
+    rng = random.Random(seed)
+    rows = []
+    for place in range(people):
+        name = f"{rng.choice(FIRST)} {rng.choice(LAST)}"
+        born = f"19{rng.randint(40, 99)}-{rng.randint(1, 12):02}-{rng.randint(1, 28):02}"
+        number = f"{rng.randint(1000, 9999)}{born[8:]}{born[5:7]}{born[2:4]}"
+        person = {"patient": f"P{place:04}", "svnr": number, "dob": born, "seen": f"Dr. {rng.choice(LAST)}"}
+        for _ in range(rng.randint(3, 7)):
+            note = rng.choice(["ok", "follow up", f"see {name}", f"call u{place}@mail.example"])
+            rows.append({**person, "note": note, "plz": rng.choice(["1010", "4020"]), "ill": rng.choice(["yes", "no"])})
+    return rows
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    path, rows = tmp_path_factory.mktemp("visits") / "visits.csv", visits()
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        writer.writerows(rows)
+    return path
+
+
+def reasons(table):
+    with open_table(table) as opened:
+        return identifying(opened, values_of(opened, list(opened.columns)))
+
+
+def test_a_draft_leaves_out_numbers_that_repeat_dates_of_birth_and_notes(table, tmp_path):
+    started = start(table, "ill", tmp_path / "plan.yaml")
+    assert dict(started.left_out) == {
+        "patient": "contains numbered codes that few records share",
+        "svnr": "contains numbers with dates in them, as national identity numbers have",
+        "dob": "contains dates of birth",
+        "seen": "contains names of persons",
+        "note": "contains e-mail addresses in some records",
+    }
+    assert [each.column.name for each in started.attributes] == ["plz"]
+
+
+@for_each("text", ["a@b.example", "see Anna Huber", "+43 664 1234567", "http://a.example/x", "AT611904300234573201"])
+def test_one_cell_of_many_is_enough(text, tmp_path):
+    colours = [f"shade {place} of blue" for place in range(6_000)]
+    found = tmp_path / "t.parquet"
+    pq.write_table(pa.table({"colour": [*colours[:3_000], text, *colours[3_000:]] * 5}), found)
+    assert "in some records" in reasons(found)["colour"]
+
+
+def test_values_that_stand_for_the_same_people_are_found_without_a_telling_form(tmp_path):
+    duckdb.sql(
+        "SELECT 1 + i % 200 AS one, 10000 + (i % 200) * 7 AS other, i % 90 AS age, i % 7 AS shift "
+        "FROM range(1_400) AS t(i)"
+    ).write_csv(str(tmp_path / "t.csv"))
+    assert set(reasons(tmp_path / "t.csv")) == {"one", "other"}
+
+
+PLAN = """
+label: ill
+attributes:
+  plz:
+    maskings: {plz-3: {blur: {keep: 1}}}
+  note:
+    maskings:
+      grouped: {hierarchy: {file: groups.csv, level: 1, delimiter: ","}}
+      safe: {blur: {keep: 1}}
+configurations:
+  raw: {plz: identity, note: identity}
+  named: {plz: plz-3, note: grouped}
+  safe: {plz: plz-3, note: drop}
+left_out: {patient: contains codes, seen: contains names of persons}
+"""
+
+
+@pytest.fixture
+def plan(tmp_path):
+    notes = sorted({row["note"] for row in visits()})
+    with (tmp_path / "groups.csv").open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows((note, "see P0007" if note == "ok" else "x") for note in notes)
+    (tmp_path / "plan.yaml").write_text(PLAN, encoding="utf-8")
+    return load_plan(tmp_path / "plan.yaml")
+
+
+def test_what_identifies_is_shared_only_if_that_is_accepted(table, plan, tmp_path):
+    output = tmp_path / "masked.csv"
+    with pytest.raises(
+        IdentifierError, match=r"shares 'note' as it is: contains e-mail addresses .*--accept-identifiers"
+    ):
+        apply(table, plan, "raw", output)
+    assert not output.exists()
+    with pytest.raises(IdentifierError, match="shares 'note' as it is"):
+        prepare_entry(table, plan, name="visits")
+    assert apply(table, plan, "raw", output, accept_identifiers=True).records == len(visits())
+
+
+def test_a_release_by_a_plan_that_shares_what_identifies_is_refused_before_it_begins(table, tmp_path):
+    (tmp_path / "wide.yaml").write_text("label: ill\nattributes: {plz: {}, dob: {}}\n", encoding="utf-8")
+    with pytest.raises(
+        IdentifierError, match="shares 'dob' as it is: contains dates of birth; leave it out or mask it"
+    ):
+        release(table, "ill", plan=tmp_path / "wide.yaml", output=tmp_path / "release")
+    assert not (tmp_path / "release").exists()
+
+
+def test_the_label_and_columns_to_add_are_searched_too(table, tmp_path):
+    with pytest.raises(IdentifierError, match="'seen': contains names of persons"):
+        start(table, "seen", tmp_path / "plan.yaml")
+    with pytest.raises(IdentifierError, match="'dob': contains dates of birth"):
+        start(table, "ill", tmp_path / "plan.yaml", add=["dob"])
+    assert not (tmp_path / "plan.yaml").exists()
+    added = start(table, "ill", tmp_path / "plan.yaml", add=["dob"], accept_identifiers=True)
+    assert {each.column.name for each in added.attributes} == {"plz", "dob"}
+
+
+def test_a_masked_value_that_tells_a_value_left_out_is_not_written(table, plan, tmp_path):
+    output = tmp_path / "masked.csv"
+    with pytest.raises(IdentifierError, match="'note' would show other identifiers of the table"):
+        apply(table, plan, "named", output)
+    assert not output.exists()
+
+
+@for_each("file", ["masked.csv", "masked.parquet"])
+def test_what_was_looked_for_is_said(table, plan, tmp_path, file):
+    said = apply(table, plan, "safe", tmp_path / file).replayed
+    addresses = len({row["note"] for row in visits() if "@" in row["note"]})
+    assert said.startswith("replayed values: none of ")
+    assert f"none of {addresses} e-mail addresses" in said
+    assert "none of 120 other identifiers" in said
+
+
+@pytest.mark.usefixtures("plan")
+def test_the_command_says_what_is_wrong_in_one_line(aegis, table, tmp_path):
+    output = tmp_path / "masked.csv"
+    options = (table, "--plan", tmp_path / "plan.yaml", "--configuration", "raw", "--output", output)
+    code, out, error = aegis("apply", *options)
+    assert (code, out, error.count("aegis: ")) == (1, "", 1)
+    assert not output.exists()
+    assert aegis("apply", *options, "--accept-identifiers")[0] == 0
