@@ -132,4 +132,5 @@ def _comparison(comparison: Comparison) -> Comparison:
 
 def _without_values(reason: str) -> str:
     """Return why a column is never shared without the values of it that a draft names for its provider."""
-    return "numbers, and texts that are none" if reason.startswith("numbers, except ") else reason
+    what, excepted, _ = reason.partition(", except ")
+    return f"{what}, and texts that are none" if excepted and what in {"numbers", "dates"} else reason
