@@ -194,7 +194,7 @@ def with_alone(
 
 def _refuse_listed(entry: EntryDocument, plan: Plan, *, accept_identifiers: bool) -> None:
     if not accept_identifiers:
-        refuse_written(texts_of_entry(entry), Replayed({}), f"{plan.source}: the entry")
+        refuse_written(texts_of_entry(entry).items(), Replayed({}), f"{plan.source}: the entry")
 
 
 def refuse_outputs(table: Source, plan: Plan, output: Path, plan_output: Path | None) -> None:

@@ -29,7 +29,7 @@ def judge(entry: EntryDocument, path: Path) -> LocalVerdict:
     except EntryError as error:
         raise InputError(f"{path}: {error}") from error
     try:
-        refuse_written(texts_of_entry(entry), Replayed({}), "the entry")
+        refuse_written(texts_of_entry(entry).items(), Replayed({}), "the entry")
     except IdentifierError as error:
         warn(str(error).partition(". ")[0])
     made_by = f"aegis summarize TABLE --plan PLAN --name {entry.name} --output {path}"

@@ -5,18 +5,18 @@ from aegis_provider.identifiers.quantities import is_quantity
 from aegis_provider.identifiers.search import identifying
 from aegis_provider.identifiers.survey import MOST_COLUMNS, values_of
 from aegis_provider.identifiers.values import Values
-from aegis_provider.identifiers.written import Replayed, different_texts, refuse_written, texts_of_entry
+from aegis_provider.identifiers.written import Replayed, refuse_written, texts_of_entry, texts_written
 
 __all__ = [
     "MOST_COLUMNS",
     "Replayed",
     "Values",
-    "different_texts",
     "identifying",
     "is_quantity",
     "refuse_identifiers",
     "refuse_written",
     "shared_as_they_are",
     "texts_of_entry",
+    "texts_written",
     "values_of",
 ]

@@ -14,10 +14,12 @@ from aegis_provider.identifiers.quantities import is_quantity
 from aegis_provider.table import Table
 from aegis_sdk.wire import EntryDocument
 
-_MOST_VALUES: Final = 1_000_000
+_MOST_VALUES: Final = 200_000
+_MOST_SEEN: Final = 100_000
 _MOST_WORDS: Final = 5
 _OTHERS: Final = "other identifiers"
 _MORE_THAN_A_NUMBER: Final = r"[^\d.+\-eE, ]"
+_TELLING_ANYTHING: Final = rf"{_MORE_THAN_A_NUMBER}|\d[\d \-/]{{6,}}"
 
 # Values of a column that is left out by which it is known when they stand elsewhere: not `Anna`, 42 or a date.
 _TELLING: Final = re.compile(r"(?=.*\d)(?=.*[^\W\d_]).{5,}|\d[\d \-/]{6,}|[^\W\d_]{2,}\S* \S.+")
@@ -37,7 +39,7 @@ class Replayed:
     def of(cls, table: Table, names: Sequence[str], left_out: Mapping[str, str]) -> Self:
         """Collect the identifying contents of these columns, and all telling values of those that are left out.
 
-        The table is read once. Of one kind, at most a million different values are collected.
+        The table is read once. Of one kind, at most 200,000 different values are collected.
 
         Args:
             table: The table.
@@ -84,34 +86,40 @@ class Replayed:
         return f"replayed values: {counted}" if counted else ""
 
 
-def refuse_written(texts: Mapping[str, Sequence[str]], replayed: Replayed, what: str) -> None:
+def refuse_written(texts: Iterable[tuple[str, Sequence[str]]], replayed: Replayed, what: str) -> None:
     """Refuse to write texts that contain identifying values of the table, or others that are known by their form.
 
     Args:
-        texts: The different texts of each column, or whatever they are of.
+        texts: Names of columns, each with different texts of it.
         replayed: The values of the table.
         what: What is to be written, for messages.
 
     Raises:
         IdentifierError: A text contains such a value.
     """
-    for name, mine in texts.items():
+    for name, mine in texts:
         for kind in _known_by_form(mine):
             raise IdentifierError(f"{what}: {shortened(name)} would show {kind}")
         replayed.refuse(mine, f"{what}: {shortened(name)}")
 
 
-def different_texts(table: Table) -> dict[str, list[str]]:
-    """Return the different texts of each column of a written table.
+def texts_written(table: Table) -> Iterator[tuple[str, list[str]]]:
+    """Yield the name and different texts of each column of a written table, some thousand records at a time.
+
+    Short numbers are left out. Of few texts, none comes twice.
 
     Raises:
         TableError: It cannot be read.
     """
-    texts: dict[str, set[str]] = {name: set() for name in table.columns}
+    seen: dict[str, set[str]] = {name: set() for name in table.columns}
     for batch in table.batches(table.columns):
         for name, column in zip(table.columns, batch.columns, strict=True):
-            texts[name].update(pc.unique(column).to_pylist())
-    return {name: sorted(mine) for name, mine in texts.items()}
+            different = pc.unique(column)
+            telling = different.filter(pc.match_substring_regex(different, _TELLING_ANYTHING)).to_pylist()
+            texts = [text for text in telling if text not in seen[name]]
+            if len(seen[name]) < _MOST_SEEN:
+                seen[name].update(texts)
+            yield name, texts
 
 
 def texts_of_entry(entry: EntryDocument) -> dict[str, list[str]]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from aegis_provider.digests import digest_of
 from aegis_provider.errors import OutputError, PlanError, TableError, shortened
-from aegis_provider.identifiers import Replayed, different_texts, refuse_written
+from aegis_provider.identifiers import Replayed, refuse_written, texts_written
 from aegis_provider.output import refuse_overwriting, written_whole
 from aegis_provider.plan.generated import GeneratedTable
 from aegis_provider.plan.model import Plan
@@ -80,7 +80,7 @@ def _refuse_identifiers(plan: Plan, generated: GeneratedTable, table: Source, co
         shared = {plan.label, *(each.name for each in plan.attributes)}
         replayed = Replayed.of(real, [name for name in real.columns if name not in shared], plan.left_out)
     with open_table(copy, delimiter=delimiter) as written:
-        refuse_written(different_texts(written), replayed, str(generated.file))
+        refuse_written(texts_written(written), replayed, str(generated.file))
 
 
 def refuse_unofferable(plan: Plan, generated: GeneratedTable, copy: Path | None = None, delimiter: str = ",") -> None:

@@ -10,10 +10,10 @@ from aegis_provider.counting.counted_table import CountedTable
 from aegis_provider.errors import PlanError, PromiseError
 from aegis_provider.identifiers import (
     Replayed,
-    different_texts,
     refuse_identifiers,
     refuse_written,
     shared_as_they_are,
+    texts_written,
 )
 from aegis_provider.output import refuse_overwriting, written_whole
 from aegis_provider.plan.model import Configuration, Plan
@@ -214,5 +214,5 @@ def _replayed(table: Table, written: Table, plan: Plan, chosen: Configuration, *
         return ""
     shared = shared_as_they_are(plan, [chosen])
     replayed = Replayed.of(table, [name for name in table.columns if name not in shared], plan.left_out)
-    refuse_written(different_texts(written), replayed, plan.source)
+    refuse_written(texts_written(written), replayed, plan.source)
     return replayed.in_words

@@ -213,7 +213,7 @@ class Steps:
             {"accept_identifiers": True, **self.how},  # what it lists is searched below, for more
         )
         if not self.accept_identifiers:
-            refuse_written(texts_of_entry(prepared.entry), self.replayed, f"{self.found.source}: the entry")
+            refuse_written(texts_of_entry(prepared.entry).items(), self.replayed, f"{self.found.source}: the entry")
         if self.found.generated:
             with self.stage("learning rules from each release") as progress:
                 prepared = with_generated(prepared, progress=progress, **self.how)
