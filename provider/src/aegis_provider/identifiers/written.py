@@ -22,7 +22,7 @@ _MORE_THAN_A_NUMBER: Final = r"[^\d.+\-eE, ]"
 _TELLING_ANYTHING: Final = rf"{_MORE_THAN_A_NUMBER}|\d[\d \-/]{{6,}}"
 
 # Values of a column that is left out by which it is known when they stand elsewhere: not `Anna`, 42 or a date.
-_TELLING: Final = re.compile(r"(?=.*\d)(?=.*[^\W\d_]).{5,}|\d[\d \-/]{6,}|[^\W\d_]{2,}\S* \S.+")
+_TELLING: Final = re.compile(r"(?=.*\d)(?=.*[^\W\d_]).{5,}|\d[\d \-/]{7,}\d|[^\W\d_]{2,}\S* \S.+")
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,12 +77,12 @@ class Replayed:
     @property
     def kinds(self) -> tuple[str, ...]:
         """What the values are called, without how many there are."""
-        return tuple(self.values)
+        return tuple(sorted(self.values, key=lambda what: what == _OTHERS))
 
     @property
     def in_words(self) -> str:
         """Say that none was found: `replayed values: none of 400 e-mail addresses`; empty if there are no values."""
-        counted = ", ".join(f"none of {len(values):,} {what}" for what, values in self.values.items())
+        counted = ", ".join(f"none of {len(self.values[what]):,} {what}" for what in self.kinds)
         return f"replayed values: {counted}" if counted else ""
 
 
@@ -137,14 +137,19 @@ def _known_by_form(texts: Sequence[str]) -> Iterator[str]:
             yield CONTENTS[kind].plural
 
 
-def _called(reason: str) -> str:
+def _called(reason: str) -> str | None:
+    """Return what the values of a column are called that is left out for this reason; `None` if only parts identify."""
+    if reason.endswith(("in some records", "in most records")):
+        return None
+    if reason == "free text":
+        return "notes"
     return next((each.plural for each in CONTENTS.values() if each.plural in reason), _OTHERS)
 
 
 def _identifying(texts: pa.Array, whole: str | None) -> Iterator[tuple[str, str]]:
     if whole is not None:
         telling = filter(_TELLING.fullmatch, texts.to_pylist())
-        yield from ((whole, _plain(text)) for text in telling if not is_quantity(text))
+        yield from ((whole, _plain(text)) for text in telling if text.isdigit() or not is_quantity(text))
     words = texts.filter(pc.match_substring_regex(texts, _MORE_THAN_A_NUMBER))
     for kind, place, content in contents_of(words):
         if kind not in BY_CHANCE or len(content) < len(words[place].as_py()):
