@@ -24,6 +24,8 @@ CONTAINED = [
     ("1234 010180", "dated"),
     ("see Anna Huber", "name"),
     ("Dr. Wagner", "name"),
+    ("mevr. Willemijn Zijlstra gemachtigd", "name"),
+    ("bitte Fr. Lindemann informieren", "name"),
     ("Huber, Anna", "name"),
     ("Braund, Mr. Owen Harris", "name"),
     ("Nguyen Van Anh", "name"),

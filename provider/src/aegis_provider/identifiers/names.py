@@ -109,10 +109,10 @@ _WEAK_TITLES: Final = frozenset({"fr", "m", "mag", "ing"})
 
 def _is_titled(words: Sequence[re.Match[str]], plain: Sequence[str], place: int, after: int) -> bool:
     name = plain[after]
-    if not _is_capitalised(words[place][0]) or not _is_capitalised(words[after][0]):
+    if not _is_capitalised(words[after][0]):
         return False
     if plain[place] in _WEAK_TITLES and after == place + 1:
-        return is_last(name) or is_like_last(name)
+        return _is_capitalised(words[place][0]) and (is_last(name) or is_like_last(name))
     if plain[place] not in _list("titles"):
         return False
     is_known = is_first(name) or is_last(name) or name in _list("last")
