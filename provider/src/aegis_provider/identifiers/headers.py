@@ -28,7 +28,7 @@ _IDENTIFIERS: Final = (
     "|identification"
     "|e_?mail|mail|correo|courriel|phone|telephone|telefon|telefono|telefone|tel|mobile|mobil|handy|cell|fax|gsm"
     "|puhelin|iban|konto"
-    "|passport|pasaporte|reisepass|passeport|account|licen[cs]e|street|address|adresse|direccion|indirizzo"
+    "|passport|pasaporte|reisepass|passeport|паспорт|account|licen[cs]e|street|address|adresse|direccion|indirizzo"
     "|endereco|adres"
     "|strasse|rue|calle|url|website|ip|ip_?address|mac|user|user_?name|username|login|handle|nick|nickname"
     "|insurance_?number"
@@ -48,7 +48,7 @@ _BIRTH: Final = (
     "|nacimiento|fecha_?nac\\w*"
     "|nascita|nascimento|data_?nasc\\w*|geboorte\\w*|urodzenia|data_?ur\\w*|narozeni|narodenia|szuletes\\w*"
     "|nasterii|rodjenja|rodenja"
-    "|fodelse\\w*|fodsels\\w*|syntyma\\w*|dogum\\w*|gennisis|rozhdeniya|рождения|народження|раждане|生年月日|出生日期"
+    "|fodelse\\w*|fodsels\\w*|syntyma\\w*|dogum\\w*|gennisis|rozhdeniya|рожд\\w*|народження|раждане|生年月日|出生日期"
     "|생년월일|الميلاد"
 )
 _PLACES: Final = (
