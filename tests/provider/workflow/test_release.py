@@ -138,7 +138,12 @@ def test_the_share_of_the_table_as_it_is_tells_no_size_of_its_rarest_combination
 
 def test_what_only_the_provider_may_read_is_said_and_only_its_owner_can(released):
     modes = {each.name: each.stat().st_mode & 0o777 for each in released.folder.iterdir()}
-    assert {name for name, mode in modes.items() if mode == 0o600} == {"provider-only.json", ".aegis-release.json"}
+    assert {name for name, mode in modes.items() if mode == 0o600} == {
+        "provider-only.json",
+        ".aegis-release.json",
+        "plan.yaml",
+        "configurations.yaml",
+    }
 
 
 def test_the_card_of_the_provider_and_one_of_an_older_version_are_no_public_cards(released):

@@ -1,4 +1,4 @@
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,6 +14,7 @@ from aegis_sdk import Client
 from aegis_sdk.cli.options import AcceptUniqueOption, JsonOption, RequireOption, requirements_of
 from aegis_sdk.cli.terminal import aligned, print_result, warn
 from aegis_sdk.printable import Share
+from aegis_sdk.reading import ACCEPT_UNIQUE
 
 
 def release(
@@ -87,17 +88,28 @@ def release(
     for warning in released.findings.masked.applied.warnings:
         warn(warning)
     document = {"output": str(output), "entry": released.entry_id, "card": _document(released.card)}
-    print_result(document, _report(released), as_json=as_json)
-    is_unique = released.card.alone.is_much(offered=True) or released.findings.masked.applied.shown.below_k
-    if (is_unique and not accept_unique) or not released.card.passed:
+    faults = list(_faults(released, accept_unique=accept_unique))
+    print_result(document, _report(released, faults), as_json=as_json)
+    if faults:
         raise typer.Exit(1)
+
+
+def _faults(released: Released, *, accept_unique: bool) -> Iterator[str]:
+    """Yield why the release is not to be shared yet."""
+    card, shown = released.card, released.findings.masked.applied.shown
+    if not card.passed:
+        yield "see FAIL above"
+    if card.alone.is_much(offered=True) and not accept_unique:
+        yield f"too many records are alone on what is shared: mask more, or accept that: {ACCEPT_UNIQUE}"
+    if shown.below_k and not accept_unique:
+        yield f"{shown.below_k_in_words}, or accept that: {ACCEPT_UNIQUE}"
 
 
 def _document(card: Card) -> Any:  # noqa: ANN401 - any JSON value
     return TypeAdapter(Card).dump_python(card, mode="json")
 
 
-def _report(released: Released) -> Iterator[str]:
+def _report(released: Released, faults: Sequence[str]) -> Iterator[str]:
     card = released.card
     yield card.headline
     yield card.alone.line(offered=True)
@@ -125,7 +137,9 @@ def _report(released: Released) -> Iterator[str]:
             yield said
         yield ""
     tables = "masked.csv" if card.comparison is None else "masked.csv, generated-*.csv"
-    yield f"{released.folder}: to share: {tables}, entry.json, card.md, card.html, card.json"
+    yield from (f"{released.folder}: not to be shared yet: {fault}" for fault in faults)
+    to_share = "to share" if not faults else "to share then"
+    yield f"{released.folder}: {to_share}: {tables}, entry.json, card.md, card.html, card.json"
     yield f"{released.folder}: for you only: provider-only.json, configurations.yaml, plan.yaml"
 
 

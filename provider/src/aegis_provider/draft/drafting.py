@@ -204,7 +204,7 @@ def _drafted(
 
 
 def _write(output: Path, text: str) -> None:
-    with written_whole(output) as part:
+    with written_whole(output, private=True) as part:  # it has counts and values
         part.write_text(text, encoding="utf-8")
         load_plan(part, configurations_needed=False)
 

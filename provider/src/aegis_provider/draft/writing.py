@@ -46,7 +46,7 @@ def plan_text(described: str, label: str, attributes: Sequence[DraftedAttribute]
         "",
         "# What someone may know about a person from elsewhere. Without this list, that is every attribute (the safe",
         "# choice). A release of more columns says which share of the records is alone on all of them.",
-        f"# quasi_identifiers: [{', '.join(known)}]",
+        *([f"# quasi_identifiers: [{', '.join(known)}]"] if known else []),
         "",
         *_left_out(left_out),
         "attributes:",

@@ -53,7 +53,7 @@ def write_plan(
     text = _read(source) if text is None else text
     wanted = replace(plan, configurations=tuple(configurations))
     tail = "\n".join([f"# {remark}", *_lines(plan, configurations), ""])
-    with written_whole(output) as part:
+    with written_whole(output, private=True) as part:  # it has exact numbers
         tail += "".join(f"{line}\n" for line in _generated(plan, part.parent))
         for head in (_edited(text, source.parent, part.parent), _dumped(text, source.parent, part.parent)):
             part.write_text(f"{head}\n{tail}", encoding="utf-8")

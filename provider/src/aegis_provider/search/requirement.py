@@ -51,7 +51,10 @@ class Requirement:
             if CRITERIA[name].needs_sensitive and not plan.sensitive:
                 raise PlanError(f"{plan.source}: sensitive: names no attribute, but {name} needs one")
         if not plan.quasi_identifiers:
-            raise PlanError(f"{plan.source}: no attribute is a quasi-identifier, so there is nothing to mask")
+            raise PlanError(
+                f"{plan.source}: no attribute is a quasi-identifier, so there is nothing to mask; name some under "
+                "quasi_identifiers, or delete that line, and all are"
+            )
 
     def described(self) -> str:
         """Return the requirement in words: `k=5, l=2, at most 0.01 of the records suppressed`."""
