@@ -9,6 +9,7 @@ from aegis_provider import apply, open_table, prepare_entry
 from aegis_provider.counting.counted_table import CountedTable
 from aegis_provider.counting.merged_names import merged_texts
 from aegis_provider.counting.telling_names import rare_texts, telling_names
+from aegis_provider.errors import PromiseError
 from aegis_provider.table.values import Domain
 from tests.for_each import for_each
 
@@ -40,13 +41,13 @@ def told(table, plan):
 
 @pytest.fixture
 def planned(plan_of):
-    def planned(jobs=JOBS, edges="[0, 1000, 1234, 2000, .inf]", days=DAYS, choice="{}"):
+    def planned(jobs=JOBS, edges="[0, 1000, 1234, 2000, .inf]", days=DAYS, choice="{}", more=""):
         attributes = {
             "job": {"hierarchy": {"tree": jobs}},
             "paid": {"maskings": {"bands": {"bucketize": {"edges": "EDGES"}}}},
             "day": {"hierarchy": {"tree": days}},
         }
-        return plan_of(json.dumps(attributes).replace('"EDGES"', edges), f"{{c: {choice}}}")
+        return plan_of(json.dumps(attributes).replace('"EDGES"', edges), f"{{c: {choice}}}\n{more}")
 
     return planned
 
@@ -66,6 +67,10 @@ def test_names_of_common_values_and_of_others_tell_nothing(table, planned):
         ("jobs", "nurse and others", "Nurse or BISHOP"),
         ("jobs", "others", "the federal president (federal president)"),
         ("jobs", "nurse and others", "bishop, nurse"),
+        ("jobs", "nurse and others", "bishop"),
+        ("jobs", "nurse and others", "nurse, bishop*"),
+        ("jobs", "others", "the  federal   president of 2024"),
+        ("days", "before 2024", "from 17.05.2023"),
         ("days", "later", "2024-03-08 to 2024-03-31"),
         ("days", "before 2024", "[2023-05-17,2024-01-01)"),
     ],
@@ -114,6 +119,35 @@ def test_a_merged_value_is_not_named_by_rare_ones(group, ordered, name):
 def test_round_numbers_are_no_rare_texts():
     domain = Domain.of(["7", "1000", "1034", "5021"])
     assert rare_texts(domain, np.array([1, 1, 1, 50])) == {"1034"}
+
+
+def test_a_name_of_many_parts_is_no_long_work():
+    domain = Domain.of(["bishop", " | ".join(f"part {place}" for place in range(20_000))])
+    assert rare_texts(domain, np.array([1, 50])) == {"bishop"}
+
+
+def test_only_the_maskings_that_a_configuration_uses_are_judged_where_it_is_applied(table, planned, tmp_path):
+    plan = planned(jobs=renamed(JOBS, "others", "federal president or so"), choice="{paid: bands}")
+    assert apply(table, plan, "c", tmp_path / "masked.csv").shown.telling == ()
+
+
+def test_a_masking_that_leaves_rare_values_as_they_are_shows_them(table, planned, tmp_path):
+    jobs = {
+        "bishop": ["bishop"],
+        "federal president": ["federal president"],
+        "others": ["nurse", "cook", "clerk / typist"],
+    }
+    shown = apply(table, planned(jobs=jobs, choice="{job: job-1, day: drop}"), "c", tmp_path / "masked.csv").shown
+    assert (dict(shown.rare), shown.telling) == ({"job": 2, "paid": 2}, ())
+
+
+def test_a_promise_is_not_kept_by_values_of_fewer_records_beside_it(table, planned, tmp_path):
+    privacy = "privacy: {c: {k: 5}}\nquasi_identifiers: [paid]\n"
+    plan = planned(edges="[0, 1100, .inf]", choice="{paid: bands, day: drop}", more=privacy)
+    with pytest.raises(PromiseError, match="job: shared as it is, with values of fewer records than the k"):
+        apply(table, plan, "c", tmp_path / "masked.csv")
+    assert not (tmp_path / "masked.csv").exists()
+    assert dict(apply(table, plan, "c", tmp_path / "masked.csv", accept_unique=True).shown.below_k) == {"job": 2}
 
 
 def test_values_shared_as_they_are_are_counted_if_few_records_show_them(table, planned, tmp_path):

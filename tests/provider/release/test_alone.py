@@ -88,11 +88,13 @@ def test_every_release_has_as_many_records_alone_as_the_rows_of_its_file(table, 
     shares, stated, parquet = alone_in_releases(table, plan), {}, tmp_path / "telephone.parquet"
     duckdb.read_csv(str(table), all_varchar=True).write_parquet(str(parquet))
     for each in plan.configurations:
-        applied = apply(table, plan, each.id, tmp_path / "masked.csv")
+        applied = apply(table, plan, each.id, tmp_path / "masked.csv", accept_unique=True)
         stated[each.id] = alone_in_file(tmp_path / "masked.csv")
         assert (applied.alone.alone, applied.alone.records) == stated[each.id], each.id
         if each.id in {"fine", "drawn", "left"}:
-            assert apply(parquet, plan, each.id, tmp_path / "masked.parquet").alone == applied.alone, each.id
+            assert (
+                apply(parquet, plan, each.id, tmp_path / "masked.parquet", accept_unique=True).alone == applied.alone
+            ), each.id
     assert shares == {name: CountedAlone(*counted).share for name, counted in stated.items()}
     assert alone_in_releases(parquet, plan) == shares
     assert {name for name, share in shares.items() if not share} == {"less", "few", "none", "mixed"}
@@ -104,7 +106,7 @@ def test_a_suppressed_cell_is_a_value_of_its_own(table, plan, tmp_path):
     assert any(each.suppressed_cells for each in starred.configurations)
     shares = alone_in_releases(table, starred)
     for name in ("left", "kept"):
-        apply(table, starred, name, tmp_path / "masked.csv")
+        apply(table, starred, name, tmp_path / "masked.csv", accept_unique=True)
         assert shares[name] == CountedAlone(*alone_in_file(tmp_path / "masked.csv")).share, name
 
 
@@ -176,7 +178,7 @@ def test_risk_says_it_below_the_verdict_and_passes_nothing_that_leaves_many_alon
     (tmp_path / "plan.yaml").write_text(WITHOUT + known)
     code, out, error = aegis("risk", table, "--plan", tmp_path / "plan.yaml")
     assert (code, error) == (0, "")
-    apply(table, load_plan(tmp_path / "plan.yaml"), "as-it-is", tmp_path / "masked.csv")
+    apply(table, load_plan(tmp_path / "plan.yaml"), "as-it-is", tmp_path / "masked.csv", accept_unique=True)
     share = 100 * CountedAlone(*alone_in_file(tmp_path / "masked.csv")).share
     assert out.splitlines()[0].startswith(first)
     assert out.splitlines()[1] == (
@@ -205,7 +207,9 @@ def test_apply_and_configurations_say_it_in_their_second_line(aegis, table, tmp_
     _, out, _ = aegis(*searched)
     shares = {}
     for name in ("c0001", "c0002"):
-        _, applied, _ = aegis("apply", table, "--plan", found, "--configuration", name, "--output", masked)
+        _, applied, _ = aegis(
+            "apply", table, "--plan", found, "--configuration", name, "--output", masked, "--accept-unique"
+        )
         shares[name] = f"{100 * CountedAlone(*alone_in_file(masked)).share:g} % of the records in {name}"
         assert shares[name] in applied.splitlines()[1]
     best, worst = (each.partition(" of ")[0] for each in shares.values())

@@ -25,7 +25,7 @@ from aegis_provider.release.apply import Applied
 from aegis_provider.release.apply import apply as write_masked
 from aegis_provider.table import table_name
 from aegis_sdk.cli.failures import InputError
-from aegis_sdk.cli.options import JsonOption
+from aegis_sdk.cli.options import AcceptUniqueOption, JsonOption
 from aegis_sdk.cli.terminal import aligned, print_result, progress_bar, say, warn
 from aegis_sdk.reading import Alone
 
@@ -38,6 +38,7 @@ def apply(
     delimiter: DelimiterOption = ",",
     memory_limit: MemoryOption = "1GB",
     accept_identifiers: AcceptOption = False,  # noqa: FBT002 - a flag
+    accept_unique: AcceptUniqueOption = False,  # noqa: FBT002 - a flag
     force: Annotated[bool, typer.Option("--force", help="Write it even if it breaks its privacy promise.")] = False,  # noqa: FBT002 - a flag
     keep_order: Annotated[bool, typer.Option("--keep-order", help="Keep the order of the records.")] = False,  # noqa: FBT002 - a flag
     escape_formulas: EscapeFormulasOption = False,  # noqa: FBT002 - a flag
@@ -77,6 +78,7 @@ def apply(
             delimiter=delimiter,
             memory_limit=memory_limit,
             accept_identifiers=accept_identifiers,
+            accept_unique=accept_unique,
             force=force,
             keep_order=keep_order,
             escape_formulas=escape_formulas,
@@ -152,6 +154,7 @@ def _result(applied: Applied) -> dict[str, Any]:
         "promised": dict(applied.promised),
         "reached": dict(applied.reached),
         "shown": {"rare": dict(applied.shown.rare), "below_k": dict(applied.shown.below_k)},
+        "telling": [each.in_words() for each in applied.shown.telling],
         "unchecked": list(applied.unchecked),
         "faults": list(applied.faults),
         "warnings": list(applied.warnings),

@@ -1,10 +1,13 @@
 """Names of masked values that tell raw values of few records: whoever reads them knows who is in the table."""
 
 import re
-from collections.abc import Collection, Iterator
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
+from itertools import chain
 from typing import Any, Final
 
 import numpy as np
@@ -18,10 +21,13 @@ from aegis_provider.table.discretization import Binned
 from aegis_provider.table.values import MISSING, Domain, ValueType
 from aegis_sdk.reading import shown, some
 
-_SEPARATOR: Final = re.compile(r"""\s*[|,;/+&()\[\]{}<>"':]\s*|\s+(?:or|and|to|-)\s+|^|$""", re.IGNORECASE)
+_WORD: Final = re.compile(r"\w+")
 _NUMBER: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,4})?")
-_DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
-_NO_VALUES: Final = frozenset({"others", "other", "more", "and", "or", "missing", "rare values", "unknown"})
+_THOUSANDS: Final = re.compile(r"(?<=\d)[,.'\u2019 \u00a0](?=\d{3}(?!\d))")
+_DATE: Final = re.compile(r"(\d{4})-(\d{2})-(\d{2})")
+_OTHER_DATE: Final = re.compile(r"(?<!\d)(\d{1,2})([./])(\d{1,2})\2(\d{4})(?!\d)")
+_WHOLE_INTERVAL: Final = re.compile(r"-?\d+--?\d+")
+_NO_VALUES: Final = frozenset({(word,) for word in ("others", "other", "more", "and", "or", "missing", "unknown")})
 _SHOWN: Final = 3
 
 MENDED: Final = "write `others` for these values in the plan, or remove the attribute there and draft it again"
@@ -48,27 +54,41 @@ class TellingNames:
         return f"{place} has names that tell values of fewer than {LEAST} records: {some(self.names, _SHOWN)}; {MENDED}"
 
 
-def telling_names(counted: CountedTable) -> list[TellingNames]:
-    """Return the names that tell rare values, of all maskings of a table whose masked values have names.
+def telling_names(counted: CountedTable, maskings: Mapping[str, str] | None = None) -> list[TellingNames]:
+    """Return the names that tell rare values, of maskings of a table whose masked values have names.
 
-    A masked value that is a raw value as it is has no other name: how many records show it is judged elsewhere.
+    A masked value that stands for a single raw value, and has its text, has no other name: how many records show it is
+    judged where the table is written.
+
+    Args:
+        counted: The table.
+        maskings: By attribute, the id of the only masking to judge; all are by default.
 
     Raises:
         TableError: A masking rejects a value.
     """
-    return [each for one in counted.attributes for each in _of_attribute(counted, one)]
+    return [each for one in counted.attributes for each in _of_attribute(counted, one, maskings)]
 
 
-def _of_attribute(counted: CountedTable, one: CountedAttribute) -> Iterator[TellingNames]:
+def _of_attribute(
+    counted: CountedTable, one: CountedAttribute, maskings: Mapping[str, str] | None
+) -> Iterator[TellingNames]:
     if isinstance(counted.table.reading(one.attribute.name), Binned):
         return  # edges of bins are judged where they are made
     rare = _rare_values(one.domain, one.counts.histogram() < LEAST)
-    named = [each for each in one.attribute.maskings if each.is_by_value and not each.is_secret] if rare else []
-    for masking in named:
-        groups = set(counted.masked(one, masking)) - {MISSING}
-        names = sorted(name for name in groups if name not in one.domain.places and _tells(name, one.domain, rare))
-        if names:
-            yield TellingNames(one.attribute.name, masking.id, tuple(names))
+    for masking in one.attribute.maskings if rare else ():
+        is_meant = maskings is None or maskings[one.attribute.name] == masking.id
+        if is_meant and masking.is_by_value and not masking.is_secret:
+            names = _telling(counted.masked(one, masking), one.domain, rare)
+            if names:
+                yield TellingNames(one.attribute.name, masking.id, tuple(names))
+
+
+def _telling(masked: Sequence[str], domain: Domain, rare: Collection[Any]) -> list[str]:
+    """Return the names among the masked texts of a domain's values that tell a rare one."""
+    stand_for = Counter(masked)
+    named = (name for name in stand_for if name != MISSING and not (stand_for[name] == 1 and name in domain.places))
+    return sorted(name for name in named if _tells(name, domain, rare))
 
 
 def rare_texts(domain: Domain, records: Counts) -> frozenset[str]:
@@ -85,7 +105,7 @@ def rare_texts(domain: Domain, records: Counts) -> frozenset[str]:
 
 
 def _rare_values(domain: Domain, rare: NDArray[np.bool_]) -> Collection[Any]:
-    """Return what tells each rare value: its text, or a number or date that is not round."""
+    """Return what tells each rare value: its words, or a number or date that is not round."""
     places = [place for place in np.flatnonzero(rare).tolist() if domain.texts[place] != MISSING]
     match domain.value_type:
         case ValueType.INTEGER | ValueType.NUMBER:
@@ -93,7 +113,8 @@ def _rare_values(domain: Domain, rare: NDArray[np.bool_]) -> Collection[Any]:
         case ValueType.DATE:
             return {key for key in map(domain.keys.__getitem__, places) if key.day != 1}
         case ValueType.STRING:
-            return {domain.texts[place].strip().casefold() for place in places} - _NO_VALUES
+            words = {_words(domain.texts[place]) for place in places}
+            return words - _NO_VALUES - {()}
         case _:
             return ()
 
@@ -102,31 +123,41 @@ def _tells(name: str, domain: Domain, rare: Collection[Any]) -> bool:
     """Return whether a name has one of these values of the domain in it."""
     match domain.value_type:
         case ValueType.INTEGER | ValueType.NUMBER:
-            return any(_is_told(number, rare) for number in map(Decimal, _NUMBER.findall(name)))
+            return any(_is_told(number, name, rare) for number in _numbers(name))
         case ValueType.DATE:
-            return any(each in rare for each in map(_date_of, _DATE.findall(name)))
+            return any(each in rare for each in _dates(name))
         case _:
-            return any(each in rare for each in _listed(name.casefold()))
+            words = _words(name)
+            runs = (words[begin : begin + size] for size in {*map(len, rare)} for begin in range(len(words) - size + 1))
+            return any(run in rare for run in runs)
 
 
-def _is_told(number: Decimal, rare: Collection[Decimal]) -> bool:
-    """Return whether a number, or its amount where a dash stands before it, is one of these and ends no round interval.
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(_WORD.findall(text.casefold()))
 
-    The interval from 1,000 to below 2,000 is called `1000-1999`.
+
+def _numbers(name: str) -> Iterator[Decimal]:
+    """Yield the numbers in a name, those with marks between thousands, too."""
+    yield from map(Decimal, chain(_NUMBER.findall(name), _NUMBER.findall(_THOUSANDS.sub("", name))))
+
+
+def _is_told(number: Decimal, name: str, rare: Collection[Decimal]) -> bool:
+    """Return whether a number, or its amount where a dash stands before it, is one of these.
+
+    The interval from 1,000 to below 2,000 is called `1000-1999`, which tells 1,999 no more than 2,000.
     """
-    return any(each in rare and not is_round(each + 1) for each in (number, abs(number)))
+    ends_round = _WHOLE_INTERVAL.fullmatch(name) is not None and is_round(abs(number) + 1)
+    return not ends_round and (number in rare or abs(number) in rare)
 
 
-def _listed(name: str) -> Iterator[str]:
-    """Yield each part of a name between two separators, such as `|`, `,` and ` or `, which values may have, too."""
-    separators = list(_SEPARATOR.finditer(name))
-    for first, begin in enumerate(separators):
-        for end in separators[first + 1 :]:
-            yield name[begin.end() : end.start()].strip()
+def _dates(name: str) -> Iterator[date]:
+    """Yield the dates in a name, written as 2024-12-31, 31.12.2024 or 12/31/2024."""
+    for year, month, day in _DATE.findall(name):
+        yield from _date_of(year, month, day)
+    for one, _, other, year in _OTHER_DATE.findall(name):
+        yield from chain(_date_of(year, other, one), _date_of(year, one, other))
 
 
-def _date_of(text: str) -> date | None:
-    try:
-        return date.fromisoformat(text)
-    except ValueError:
-        return None
+def _date_of(year: str, month: str, day: str) -> Iterator[date]:
+    with suppress(ValueError):  # there is no such day
+        yield date(int(year), int(month), int(day))

@@ -198,6 +198,7 @@ def _masked(task: Task, request: DataRequest, folder: Folder) -> Masked:
         "table": digests_of(task.table),
         "delimiter": task.delimiter,
         "escape_formulas": task.escape_formulas,
+        "accept_identifiers": task.accept_identifiers,
     }
     file, make = masked_file(ending), _applied if generated is None else _handed_out
     return folder.step(f"mask to {ending}", made_from, [file], Masked, lambda: make(task, request, folder.file(file)))
@@ -214,6 +215,7 @@ def _applied(task: Task, request: DataRequest, output: Path) -> Masked:
             memory_limit=task.memory_limit,
             escape_formulas=task.escape_formulas,
             accept_identifiers=task.accept_identifiers,
+            accept_unique=True,  # judged below
             progress=progress,
         )
     reached = {name: without_left_out(name, number) for name, number in applied.reached.items()}

@@ -15,7 +15,7 @@ from aegis_provider.privacy.certain_values import (
 )
 from aegis_provider.privacy.classes import Classes
 from aegis_provider.privacy.columns import Column, columns_of
-from aegis_provider.privacy.criteria import CRITERIA
+from aegis_provider.privacy.criteria import CRITERIA, without_left_out
 from aegis_provider.privacy.measuring import holds, measure_privacy, refuse_without_order
 from aegis_provider.privacy.privacy_table import PrivacyTable
 from aegis_provider.privacy.risk import ClassSizes, Risk
@@ -98,7 +98,18 @@ class ReleasePrivacy:
     @property
     def breaches(self) -> str:
         """The promises that it breaks, in words: `k is 1, not 2`."""
-        return "; ".join(f"{each.name} is {each.reached:.6g}, not {each.promised:.6g}" for each in self.broken)
+        return self.breaches_in_words(counted=True)
+
+    def breaches_in_words(self, *, counted: bool) -> str:
+        """Say which promises it breaks; unless `counted`, without what tells how much it leaves out."""
+        told = [each for each in self.broken if counted or each.name not in SUPPRESSED]
+        numbers = [(each.name, each.reached, each.promised) for each in told]
+        if not counted:
+            numbers = [
+                (name, without_left_out(name, one or 0), without_left_out(name, two)) for name, one, two in numbers
+            ]
+        said = [f"{name} is {reached:.6g}, not {promised:.6g}" for name, reached, promised in numbers]
+        return "; ".join(said) or "it leaves out another number than it declares"
 
     @property
     def promises(self) -> Mapping[str, float]:
@@ -131,12 +142,12 @@ class ReleasePrivacy:
         if self.masked_elsewhere:
             return f"masked elsewhere ({', '.join(self.masked_elsewhere)}): measure that table"
         if self.broken:
-            return f"BROKEN: {self.breaches}"
+            return f"BROKEN: {self.breaches_in_words(counted=counted)}"
         if self.risk is None:
             return "no record is left"
         kept = {each.name: each.promised for each in self.verdicts if each.reached is not None}
         held = [
-            f"{name} = {number:.6g}"
+            f"{name} = {number if counted else without_left_out(name, number):.6g}"
             for name, number in kept.items()
             if name not in SUPPRESSED and not promises_nothing(name, number)
         ]

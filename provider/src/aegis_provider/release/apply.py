@@ -75,6 +75,7 @@ def apply(
     keep_order: bool = False,
     escape_formulas: bool = False,
     accept_identifiers: bool = False,
+    accept_unique: bool = False,
     progress: Progress = lambda _done, _records: None,
 ) -> Applied:
     """Write the table as the configuration masks it: as Parquet if the output ends in `.parquet`, otherwise as CSV.
@@ -99,6 +100,7 @@ def apply(
         keep_order: Whether records keep the order of the table.
         escape_formulas: Whether cells and headers of CSV that a spreadsheet would run get an apostrophe before them.
         accept_identifiers: Whether to write the table even if it has what identifies persons.
+        accept_unique: Whether to write it even if it shows values of fewer records than the promised `k`.
         progress: Called with the number of records masked.
 
     Raises:
@@ -150,6 +152,7 @@ def apply(
             shown = shown_values(written, release.counted, plan, chosen)
             replayed = _replayed(opened, written, plan, chosen, accept_identifiers=accept_identifiers)
         faults += promise.broken(reached)
+        faults += [] if accept_unique or not shown.below_k else [shown.below_k_in_words]
         _refuse(plan, faults, force=force)
     left_out, cells = (0, 0) if suppression is None else (suppression.suppressed.records, suppression.suppressed.cells)
     records, warnings = release.counted.records - left_out, (*release.counted.doubtful_types(plan), *formulas)

@@ -13,17 +13,18 @@ from aegis_provider.counting.telling_names import TellingNames, telling_names
 from aegis_provider.plan.model import IDENTITY, Configuration, Plan
 from aegis_provider.privacy.cells import STAR
 from aegis_provider.table import Table
-from aegis_provider.table.values import MISSING
+from aegis_provider.table.values import MISSING, Domain
 from aegis_sdk.reading import shown
 
 
 @dataclass(frozen=True)
 class ShownValues:
-    """How many values of columns that are shared as they are few records of a masked table show.
+    """How many values few records of a masked table show as they are, since no masking merges them with others.
 
     Attributes:
         rare: By column, how many values fewer than 20 records show; columns without any are not there.
-        below_k: Those of them that fewer records show than the `k` that is promised, of columns that are not sensitive.
+        below_k: Those of them that fewer records show than the `k` that is promised, of columns that are neither sensitive
+            nor quasi-identifiers, whose classes `k` counts.
         telling: The names of masked values that tell raw values of few records of the table.
     """
 
@@ -67,13 +68,15 @@ def shown_values(written: Table, counted: CountedTable, plan: Plan, configuratio
     Raises:
         TableError: The table cannot be read.
     """
-    as_they_are = [each for each in plan.attributes if configuration.maskings[each.name] == IDENTITY]
-    names = [*(each.name for each in as_they_are if each.discretization is None), plan.label]
-    sizes = {name: _records(each) for name, each in zip(names, tally(written, names, plan.label), strict=True)}
-    promised, sensitive = configuration.promised.get("k", 0), set(plan.sensitive)
-    below = {name: each < promised for name, each in sizes.items() if name not in sensitive}
-    telling = (each for each in telling_names(counted) if configuration.maskings[each.attribute] == each.masking)
-    return ShownValues(_numbers({name: each < LEAST for name, each in sizes.items()}), _numbers(below), tuple(telling))
+    whole = {each.attribute.name: each.domain for each in counted.attributes if each.attribute.discretization is None}
+    names = [*(name for name in whole if name in written.columns), plan.label]
+    known = {name: None if configuration.maskings.get(name, IDENTITY) == IDENTITY else whole[name] for name in names}
+    tallies = zip(names, tally(written, names, plan.label), strict=True)
+    sizes = {name: _records(each, known[name]) for name, each in tallies}
+    promised, judged = configuration.promised.get("k", 0), {*plan.sensitive, *plan.quasi_identifiers, plan.label}
+    below = {name: each < promised for name, each in sizes.items() if name not in judged}
+    telling = tuple(telling_names(counted, configuration.maskings))
+    return ShownValues(_numbers({name: each < LEAST for name, each in sizes.items()}), _numbers(below), telling)
 
 
 def _numbers(few: Mapping[str, NDArray[np.bool_]]) -> dict[str, int]:
@@ -81,8 +84,10 @@ def _numbers(few: Mapping[str, NDArray[np.bool_]]) -> dict[str, int]:
     return {name: int(np.count_nonzero(each)) for name, each in few.items() if each.any()}
 
 
-def _records(counted: Tally) -> Counts:
-    """(values,) The records of each value that is neither missing nor suppressed."""
+def _records(counted: Tally, domain: Domain | None) -> Counts:
+    """(values,) The records of each value that is shown as it is: of all, or of those of this domain."""
     told = np.isin(counted.texts, [MISSING, STAR], invert=True)
+    if domain is not None:
+        told &= np.fromiter((text in domain.places for text in counted.texts), dtype=bool, count=len(counted.texts))
     _, places = np.unique(counted.texts[told].astype(str), return_inverse=True)
     return np.bincount(places, counted.counts[told]).astype(np.int64)

@@ -112,8 +112,9 @@ def _words(by_outcome: Mapping[_Outcome, Sequence[ReleasePrivacy]], outcome: _Ou
 def _reason_of(release: ReleasePrivacy, unmasked: str, *, counted: bool) -> str:
     """Say what became of the promises of the only release, or of the table."""
     name = shown(release.id) if release.id else f"the {unmasked}{',' * (',' in unmasked)}"
+    breaches = release.breaches_in_words(counted=counted)
     if release.broken:
-        return f"{name} {'breaks its promise' if release.id else 'lacks what is required'}: {release.breaches}"
+        return f"{name} {'breaks its promise' if release.id else 'lacks what is required'}: {breaches}"
     if release.sizes is None:
         return f"{name} is {release.in_words()}"
     if not release.sizes.records:

@@ -82,7 +82,7 @@ def card_of(
         plan_digest=plan_digest,
         passed=not faults and findings.together.passed,
         verdict=faults[0] if faults else judged_line(entry.name, findings.judged, summarize),
-        privacy_verdict=findings.assessed.verdict,
+        privacy_verdict=_privacy_verdict(findings),
         alone=findings.assessed.alone,
         together_verdict=read_together_line(findings.together),
         records=applied.records,
@@ -117,6 +117,11 @@ def _labels(labels: Mapping[str, tuple[int, int]]) -> dict[str, CardLabel]:
         value: CardLabel(records, released, records / before, released / after)
         for value, (records, released) in labels.items()
     }
+
+
+def _privacy_verdict(findings: Findings) -> str:
+    shown = findings.masked.applied.shown
+    return verdict_line(False, shown.below_k_in_words) if shown.below_k else findings.assessed.verdict
 
 
 def entry_faults(name: str, judged: Judged, telling: Sequence[TellingNames], summarize: str) -> list[str]:

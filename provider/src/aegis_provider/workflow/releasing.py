@@ -34,7 +34,7 @@ from aegis_provider.workflow.released import Released
 from aegis_provider.workflow.results import Masked, Stage, unseen
 from aegis_provider.workflow.steps import FOUND, PLAN, Steps
 from aegis_sdk import AegisError, Client, UniqueRecordsError
-from aegis_sdk.reading import ACCEPT_UNIQUE, Alone
+from aegis_sdk.reading import ACCEPT_UNIQUE, Alone, read_together_line
 from aegis_sdk.wire import EntryDocument
 
 CARD: Final = "card"
@@ -175,6 +175,8 @@ def _worked_out(steps: Steps, service: Client | None, *, accept_unique: bool) ->
     if service is not None:
         if faults := entry_faults(entry.name, judged, summarised.telling, steps.made_by):
             raise SmallCountsError(f"{faults[0]}. It is not published")
+        if not (together := steps.judge_together(entry, advice.best.id)).passed:
+            raise SmallCountsError(f"{read_together_line(together)}. It is not published")
         alone = told_alone(steps.found, {each.id: each.alone for each in entry.masked})
         if alone.is_much(offered=True) and not accept_unique:
             raise UniqueRecordsError(f"{alone.line(offered=True)}. It is not published without {ACCEPT_UNIQUE}")

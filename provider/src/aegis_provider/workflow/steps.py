@@ -73,7 +73,9 @@ class Steps:
     @cached_property
     def origin(self) -> Mapping[str, Any]:
         """What every step is made from. A table that is not in files may have changed, so nothing is kept of it."""
-        return {"table": digests_of(self.table) or uuid4().hex, "aim": self.aim.as_json(), "how": dict(self.how)}
+        accepted = {"accept_identifiers": self.accept_identifiers}
+        table = digests_of(self.table) or uuid4().hex
+        return {"table": table, "aim": self.aim.as_json(), "how": dict(self.how), **accepted}
 
     @property
     def plan(self) -> Path:
@@ -274,7 +276,7 @@ class Steps:
     def _mask(self, configuration: str) -> Masked:
         output = self.folder.file(MASKED)
         with self.stage("masking records") as progress:
-            how = {"accept_identifiers": self.accept_identifiers, **self.how}
+            how = {"accept_identifiers": self.accept_identifiers, "accept_unique": True, **self.how}  # judged later
             applied = apply(self.table, self.found, configuration, output, progress=progress, **how)
         before, after = (self._labels(each) for each in (self.table, output))
         ordered = Domain.of(before, order=self.found.order).texts

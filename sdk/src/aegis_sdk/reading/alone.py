@@ -152,7 +152,7 @@ def private_only(known: Sequence[str] | None) -> str:
     """Say against whom a release protects people if too many are alone on all columns that it shares."""
     if known is None:
         return "not private against who knows all shared columns"
-    return f"private only against who knows no more than: {some(known, _MOST_NAMES)}"
+    return f"private only against who knows no more than: {some(known, _MOST_NAMES) if known else 'nothing'}"
 
 
 def _all_columns(shared: int | None) -> str:
