@@ -1,6 +1,7 @@
 """Names of masked values tell no value of few records: not in part, in other letters, or as the end of an interval."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from aegis_provider.counting.counted_table import CountedTable
 from aegis_provider.counting.merged_names import merged_texts
 from aegis_provider.counting.telling_names import rare_texts, telling_names
 from aegis_provider.errors import PromiseError
+from aegis_provider.privacy import assess
 from aegis_provider.table.values import Domain
 from tests.for_each import for_each
 
@@ -155,3 +157,13 @@ def test_values_shared_as_they_are_are_counted_if_few_records_show_them(table, p
     shown = apply(table, plan, "c", tmp_path / "masked.csv").shown
     assert dict(shown.rare) == {"job": 2, "day": 2}
     assert list(shown.in_words())[-1].endswith("fewer than 20 records show: job 2, day 2")
+
+
+def test_a_card_tells_no_exact_number_that_compares_with_what_is_left_out(table, planned):
+    plan = planned(choice="{job: job-1, paid: bands, day: drop}", more="privacy: {c: {t: 0.618034, k: 1}}\n")
+    [release] = assess(table, plan, configuration="c").releases
+    assert release.in_words() == "holds t = 0.618034"
+    assert release.in_words(counted=False) == "holds t = 0.62"
+    broken = planned(choice="{job: job-1, paid: bands, day: drop}", more="privacy: {c: {t: 0.000123, k: 1}}\n")
+    [release] = assess(table, broken, configuration="c").releases
+    assert re.fullmatch(r"BROKEN: t is 0\.\d\d?, not 0\.00013", release.in_words(counted=False))
