@@ -20,7 +20,7 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JS
 AcceptUniqueOption = Annotated[
     bool,
     typer.Option(
-        "--accept-unique", help="Do it although more than 1 % of the records are alone on all columns that are shared."
+        "--accept-unique", help="Do it although too many records are alone, or too few show a value, on what is shared."
     ),
 ]
 AttributeOption = Annotated[list[str] | None, typer.Option(help="Show only this attribute, in full; repeatable.")]
