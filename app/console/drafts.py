@@ -31,6 +31,7 @@ class Draft:
         audience: who is to see a new entry: `private`, `all` or `tenants`; empty if the file says so.
         tenants: their names, on lines of their own or with commas between.
         accepts_small_counts: whether its exact counts of a few people are accepted.
+        accepts_unique: whether it is accepted that a configuration leaves many records alone.
     """
 
     file: str
@@ -40,6 +41,7 @@ class Draft:
     audience: str = ""
     tenants: str = ""
     accepts_small_counts: bool = False
+    accepts_unique: bool = False
 
     @classmethod
     def of_upload(cls, upload: EntryUpload) -> "Draft":
@@ -80,6 +82,7 @@ def read_draft(form: Form, limit: int) -> Draft:
         form.text("audience"),
         form.text("tenants"),
         form.has("accept_small_counts"),
+        form.has("accept_unique"),
     )
 
 

@@ -17,7 +17,14 @@ from app.console.raw_tables import RawTableError
 from app.console.reviewing import fault_lines, review_of
 from app.console.viewers import Viewer, ViewerDependency
 from app.console.views.entry import is_seen
-from app.console.views.publish import FaultLine, is_readable, publish_commands, release_line, upload_commands
+from app.console.views.publish import (
+    FaultLine,
+    is_readable,
+    publish_commands,
+    refuse_unique,
+    release_line,
+    upload_commands,
+)
 from app.domain.entries import Head, Publication
 from app.domain.errors import (
     InvalidDocumentError,
@@ -89,7 +96,7 @@ async def publish_example(
     state.limits.refuse_full_disk()
     document = await to_thread.run_sync(_example, request.app.state.example, state.max_body_bytes)
     try:
-        head = await _publish(state, viewer, Draft("", document, accepts_small_counts=True))
+        head = await _publish(state, viewer, Draft("", document, accepts_small_counts=True, accepts_unique=True))
     except NameTakenError as error:  # an older example, or a changed one
         return see(f"/entries/{error.entry_id}")
     return see(f"/entries/{head.id}")
@@ -124,6 +131,8 @@ async def _stored(state: State, viewer: Viewer, draft: Draft, publication: Publi
         named = (await catalogue.terms(viewer.caller, publication.name, admission)).named
         if named is not None and named.digest == publication.content.digest and draft.entry_id in {"", named.id}:
             return named
+        if not draft.accepts_unique:
+            refuse_unique(publication.content)
         if draft.entry_id:
             published = await catalogue.replace(
                 viewer.caller, draft.entry_id, publication, is_seen(draft.seen), admission

@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from aegis_sdk.reading import ACCEPT_UNIQUE, Alone, as_sentence
+from aegis_sdk.reading import ACCEPT_UNIQUE, MOST_ALONE, Alone, as_sentence
 from app.console.commands import Commands, aegis, curl
 from app.console.document_places import Place
 from app.console.drafts import Draft
@@ -18,7 +18,7 @@ from app.console.views.entry import state_of
 from app.console.views.entry_index import SOME_K
 from app.console.views.entry_words import REASONS
 from app.domain.arrays import unpack
-from app.domain.entries import AttributeOutline, Audience, Head, Publication, Visibility
+from app.domain.entries import ALONE, AttributeOutline, Audience, Content, Head, Publication, Visibility
 from app.domain.errors import Fault, InvalidDocumentError, RefusalError
 from app.domain.verdicts import StoredVerdict
 from app.services.admission import refuse_unvouched
@@ -31,6 +31,11 @@ LISTED: Final = 50
 
 #: What `aegis release` reads as it is.
 _READABLE: Final = frozenset({".csv", ".tsv", ".txt", ".parquet", ".gz"})
+
+_UNIQUE: Final = (
+    "Many records are alone on all columns that a configuration shares. Mask more, or tick that you publish it "
+    "although they are."
+)
 
 #: Characters that a terminal or a page would not show as they are.
 _HIDDEN: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
@@ -103,7 +108,7 @@ class Review:
     @property
     def is_unique(self) -> bool:
         """Whether a configuration leaves many records alone."""
-        return self.alone.is_much(offered=True)
+        return is_unique(self.publication.content)
 
     @property
     def alone_in_words(self) -> str:
@@ -199,6 +204,22 @@ def verdict_view(verdict: StoredVerdict | None, places: Sequence[Place]) -> Verd
         for finding, place in zip(verdict.findings, places, strict=False)
     )
     return VerdictView("fail" if is_decided else "undecided", lines, len(verdict.findings) - len(lines))
+
+
+def is_unique(content: Content) -> bool:
+    """Whether a configuration leaves so many records alone that its publisher has to accept it."""
+    _, most = content.offered.get(ALONE, (0.0, 0.0))
+    return most > MOST_ALONE
+
+
+def refuse_unique(content: Content) -> None:
+    """Refuse an entry of which that has to be accepted.
+
+    Raises:
+        InvalidDocumentError: a configuration leaves many records alone.
+    """
+    if is_unique(content):
+        raise InvalidDocumentError(_UNIQUE)
 
 
 def unvouched_faults(publication: Publication, terms: Terms, replaces: Head | None) -> tuple[Fault, ...]:

@@ -1,7 +1,7 @@
 """What an entry says of records that are alone on all shared columns: in heads, in listings and on pages."""
 
 from tests.app.console.html import Html, look
-from tests.app.console.publishing import check, confirm, large_counts
+from tests.app.console.publishing import check, confirm, entries, large_counts
 from tests.app.console.test_advice import answered
 from tests.service import Worker, create_key, publish, running_app
 
@@ -67,3 +67,17 @@ async def test_a_file_is_published_by_a_line_that_accepts_it(database_url):
             assert ("--accept-unique" in page) == option
             if option:
                 assert (await confirm(api, checked, accept_unique="on")).status_code == 303
+
+
+async def test_more_than_one_percent_must_be_accepted(database_url):
+    async with running_app(database_url) as api:
+        await confirm(api, await check(api, stating((0.01, None), name="few")))
+        for changes in ({}, {"title": "a new version"}):
+            entry, published = stating((None, 0.0101), **changes), await entries(api)
+            refused = await confirm(api, await check(api, entry))
+            assert refused.status_code == 422
+            assert "It is not published. Many records are alone on all columns" in Html(refused.text).text
+            assert await entries(api) == published
+            assert (await confirm(api, refused, accept_unique="on")).status_code == 303
+            assert (await confirm(api, refused)).status_code == 303  # it is published already
+        assert {each["name"]: each["version"] for each in await entries(api)} == {"few": 1, "health-survey": 2}

@@ -159,6 +159,14 @@ async def test_the_example_is_one_click_away_in_development_mode(api):
     assert (await send(api, "/publish/example", {"csrf": ""})).headers["Location"] == first.headers["Location"]
 
 
+async def test_an_example_that_leaves_many_records_alone_is_one_click_away_too(api, tmp_path):
+    rows = [{"id": "c01", "maskings": {"age": "age-2"}, "alone": 0.91}]
+    (tmp_path / "example.json").write_text(json.dumps(large_counts(configurations=rows)))
+    api._transport.app.state.example = str(tmp_path / "example.json")
+    await send(api, "/publish/example", {"csrf": ""})
+    assert [each["alone"] for each in await entries(api)] == [0.91]
+
+
 async def test_the_page_says_how_to_get_a_file(shared_api):
     page = await look(shared_api, "/publish")
     assert "aegis release TABLE.csv --label LABEL" in page.text
