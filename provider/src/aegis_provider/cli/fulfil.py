@@ -19,7 +19,6 @@ from aegis_provider.handover import Fulfilled, Task, storage_at
 from aegis_provider.handover import fulfil as fulfil_task
 from aegis_provider.handover import relink as give_new_link
 from aegis_provider.plan.reading import load_plan
-from aegis_provider.workflow.card_public import is_public
 from aegis_sdk import Client
 from aegis_sdk.cli.decisions import RequestIdArgument
 from aegis_sdk.cli.options import AcceptUniqueOption, JsonOption
@@ -129,8 +128,6 @@ def _card(path: Path) -> dict[str, Any]:
         raise PlanError(f"{path}: is no release card: {error}") from error
     if not isinstance(card, dict):
         raise PlanError(f"{path}: is no release card: a card is a JSON object")
-    if not is_public(card):
-        raise PlanError(f"{path}: has exact numbers, for you only; name the card.json of a release by this version")
     return card
 
 

@@ -22,6 +22,7 @@ from aegis_provider.privacy import columns_of, without_left_out
 from aegis_provider.release.alone import told_alone
 from aegis_provider.release.apply import apply
 from aegis_provider.table import Source, open_table
+from aegis_provider.workflow.card_public import is_public
 from aegis_provider.workflow.folder import Folder, digests_of
 from aegis_provider.workflow.results import Stage, unseen
 from aegis_sdk import Client, ConflictError, InvalidError, UniqueRecordsError
@@ -42,7 +43,8 @@ class Task:
         memory_limit: The memory limit of DuckDB.
         ending: The ending of the masked table's file: `.csv` or `.parquet`.
         escape_formulas: Whether what a spreadsheet would run in CSV gets an apostrophe before it.
-        card: The release card, as JSON values; without one, the descriptor tells the roles of the columns.
+        card: The release card that may be published, as JSON values; without one, the descriptor tells the roles of the
+            columns.
         accept_unique: Whether to deliver it even if more than 1 % of its records are alone on all shared columns.
         lease_seconds: How long after this program has died another one may take over.
         accept_identifiers: Whether the masked table may have what identifies persons.
@@ -122,7 +124,7 @@ def fulfil(task: Task, storage: Storage, work: Path) -> Fulfilled:
 
     Raises:
         ConflictError: Another program fulfils the request, or it has changed meanwhile.
-        PlanError: The plan is another one than was published.
+        PlanError: The plan is another one than was published, or the card has exact numbers, for the provider only.
         TableError: The table cannot be read or does not fit the plan.
         IdentifierError: The masked table would have what identifies persons, and that is not accepted.
         PromiseError: The masked table does not have the privacy that is promised.
@@ -130,6 +132,7 @@ def fulfil(task: Task, storage: Storage, work: Path) -> Fulfilled:
         OutputError: It cannot be written or uploaded.
         AegisError: The service does not answer, or refuses.
     """
+    _refuse_exact_card(task)
     request = task.service.requests.get(task.request_id)
     _refuse_unapproved(request, storage, work)
     refuse_other(task.service, request, task.plan)
@@ -140,6 +143,13 @@ def fulfil(task: Task, storage: Storage, work: Path) -> Fulfilled:
         lease.refuse_if_lost()
         delivered = _delivered(task, request, storage, folder, masked, lease)
         return Fulfilled(delivered, masked, alone, _removed(folder))
+
+
+def _refuse_exact_card(task: Task) -> None:
+    if task.card is not None and not is_public(task.card):
+        raise PlanError(
+            "the release card has exact numbers, for you only; deliver the card.json of a release by this version"
+        )
 
 
 def _refuse_unapproved(request: DataRequest, storage: Storage, work: Path) -> None:

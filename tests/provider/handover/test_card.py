@@ -1,0 +1,49 @@
+"""The card that is delivered is one that may be published, whether a command or a program fulfils."""
+
+import json
+from uuid import uuid4
+
+import pytest
+from pydantic import TypeAdapter
+
+from aegis_provider import load_plan
+from aegis_provider.errors import PlanError
+from aegis_provider.handover import Task, fulfil, storage_at
+from aegis_provider.workflow import Card
+from aegis_sdk import Client
+from tests.for_each import for_each
+from tests.provider.workflow.test_card_report import CARD
+
+EXACT = TypeAdapter(Card).dump_python(CARD, mode="json")
+OLDER = {"configuration": "c2", "labels": {"yes": [400, 395], "no": [600, 595]}}
+SAID = "the release card has exact numbers, for you only; deliver the card.json of a release by this version"
+REQUEST_ID = str(uuid4())
+NOWHERE = "http://127.0.0.1:9"
+LINK = "https://shared.example"
+
+
+@pytest.fixture
+def plan(tmp_path):
+    path = tmp_path / "plan.yaml"
+    path.write_text("label: ill\nattributes: {age: {}}\nconfigurations: {c2: {}}\n")
+    return path
+
+
+@for_each("card", [EXACT, OLDER])
+def test_a_card_with_exact_numbers_is_refused_before_anything_is_asked_or_done(plan, tmp_path, card):
+    storage = storage_at(str(tmp_path / "store"), LINK)
+    with Client(NOWHERE) as service:
+        task = Task(service, REQUEST_ID, "t.csv", load_plan(plan), card=card)
+        with pytest.raises(PlanError, match=f"^{SAID}$"):
+            fulfil(task, storage, tmp_path / "work")
+    assert not (tmp_path / "work").exists()
+
+
+def test_the_command_says_so_in_one_line(aegis, plan, tmp_path, monkeypatch):
+    monkeypatch.setenv("AEGIS_URL", NOWHERE)
+    (tmp_path / "provider-only.json").write_text(json.dumps(EXACT))
+    places = ("--to", tmp_path / "store", "--link", LINK, "--work", tmp_path / "work")
+    options = ("--plan", plan, *places, "--card", tmp_path / "provider-only.json")
+    code, out, err = aegis("fulfil", REQUEST_ID, "t.csv", *options)
+    assert (code, out, err.count("\n"), SAID in err) == (2, "", 1, True)
+    assert not (tmp_path / "work").exists()
