@@ -56,7 +56,7 @@ def assert_found(script, folder, every):
 
 @for_each("script", HALVES)
 def test_identifiers_of_some_tables_are_found_and_ordinary_attributes_are_not(script, tmp_path):
-    assert_found(script, tmp_path, every=8)
+    assert_found(script, tmp_path, every=16)
 
 
 @pytest.mark.long

@@ -173,10 +173,10 @@ def _refuse_unique(task: Task, request: DataRequest, masked: Masked) -> Alone | 
     entry = task.service.entry(request.entry.id, request.entry.version).entry_schema
     shares = {**Alone.of(entry).shares, request.configuration or "": masked.alone}
     alone = told_alone(task.plan, shares, request.configuration)
-    if masked.below_k and not task.accept_unique:
-        raise UniqueRecordsError(f"{masked.below_k}. It is not delivered; or accept that: {ACCEPT_UNIQUE}")
     if alone.is_much(offered=False) and not task.accept_unique:
         raise UniqueRecordsError(f"{alone.line()}. It is not delivered; mask more, or accept that: {ACCEPT_UNIQUE}")
+    if masked.below_k and not task.accept_unique:
+        raise UniqueRecordsError(f"{masked.below_k}. It is not delivered; or accept that: {ACCEPT_UNIQUE}")
     return alone
 
 

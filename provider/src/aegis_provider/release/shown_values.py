@@ -23,8 +23,8 @@ class ShownValues:
 
     Attributes:
         rare: By column, how many values fewer than 20 records show; columns without any are not there.
-        below_k: Those of them that fewer records show than the `k` that is promised, of columns that are neither sensitive
-            nor quasi-identifiers, whose classes `k` counts.
+        below_k: Those that fewer records show than the `k` that is promised, of columns that are neither sensitive nor
+            quasi-identifiers, whose classes `k` counts.
         telling: The names of masked values that tell raw values of few records of the table.
     """
 
