@@ -118,6 +118,25 @@ def test_bad_input_is_one_line(aegis, people, tmp_path, name):
     assert expected in err
 
 
+DELIMITERS = {
+    "the table": (",", ";", "table.csv: looks separated by semicolons, unlike release.csv; write both alike"),
+    "the release": ("\t", ",", "release.csv: looks separated by tabs, unlike table.csv; write both alike"),
+    "both": (";", ";", "table.csv: looks separated by semicolons; add --delimiter ';'"),
+}
+
+
+@for_each("name", DELIMITERS)
+@pytest.mark.parametrize("options", [(), ("--label", "c"), ("--plan", "plan.yaml")])
+def test_a_delimiter_that_is_not_named_is_found(aegis, tmp_path, monkeypatch, name, options):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "plan.yaml").write_text("label: c\nattributes: {a: {}, b: {}}\n")
+    *marks, expected = DELIMITERS[name]
+    for file, mark in zip(("release.csv", "table.csv"), marks, strict=True):
+        (tmp_path / file).write_text("\n".join(["a,b,c", *["1,2,x"] * 20]).replace(",", mark))
+    code, _, err = aegis("risk", "release.csv", "--against", "table.csv", *options)
+    assert (code != 0, err.strip()) == (True, f"aegis: {expected}")
+
+
 def test_three_records_are_too_few(aegis, people, tmp_path):
     small = tmp_path / "small.csv"
     small.write_text("age,town\n1,a\n2,b\n3,c\n")

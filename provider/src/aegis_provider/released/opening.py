@@ -19,7 +19,7 @@ from aegis_provider.released.masked_by_plan import masked_elsewhere, meanings_by
 from aegis_provider.released.meanings import Members
 from aegis_provider.released.released import Released
 from aegis_provider.released.spellings import named_alike
-from aegis_provider.table import Source, Table, open_table
+from aegis_provider.table import DELIMITERS, Source, Table, open_table
 from aegis_provider.table.formulas import with_plain_header
 
 FEWEST = 10
@@ -90,6 +90,7 @@ def open_release(
         open_table(table, delimiter=delimiter, memory_limit=memory_limit) as original,
     ):
         masked = with_plain_header(given, original.columns)
+        _refuse_other_delimiters(original, masked)
         attributes, label = _columns(original, masked, plan, label, named)
         alike = named_alike([*(each.name for each in attributes), label], masked.columns)
         records = read_records(original, attributes, label)
@@ -120,6 +121,20 @@ def open_release(
             raise TableError(f"{original.name}: {len(seen)} records are not held out; lower --holdout")
         lacking = tuple(each for each in records.names if each not in common)
         return Opened(released, records, seen, records.take(held_out), share, label, size, original.records(), lacking)
+
+
+def _refuse_other_delimiters(original: Table, masked: Table) -> None:
+    """Refuse tables with no column in common, or with one, if the header of either looks separated by another mark."""
+    if named_alike(original.columns, masked.columns) and len(original.columns) > 1:
+        return
+    both = ((original, masked), (masked, original))
+    marks = {one.name: mark for one, other in both for name in other.columns if (mark := one.likely_delimiter(name))}
+    for one, other in both:
+        if mark := marks.get(one.name):
+            word, option = DELIMITERS[mark]
+            is_mixed = other.delimiter is not None and marks.get(other.name) != mark
+            mend = f", unlike {other.name}; write both alike" if is_mixed else f"; add --delimiter {option}"
+            raise TableError(f"{one.name}: looks separated by {word}{mend}")
 
 
 def _columns(

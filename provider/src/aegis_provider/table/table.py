@@ -206,7 +206,7 @@ class Table:
 
     def _lacking(self, name: str, names: Sequence[str]) -> str:
         """Return the message on a missing column, one of `names`; the delimiter may be wrong."""
-        if mark := self._likely_delimiter(name):
+        if mark := self.likely_delimiter(name):
             word, option = DELIMITERS[mark]
             return f"{self.name}: looks separated by {word}; add --delimiter {option}"
         if (
@@ -225,7 +225,7 @@ class Table:
             return f"{self.name}: {others}; is the plan for another table?"
         return f"{self.name}: no column {shortened(name)}; {nearest(name, list(self.columns))}"
 
-    def _likely_delimiter(self, name: str) -> str | None:
+    def likely_delimiter(self, name: str) -> str | None:
         """Return a delimiter that splits the header into several columns instead of one, or yields one of this name."""
         others = [mark for mark in DELIMITERS if mark != self.delimiter] if self.delimiter is not None else []
         for mark in others:
