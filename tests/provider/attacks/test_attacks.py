@@ -27,7 +27,7 @@ from aegis_provider.attacks.reidentification import reidentification
 from aegis_provider.attacks.singling_out import NAME as SINGLING_OUT
 from aegis_provider.attacks.singling_out import isolated, multivariate, singling_out
 from aegis_provider.check import Interval
-from aegis_provider.released import NotUnderstood, Released
+from aegis_provider.released import SEEN_ALL, NotUnderstood, Released
 from aegis_provider.report.attacks import attack_notes, attack_parts, attacks_headline
 from tests.for_each import for_each
 
@@ -359,6 +359,22 @@ JUDGEMENTS = {
     "few tries": (Judgement([outcome(LINKABILITY, 19, 0.9)]), "not judged", "NOT JUDGED: 1 of 1 attacks"),
     "nobody is singled out in few tries": (Judgement([outcome(SINGLING_OUT, 3, 0.0)]), "pass", "PASS: "),
     "some are singled out in few tries": (Judgement([outcome(SINGLING_OUT, 3, 1.0)]), "not judged", "NOT JUDGED: 1"),
+    "it has as many records as the table": (
+        Judgement([FAILS], is_as_large=True),
+        "not judged",
+        "NOT JUDGED: the release has about as many records as the table, so it may be made of the held-out ones, too",
+    ),
+    "it works although it has as many": (
+        Judgement([WORKS], is_as_large=True),
+        "fail",
+        "FAIL: The strongest attack works",
+    ),
+    "a masked table cannot be judged in full": (
+        Judgement([FAILS], impossible={NEAREST: SEEN_ALL, DENSITY: SEEN_ALL}),
+        "not judged",
+        (f"NOT JUDGED: 2 of 3 attacks could not be tried in full ({NEAREST}, {DENSITY}), because {SEEN_ALL}; no option "
+        f"changes that, so judge by the others, which were tried and failed. No attack clearly"),
+    ),
     "there is nobody to single out": (Judgement([FAILS], nobody=[SINGLING_OUT]), "pass", "PASS: "),
     "a column is not understood": (
         Judgement([FAILS], not_understood=ODD),
@@ -386,3 +402,22 @@ def test_the_table_of_attacks_has_a_row_for_each_with_its_result(people, case_of
     assert set(rows) == set(ATTACKS)
     assert {name for name, result in rows.items() if result == "not judged"} == {NEAREST, DENSITY}
     assert (rows[LINKABILITY], rows[CLOSEST]) == ("pass", "-")
+
+
+def singled(*variants):
+    """The cells on variants of singling out, of each: its name, how many were tried, and their success."""
+    outcomes = [replace(outcome(SINGLING_OUT, tried, success), variant=name) for name, tried, success in variants]
+    table, *_ = attack_parts(Judgement(outcomes))
+    return {row[2]: row[1:2] + row[4:6] for row in table.rows}
+
+
+def test_each_variant_has_its_own_result_and_few_tries_have_no_share():
+    works = ("FAIL", "90 %", "85 % to 95 %")
+    assert singled(("a", 2, 0.0), ("b", 500, 0.9)) == {"a": ("pass", "0 of 2", "-"), "b": works}
+    assert singled(("a", 1, 1.0), ("b", 500, 0.9)) == {"a": ("-", "1 of 1", "-"), "b": works}
+    assert singled(("a", 1, 1.0)) == {"a": ("not judged", "1 of 1", "-")}
+    assert singled(("a", 500, 0.1), ("b", 500, 0.9))["a"][0] == "pass"
+
+
+def test_a_picture_shows_no_share_of_few_tries():
+    assert len(list(attack_parts(Judgement([outcome(SINGLING_OUT, 1, 1.0)])))) == 1

@@ -88,6 +88,42 @@ def test_a_masked_table_is_read_as_its_plan_masked_it(aegis, people, plan, tmp_p
     assert without["not_judged"] == ["town"]
 
 
+def test_a_masked_table_has_seen_all_records_whatever_is_said(aegis, people, plan, tmp_path):
+    masked = tmp_path / "masked.csv"
+    told = ("--against", people, "--plan", plan, "--configuration", "coarser")
+    aegis("apply", people, *told[2:], "--output", masked)
+    for command, *more in (("risk", *told), ("fidelity", *told)):
+        code, out, err = aegis(command, masked, *more, "--holdout", 0.2)
+        assert (code != 0, out) == (True, "")
+        assert err == "aegis: --configuration masks all records, so none can be held out; leave --holdout out\n"
+    code, out, _ = aegis("risk", masked, *told)
+    assert code == 1
+    assert out.startswith("NOT JUDGED: ")
+    assert "a masked table has seen all records, so none can be held out" in out.splitlines()[0]
+    assert "--holdout" not in out
+
+
+def test_a_table_that_is_rounded_record_by_record_is_no_pass(aegis, people, tmp_path):
+    """Each rounded number is one of the table, too, so nothing but their number tells that all records are in it."""
+    header, *lines = people.read_text().splitlines()
+    split = [line.split(",") for line in lines]
+    rounded = [f"{age[0]}0,{town},{plan[0]},{sick}" for age, town, plan, sick in split]
+    (tmp_path / "rounded.csv").write_text("\n".join([header, *rounded]))
+    code, out, _ = aegis("risk", tmp_path / "rounded.csv", "--against", people, "--label", "sick")
+    assert code == 1
+    assert out.startswith("NOT JUDGED: the release has about as many records as the table")
+
+
+def test_it_is_said_that_no_column_was_named(aegis, people):
+    told = ("risk", people, "--against", people, "--seconds", 0)
+    out = aegis(*told)[1]
+    assert "Not tried: inference, because no sensitive attribute was named (--sensitive sick, or --plan)." in out
+    assert "knows age, town, plan, sick; no column was named as sensitive or known, so all count as known." in out
+    out = aegis(*told, "--quasi-identifiers", "age,sick")[1]
+    assert "Not tried: inference, because no sensitive attribute was named (--sensitive plan, or --plan)." in out
+    assert "The attacker knows age, sick.\n" in out
+
+
 def test_columns_that_are_dropped_are_named(aegis, people, plan, tmp_path):
     masked = tmp_path / "masked.csv"
     told = ("--plan", plan, "--configuration", "coarser")

@@ -25,6 +25,9 @@ class Case:
         quasi_identifiers: The released attributes that someone may know of a person.
         secrets: The released attributes that nobody should learn about a person.
         seed: The seed of all random choices.
+        masks_all: Whether it masks the records of the whole table, so that none can be held out.
+        is_as_large: Whether it has about as many records as the whole table, so that it may be made of all of them.
+        nameable: If no column was named as a secret, the one that may be meant; it may be empty.
     """
 
     release: Released
@@ -33,6 +36,9 @@ class Case:
     quasi_identifiers: Sequence[str]
     secrets: Sequence[str]
     seed: int = 0
+    masks_all: bool = False
+    is_as_large: bool = False
+    nameable: str | None = None
 
     def rng(self, attack: str) -> np.random.Generator:
         """Return the source of randomness of an attack, the same whatever other attacks are tried."""

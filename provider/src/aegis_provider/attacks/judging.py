@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from shlex import quote
 from time import monotonic
 from types import MappingProxyType
 from typing import Final
@@ -25,7 +26,8 @@ from aegis_provider.attacks.reidentification import reidentification
 from aegis_provider.attacks.singling_out import NAME as SINGLING_OUT
 from aegis_provider.attacks.singling_out import singling_out
 from aegis_provider.progress import Progress
-from aegis_provider.released import NotUnderstood
+from aegis_provider.released import SEEN_ALL, NotUnderstood
+from aegis_sdk.reading import shown
 
 ATTACKS: Final[Mapping[str, Callable[[Case], Iterator[Outcome]]]] = MappingProxyType(
     {
@@ -46,10 +48,6 @@ _COMPARING: Final = (NEAREST, DENSITY, CLOSEST)
 _GUESSING: Final = (DISCLOSURE, INFERENCE)
 _KNOWING: Final = (DISCLOSURE, REIDENTIFICATION)
 _FEWEST: Final = 10
-_FEWEST_TRIED: Final = 20
-"""With fewer tries, an attack is not called the strongest."""
-
-
 _NEARLY_ALL: Final = 0.9
 
 
@@ -72,6 +70,7 @@ class Judgement:
         nobody: The attacks that found no released record to try them on, and so failed.
         not_understood: By column, what is not understood, of those where it is too much to say that an attack fails.
         not_read: The columns of the release that attacks leave aside, because the original table lacks them.
+        is_as_large: Whether the release may be made of the held-out records, too, since it has as many as the table.
     """
 
     outcomes: Sequence[Outcome]
@@ -80,6 +79,7 @@ class Judgement:
     nobody: Sequence[str] = ()
     not_understood: Mapping[str, NotUnderstood] = field(default_factory=dict)
     not_read: Sequence[str] = ()
+    is_as_large: bool = False
 
     @property
     def results(self) -> Mapping[str, Result]:
@@ -97,14 +97,23 @@ class Judgement:
         results = set(self.results.values()) or {Result.NOT_JUDGED}
         return next(each for each in reversed(Result) if each in results)
 
+    def result_of(self, variant: Outcome) -> Result | None:
+        """Return what follows from a variant of an attack alone; `None` if too little was tried, but others tell."""
+        result = self._of(variant.name, [variant])
+        others_tell = variant.is_few and self.results.get(variant.name) is not Result.NOT_JUDGED
+        return None if not variant.is_attack or (result is Result.NOT_JUDGED and others_tell) else result
+
     def _result(self, name: str) -> Result:
-        variants = [each for each in self.outcomes if each.name == name]
-        enough = [each for each in variants if each.attacked >= _FEWEST_TRIED]
+        return self._of(name, [each for each in self.outcomes if each.name == name])
+
+    def _of(self, name: str, variants: Sequence[Outcome]) -> Result:
+        enough = [each for each in variants if not each.is_few]
         if any(self.gain(each) > 0 for each in enough):
             return Result.FAIL
         nobody = name == SINGLING_OUT and not any(each.success.value for each in variants)  # however few there are
         ended = name not in self.unfinished and name not in self.impossible
-        is_read = not (self.not_understood or self.not_read or self.is_too_small or self.copied_held_out)
+        compared = not (self.is_too_small or self.copied_held_out or self.is_as_large)
+        is_read = compared and not (self.not_understood or self.not_read)
         return Result.PASS if ended and is_read and (enough or nobody) else Result.NOT_JUDGED
 
     @property
@@ -125,14 +134,14 @@ class Judgement:
 
         If none certainly gained anything, that which certainly achieved most beyond chance; `None` if none did.
         """
-        attacks = [each for each in self.outcomes if each.is_attack and each.attacked >= _FEWEST_TRIED]
+        attacks = [each for each in self.outcomes if each.is_attack and not each.is_few]
         strongest = max(attacks, key=self._strength, default=None)
         return None if strongest is None or self._strength(strongest)[1] <= 0 else strongest
 
     @property
     def is_too_small(self) -> bool:
         """Whether the release has too few records to tell what attacks achieve."""
-        return any(each.name == COPIES and each.attacked < _FEWEST_TRIED for each in self.outcomes)
+        return any(each.name == COPIES and each.is_few for each in self.outcomes)
 
     def gain(self, outcome: Outcome) -> float:
         """Return the least that an attack certainly gained, given how many were tried."""
@@ -186,7 +195,13 @@ def judge(case: Case, seconds: float = 60.0, progress: Progress = lambda _done, 
     progress(len(ATTACKS), len(ATTACKS))
     release = case.release
     return Judgement(
-        tuple(outcomes), tuple(unfinished), impossible, tuple(nobody), release.not_judged, release.not_read
+        tuple(outcomes),
+        tuple(unfinished),
+        impossible,
+        tuple(nobody),
+        release.not_judged,
+        release.not_read,
+        case.is_as_large,
     )
 
 
@@ -204,7 +219,7 @@ def _reason_against(name: str, case: Case) -> str:
     """Return why an attack cannot be tried, if so."""
     known, columns = len(case.quasi_identifiers), len(case.release.columns)
     distinct = len(case.held_out.distinct(case.persons_by)[0]) if name in _COMPARING else 0
-    few = "no record is held out (--holdout)"
+    few = SEEN_ALL if case.masks_all or case.release.is_masked else "no record is held out (holdout 0)"
     if len(case.held_out):
         few = (
             f"of {len(case.held_out)} held-out records {distinct} differ in an attribute; it compares with at least "
@@ -212,9 +227,17 @@ def _reason_against(name: str, case: Case) -> str:
         )
     reasons = {
         few: name in _COMPARING and distinct < _FEWEST,
-        "no sensitive attribute is in the release": name in _GUESSING and not case.secrets,
+        _no_secret(case): name in _GUESSING and not case.secrets,
         "no quasi-identifier is in the release": name in _KNOWING and not known,
         "the release has one column": name in {INFERENCE, LINKABILITY} and columns == 1,
         "only one quasi-identifier is in the release": name == REIDENTIFICATION and known == 1,
     }
     return next((reason for reason, holds in reasons.items() if holds), "")
+
+
+def _no_secret(case: Case) -> str:
+    """Return why there is nothing to guess."""
+    if case.nameable is None:
+        return "no sensitive attribute is in the release"
+    option = f"--sensitive {quote(shown(case.nameable))}" if case.nameable else "--sensitive"
+    return f"no sensitive attribute was named ({option}, or --plan)"

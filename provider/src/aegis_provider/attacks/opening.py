@@ -55,6 +55,7 @@ def open_case(
     delimiter: str = ",",
     memory_limit: str = "1GB",
     seed: int = 0,
+    is_sure: bool = False,
 ) -> Opened:
     """Read a release and the table that it was made of.
 
@@ -68,6 +69,7 @@ def open_case(
         delimiter: The delimiter of CSV files.
         memory_limit: The memory limit of DuckDB.
         seed: The seed of all random choices.
+        is_sure: Whether the release surely never saw the held-out records, however many records it has.
 
     Raises:
         PlanError: The plan has no such configuration.
@@ -86,7 +88,16 @@ def open_case(
         memory_limit=memory_limit,
         seed=seed,
     )
-    case = Case(opened.released, opened.seen, opened.held_out, *_attacked(opened.released, roles, opened.label), seed)
+    case = Case(
+        opened.released,
+        opened.seen,
+        opened.held_out,
+        *_attacked(opened.released, roles, opened.label),
+        seed,
+        masks_all=opened.is_masked and not len(opened.held_out),
+        is_as_large=opened.is_as_large and not is_sure,
+        nameable=_nameable(opened.released, roles),
+    )
     return Opened(case, opened.size, opened.of_records, opened.share, opened.lacking)
 
 
@@ -99,6 +110,13 @@ def _roles(plan: Plan | None, named: Roles) -> Roles:
     if plan is None:
         return named
     return Roles(plan.label, plan.quasi_identifiers, plan.sensitive)
+
+
+def _nameable(released: Released, roles: Roles) -> str | None:
+    """Return the last column that could be a secret, if none is named; `""` if there is no such column."""
+    if roles.label or roles.sensitive:
+        return None
+    return next((each for each in reversed(released.names) if each not in roles.quasi_identifiers), "")
 
 
 def _attacked(released: Released, roles: Roles, label: str) -> tuple[tuple[str, ...], tuple[str, ...]]:

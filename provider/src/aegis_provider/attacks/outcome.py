@@ -13,6 +13,8 @@ from aegis_provider.check import Interval
 CONFIDENCE: Final = 1.96
 """The quantile of the normal distribution for 95 % intervals."""
 
+_FEWEST_TRIED: Final = 20
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -41,6 +43,11 @@ class Outcome:
     sentence: str
     details: Mapping[str, float] = field(default_factory=dict)
     is_attack: bool = True
+
+    @property
+    def is_few(self) -> bool:
+        """Whether too few were tried for a share to mean anything."""
+        return self.attacked < _FEWEST_TRIED
 
     @property
     def beyond_chance(self) -> Interval:

@@ -59,6 +59,7 @@ def _outcome(
     success, *held_out = (_share(isolated(predicates, each), persons) for each, persons in sides)
     searched, persons = sides[0]
     baseline = _share(isolated(blind, searched), persons)
+    hits = round(success.value * len(predicates))
     return Outcome(
         NAME,
         variant,
@@ -67,7 +68,7 @@ def _outcome(
         success,
         baseline,
         held_out[0] if held_out else None,
-        f"{Share(success.value)} of the predicates that single out a released record single out one of "
+        f"Of {len(predicates):,} predicates that single out a released record, {hits:,} single out one of "
         f"{len(searched):,} real ones; {Share(baseline.value)} of random predicates do.",
     )
 

@@ -57,7 +57,7 @@ class Attacked:
             InputError: The plan says so already, or a configuration is named without a plan.
         """
         named = any(each is not None for each in (self.label, self.quasi_identifiers, self.sensitive))
-        refuse_contradictions(self.plan, self.configuration, named=named)
+        refuse_contradictions(self.plan, self.configuration, self.holdout, named=named)
         return Roles(
             self.label,
             names_of("quasi-identifiers", self.quasi_identifiers),

@@ -44,7 +44,7 @@ def fidelity(
 
     `aegis risk RELEASE --against TABLE` tells what attacks achieve.
     """
-    refuse_contradictions(plan, configuration, named=label is not None)
+    refuse_contradictions(plan, configuration, holdout, named=label is not None)
     if plan is None and label is None:
         raise InputError("which column should models predict? give --plan, or name it with --label")
     intended = None if plan is None else load_plan(plan, configurations_needed=configuration is not None)

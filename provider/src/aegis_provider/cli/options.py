@@ -66,21 +66,25 @@ HoldoutOption = Annotated[
 ]
 
 
-def refuse_contradictions(plan: Path | None, configuration: str | None, *, named: bool) -> None:
+def refuse_contradictions(plan: Path | None, configuration: str | None, holdout: float | None, *, named: bool) -> None:
     """Refuse options about a release that contradict each other.
 
     Args:
         plan: The plan that the release was made by.
         configuration: The configuration that masked it.
+        holdout: The share of the records that it never saw.
         named: Whether columns are named in options.
 
     Raises:
-        InputError: The plan says already what columns are, or a configuration is named without a plan.
+        InputError: The plan says already what columns are, a configuration is named without a plan, or records are said
+            to be held out from a masked table.
     """
     if plan is not None and named:
         raise InputError("the plan says which columns are what: name them there, or omit --plan")
     if plan is None and configuration is not None:
         raise InputError("--configuration names a configuration of a plan; give --plan too")
+    if configuration is not None and holdout:
+        raise InputError("--configuration masks all records, so none can be held out; leave --holdout out")
 
 
 def names_of(option: str, text: str | None) -> list[str]:

@@ -2,7 +2,16 @@
 
 from aegis_provider.released.masked_by_plan import meanings_by_plan
 from aegis_provider.released.masked_records import MaskedRecords
-from aegis_provider.released.opening import Opened, open_release
+from aegis_provider.released.opening import SEEN_ALL, Opened, open_release
 from aegis_provider.released.released import NotUnderstood, Released, ReleasedColumn
 
-__all__ = ["MaskedRecords", "NotUnderstood", "Opened", "Released", "ReleasedColumn", "meanings_by_plan", "open_release"]
+__all__ = [
+    "SEEN_ALL",
+    "MaskedRecords",
+    "NotUnderstood",
+    "Opened",
+    "Released",
+    "ReleasedColumn",
+    "meanings_by_plan",
+    "open_release",
+]

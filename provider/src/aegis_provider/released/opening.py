@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 from aegis_provider.errors import TableError, shortened
 from aegis_provider.plan.model import Attribute, Plan
@@ -25,6 +26,8 @@ from aegis_provider.table.formulas import with_plain_header
 FEWEST = 10
 """Fewer real records are too few to say anything about a release of them."""
 
+SEEN_ALL: Final = "a masked table has seen all records, so none can be held out"
+
 
 @dataclass(frozen=True, eq=False)
 class Opened:
@@ -40,6 +43,7 @@ class Opened:
         size: How many records the release has.
         of_records: How many records the table has.
         lacking: The columns of the table or the plan that the release lacks.
+        is_masked: Whether the release is known to be masked, record by record.
     """
 
     released: Released
@@ -51,6 +55,13 @@ class Opened:
     size: int
     of_records: int
     lacking: tuple[str, ...]
+    is_masked: bool
+
+    @property
+    def is_as_large(self) -> bool:
+        """Whether the release has about as many records as the table, though some should be held out."""
+        held_out = self.of_records * len(self.held_out) / len(self.records)
+        return abs(self.size - self.of_records) < held_out / 2
 
 
 def open_release(
@@ -75,15 +86,16 @@ def open_release(
         configuration: The configuration of the plan that masked the release.
         label: The label, without a plan.
         named: Further columns that both must have, without a plan.
-        holdout: The share of the records that the release never saw; by default 0 if a value of the release stands for
-            several, which only masking does, and else that of the plan, or 0.2.
+        holdout: The share of the records that the release never saw; by default 0 if a configuration is named or a
+            value of the release stands for several, which only masking does, and else that of the plan, or 0.2.
         delimiter: The delimiter of CSV files.
         memory_limit: The memory limit of DuckDB.
         seed: The seed by which records are drawn from a large release.
 
     Raises:
         PlanError: The plan has no such configuration, or states another holdout.
-        TableError: A table cannot be read, is too small, lacks a column, or has none in common with the other.
+        TableError: A table cannot be read, is too small, lacks a column, or has none in common with the other; or the
+            release is masked and has seen the records that should be held out.
     """
     with (
         open_table(release, delimiter=delimiter, memory_limit=memory_limit) as given,
@@ -113,14 +125,20 @@ def open_release(
             Released.of(records, texts, known).stated(opaque),
             not_read=tuple(each for each in masked.columns if each not in alike.values()),
         )
-        saw_all = holdout is None and (configuration is not None or released.is_masked)
-        share = 0.0 if saw_all else held_out_share(plan, holdout)
+        is_masked = configuration is not None or released.is_masked
+        share = 0.0 if is_masked and holdout is None else held_out_share(plan, holdout)
         held_out = held_out_of(records if plan is None else learnt(records, plan), share)
         seen = records.take(~held_out)
         if len(seen) < FEWEST:
             raise TableError(f"{original.name}: {len(seen)} records are not held out; lower --holdout")
         lacking = tuple(each for each in records.names if each not in common)
-        return Opened(released, records, seen, records.take(held_out), share, label, size, original.records(), lacking)
+        of_records = original.records()
+        opened = Opened(
+            released, records, seen, records.take(held_out), share, label, size, of_records, lacking, is_masked
+        )
+        if is_masked and share and (configuration is None or opened.is_as_large):
+            raise TableError(f"{masked.name}: {SEEN_ALL}; leave --holdout out")
+        return opened
 
 
 def _refuse_other_delimiters(original: Table, masked: Table) -> None:

@@ -6,7 +6,9 @@ from typing import Any, Final
 
 from aegis_provider.attacks import Judgement, Opened, Outcome
 from aegis_provider.attacks.judging import Result
+from aegis_provider.attacks.singling_out import NAME as SINGLING_OUT
 from aegis_provider.check import Interval
+from aegis_provider.released import SEEN_ALL
 from aegis_provider.report.model import (
     BAD,
     GOOD,
@@ -27,6 +29,9 @@ from aegis_sdk.reading import shown
 
 _SHOWN: Final = 5
 _WORDS: Final = 60
+_NO_SHARES: Final = ("AUC", "macro recall")
+_ROUNDING: Final = 1e-6
+_FEW: Final = "Too little was tried to tell what the attack achieves."
 
 ATTACK_TERMS: Final = Terms(
     [
@@ -36,6 +41,7 @@ ATTACK_TERMS: Final = Terms(
             "what the attacker achieves by guessing, or with a release whose columns are shuffled, which tells how "
             "frequent values are and no more.",
         ),
+        Term("Result", "of each variant alone; - where less than 20 tries tell nothing, and another variant decides."),
         Term(
             "Held out",
             "the same attack on records of the table that the release never saw. What succeeds there follows from what "
@@ -88,11 +94,19 @@ def _not_judged(judgement: Judgement) -> Iterator[str]:
         yield "the release has too few records to tell what attacks achieve"
     elif not any(each.is_attack for each in judgement.outcomes):
         yield "no attack was tried, so nothing is known about the release"
+    elif judgement.is_as_large:
+        yield (
+            "the release has about as many records as the table, so it may be made of the held-out ones, too, and "
+            "nothing can be compared with them: name the --configuration that masked it, say --holdout 0, or generate "
+            "fewer records"
+        )
     elif not (judgement.not_understood or judgement.not_read):
         left = [name for name, result in judgement.results.items() if result is Result.NOT_JUDGED]
-        reasons = " and ".join(dict.fromkeys(_why(name, judgement) for name in left))
+        reasons = list(dict.fromkeys(_why(name, judgement) for name in left))
         number = f"{len(left)} of {len(judgement.results)} attacks"
-        yield f"{number} could not be tried in full ({some(left, _SHOWN)}), because {reasons}"
+        yield f"{number} could not be tried in full ({some(left, _SHOWN)}), because {' and '.join(reasons)}"
+        if reasons == [SEEN_ALL]:
+            yield "no option changes that, so judge by the others, which were tried and failed"
 
 
 def _why(name: str, judgement: Judgement) -> str:
@@ -104,7 +118,8 @@ def _why(name: str, judgement: Judgement) -> str:
 def _strongest(judgement: Judgement) -> str:
     """Say what the strongest attack achieved; nothing if no attack can be compared."""
     strongest = judgement.strongest
-    if judgement.copied_held_out or not any(each.is_attack for each in judgement.outcomes):
+    is_compared = not (judgement.copied_held_out or judgement.is_as_large) or judgement.result is Result.FAIL
+    if not is_compared or not any(each.is_attack for each in judgement.outcomes):
         return ""
     if strongest is None:
         return "" if judgement.is_too_small else "No attack clearly achieved more than chance."
@@ -168,8 +183,8 @@ def attack_parts(judgement: Judgement) -> Iterator[Part]:
         "Of each attack, the variant that gained most.",
         wide=1,
     )
-    if best:
-        yield _drawn([each for each in best if each.is_attack])
+    if drawn := [each for each in best if each.is_attack and not each.is_few]:
+        yield _drawn(drawn)
 
 
 def _rows_of_others(judgement: Judgement) -> Iterator[tuple[str | float, ...]]:
@@ -186,28 +201,39 @@ def _rows_of_others(judgement: Judgement) -> Iterator[tuple[str | float, ...]]:
 
 
 def _result(name: str, judgement: Judgement) -> str:
-    result = judgement.results.get(name)
+    return _word(judgement.results.get(name))
+
+
+def _word(result: Result | None) -> str:
     return "-" if result is None else "FAIL" if result is Result.FAIL else str(result)
 
 
 def _row(outcome: Outcome, judgement: Judgement) -> tuple[str | float, ...]:
     low, high = (_number(outcome, Interval(each, each, each)) for each in (outcome.success.low, outcome.success.high))
+    shows_share = not outcome.is_few
     return (
         outcome.name,
-        _result(outcome.name, judgement),
+        _word(judgement.result_of(outcome)),
         shown(outcome.variant, _WORDS),
         f"{outcome.attacked:,}",
-        _success(outcome),
-        f"{low} to {high}",
+        _success(outcome) if shows_share else _hits(outcome),
+        f"{low} to {high}" if shows_share else "-",
         _number(outcome, outcome.baseline),
-        "-" if outcome.held_out is None else _number(outcome, outcome.held_out),
-        outcome.sentence,
+        _number(outcome, outcome.held_out) if shows_share and outcome.held_out is not None else "-",
+        outcome.sentence if shows_share or outcome.name == SINGLING_OUT else _FEW,
     )
+
+
+def _hits(outcome: Outcome) -> str:
+    """Return how many of few tries succeeded, since their share would tell more than is known."""
+    hits = outcome.success.value * outcome.attacked
+    is_count = outcome.measure not in _NO_SHARES and abs(hits - round(hits)) < _ROUNDING
+    return f"{round(hits)} of {outcome.attacked}" if is_count else "-"
 
 
 def _success(outcome: Outcome) -> str:
     """Return the success; if it is no plain share, after the name of what it is."""
-    measure = f"{outcome.measure} " if outcome.measure in {"AUC", "macro recall"} else ""
+    measure = f"{outcome.measure} " if outcome.measure in _NO_SHARES else ""
     return f"{measure}{_number(outcome, outcome.success)}"
 
 
@@ -246,7 +272,9 @@ def attack_notes(opened: Opened, judgement: Judgement, seconds: float, *, sure: 
             f"Of the {opened.released:,} released records, {len(case.release):,} were drawn for the attacks. With all "
             "of them, copies and near records would be found more often."
         )
-    yield f"The attacker knows {some(list(case.quasi_identifiers), _SHOWN)}."
+    is_default = case.nameable and set(case.quasi_identifiers) == set(case.release.names)
+    named = "; no column was named as sensitive or known, so all count as known" if is_default else ""
+    yield f"The attacker knows {some(list(case.quasi_identifiers), _SHOWN)}{named}."
     if case.secrets:
         yield f"Nobody should learn {some(list(case.secrets), _SHOWN)}."
     for each in judgement.outcomes:

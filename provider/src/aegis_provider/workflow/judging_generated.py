@@ -51,11 +51,9 @@ def judge_generated(
         OutputError: The card cannot be written.
         AegisError: The extra `synth` is not installed.
     """
-    opened = open_case(
-        generated.table, table, plan=plan, holdout=generated.holdout, delimiter=delimiter, memory_limit=memory_limit
-    )
-    judgement = judge(opened.case, seconds, progress)
     how: Mapping[str, Any] = {"holdout": generated.holdout, "delimiter": delimiter, "memory_limit": memory_limit}
+    opened = open_case(generated.table, table, plan=plan, is_sure=True, **how)
+    judgement = judge(opened.case, seconds, progress)
     worth: Fidelity | str
     try:
         worth = fidelity(generated.table, table, plan=plan, **how)
