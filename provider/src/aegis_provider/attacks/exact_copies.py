@@ -46,8 +46,36 @@ def exact_copies(case: Case) -> Iterator[Outcome]:
             "held_out_records": len(of_held_out),
             "held_out_found": int(np.count_nonzero(of_held_out)),
             "held_out_by_chance": int(np.count_nonzero(held_out.copies(shuffled))),
+            **_pairs(case),
         },
     )
+
+
+def _pairs(case: Case) -> dict[str, float]:
+    """Return in how many pairs a released record equals a held-out one, and in how many at most by chance.
+
+    If the release never saw them, n released and m held-out records are draws of their own, with probabilities p and q
+    of each kind of record: n m sum(p q) pairs are equal by chance, at most n m sqrt(sum(p^2) sum(q^2)) by Cauchy and
+    Schwarz. How often two records of the release, and two of the table, are equal tells these sums.
+    """
+    names = case.release.names
+    held_out = _keys(case.held_out.places(names))
+    written = Counter(_keys(np.stack([each.codes for each in case.release.columns], axis=1)))
+    released = Counter(_keys(np.stack([each.only[each.codes] for each in case.release.columns], axis=1)))
+    table = Counter([*_keys(case.seen.places(names)), *held_out])
+    by_chance = np.sqrt(_chance_of_equal(written) * _chance_of_equal(table)) * released.total() * len(held_out)
+    return {"held_out_pairs": sum(released[row] for row in held_out), "held_out_pairs_by_chance": float(by_chance)}
+
+
+def _keys(rows: NDArray[np.intp]) -> list[bytes]:
+    return [row.tobytes() for row in rows]
+
+
+def _chance_of_equal(counts: Counter[bytes]) -> float:
+    """Return how probable it is at most that two records are equal: what was counted, and two standard errors."""
+    records = counts.total()
+    pairs = sum(each * (each - 1) for each in counts.values()) / 2
+    return min(1.0, float(pairs + 1 + 2 * np.sqrt(pairs + 1)) / max(1, records * (records - 1) / 2))
 
 
 @dataclass(frozen=True, eq=False)

@@ -49,6 +49,7 @@ _GUESSING: Final = (DISCLOSURE, INFERENCE)
 _KNOWING: Final = (DISCLOSURE, REIDENTIFICATION)
 _FEWEST: Final = 10
 _NEARLY_ALL: Final = 0.9
+_FAR_MORE: Final = 3
 
 
 class Result(StrEnum):
@@ -118,13 +119,16 @@ class Judgement:
 
     @property
     def copied_held_out(self) -> tuple[int, int] | None:
-        """How many of how many held-out records the release has, if by chance it would not have nearly all of them.
+        """How many of how many held-out records the release has, if that is much more than chance gives.
 
-        Then it was probably made of them, too, and nothing can be compared with them.
+        Then it was probably made of them, too, and nothing can be compared with them. It is so if it has nearly all,
+        or if far more pairs of a released and a held-out record are equal than of records that are drawn apart.
         """
         for copies in (each.details for each in self.outcomes if each.name == COPIES):
             found, records = (int(copies.get(name, 0)) for name in ("held_out_found", "held_out_records"))
-            if found > _NEARLY_ALL * records > copies.get("held_out_by_chance", 0):
+            has_all = found > _NEARLY_ALL * records > copies.get("held_out_by_chance", 0)
+            most = max(_FEWEST, _FAR_MORE * copies.get("held_out_pairs_by_chance", 0))
+            if has_all or copies.get("held_out_pairs", 0) > most:
                 return found, records
         return None
 
