@@ -335,6 +335,15 @@ def test_a_release_of_some_records_of_both_sides_is_taken_for_made_of_both(as_re
     assert found == pytest.approx(copied / 2, abs=25)
 
 
+def test_half_of_a_table_where_people_have_equal_records_is_taken_for_made_of_both_sides(as_records):
+    seen, held_out = (pa.concat_tables([made_numbers(seed)] * 5) for seed in (1, 2))
+    table = pa.concat_tables([seen, held_out])
+    half = table.take(np.random.default_rng(0).permutation(len(table))[: len(table) // 2])
+    assert Judgement(list(exact_copies(sided_case(as_records, seen, held_out, half)))).copied_held_out
+    learnt = seen.take(np.random.default_rng(0).permutation(len(seen))[: len(seen) // 2])
+    assert not Judgement(list(exact_copies(sided_case(as_records, seen, held_out, learnt)))).copied_held_out
+
+
 @for_each("kinds", [2, 10, 50, 200, 1_000, 10_000])
 def test_records_that_are_equal_by_chance_are_not_taken_for_copies(as_records, kinds):
     """Three draws of the same distribution, where few kinds of records are frequent and many are rare."""

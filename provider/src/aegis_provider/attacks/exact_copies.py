@@ -16,6 +16,9 @@ from aegis_provider.released import Released
 
 NAME: Final = "exact copies"
 
+_FREQUENT: Final = 20
+"""So many equal records of a table are found in releases by chance."""
+
 
 def exact_copies(case: Case) -> Iterator[Outcome]:
     """Count the released records that equal a real one in every released column.
@@ -41,6 +44,7 @@ def exact_copies(case: Case) -> Iterator[Outcome]:
         f"{copies:,} of {released:,} released records equal a real one that the release was made of; with "
         f"each column in a random order, {by_chance:,} would.",
         {
+            "released": released,
             "copies": copies,
             "by_chance": by_chance,
             "held_out_records": len(of_held_out),
@@ -64,7 +68,14 @@ def _pairs(case: Case) -> dict[str, float]:
     released = Counter(_keys(np.stack([each.only[each.codes] for each in case.release.columns], axis=1)))
     table = Counter([*_keys(case.seen.places(names)), *held_out])
     by_chance = np.sqrt(_chance_of_equal(written) * _chance_of_equal(table)) * released.total() * len(held_out)
-    return {"held_out_pairs": sum(released[row] for row in held_out), "held_out_pairs_by_chance": float(by_chance)}
+    matched = Counter({row: min(number, table[row]) for row, number in released.items() if table[row] < _FREQUENT})
+    return {
+        "held_out_pairs": sum(released[row] for row in held_out),
+        "held_out_pairs_by_chance": float(by_chance),
+        "matched": matched.total(),
+        "matched_held_out": sum(matched[row] for row in set(held_out)),
+        "frequent": sum(number for row, number in released.items() if table[row] >= _FREQUENT),
+    }
 
 
 def _keys(rows: NDArray[np.intp]) -> list[bytes]:

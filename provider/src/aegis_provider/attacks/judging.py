@@ -122,13 +122,14 @@ class Judgement:
         """How many of how many held-out records the release has, if that is much more than chance gives.
 
         Then it was probably made of them, too, and nothing can be compared with them. It is so if it has nearly all,
-        or if far more pairs of a released and a held-out record are equal than of records that are drawn apart.
+        or if far more pairs of a released and a held-out record are equal than of records that are drawn apart, or if
+        it is a part of the table.
         """
         for copies in (each.details for each in self.outcomes if each.name == COPIES):
             found, records = (int(copies.get(name, 0)) for name in ("held_out_found", "held_out_records"))
             has_all = found > _NEARLY_ALL * records > copies.get("held_out_by_chance", 0)
             most = max(_FEWEST, _FAR_MORE * copies.get("held_out_pairs_by_chance", 0))
-            if has_all or copies.get("held_out_pairs", 0) > most:
+            if has_all or copies.get("held_out_pairs", 0) > most or _is_part_of_table(copies):
                 return found, records
         return None
 
@@ -168,6 +169,13 @@ class Judgement:
             if key not in best or self._strength(each) > self._strength(best[key]):
                 best[key] = each
         return tuple(best.values())
+
+
+def _is_part_of_table(copies: Mapping[str, float]) -> bool:
+    """Whether all released records, most of them rare, are records of the table, one each, and some are held out."""
+    matched, released = copies.get("matched", 0.0), copies.get("released", 0.0)
+    is_whole = matched + copies.get("frequent", 0.0) >= released > 0
+    return is_whole and 2 * matched > released and copies.get("matched_held_out", 0.0) > _FEWEST
 
 
 def judge(case: Case, seconds: float = 60.0, progress: Progress = lambda _done, _total: None) -> Judgement:
