@@ -12,6 +12,7 @@ from aegis_provider import apply, load_plan, open_table, prepare_entry
 from aegis_provider.draft import start
 from aegis_provider.errors import IdentifierError
 from aegis_provider.identifiers import identifying, values_of
+from aegis_provider.identifiers.headers import header_of
 from aegis_provider.workflow import release
 from tests.for_each import for_each
 
@@ -75,6 +76,59 @@ def test_values_that_stand_for_the_same_people_are_found_without_a_telling_form(
         "FROM range(1_400) AS t(i)"
     ).write_csv(str(tmp_path / "t.csv"))
     assert set(reasons(tmp_path / "t.csv")) == {"one", "other"}
+
+
+def customers(name, numbers, each, **known):
+    """Some records of each customer: a number, what else is known of the customer, and two columns of records."""
+    return pa.table(
+        {
+            name: [number for number in numbers for _ in range(each)],
+            **{other: [text for text in texts for _ in range(each)] for other, texts in known.items()},
+            "x": [place * 37 % 90 for place in range(len(numbers) * each)],
+            "y": [place % 7 for place in range(len(numbers) * each)],
+        }
+    )
+
+
+@for_each(
+    "numbers",
+    [
+        range(4711, 4891, 3),
+        range(4711, 5131, 7),
+        range(9000, 9180, 3),
+        range(1, 61),
+        [f"{4711 + 3 * n}.0" for n in range(60)],
+    ],
+)
+def test_values_that_stand_for_the_people_of_an_identifier_are_left_out_whatever_the_digits(numbers):
+    phones = [f"0664 {1234567 + 7919 * place}" for place in range(len(numbers))]
+    assert set(reasons(customers("z", numbers, 40, phone=phones))) == {"z", "phone"}
+
+
+def test_words_that_stand_for_the_people_of_an_identifier_are_left_out_but_measures_are_not():
+    adjectives, animals = ["red", "blue", "shy", "bold", "old", "tiny"], ["fox", "owl", "cat", "hen", "elk", "bee"]
+    known = {
+        "phone": [f"0664 {1234567 + 7919 * place}" for place in range(36)],
+        "alias": [f"{one} {other}" for one in adjectives for other in animals],
+        "income": [20_000 + 1_013 * place for place in range(36)],
+    }
+    assert set(reasons(customers("z", [place % 12 for place in range(36)], 120, **known))) == {"phone", "alias"}
+
+
+def test_many_numbers_of_customers_are_enough_by_their_name():
+    assert set(reasons(customers("Kundennummer", range(4711, 4891, 3), 40))) == {"Kundennummer"}
+    assert reasons(customers("Kundennummer", range(4711, 4741, 3), 40)) == {}
+    assert reasons(customers("customers", range(4711, 4891, 3), 40)) == {}
+
+
+@for_each("name", ["Kd", "KdNr", "Kd.-Nr.", "Kundennr", "MitgliedNr", "Kunde", "customer", "patient_id", "nº de socio"])
+def test_headers_name_numbers_of_people(name):
+    assert header_of(name).is_number_of_people
+
+
+@for_each("name", ["customers", "customer_age", "Kundengruppe", "member_since", "patient_weight", "number_of_patients"])
+def test_headers_name_what_is_no_number_of_people(name):
+    assert not header_of(name).is_number_of_people
 
 
 PLAN = """

@@ -36,6 +36,7 @@ _USER: Final = re.compile(r"[a-z][a-z0-9._-]{2,30}")
 _CODE: Final = re.compile(r"\S+|[^\W_a-z]{1,5}(?:[ -][^\W_a-z]{1,5}){1,3}")
 _HASH: Final = re.compile(r"(?i)(?:[0-9a-f]{2}){8,64}|[0-9A-Za-z_-]{20,64}")
 _PLACE: Final = re.compile(r"-?\d{1,3}\.\d{3,}\s*[,; ]\s*-?\d{1,3}\.\d{3,}")
+_DIGIT: Final = re.compile(r"\d")
 _VIN: Final = re.compile(r"[A-HJ-NPR-Z0-9]{17}")
 _MIDNIGHT: Final = re.compile(r"[T ]00:00(:00(\.0+)?)?Z?$")
 _YEAR: Final = re.compile(r"(?<!\d)(?:18|19|20)\d{2}(?!\d)")
@@ -46,7 +47,7 @@ _OLDEST, _SPAN = 65, 35
 
 def identifies(values: Values) -> str | None:
     """Return how a column identifies persons, in one short sentence without numbers or values, or `None`."""
-    judges = (_contents, _numbers, _birth_dates, _names, _addresses, _free_text, _codes, _named)
+    judges = (_contents, _numbers, _birth_dates, _names, _addresses, _free_text, _codes, _named, _numbers_of_people)
     return next((reason for judge in judges if (reason := judge(values))), None)
 
 
@@ -175,7 +176,7 @@ def _codes(values: Values) -> str | None:
         return None
     if _are_users(values):
         return "contains names of users"
-    if values.share(_HASH.fullmatch) >= _NEARLY_ALL and values.share(re.compile(r"\d").search) >= _MOST:
+    if values.share(_HASH.fullmatch) >= _NEARLY_ALL and values.share(_DIGIT.search) >= _MOST:
         return "contains long random codes"
     is_word = values.share(_CODE.fullmatch) >= _NEARLY_ALL
     has_digits = values.share(re.compile(r"\d.*\d").search) >= _NEARLY_ALL
@@ -263,6 +264,14 @@ def _named(values: Values) -> str | None:
     return "its name and its values say that it identifies people"
 
 
+def _numbers_of_people(values: Values) -> str | None:
+    """Judge columns that are named as numbers of customers, patients or members, however many records share a value."""
+    is_numbered = values.kind == "integer" or (values.kind == "string" and values.share(_DIGIT.search) >= _NEARLY_ALL)
+    if values.distinct <= _FEW_VALUES or not values.header.is_number_of_people or not is_numbered:
+        return None
+    return "its name and its values say that it identifies people"
+
+
 def _is_dense(values: Values) -> bool:
     return values.extent is not None and values.distinct >= _MOST * (values.extent + 1)
 
@@ -272,5 +281,12 @@ def is_code_like(values: Values) -> bool:
     if values.kind == "integer":
         return not values.header.is_measure and (_is_dense(values) or min(map(len, values.texts)) >= 5)
     if values.kind == "string":
-        return not values.header.is_place and values.share(re.compile(r"\d").search) >= _NEARLY_ALL
+        return not values.header.is_place and values.share(_DIGIT.search) >= _NEARLY_ALL
     return values.kind == "date"
+
+
+def may_stand_for_people(values: Values) -> bool:
+    """Return whether the values could be names or numbers that somebody gave to people: no measures, no places."""
+    if values.header.is_measure:
+        return False
+    return values.kind in {"integer", "date"} or (values.kind == "string" and not values.header.is_place)

@@ -43,6 +43,18 @@ _NUMBERS: Final = (
     r"(?:(?:^|[^a-z])(?:no|num|number|numero|key|ref|reference|case|record)|nr|nummer|numer|nro|nummer|tunnus"
     r"|kennung|kenning)[^a-z]*$"
 )
+# Numbers that somebody gives to the persons that he knows: `KdNr`, `patient_id`, `numero de socio`, and `Kunde` alone.
+_PEOPLE: Final = (
+    "kd|kunden?|customer|cust|client|klient(?:en)?|cliente|klant|kund|zakaznik|klijent|asiakas"
+    "|patient(?:en)?|paciente|paziente|pacient|potilas|mitglieds?|member|membre|medlems?|socio|jasen"
+    "|subject|participant|teilnehmer|respondent|proband(?:en)?|employee|mitarbeiter|student|person(?:en)?|user"
+    "|versicherten?"
+)
+_PEOPLE_NUMBERED: Final = f"{_PEOPLE}|pat|emp|pers|personal|versicherungs|versichertens|abonnenten|benutzer|nutzer|lid"
+_NUMBER: Final = "nr|no|num|number|nummer|numer|numero|nro|id|key|code|kennung|kod|ref|reference|tunnus|cislo|nº|n°|n"
+_NUMBER_OF_PEOPLE: Final = re.compile(
+    f"(?:{_PEOPLE})|(?:.*_)?(?:{_PEOPLE_NUMBERED})_?(?:{_NUMBER})|(?:{_NUMBER})_(?:d[eiu]l?_|of_)?(?:{_PEOPLE_NUMBERED})"
+)
 _BIRTH: Final = (
     "dob|birth|birthday|birth_?date|date_?of_?birth|born|bday|geburt\\w*|geb|geb_?dat\\w*|naissance|ne_?le"
     "|nacimiento|fecha_?nac\\w*"
@@ -105,6 +117,7 @@ class Header:
 
     is_name: bool
     is_identifier: bool
+    is_number_of_people: bool
     is_birth: bool
     is_place: bool
     is_thing: bool
@@ -131,4 +144,5 @@ def header_of(name: str) -> Header:
     ]
     matches[1] = matches[1] or re.search(_NUMBERS, words) is not None
     is_name, is_identifier, is_birth, is_place, is_thing, is_measure, is_day = matches
-    return Header(is_name, is_identifier, is_birth, is_place, is_thing, is_measure, is_day and not is_birth)
+    is_number = _NUMBER_OF_PEOPLE.fullmatch(words.strip("_")) is not None
+    return Header(is_name, is_identifier, is_number, is_birth, is_place, is_thing, is_measure, is_day and not is_birth)

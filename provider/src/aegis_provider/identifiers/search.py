@@ -8,7 +8,7 @@ from typing import Final
 
 import pyarrow as pa
 
-from aegis_provider.identifiers.columns import identifies, is_code_like
+from aegis_provider.identifiers.columns import identifies, is_code_like, may_stand_for_people
 from aegis_provider.identifiers.contents import BY_CHANCE, CONTENTS, contents_of
 from aegis_provider.identifiers.values import Values
 from aegis_provider.table import Table
@@ -75,10 +75,11 @@ def texts_of(table: Table, name: str) -> Iterator[pa.Array]:
 def _one_to_one(table: Table, columns: Sequence[Values], reasons: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Yield columns whose values stand for the same people as those of another one."""
     people = [each for each in columns if each.distinct >= _FEWEST_PEOPLE and each.records_per_value >= _REPEATED]
-    known = [each for each in people if each.name in reasons and each.records_per_value <= 100]
-    others = [each for each in people if each.name not in reasons and is_code_like(each)]
+    known = [each for each in people if each.name in reasons]
+    others = [each for each in people if each.name not in reasons and may_stand_for_people(each)]
     pairs = [(one, other) for one in known for other in others]
-    alone = [each for each in others if each.distinct >= _FEWEST_UNKNOWN and each.records_per_value <= 20]
+    codes = [each for each in others if is_code_like(each)]
+    alone = [each for each in codes if each.distinct >= _FEWEST_UNKNOWN and each.records_per_value <= 20]
     pairs += combinations(alone, 2)
     alike = [(one, other) for one, other in pairs if _ALIKE <= one.distinct / other.distinct <= 1 / _ALIKE]
     for one, other in alike[:_MOST_PAIRS]:

@@ -1,5 +1,6 @@
 """The values of a column, as far as the search for identifiers looks at them."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -8,6 +9,7 @@ from typing import Final
 from aegis_provider.identifiers.headers import Header, header_of
 from aegis_provider.table.values import ValueType, infer_type
 
+_WHOLE: Final = re.compile(r"[+-]?\d+\.0+")
 _MISSING: Final = frozenset({"?", "-", ".", "na", "n/a", "nan", "null", "none", "unknown", "missing", "not available"})
 
 
@@ -42,9 +44,10 @@ class Values:
 
     @cached_property
     def texts(self) -> Sequence[str]:
-        """The sampled values that do not stand for a missing one."""
+        """The sampled values that do not stand for a missing one; whole numbers as such: 4711.0 is 4711."""
         codes = set(self.missing_codes)
-        return [text for text in self.sample if text not in codes]
+        texts = [text for text in self.sample if text not in codes]
+        return [text.split(".")[0] for text in texts] if texts and all(map(_WHOLE.fullmatch, texts)) else texts
 
     @cached_property
     def type(self) -> ValueType:
