@@ -63,9 +63,7 @@ class IdentifierError(AegisError):
     """What is to be shared identifies persons, by name or otherwise, and its provider did not accept that."""
 
     def __init__(self, message: str) -> None:
-        super().__init__(
-            " ".join(f"{message}. --accept-identifiers (accept_identifiers=True) shares it anyway".split())
-        )
+        super().__init__(" ".join(f"{message}. --accept-identifiers shares it anyway".split()))
 
 
 class MachineError(AegisError):

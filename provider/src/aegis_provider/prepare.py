@@ -25,13 +25,21 @@ from aegis_provider.counting.telling_names import TellingNames
 from aegis_provider.entry_file import document_of, entry_of, write_entry
 from aegis_provider.entry_warnings import SMALL, Exposure
 from aegis_provider.errors import OutputError
-from aegis_provider.identifiers import Replayed, refuse_identifiers, refuse_written, shared_as_they_are, texts_of_entry
+from aegis_provider.identifiers import (
+    Replayed,
+    accepted_in,
+    identifying_in,
+    refuse_identifiers,
+    refuse_written,
+    shared_as_they_are,
+    texts_of_entry,
+)
 from aegis_provider.output import refuse_overwriting
 from aegis_provider.plan.model import Plan
 from aegis_provider.progress import Progress
 from aegis_provider.release.alone import alone_in_releases, known_of
 from aegis_provider.summary import summarize_in_doubt, summarize_shared
-from aegis_provider.table import Source, open_table
+from aegis_provider.table import Source, Table, open_table
 from aegis_sdk.wire import Configuration, EntryDocument
 
 
@@ -151,12 +159,10 @@ def prepare_entry(
     if exact and controls:
         raise ControlError("exact counts are published as they are; leave out the controls, or do not ask for them")
     how = {"delimiter": delimiter, "memory_limit": memory_limit}
-    if not accept_identifiers:
-        with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened:
-            refuse_identifiers(opened, plan.source, shared_as_they_are(plan, plan.configurations))
+    replayed = None if accept_identifiers else _replayed(table, plan, **how)
     if exact:
         entry, doubtful = summarize_in_doubt(table, plan, name=name, pairs=pairs, progress=progress, **how)
-        _refuse_listed(entry, plan, accept_identifiers=accept_identifiers)
+        _refuse_listed(entry, plan, replayed)
         stated = with_alone(entry, table, plan, **how)
         return PreparedEntry(table, plan, Controlled(stated, (), Changes()), Exposure.of(stated), entry, (), doubtful)
     merging = next((each.merging for each in controls if isinstance(each, MinimumCell)), None)
@@ -169,7 +175,7 @@ def prepare_entry(
     controlled = with_suppressed(controlled, table, plan, hidden=summary.hidden, **how)
     # The entry as changed by the controls must meet the contract too, and keeps only the fields that are set.
     entry = entry_of(document_of(without_unshared(controlled.entry)), plan.source)
-    _refuse_listed(entry, plan, accept_identifiers=accept_identifiers)
+    _refuse_listed(entry, plan, replayed)
     entry = with_alone(entry, table, controlled_plan(plan, controlled), **how)
     controlled, exposure = replace(controlled, entry=entry), Exposure.of(entry)
     return PreparedEntry(table, plan, controlled, exposure, summary.entry, summary.telling, summary.doubtful_types)
@@ -192,9 +198,34 @@ def with_alone(
     return entry.model_copy(update={**named, "configurations": listed})
 
 
-def _refuse_listed(entry: EntryDocument, plan: Plan, *, accept_identifiers: bool) -> None:
-    if not accept_identifiers:
-        refuse_written(texts_of_entry(entry).items(), Replayed({}), f"{plan.source}: the entry")
+def accepted_in_entry(prepared: PreparedEntry, *, delimiter: str = ",", memory_limit: str = "1GB") -> dict[str, str]:
+    """Return which columns of an entry have what identifies persons, and what they have.
+
+    Raises:
+        TableError: The table cannot be read.
+    """
+    with open_table(prepared.table, delimiter=delimiter, memory_limit=memory_limit) as opened:
+        return accepted_in(texts_of_entry(prepared.entry).items(), _collected(opened, prepared.intended))
+
+
+def _replayed(table: Source, plan: Plan, *, delimiter: str, memory_limit: str) -> Replayed:
+    """Refuse columns that identify persons and are shared as they are; return the values that the entry must not list.
+
+    Raises:
+        IdentifierError: A column that a configuration shares as it is identifies persons.
+    """
+    with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened:
+        refuse_identifiers(opened, plan.source, shared_as_they_are(plan, plan.configurations))
+        return _collected(opened, plan)
+
+
+def _collected(table: Table, plan: Plan) -> Replayed:
+    return Replayed.of(table, table.columns, plan.left_out, identifying_in(table, plan))
+
+
+def _refuse_listed(entry: EntryDocument, plan: Plan, replayed: Replayed | None) -> None:
+    if replayed is not None:
+        refuse_written(texts_of_entry(entry).items(), replayed, f"{plan.source}: the entry")
 
 
 def refuse_outputs(table: Source, plan: Plan, output: Path, plan_output: Path | None) -> None:

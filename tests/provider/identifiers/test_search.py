@@ -204,6 +204,74 @@ def test_what_was_looked_for_is_said(table, plan, tmp_path, file):
     assert "none of 120 other identifiers" in said
 
 
+ADVISED = """
+label: good
+attributes:
+  adviser:
+    identity: false
+    maskings:
+      named:
+        hierarchy:
+          level: 1
+          tree: {Gruber | Huber and 2 more: [Gruber, Huber, Novak, Mayr], east: [Moser, Steiner, Wagner, Pichler]}
+      counted:
+        hierarchy:
+          level: 1
+          tree: {west: [Gruber, Huber, Novak, Mayr], east: [Moser, Steiner, Wagner, Pichler]}
+  years: {maskings: {tens: {bucketize: {edges: [-.inf, 30, 50, .inf]}}}}
+configurations:
+  named: {adviser: named, years: tens}
+  counted: {adviser: counted, years: tens}
+"""
+
+
+@pytest.fixture
+def advised(tmp_path):
+    """Customers of advisers, whose groups are named after them in one of two configurations."""
+    names = ["Gruber", "Huber", "Novak", "Mayr", "Moser", "Steiner", "Wagner", "Pichler"]
+    adviser = [names[place * 7 % 8] for place in range(400)]
+    good = ["yes" if place * 7 % 8 + place % 3 > 4 else "no" for place in range(400)]
+    years = [18 + place * 11 % 60 for place in range(400)]
+    duckdb.from_arrow(pa.table({"adviser": adviser, "years": years, "good": good})).write_csv(str(tmp_path / "t.csv"))
+    (tmp_path / "plan.yaml").write_text(ADVISED, encoding="utf-8")
+    return tmp_path / "t.csv", load_plan(tmp_path / "plan.yaml")
+
+
+@for_each("file", ["masked.csv", "masked.parquet"])
+def test_masked_values_that_list_names_of_their_own_column_are_refused_or_said(advised, tmp_path, file):
+    (table, plan), output = advised, tmp_path / file
+    with pytest.raises(IdentifierError, match="'adviser' would show names of persons of the table; give its masked"):
+        apply(table, plan, "named", output)
+    assert not output.exists()
+    accepted = apply(table, plan, "named", output, accept_identifiers=True)
+    assert accepted.accepted == {"adviser": "names of persons"}
+    assert accepted.replayed == "adviser has names of persons, shared because that was accepted"
+    assert apply(table, plan, "counted", output).accepted == {}
+
+
+def test_an_entry_does_not_list_names_of_its_columns_unless_that_is_accepted(advised, aegis, tmp_path):
+    table, plan = advised
+    with pytest.raises(IdentifierError, match="the entry: 'adviser' would show names of persons of the table"):
+        prepare_entry(table, plan, name="advised")
+    options = ("--plan", tmp_path / "plan.yaml", "--name", "advised", "--output", tmp_path / "entry.json")
+    code, out, _ = aegis("summarize", table, *options, "--accept-identifiers")
+    assert (code, "adviser has names of persons, shared because that was accepted" in out) == (0, True)
+
+
+@pytest.mark.long
+def test_a_card_says_what_was_accepted_and_never_that_nothing_is_there(advised, tmp_path):
+    (table, _), folder = advised, tmp_path / "release"
+    groups = ADVISED[ADVISED.index("      counted:") : ADVISED.index("  years:")]
+    plan = ADVISED.replace(groups, "").replace("  counted: {adviser: counted, years: tens}\n", "")
+    (tmp_path / "plan.yaml").write_text(plan, encoding="utf-8")
+    asked = {"plan": tmp_path / "plan.yaml", "output": folder, "require": {"k": 5}}
+    assert release(table, "good", **asked, accept_identifiers=True).card.accepted == {"adviser": "names of persons"}
+    said = "names of persons of the table: none is there, except that adviser has names of persons, shared because that"
+    assert said in " ".join((folder / "card.md").read_text(encoding="utf-8").split())
+    with pytest.raises(IdentifierError, match="'adviser' would show names of persons"):
+        release(table, "good", **asked)
+
+
 @pytest.mark.usefixtures("plan")
 def test_the_command_says_what_is_wrong_in_one_line(aegis, table, tmp_path):
     output = tmp_path / "masked.csv"

@@ -7,6 +7,7 @@ from pydantic import TypeAdapter
 
 from aegis_provider.cli.options import AcceptOption, FoundDelimiterOption, MemoryOption, TableArgument
 from aegis_provider.cli.stages import stage
+from aegis_provider.identifiers import accepted_in_words
 from aegis_provider.workflow import USUAL, Card, Released
 from aegis_provider.workflow import release as make_release
 from aegis_provider.workflow.card_comparison import HEADER, compared_in_words, rows_of
@@ -123,6 +124,8 @@ def _report(released: Released, faults: Sequence[str]) -> Iterator[str]:
     yield f"measured in the masked table: {reached}; {card.told(card.left_out)} records left out{rounded}{cells}"
     if released.findings.masked.applied.replayed:
         yield released.findings.masked.applied.replayed
+    if card.accepted != released.findings.masked.applied.accepted:
+        yield f"entry and card: {accepted_in_words(card.accepted)}"
     yield from (f"warning: {each}" for each in card.warnings)
     yield from (f"not finished: {each}" for each in card.unfinished)
     yield ""

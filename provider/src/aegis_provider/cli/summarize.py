@@ -16,9 +16,10 @@ from aegis_provider.control import (
     refuse_conflicts,
 )
 from aegis_provider.entry_warnings import SMALL
+from aegis_provider.identifiers import accepted_in_words
 from aegis_provider.offer import refuse_early, with_generated
 from aegis_provider.plan.reading import load_plan
-from aegis_provider.prepare import PreparedEntry, prepare_entry, refuse_outputs
+from aegis_provider.prepare import PreparedEntry, accepted_in_entry, prepare_entry, refuse_outputs
 from aegis_provider.table import table_name
 from aegis_sdk.cli.failures import InputError
 from aegis_sdk.cli.options import JsonOption
@@ -116,6 +117,9 @@ def summarize(
         print_json({"output": str(output), **written, **_result(prepared)})
     else:
         _report(output, prepared)
+        how = {"delimiter": delimiter, "memory_limit": memory_limit}
+        if accept_identifiers and (found := accepted_in_entry(prepared, **how)):
+            typer.echo(accepted_in_words(found))
 
 
 def _other_controls(

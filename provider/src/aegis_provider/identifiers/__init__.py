@@ -1,17 +1,29 @@
 """The search for what identifies persons: in the columns of a table, and in what leaves."""
 
-from aegis_provider.identifiers.asked import refuse_identifiers, shared_as_they_are
+from aegis_provider.identifiers.asked import identifying_in, refuse_identifiers, shared_as_they_are
 from aegis_provider.identifiers.quantities import is_quantity
 from aegis_provider.identifiers.search import identifying
 from aegis_provider.identifiers.survey import MOST_COLUMNS, values_of
 from aegis_provider.identifiers.values import Values
-from aegis_provider.identifiers.written import Replayed, refuse_written, texts_of_entry, texts_written
+from aegis_provider.identifiers.written import (
+    Replayed,
+    accepted_in,
+    accepted_in_words,
+    called,
+    refuse_written,
+    texts_of_entry,
+    texts_written,
+)
 
 __all__ = [
     "MOST_COLUMNS",
     "Replayed",
     "Values",
+    "accepted_in",
+    "accepted_in_words",
+    "called",
     "identifying",
+    "identifying_in",
     "is_quantity",
     "refuse_identifiers",
     "refuse_written",

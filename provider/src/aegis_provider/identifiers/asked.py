@@ -21,6 +21,16 @@ def shared_as_they_are(plan: Plan, configurations: Collection[Configuration]) ->
     ]
 
 
+def identifying_in(table: Table, plan: Plan, names: Collection[str] | None = None) -> dict[str, str]:
+    """Return how the label and the attributes of a plan identify persons, or these columns of it, where they do.
+
+    Raises:
+        TableError: The table cannot be read or lacks a column.
+    """
+    columns = [plan.label, *(each.name for each in plan.attributes)] if names is None else list(names)
+    return identifying(table, values_of(table, columns))
+
+
 def refuse_identifiers(table: Table, where: str, names: Collection[str]) -> None:
     """Refuse to share these columns as they are if one of them identifies persons.
 

@@ -10,7 +10,10 @@ from aegis_provider.identifiers.headers import Header, header_of
 from aegis_provider.table.values import ValueType, infer_type
 
 _WHOLE: Final = re.compile(r"[+-]?\d+\.0+")
-_MISSING: Final = frozenset({"?", "-", ".", "na", "n/a", "nan", "null", "none", "unknown", "missing", "not available"})
+#: What usually stands for a missing value, in small letters.
+MISSING_CODES: Final = frozenset(
+    {"?", "-", ".", "na", "n/a", "nan", "null", "none", "unknown", "missing", "not available"}
+)
 
 
 @dataclass(frozen=True)
@@ -40,7 +43,7 @@ class Values:
     @property
     def missing_codes(self) -> tuple[str, ...]:
         """The sampled values that usually stand for a missing one, such as `?` and `NA`."""
-        return tuple(text for text in self.sample if text.strip().lower() in _MISSING)
+        return tuple(text for text in self.sample if text.strip().lower() in MISSING_CODES)
 
     @cached_property
     def texts(self) -> Sequence[str]:

@@ -1,8 +1,8 @@
 """The search repeated on what is written: identifying values of the table are looked for in it, and any others."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final, Self
 
 import pyarrow as pa
@@ -11,13 +11,18 @@ import pyarrow.compute as pc
 from aegis_provider.errors import IdentifierError, shortened
 from aegis_provider.identifiers.contents import BY_CHANCE, CONTENTS, contents_of
 from aegis_provider.identifiers.quantities import is_quantity
+from aegis_provider.identifiers.values import MISSING_CODES
 from aegis_provider.table import Table
+from aegis_sdk.reading import shown
 from aegis_sdk.wire import EntryDocument
 
 _MOST_VALUES: Final = 200_000
 _MOST_SEEN: Final = 100_000
 _MOST_WORDS: Final = 5
 _OTHERS: Final = "other identifiers"
+_NOTES: Final = "notes"
+_OF_THE_TABLE: Final = " of the table"
+_TOGETHER: Final = " | "
 _MORE_THAN_A_NUMBER: Final = r"[^\d.+\-eE, ]"
 _TELLING_ANYTHING: Final = rf"{_MORE_THAN_A_NUMBER}|\d[\d \-/]{{6,}}"
 
@@ -31,12 +36,16 @@ class Replayed:
 
     Attributes:
         values: The values, with single blanks and without capitals, by what they are called: `e-mail addresses`.
+        own: Columns that identify persons by their whole values: what these are called, and the values.
     """
 
     values: Mapping[str, set[str]]
+    own: Mapping[str, tuple[str, set[str]]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, table: Table, names: Sequence[str], left_out: Mapping[str, str]) -> Self:
+    def of(
+        cls, table: Table, names: Sequence[str], left_out: Mapping[str, str], masked: Mapping[str, str] | None = None
+    ) -> Self:
         """Collect the identifying contents of these columns, and all telling values of those that are left out.
 
         The table is read once. Of one kind, at most 200,000 different values are collected.
@@ -45,25 +54,38 @@ class Replayed:
             table: The table.
             names: The columns.
             left_out: Why columns are left out.
+            masked: How columns that are shared, masked or not, identify persons: their masked values must not list
+                even the short ones of their values.
 
         Raises:
             TableError: The table cannot be read.
         """
         values: dict[str, set[str]] = {}
-        wholes = {name: _called(left_out[name]) for name in names if name in left_out}
+        reasons = {**left_out, **(masked or {})}
+        wholes = {name: called(reasons[name]) for name in names if name in reasons}
+        own = {name: (what, set[str]()) for name in masked or () if (what := wholes.get(name)) is not None}
         for batch in table.batches(names) if names else ():
             for name, column in zip(names, batch.columns, strict=True):
-                for what, value in _identifying(pc.unique(column), wholes.get(name)):
+                different = pc.unique(column)
+                if name in own and len(own[name][1]) < _MOST_VALUES:
+                    own[name][1].update(_listable(different, own[name][0]))
+                for what, value in _identifying(different, wholes.get(name)):
                     mine = values.setdefault(what, set())
                     if len(mine) < _MOST_VALUES:
                         mine.add(value)
-        return cls(values)
+        return cls(values, own)
 
     def found_in(self, texts: Iterable[str]) -> Iterator[tuple[str, str]]:
         """Yield what a text contains and the text, for each text with a value in it."""
         for text in texts:
             runs = set(_runs(text))
             yield from ((what, text) for what, values in self.values.items() if not runs.isdisjoint(values))
+
+    def lists_own(self, name: str, text: str) -> str | None:
+        """Return what a masked value lists of the values of its own column, such as `names of persons`, if it does."""
+        what, values = self.own.get(name, ("", set[str]()))
+        parts = {_plain(part) for part in text.split(_TOGETHER)}
+        return what if values and not (values.isdisjoint(parts) and values.isdisjoint(_worded(text))) else None
 
     def refuse(self, texts: Iterable[str], what: str) -> None:
         """Refuse to write texts if one has a value in it.
@@ -77,12 +99,16 @@ class Replayed:
     @property
     def kinds(self) -> tuple[str, ...]:
         """What the values are called, without how many there are."""
-        return tuple(sorted(self.values, key=lambda what: what == _OTHERS))
+        kinds = dict.fromkeys([*self.values, *(what for what, _ in self.own.values())])
+        return tuple(sorted(kinds, key=lambda what: what == _OTHERS))
 
-    @property
-    def in_words(self) -> str:
-        """Say that none was found: `replayed values: none of 400 e-mail addresses`; empty if there are no values."""
-        counted = ", ".join(f"none of {len(self.values[what]):,} {what}" for what in self.kinds)
+    def in_words(self, found: Collection[str] = ()) -> str:
+        """Say that none was found but of these kinds: `replayed values: none of 400 e-mail addresses`."""
+        counted = ", ".join(
+            f"none of {len(self.values[what]):,} {what}"
+            for what in self.kinds
+            if what in self.values and what not in found
+        )
         return f"replayed values: {counted}" if counted else ""
 
 
@@ -97,10 +123,33 @@ def refuse_written(texts: Iterable[tuple[str, Sequence[str]]], replayed: Replaye
     Raises:
         IdentifierError: A text contains such a value.
     """
+    for name, said in _found_in_columns(texts, replayed):
+        raise IdentifierError(
+            f"{what}: {shortened(name)} would show {said}; give its masked values other names, or remove it"
+        )
+
+
+def accepted_in(texts: Iterable[tuple[str, Sequence[str]]], replayed: Replayed) -> dict[str, str]:
+    """Return which columns have what identifies persons, for texts that are written because that was accepted."""
+    found: dict[str, str] = {}
+    for name, said in _found_in_columns(texts, replayed):
+        found.setdefault(name, said.removesuffix(_OF_THE_TABLE))
+    return found
+
+
+def accepted_in_words(accepted: Mapping[str, str]) -> str:
+    """Say which columns have what identifies persons: `'Berater' has names of persons, shared because ...`."""
+    has = " and ".join(f"{shown(name)} has {what}" for name, what in accepted.items())
+    return f"{has}, shared because that was accepted" if has else ""
+
+
+def _found_in_columns(texts: Iterable[tuple[str, Sequence[str]]], replayed: Replayed) -> Iterator[tuple[str, str]]:
+    """Yield columns with what they show: what is known by its form, what the table has, and their own values."""
     for name, mine in texts:
-        for kind in _known_by_form(mine):
-            raise IdentifierError(f"{what}: {shortened(name)} would show {kind}")
-        replayed.refuse(mine, f"{what}: {shortened(name)}")
+        yield from ((name, kind) for kind in _known_by_form(mine))
+        yield from ((name, f"{kind}{_OF_THE_TABLE}") for kind, _ in replayed.found_in(mine))
+        own = (kind for text in mine if (kind := replayed.lists_own(name, text)) is not None)
+        yield from ((name, f"{kind}{_OF_THE_TABLE}") for kind in own)
 
 
 def texts_written(table: Table) -> Iterator[tuple[str, list[str]]]:
@@ -137,12 +186,12 @@ def _known_by_form(texts: Sequence[str]) -> Iterator[str]:
             yield CONTENTS[kind].plural
 
 
-def _called(reason: str) -> str | None:
+def called(reason: str) -> str | None:
     """Return what the values of a column are called that is left out for this reason; `None` if only parts identify."""
     if reason.endswith(("in some records", "in most records")):
         return None
     if reason == "free text":
-        return "notes"
+        return _NOTES
     return next((each.plural for each in CONTENTS.values() if each.plural in reason), _OTHERS)
 
 
@@ -154,6 +203,18 @@ def _identifying(texts: pa.Array, whole: str | None) -> Iterator[tuple[str, str]
     for kind, place, content in contents_of(words):
         if kind not in BY_CHANCE or len(content) < len(words[place].as_py()):
             yield CONTENTS[kind].plural, _plain(content)
+
+
+def _listable(texts: pa.Array, what: str) -> Iterator[str]:
+    """Yield the values of a column that its masked values must not list; of notes, only telling ones: not `ok`."""
+    for text in texts.to_pylist():
+        if text and text.strip().lower() not in MISSING_CODES and (what != _NOTES or _TELLING.fullmatch(text)):
+            yield _plain(text)
+
+
+def _worded(text: str) -> Iterator[str]:
+    """Yield the runs of words that have a letter; numbers also end intervals, which name nobody."""
+    return (run for run in _runs(text) if any(map(str.isalpha, run)))
 
 
 def _plain(text: str) -> str:

@@ -1,7 +1,7 @@
 """Writing of the masked table of a configuration, which is checked before it is released."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pyarrow as pa
@@ -10,6 +10,10 @@ from aegis_provider.counting.counted_table import CountedTable
 from aegis_provider.errors import PlanError, PromiseError
 from aegis_provider.identifiers import (
     Replayed,
+    accepted_in,
+    accepted_in_words,
+    called,
+    identifying_in,
     refuse_identifiers,
     refuse_written,
     shared_as_they_are,
@@ -43,7 +47,9 @@ class Applied:
         alone: How many of its records are alone on all of its columns without the label.
         faults: A sentence for each fault of the written table; empty unless it was written by force.
         warnings: A sentence for each thing in the written table that its provider may not expect.
-        replayed: Which identifying values of the table were looked for in it, and not found; empty if there are none.
+        replayed: Which identifying values of the table were looked for in it, and not found, and which columns have
+            some because that was accepted.
+        accepted: The columns that have what identifies persons, because that was accepted, and what they have.
     """
 
     records: int
@@ -56,6 +62,7 @@ class Applied:
     faults: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     replayed: str = ""
+    accepted: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def unchecked(self) -> tuple[str, ...]:
@@ -150,13 +157,14 @@ def apply(
             reached = promise.reached(written, suppression) if chosen.privacy else {}
             alone = alone_in(written, plan.label)
             shown = shown_values(written, release.counted, plan, chosen)
-            replayed = _replayed(opened, written, plan, chosen, accept_identifiers=accept_identifiers)
+            replayed, accepted = _searched(opened, written, plan, chosen, accept_identifiers=accept_identifiers)
         faults += promise.broken(reached)
         faults += [] if accept_unique or not shown.below_k else [shown.below_k_in_words]
         _refuse(plan, faults, force=force)
     left_out, cells = (0, 0) if suppression is None else (suppression.suppressed.records, suppression.suppressed.cells)
     records, warnings = release.counted.records - left_out, (*release.counted.doubtful_types(plan), *formulas)
-    return Applied(records, left_out, cells, chosen.privacy, reached, shown, alone, tuple(faults), warnings, replayed)
+    privacy, found = (chosen.privacy, reached, shown, alone), (tuple(faults), warnings, replayed, accepted)
+    return Applied(records, left_out, cells, *privacy, *found)
 
 
 def refuse_masked_elsewhere(plan: Plan, chosen: Configuration) -> None:
@@ -207,15 +215,24 @@ def _counted(blocks: Iterable[pa.RecordBatch], progress: Progress, done: int, to
         progress(done, total)
 
 
-def _replayed(table: Table, written: Table, plan: Plan, chosen: Configuration, *, accept_identifiers: bool) -> str:
-    """Look for identifying values in the file itself; say which were not found.
+def _searched(
+    table: Table, written: Table, plan: Plan, chosen: Configuration, *, accept_identifiers: bool
+) -> tuple[str, dict[str, str]]:
+    """Look for identifying values in the file itself; say which were not found, and which columns have some.
 
     Raises:
-        IdentifierError: It has one.
+        IdentifierError: It has one, and that is not accepted.
     """
-    if accept_identifiers:
-        return ""
     shared = shared_as_they_are(plan, [chosen])
-    replayed = Replayed.of(table, [name for name in table.columns if name not in shared], plan.left_out)
-    refuse_written(texts_written(written), replayed, plan.source)
-    return replayed.in_words
+    judged = [name for name in written.columns if accept_identifiers or name not in shared]
+    reasons = identifying_in(table, plan, judged)
+    others = [name for name in table.columns if name not in shared]
+    replayed = Replayed.of(table, others, plan.left_out, {name: reasons[name] for name in others if name in reasons})
+    if not accept_identifiers:
+        refuse_written(texts_written(written), replayed, plan.source)
+        return replayed.in_words(), {}
+    accepted = accepted_in(texts_written(written), replayed)
+    raw = [name for name in shared if name in reasons]
+    accepted |= {name: called(reasons[name]) or accepted.get(name, "identifiers") for name in raw}
+    parts = (replayed.in_words(set(accepted.values())), accepted_in_words(accepted))
+    return "; ".join(filter(None, parts)), accepted

@@ -1,7 +1,7 @@
 """The release card: what a release is, as data."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from aegis_provider.check import RAW, Interval
 from aegis_provider.search import in_words
@@ -141,7 +141,9 @@ class Card:
         unfinished: What did not finish, and why.
         comparison: The release beside generated tables; `None` if there are none.
         rounded_to: What counts of the table are multiples of; `None` if they are exact.
-        replayed: The kinds of identifying values of the table, none of which is in the table, the entry or the card.
+        replayed: The kinds of identifying values of the table, none of which is in the table, the entry or the card
+            but in the columns of `accepted`.
+        accepted: The columns that have some, because that was accepted, and what they have.
     """
 
     table: str
@@ -182,6 +184,7 @@ class Card:
     comparison: Comparison | None = None
     rounded_to: int | None = None
     replayed: tuple[str, ...] = ()
+    accepted: Mapping[str, str] = field(default_factory=dict)
 
     def told(self, number: int | None) -> str:
         """Say a number of records of the table as far as it is told: `185`, or `fewer than 5`."""

@@ -1,7 +1,7 @@
 """Makes the card of a release from what its steps found."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Final
@@ -33,6 +33,7 @@ class Findings:
         search, entry, judged, telling, advice, masked, together, assessed: The results.
         check: What models predict; or why none were trained.
         comparison: The release beside generated tables; why they could not be compared; `None` if there are none.
+        accepted: The columns that have what identifies persons, because that was accepted, and what they have.
     """
 
     search: SearchResult
@@ -45,6 +46,7 @@ class Findings:
     assessed: Assessed
     check: CheckResult | str
     comparison: Comparison | str | None = None
+    accepted: Mapping[str, str] = field(default_factory=dict)
 
 
 def card_of(

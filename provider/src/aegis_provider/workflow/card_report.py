@@ -5,6 +5,7 @@ from typing import Final
 
 from aegis_advisor.measures import measure_named
 from aegis_provider.check import NOTHING, RAW
+from aegis_provider.identifiers import accepted_in_words
 from aegis_provider.privacy import CRITERIA
 from aegis_provider.report.model import BAD, Bars, Part, Report, Section, Term, Terms, TextTable
 from aegis_provider.report.negligible import negligible
@@ -142,9 +143,13 @@ def _privacy(card: Card) -> Iterator[Part]:
             f"Someone who knows all quasi-identifiers of a person picks the person's record with a chance of at most "
             f"{Share(release)}. In the table as it is, that is {'at least ' * (before >= HIGHEST_SAID)}{Share(before)}."
         )
-    if card.replayed:
-        kinds = ", ".join(card.replayed)
-        yield f"The masked table, the entry and this card were searched for the {kinds} of the table: none is there."
+    if card.replayed or card.accepted:
+        kinds = ", ".join(card.replayed) or "identifying values"
+        found = f"except that {accepted_in_words(card.accepted)}" if card.accepted else ""
+        yield (
+            f"The masked table, the entry and this card were searched for the {kinds} of the table: none is there"
+            f"{', ' * bool(found)}{found}."
+        )
     yield Terms([Term(f"{name}: {CRITERIA[name].word}", CRITERIA[name].meaning) for name in named])
 
 

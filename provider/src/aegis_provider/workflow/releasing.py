@@ -14,6 +14,7 @@ from aegis_provider.check import CheckResult
 from aegis_provider.digests import digest_of
 from aegis_provider.errors import SmallCountsError
 from aegis_provider.generate import method_of
+from aegis_provider.identifiers import accepted_in
 from aegis_provider.plan.model import Configuration
 from aegis_provider.processes import processes_ready
 from aegis_provider.release.alone import told_alone
@@ -120,9 +121,14 @@ def release(
     service = None if entry_id is None or publish is None else CardService(publish.url, entry_id)
     digest = digest_of(folder.file(FOUND))
     exact = card_of(aim, table_name(table), steps.found, digest, findings, steps.made_by, service)
-    exact = replace(exact, replayed=steps.replayed.kinds)
+    exact = replace(exact, replayed=steps.replayed.kinds, accepted=findings.accepted)
     card = public(exact, findings.entry)
-    steps.replayed.refuse(_texts_in(TypeAdapter(Card).dump_python(card, mode="json")), f"{folder.path}: the card")
+    texts = {"this card": list(_texts_in(TypeAdapter(Card).dump_python(card, mode="json")))}
+    if accept_identifiers:
+        found = {**findings.accepted, **accepted_in(texts.items(), steps.replayed)}
+        exact, card = replace(exact, accepted=found), replace(card, accepted=found)
+    else:
+        steps.replayed.refuse(texts["this card"], f"{folder.path}: the card")
     write_provider_only(folder.file(PROVIDER_ONLY), _as_json(exact))
     write_card(folder.file(CARD), card_report(card), _as_json(card))
     kind = type(table).__module__.partition(".")[0]
@@ -189,7 +195,9 @@ def _worked_out(steps: Steps, service: Client | None, *, accept_unique: bool) ->
     check = _checked(steps, [each.id for each in advice.ranking[:2]], search)
     comparison = _compared(steps, entry, _on_the_frontier(steps, advice.best.id, search))
     telling = summarised.telling
-    return Findings(search, entry, judged, telling, advice, masked, together, assessed, check, comparison), entry_id
+    accepted = {**summarised.accepted, **masked.applied.accepted}
+    results = (search, entry, judged, telling, advice, masked, together, assessed, check, comparison, accepted)
+    return Findings(*results), entry_id
 
 
 def _alone(steps: Steps, entry: EntryDocument, masked: Masked, configuration: str) -> Alone:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from aegis_provider.advice import EntryAdvice
@@ -29,10 +29,12 @@ class Summarised:
     Attributes:
         advice: Its configurations, ranked by the exact counts.
         telling: The names of masked values that tell raw values of few records.
+        accepted: The columns whose values in it identify persons, because that was accepted, and what they have.
     """
 
     advice: EntryAdvice
     telling: tuple[TellingNames, ...]
+    accepted: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,14 @@ from aegis_provider.digests import digest_of
 from aegis_provider.disclosure import Judged, verdict_on
 from aegis_provider.draft import start
 from aegis_provider.errors import NothingHoldsError, PlanError, shortened
-from aegis_provider.identifiers import Replayed, refuse_identifiers, refuse_written, texts_of_entry
+from aegis_provider.identifiers import (
+    Replayed,
+    accepted_in,
+    identifying_in,
+    refuse_identifiers,
+    refuse_written,
+    texts_of_entry,
+)
 from aegis_provider.offer import with_generated
 from aegis_provider.plan.model import Configuration, Plan
 from aegis_provider.plan.reading import load_plan
@@ -73,9 +80,8 @@ class Steps:
     @cached_property
     def origin(self) -> Mapping[str, Any]:
         """What every step is made from. A table that is not in files may have changed, so nothing is kept of it."""
-        accepted = {"accept_identifiers": self.accept_identifiers}
-        table = digests_of(self.table) or uuid4().hex
-        return {"table": table, "aim": self.aim.as_json(), "how": dict(self.how), **accepted}
+        made_from = {"table": digests_of(self.table) or uuid4().hex, "aim": self.aim.as_json(), "how": dict(self.how)}
+        return {**made_from, "accepts": self.accept_identifiers}
 
     @property
     def plan(self) -> Path:
@@ -126,10 +132,9 @@ class Steps:
     @cached_property
     def replayed(self) -> Replayed:
         """The identifying values of the table, for which all that leaves is searched."""
-        if self.accept_identifiers:
-            return Replayed({})
         with open_table(self.table, **self.how) as opened:
-            return Replayed.of(opened, opened.columns, self.found.left_out)
+            reasons = identifying_in(opened, self.found)
+            return Replayed.of(opened, opened.columns, self.found.left_out, reasons)
 
     def generate(self) -> tuple[Drawn, ...]:
         """Generate the tables that are to stand beside the masked one, if any are, and attack them.
@@ -214,14 +219,15 @@ class Steps:
             self.stage,
             {"accept_identifiers": True, **self.how},  # what it lists is searched below, for more
         )
+        listed = texts_of_entry(prepared.entry).items()
         if not self.accept_identifiers:
-            refuse_written(texts_of_entry(prepared.entry).items(), self.replayed, f"{self.found.source}: the entry")
+            refuse_written(listed, self.replayed, f"{self.found.source}: the entry")
         if self.found.generated:
             with self.stage("learning rules from each release") as progress:
                 prepared = with_generated(prepared, progress=progress, **self.how)
             advice = self._masked_by_best(prepared)
         prepared.write(self.folder.file(ENTRY))
-        return Summarised(advice, prepared.telling)
+        return Summarised(advice, prepared.telling, accepted_in(listed, self.replayed))
 
     def _masked_by_best(self, prepared: PreparedEntry) -> EntryAdvice:
         """Rank the configurations by the exact counts, and mask the table by the best one."""
