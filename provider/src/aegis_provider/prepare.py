@@ -215,7 +215,10 @@ def _replayed(table: Source, plan: Plan, *, delimiter: str, memory_limit: str) -
         IdentifierError: A column that a configuration shares as it is identifies persons.
     """
     with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened:
-        refuse_identifiers(opened, plan.source, shared_as_they_are(plan, plan.configurations))
+        instead = "mask it in every configuration, or remove it"
+        refuse_identifiers(
+            opened, plan.source, shared_as_they_are(plan, plan.configurations), instead, label=plan.label
+        )
         return _collected(opened, plan)
 
 

@@ -13,7 +13,7 @@ from aegis_provider.draft.fitting import default_minimum
 from aegis_provider.draft.second_run import extended
 from aegis_provider.draft.writing import plan_text
 from aegis_provider.errors import IdentifierError, PlanError, TableError, shortened
-from aegis_provider.identifiers import MOST_COLUMNS
+from aegis_provider.identifiers import MOST_COLUMNS, told
 from aegis_provider.output import refuse_overwriting, written_whole
 from aegis_provider.plan.model import Attribute, Plan
 from aegis_provider.plan.reading import load_plan
@@ -155,7 +155,7 @@ def _survey(table: Table, label: str, names: Sequence[str], add: Sequence[str], 
     _check_label(table.name, of_label)
     for each in [of_label, *(each for each in columns if each.name in add)]:
         if each.identifies and not accept_identifiers:
-            raise IdentifierError(f"{table.name}: {shortened(each.name)}: {each.identifies}")
+            raise IdentifierError(f"{table.name}: {shortened(each.name)}: {told(table, each.name, each.identifies)}")
     reasons = {each.name: _unnameable(each.name) or (None if each.name in add else each.left_out()) for each in columns}
     left_out = {name: reason for name, reason in reasons.items() if reason is not None}
     to_draft = [each for each in columns if each.name not in left_out]

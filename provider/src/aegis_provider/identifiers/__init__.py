@@ -1,6 +1,6 @@
 """The search for what identifies persons: in the columns of a table, and in what leaves."""
 
-from aegis_provider.identifiers.asked import identifying_in, refuse_identifiers, shared_as_they_are
+from aegis_provider.identifiers.asked import identifying_in, refuse_identifiers, shared_as_they_are, told
 from aegis_provider.identifiers.quantities import is_quantity
 from aegis_provider.identifiers.search import identifying
 from aegis_provider.identifiers.survey import MOST_COLUMNS, values_of
@@ -30,5 +30,6 @@ __all__ = [
     "shared_as_they_are",
     "texts_of_entry",
     "texts_written",
+    "told",
     "values_of",
 ]

@@ -2,11 +2,16 @@
 
 from collections.abc import Collection
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from aegis_provider.errors import IdentifierError, shortened
 from aegis_provider.identifiers.search import identifying
 from aegis_provider.identifiers.survey import values_of
+from aegis_provider.identifiers.written import PARTLY, identifying_texts
 from aegis_provider.plan.model import IDENTITY, Configuration, Plan
 from aegis_provider.table import Table
+from aegis_sdk.printable import Share
 
 
 def shared_as_they_are(plan: Plan, configurations: Collection[Configuration]) -> list[str]:
@@ -31,17 +36,47 @@ def identifying_in(table: Table, plan: Plan, names: Collection[str] | None = Non
     return identifying(table, values_of(table, columns))
 
 
-def refuse_identifiers(table: Table, where: str, names: Collection[str]) -> None:
+def refuse_identifiers(
+    table: Table, where: str, names: Collection[str], instead: str = "", *, label: str | None = None
+) -> None:
     """Refuse to share these columns as they are if one of them identifies persons.
 
     Args:
         table: The table.
         where: What shares them, for the message.
         names: The columns.
+        instead: What to do; by default, as for the attribute of a plan.
+        label: The label, if it is one of them.
 
     Raises:
         IdentifierError: One does.
         TableError: The table cannot be read or lacks a column.
     """
     for name, reason in identifying(table, values_of(table, list(names))).items():
-        raise IdentifierError(f"{where}: shares {shortened(name)} as it is: {reason}; leave it out or mask it")
+        do = (
+            "choose another label"
+            if name == label
+            else instead or f"set identity: false for it in {where}, or remove it"
+        )
+        raise IdentifierError(f"{where}: shares {shortened(name)} as it is: {told(table, name, reason)}; {do}")
+
+
+def told(table: Table, name: str, reason: str) -> str:
+    """Return a reason for the provider alone: if only some records identify, with their share and the first of them.
+
+    Raises:
+        TableError: The table cannot be read.
+    """
+    if not reason.endswith(PARTLY):
+        return reason
+    records, found, first = 0, 0, None
+    for batch in table.batches([name]):
+        [column] = batch.columns
+        places = pc.indices_nonzero(pc.is_in(column, pa.array(identifying_texts(pc.unique(column)), column.type)))
+        if first is None and len(places):
+            first = records + places[0].as_py() + 1
+        records, found = records + len(column), found + len(places)
+    if first is None:
+        return reason
+    share = f"{Share(found / records)} of the records, first in record {first:,}"
+    return f"{reason} ({share}): leave these cells empty to share it"

@@ -20,6 +20,8 @@ _MOST_VALUES: Final = 200_000
 _MOST_SEEN: Final = 100_000
 _MOST_WORDS: Final = 5
 _OTHERS: Final = "other identifiers"
+#: How reasons end if only a part of the records identifies.
+PARTLY: Final = ("in some records", "in most records")
 _NOTES: Final = "notes"
 _OF_THE_TABLE: Final = " of the table"
 _TOGETHER: Final = " | "
@@ -182,13 +184,24 @@ def texts_of_entry(entry: EntryDocument) -> dict[str, list[str]]:
 
 def _known_by_form(texts: Sequence[str]) -> Iterator[str]:
     for kind, place, content in contents_of(pa.array(texts, pa.string())):
-        if kind not in BY_CHANCE or len(content) < len(texts[place].strip()):
+        if _counts(kind, content, texts[place]):
             yield CONTENTS[kind].plural
+
+
+def _counts(kind: str, content: str, text: str) -> bool:
+    return kind not in BY_CHANCE or len(content) < len(text.strip())
+
+
+def identifying_texts(texts: pa.Array) -> list[str]:
+    """Return those of different texts that contain what identifies persons, by its form."""
+    texts = texts.drop_null()
+    found = ((texts[place].as_py(), kind, content) for kind, place, content in contents_of(texts))
+    return list(dict.fromkeys(text for text, kind, content in found if _counts(kind, content, text)))
 
 
 def called(reason: str) -> str | None:
     """Return what the values of a column are called that is left out for this reason; `None` if only parts identify."""
-    if reason.endswith(("in some records", "in most records")):
+    if reason.endswith(PARTLY):
         return None
     if reason == "free text":
         return _NOTES

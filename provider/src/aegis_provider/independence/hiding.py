@@ -115,7 +115,7 @@ def hide(
         clustered.refuse_star(star)
         if not accept_identifiers:
             stay = [each for each in opened.columns if each not in from_]
-            refuse_identifiers(opened, opened.name, stay)
+            refuse_identifiers(opened, opened.name, stay, "leave it out")
         grouping = group(clustered.codes, clustered.cluster_of_record, solver, random, progress, _after(seconds))
         records = MaskedRecords.of(clustered, grouping.group_of_record, star)
         records.write(part, progress, parquet=is_parquet(output), keep_order=keep_order)

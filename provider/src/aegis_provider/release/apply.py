@@ -129,7 +129,8 @@ def apply(
         open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened,
     ):
         if not accept_identifiers:
-            refuse_identifiers(opened, plan.source, shared_as_they_are(plan, [chosen]))
+            instead = f"mask it in the configuration {chosen.id}, or remove it"
+            refuse_identifiers(opened, plan.source, shared_as_they_are(plan, [chosen]), instead, label=plan.label)
         counted = CountedTable.of(opened, plan)
         refuse_without_order(chosen.privacy, counted, plan)
         release = Release.of(counted, plan, chosen)
