@@ -105,6 +105,19 @@ def test_values_that_stand_for_the_people_of_an_identifier_are_left_out_whatever
     assert set(reasons(customers("z", numbers, 40, phone=phones))) == {"z", "phone"}
 
 
+def test_what_stands_for_the_people_of_a_column_left_out_is_refused_later_too(tmp_path):
+    phones = [f"0664 {1234567 + 7919 * place}" for place in range(60)]
+    table, plan = customers("z", range(4711, 4891, 3), 40, phone=phones), tmp_path / "plan.yaml"
+    assert set(start(table, "y", plan).left_out) == {"z", "phone"}
+    with pytest.raises(IdentifierError, match="'z': has about one value for each value of another identifier"):
+        start(table, "y", plan, add=["z"])
+    start(table, "y", plan, add=["z"], accept_identifiers=True)
+    with pytest.raises(
+        IdentifierError, match=r"'z' as it is: has about one .*; set identity: false for it in plan\.yaml"
+    ):
+        release(table, "y", plan=plan, output=tmp_path / "release")
+
+
 def test_words_that_stand_for_the_people_of_an_identifier_are_left_out_but_measures_are_not():
     adjectives, animals = ["red", "blue", "shy", "bold", "old", "tiny"], ["fox", "owl", "cat", "hen", "elk", "bee"]
     known = {

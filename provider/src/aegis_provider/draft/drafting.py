@@ -108,7 +108,8 @@ def start(
         opened.positions([label, *add])
         new = [] if there is None else _checked_new(there, opened, label, add, output)
         names = add if there else [name for name in opened.columns if name != label]
-        survey = _survey(opened, label, names, add, accept_identifiers=accept_identifiers)
+        beside = [name for name in there.left_out if name not in add and name in opened.columns] if there else []
+        survey = _survey(opened, label, names, add, beside, accept_identifiers=accept_identifiers)
         if not (survey.to_draft or there):
             raise PlanError(f"{opened.name}: no column can be shared: {_reasons(survey.left_out)}")
         least = minimum or default_minimum(survey.records)
@@ -150,8 +151,17 @@ def _checked_new(there: Plan, table: Table, label: str, add: Sequence[str], outp
     return [name for name in table.columns if name not in known]
 
 
-def _survey(table: Table, label: str, names: Sequence[str], add: Sequence[str], *, accept_identifiers: bool) -> _Survey:
-    of_label, *columns = columns_of(table, [label, *names])
+def _survey(
+    table: Table,
+    label: str,
+    names: Sequence[str],
+    add: Sequence[str],
+    beside: Sequence[str],
+    *,
+    accept_identifiers: bool,
+) -> _Survey:
+    """Survey the label and columns to draft; those beside can stand for the same people."""
+    of_label, *columns = columns_of(table, [label, *names, *beside])[: 1 + len(names)]
     _check_label(table.name, of_label)
     for each in [of_label, *(each for each in columns if each.name in add)]:
         if each.identifies and not accept_identifiers:

@@ -119,7 +119,7 @@ def generate(
     if not accept_identifiers:
         with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened:
             raw = [each.name for each in attributes if each.discretization is None]
-            refuse_identifiers(opened, plan.source, [plan.label, *raw], label=plan.label)
+            refuse_identifiers(opened, plan.source, [plan.label, *raw], label=plan.label, left_out=plan.left_out)
     checkpoint = None if output is None or wish.seed is None else _checkpoint(output, prepared, method, wish)
     with needs_extra("synth"):
         training = Trainer(

@@ -33,11 +33,24 @@ def identifying_in(table: Table, plan: Plan, names: Collection[str] | None = Non
         TableError: The table cannot be read or lacks a column.
     """
     columns = [plan.label, *(each.name for each in plan.attributes)] if names is None else list(names)
-    return identifying(table, values_of(table, columns))
+    return _identifying_beside(table, columns, plan.left_out)
+
+
+def _identifying_beside(table: Table, names: Collection[str], left_out: Collection[str]) -> dict[str, str]:
+    """Return which columns identify persons; columns left out show which stand for the same people as these."""
+    beside = [name for name in left_out if name in table.columns and name not in names]
+    reasons = identifying(table, values_of(table, [*names, *beside]))
+    return {name: reason for name, reason in reasons.items() if name in names}
 
 
 def refuse_identifiers(
-    table: Table, where: str, names: Collection[str], instead: str = "", *, label: str | None = None
+    table: Table,
+    where: str,
+    names: Collection[str],
+    instead: str = "",
+    *,
+    label: str | None = None,
+    left_out: Collection[str] = (),
 ) -> None:
     """Refuse to share these columns as they are if one of them identifies persons.
 
@@ -47,12 +60,13 @@ def refuse_identifiers(
         names: The columns.
         instead: What to do; by default, as for the attribute of a plan.
         label: The label, if it is one of them.
+        left_out: Columns that are left out, since others may stand for the same people.
 
     Raises:
         IdentifierError: One does.
         TableError: The table cannot be read or lacks a column.
     """
-    for name, reason in identifying(table, values_of(table, list(names))).items():
+    for name, reason in _identifying_beside(table, names, left_out).items():
         do = (
             "choose another label"
             if name == label

@@ -130,7 +130,14 @@ def apply(
     ):
         if not accept_identifiers:
             instead = f"mask it in the configuration {chosen.id}, or remove it"
-            refuse_identifiers(opened, plan.source, shared_as_they_are(plan, [chosen]), instead, label=plan.label)
+            refuse_identifiers(
+                opened,
+                plan.source,
+                shared_as_they_are(plan, [chosen]),
+                instead,
+                label=plan.label,
+                left_out=plan.left_out,
+            )
         counted = CountedTable.of(opened, plan)
         refuse_without_order(chosen.privacy, counted, plan)
         release = Release.of(counted, plan, chosen)

@@ -127,7 +127,7 @@ class Steps:
         if not (is_new or self.accept_identifiers):
             raw = [each.name for each in plan.attributes if each.identity and each.discretization is None]
             with open_table(self.table, **self.how) as opened:
-                refuse_identifiers(opened, plan.source, [plan.label, *raw], label=plan.label)
+                refuse_identifiers(opened, plan.source, [plan.label, *raw], label=plan.label, left_out=plan.left_out)
 
     @cached_property
     def replayed(self) -> Replayed:
