@@ -11,7 +11,7 @@ import pytest
 from aegis_provider import apply, load_plan, open_table, prepare_entry
 from aegis_provider.draft import start
 from aegis_provider.errors import IdentifierError
-from aegis_provider.identifiers import identifying, values_of
+from aegis_provider.identifiers import Replayed, identifying, refuse_written, values_of
 from aegis_provider.identifiers.headers import header_of
 from aegis_provider.workflow import release
 from tests.for_each import for_each
@@ -315,3 +315,15 @@ def test_the_command_says_what_is_wrong_in_one_line(aegis, table, tmp_path):
     assert "; mask it in the configuration raw, or remove it. --accept-identifiers shares it anyway" in error
     assert not output.exists()
     assert aegis("apply", *options, "--accept-identifiers")[0] == 0
+
+
+def test_what_is_left_out_for_another_reason_may_stand_elsewhere(write):
+    births = ["United States", "Mexico"] * 30
+    rows = [f"United States,{born},type 2 diabetes,4711-0815-{n}" for n, born in enumerate(births)]
+    table = write("t.csv", "\n".join(["country,born,note,card", *rows]) + "\n")
+    left_out = {"country": "every record has the same value", "note": "free text", "card": "contains random codes"}
+    with open_table(table) as opened:
+        replayed = Replayed.of(opened, opened.columns, left_out)
+    refuse_written([("born", ["United States", "Mexico"]), ("diagnosis", ["type 2 diabetes"])], replayed, "the entry")
+    with pytest.raises(IdentifierError, match="the entry: 'other' would show other identifiers of the table"):
+        refuse_written([("other", ["4711-0815-7"])], replayed, "the entry")

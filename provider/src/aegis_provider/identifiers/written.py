@@ -24,6 +24,19 @@ _OTHERS: Final = "other identifiers"
 PARTLY: Final = ("in some records", "in most records")
 _NOTES: Final = "notes"
 _OF_THE_TABLE: Final = " of the table"
+
+# Why columns are left out whose whole values tell nobody, though the draft cannot mask them.
+_IDENTIFIES_NOBODY: Final = (
+    "no record has a value",
+    "every record has the same value",
+    "too many different texts",
+    "numbers, ",
+    "dates, ",
+    "contains numbers or times",
+    "contains numbers that are infinite",
+    "contains times of day",
+    "contains dates that are not written",
+)
 _TOGETHER: Final = " | "
 _MORE_THAN_A_NUMBER: Final = r"[^\d.+\-eE, ]"
 _TELLING_ANYTHING: Final = rf"{_MORE_THAN_A_NUMBER}|\d[\d \-/]{{6,}}"
@@ -48,7 +61,9 @@ class Replayed:
     def of(
         cls, table: Table, names: Sequence[str], left_out: Mapping[str, str], masked: Mapping[str, str] | None = None
     ) -> Self:
-        """Collect the identifying contents of these columns, and all telling values of those that are left out.
+        """Collect the identifying contents of these columns, and all telling values of those that identify.
+
+        What notes have in them is collected, and not whole notes: `type 2 diabetes` may be a category elsewhere.
 
         The table is read once. Of one kind, at most 200,000 different values are collected.
 
@@ -71,7 +86,8 @@ class Replayed:
                 different = pc.unique(column)
                 if name in own and len(own[name][1]) < _MOST_VALUES:
                     own[name][1].update(_listable(different, own[name][0]))
-                for what, value in _identifying(different, wholes.get(name)):
+                whole = wholes.get(name)
+                for what, value in _identifying(different, None if whole == _NOTES else whole):
                     mine = values.setdefault(what, set())
                     if len(mine) < _MOST_VALUES:
                         mine.add(value)
@@ -201,7 +217,7 @@ def identifying_texts(texts: pa.Array) -> list[str]:
 
 def called(reason: str) -> str | None:
     """Return what the values of a column are called that is left out for this reason; `None` if only parts identify."""
-    if reason.endswith(PARTLY):
+    if reason.endswith(PARTLY) or reason.startswith(_IDENTIFIES_NOBODY):
         return None
     if reason == "free text":
         return _NOTES
