@@ -106,7 +106,10 @@ def _not_judged(judgement: Judgement) -> Iterator[str]:
         number = f"{len(left)} of {len(judgement.results)} attacks"
         yield f"{number} could not be tried in full ({some(left, _SHOWN)}), because {' and '.join(reasons)}"
         if reasons == [SEEN_ALL]:
-            yield "no option changes that, so judge by the others, which were tried and failed"
+            yield (
+                "no option changes that, so judge by the others, which were tried and failed; only from generated "
+                "tables, records can be held out (aegis generate)"
+            )
 
 
 def _why(name: str, judgement: Judgement) -> str:
