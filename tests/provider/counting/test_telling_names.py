@@ -89,6 +89,7 @@ def test_a_name_with_a_value_of_few_records_is_found(table, planned, kind, old, 
         ("[0, 1000, 98765, .inf]", ["98765+"]),
         ("[0, 1236, .inf]", ["0-1235"]),
         ("[0, 1300, .inf]", []),
+        ("[0, 1000, 1236, .inf]", ["1000-1235"]),
     ],
 )
 def test_an_end_of_an_interval_that_is_a_number_of_few_records_is_found(table, planned, edges, names):

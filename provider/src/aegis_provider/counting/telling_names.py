@@ -26,7 +26,7 @@ _NUMBER: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,4})?")
 _THOUSANDS: Final = re.compile(r"(?<=\d)[,.'\u2019 \u00a0](?=\d{3}(?!\d))")
 _DATE: Final = re.compile(r"(\d{4})-(\d{2})-(\d{2})")
 _OTHER_DATE: Final = re.compile(r"(?<!\d)(\d{1,2})([./])(\d{1,2})\2(\d{4})(?!\d)")
-_WHOLE_INTERVAL: Final = re.compile(r"-?\d+--?\d+")
+_WHOLE_INTERVAL: Final = re.compile(r"(-?\d+)-(-?\d+)")
 _NO_VALUES: Final = frozenset({(word,) for word in ("others", "other", "more", "and", "or", "missing", "unknown")})
 _SHOWN: Final = 3
 
@@ -123,7 +123,7 @@ def _tells(name: str, domain: Domain, rare: Collection[Any]) -> bool:
     """Return whether a name has one of these values of the domain in it."""
     match domain.value_type:
         case ValueType.INTEGER | ValueType.NUMBER:
-            return any(_is_told(number, name, rare) for number in _numbers(name))
+            return any(number in rare for number in _numbers(name))
         case ValueType.DATE:
             return any(each in rare for each in _dates(name))
         case _:
@@ -137,17 +137,18 @@ def _words(text: str) -> tuple[str, ...]:
 
 
 def _numbers(name: str) -> Iterator[Decimal]:
-    """Yield the numbers in a name, those with marks between thousands, too."""
-    yield from map(Decimal, chain(_NUMBER.findall(name), _NUMBER.findall(_THOUSANDS.sub("", name))))
-
-
-def _is_told(number: Decimal, name: str, rare: Collection[Decimal]) -> bool:
-    """Return whether a number, or its amount where a dash stands before it, is one of these.
+    """Yield the numbers in a name, and their amounts where a dash may stand before them; with thousands' marks, too.
 
     The interval from 1,000 to below 2,000 is called `1000-1999`, which tells 1,999 no more than 2,000.
     """
-    ends_round = _WHOLE_INTERVAL.fullmatch(name) is not None and is_round(abs(number) + 1)
-    return not ends_round and (number in rare or abs(number) in rare)
+    ends = _WHOLE_INTERVAL.sub(lambda found: _with_round_end(*found.groups()), name)
+    for found in chain(_NUMBER.findall(ends), _NUMBER.findall(_THOUSANDS.sub("", ends))):
+        yield from (Decimal(found), abs(Decimal(found)))
+
+
+def _with_round_end(low: str, high: str) -> str:
+    end = Decimal(high) + 1
+    return f"{low} {end if is_round(end) else high}"
 
 
 def _dates(name: str) -> Iterator[date]:
