@@ -35,6 +35,7 @@ def test_a_promise_is_published_as_the_plan_states_it(table, plan_of, controls):
     assert prepared.plan.configurations == plan.configurations
 
 
+@pytest.mark.long
 @for_each(
     ("privacy", "required", "published"),
     [

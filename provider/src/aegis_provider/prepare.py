@@ -39,7 +39,7 @@ from aegis_provider.plan.model import Plan
 from aegis_provider.progress import Progress
 from aegis_provider.release.alone import alone_in_releases, known_of
 from aegis_provider.summary import summarize_in_doubt, summarize_shared
-from aegis_provider.table import Source, Table, open_table
+from aegis_provider.table import Source, open_table
 from aegis_sdk.wire import Configuration, EntryDocument
 
 
@@ -205,7 +205,9 @@ def accepted_in_entry(prepared: PreparedEntry, *, delimiter: str = ",", memory_l
         TableError: The table cannot be read.
     """
     with open_table(prepared.table, delimiter=delimiter, memory_limit=memory_limit) as opened:
-        return accepted_in(texts_of_entry(prepared.entry).items(), _collected(opened, prepared.intended))
+        plan = prepared.intended
+        replayed = Replayed.of(opened, opened.columns, plan.left_out, identifying_in(opened, plan))
+        return accepted_in(texts_of_entry(prepared.entry).items(), replayed)
 
 
 def _replayed(table: Source, plan: Plan, *, delimiter: str, memory_limit: str) -> Replayed:
@@ -215,15 +217,10 @@ def _replayed(table: Source, plan: Plan, *, delimiter: str, memory_limit: str) -
         IdentifierError: A column that a configuration shares as it is identifies persons.
     """
     with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened:
-        instead = "mask it in every configuration, or remove it"
-        refuse_identifiers(
-            opened, plan.source, shared_as_they_are(plan, plan.configurations), instead, label=plan.label
-        )
-        return _collected(opened, plan)
-
-
-def _collected(table: Table, plan: Plan) -> Replayed:
-    return Replayed.of(table, table.columns, plan.left_out, identifying_in(table, plan))
+        instead, reasons = "mask it in every configuration, or remove it", identifying_in(opened, plan)
+        shared = shared_as_they_are(plan, plan.configurations)
+        refuse_identifiers(opened, plan.source, shared, instead, label=plan.label, known=reasons)
+        return Replayed.of(opened, opened.columns, plan.left_out, reasons)
 
 
 def _refuse_listed(entry: EntryDocument, plan: Plan, replayed: Replayed | None) -> None:

@@ -4,6 +4,7 @@ import csv
 import random
 
 import numpy as np
+import pytest
 
 from aegis_provider.draft.names import group_names
 from aegis_provider.workflow import release
@@ -40,6 +41,7 @@ def test_names_are_unique_among_all_levels():
     ]
 
 
+@pytest.mark.long
 def test_nothing_that_leaves_names_the_one_president(tmp_path):
     """The president of the table was read in the entry, in the masked table and on the card, by every tenant."""
     jobs = {"teacher": (700, 0.1), "nurse": (650, 0.6), "clerk": (500, 0.3), "judge": (7, 1), "president": (1, 1)}

@@ -73,6 +73,7 @@ def duckdb_file(path):
     return path
 
 
+@pytest.mark.long
 def test_an_order_that_the_type_of_a_column_states_is_kept(tmp_path):
     frame, enum = pandas_frame(ordered=True), polars_frame(pl.Enum([*ORDER, "never"]))
     frame.to_parquet(tmp_path / "pandas.parquet")

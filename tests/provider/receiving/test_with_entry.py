@@ -111,6 +111,7 @@ def drawn(tmp_path):
     return tmp_path / "t.csv", plan, tmp_path / "m.csv"
 
 
+@pytest.mark.long
 def test_rounding_is_drawn_until_the_table_shows_all_that_is_certain(drawn):
     table, plan, masked = drawn
 

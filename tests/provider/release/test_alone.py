@@ -84,6 +84,7 @@ def plan(table, tmp_path_factory):
     return load_plan(path)
 
 
+@pytest.mark.long
 def test_every_release_has_as_many_records_alone_as_the_rows_of_its_file(table, plan, tmp_path):
     shares, stated, parquet = alone_in_releases(table, plan), {}, tmp_path / "telephone.parquet"
     duckdb.read_csv(str(table), all_varchar=True).write_parquet(str(parquet))
@@ -167,6 +168,7 @@ WITHOUT = (
 )
 
 
+@pytest.mark.long
 @for_each(
     ("known", "first"),
     [

@@ -84,6 +84,7 @@ def assert_applied(source, plan, configuration, output):
     return {name: set(texts) for name, texts in zip(columns, zip(*rows, strict=True), strict=True)}
 
 
+@pytest.mark.long
 def test_whatever_holds_the_table_each_value_is_written_in_one_way_and_k_is_that_of_the_texts(plan, tmp_path):
     for source in sources(tmp_path):
         assert assert_applied(source, plan, "fine", tmp_path / "m.csv") == WRITTEN

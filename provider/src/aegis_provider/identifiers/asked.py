@@ -1,6 +1,6 @@
 """Identifying columns that a plan shares as they are: refused unless their provider accepts that."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -51,6 +51,7 @@ def refuse_identifiers(
     *,
     label: str | None = None,
     left_out: Collection[str] = (),
+    known: Mapping[str, str] | None = None,
 ) -> None:
     """Refuse to share these columns as they are if one of them identifies persons.
 
@@ -61,12 +62,14 @@ def refuse_identifiers(
         instead: What to do; by default, as for the attribute of a plan.
         label: The label, if it is one of them.
         left_out: Columns that are left out, since others may stand for the same people.
+        known: How columns identify persons, if that was found out before.
 
     Raises:
         IdentifierError: One does.
         TableError: The table cannot be read or lacks a column.
     """
-    for name, reason in _identifying_beside(table, names, left_out).items():
+    reasons = _identifying_beside(table, names, left_out) if known is None else known
+    for name, reason in ((each, reasons[each]) for each in names if each in reasons):
         do = (
             "choose another label"
             if name == label

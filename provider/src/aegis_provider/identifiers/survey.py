@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
+import pyarrow.compute as pc
+
 from aegis_provider.errors import TableError
 from aegis_provider.identifiers.values import Values
 from aegis_provider.table import Table
@@ -44,12 +46,22 @@ def _surveyed(table: Table, names: Sequence[str]) -> list[Values]:
     seen = table.engine.fetch(keys.aggregate(**asked)).to_pylist()[0]
     if not seen["n"]:
         raise TableError(f"{table.name}: the table has no records")
-    return [_column(table, name, seen, place) for place, name in enumerate(names)]
+    whole = _whole(table, names) if seen["n"] <= _SAMPLED else {}
+    return [_column(table, name, seen, place, whole.get(name)) for place, name in enumerate(names)]
 
 
-def _column(table: Table, name: str, seen: dict[str, Any], place: int) -> Values:
+def _whole(table: Table, names: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Return all texts of the columns of a small table, by one reading."""
+    texts: dict[str, set[str]] = {name: set() for name in names}
+    for batch in table.batches(names):
+        for name, column in zip(names, batch.columns, strict=True):
+            texts[name].update(pc.unique(column).to_pylist())
+    return {name: tuple(sorted(each - {MISSING})) for name, each in texts.items()}
+
+
+def _column(table: Table, name: str, seen: dict[str, Any], place: int, whole: tuple[str, ...] | None) -> Values:
     distinct = int(seen[f"distinct{place}"])
-    sample = _sample(table, name, distinct)
+    sample = _sample(table, name, distinct) if whole is None else whole
     numbers, extent = seen.get(f"numbers{place}", 0), seen.get(f"extent{place}")
     return Values(name, seen["n"], seen[f"known{place}"], distinct, numbers, extent, sample)
 

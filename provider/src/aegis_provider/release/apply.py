@@ -20,7 +20,7 @@ from aegis_provider.identifiers import (
     texts_written,
 )
 from aegis_provider.output import refuse_overwriting, written_whole
-from aegis_provider.plan.model import Configuration, Plan
+from aegis_provider.plan.model import DROP, Configuration, Plan
 from aegis_provider.privacy import refuse_without_order
 from aegis_provider.progress import Progress
 from aegis_provider.release.alone import CountedAlone, alone_in
@@ -128,16 +128,12 @@ def apply(
         written_whole(output) as part,
         open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened,
     ):
+        told = [each.name for each in plan.attributes if chosen.maskings[each.name] != DROP]
+        reasons = identifying_in(opened, plan, [plan.label, *told])
         if not accept_identifiers:
             instead = f"mask it in the configuration {chosen.id}, or remove it"
-            refuse_identifiers(
-                opened,
-                plan.source,
-                shared_as_they_are(plan, [chosen]),
-                instead,
-                label=plan.label,
-                left_out=plan.left_out,
-            )
+            shared = shared_as_they_are(plan, [chosen])
+            refuse_identifiers(opened, plan.source, shared, instead, label=plan.label, known=reasons)
         counted = CountedTable.of(opened, plan)
         refuse_without_order(chosen.privacy, counted, plan)
         release = Release.of(counted, plan, chosen)
@@ -165,7 +161,9 @@ def apply(
             reached = promise.reached(written, suppression) if chosen.privacy else {}
             alone = alone_in(written, plan.label)
             shown = shown_values(written, release.counted, plan, chosen)
-            replayed, accepted = _searched(opened, written, plan, chosen, accept_identifiers=accept_identifiers)
+            replayed, accepted = _searched(
+                opened, written, plan, chosen, reasons, accept_identifiers=accept_identifiers
+            )
         faults += promise.broken(reached)
         faults += [] if accept_unique or not shown.below_k else [shown.below_k_in_words]
         _refuse(plan, faults, force=force)
@@ -224,7 +222,13 @@ def _counted(blocks: Iterable[pa.RecordBatch], progress: Progress, done: int, to
 
 
 def _searched(
-    table: Table, written: Table, plan: Plan, chosen: Configuration, *, accept_identifiers: bool
+    table: Table,
+    written: Table,
+    plan: Plan,
+    chosen: Configuration,
+    reasons: Mapping[str, str],
+    *,
+    accept_identifiers: bool,
 ) -> tuple[str, dict[str, str]]:
     """Look for identifying values in the file itself; say which were not found, and which columns have some.
 
@@ -232,8 +236,6 @@ def _searched(
         IdentifierError: It has one, and that is not accepted.
     """
     shared = shared_as_they_are(plan, [chosen])
-    judged = [name for name in written.columns if accept_identifiers or name not in shared]
-    reasons = identifying_in(table, plan, judged)
     others = [name for name in table.columns if name not in shared]
     replayed = Replayed.of(table, others, plan.left_out, {name: reasons[name] for name in others if name in reasons})
     if not accept_identifiers:
