@@ -248,13 +248,13 @@ def test_a_drafted_plan_is_refitted_by_itself(write, tmp_path):
     numbers, codes = random.integers(0, 40, 800).tolist(), random.integers(0, 30, 800).tolist()
     labels = random.choice(["no", "yes"], 800).tolist()
     rows = [[str(n), f"n{code}", label] for n, code, label in zip(numbers, codes, labels, strict=True)]
-    table = write("noise.csv", as_csv([["number", "code", "y"], *rows]))
+    table = write("noise.csv", as_csv([["visits", "code", "y"], *rows]))
     drafted = load_plan(start(table, "y", tmp_path / "plan.yaml").plan, configurations_needed=False)
     coarsest = {each.name: each.maskings[-1].id for each in drafted.attributes}
     plan = replace(drafted, configurations=(Configuration("c", coarsest, {}),))
     honest = check(table, plan, ["c"], seconds=600)
     leaking = check(table, plan, ["c"], seconds=600, refit=lambda known, _: known)
-    assert honest.refitted == ("number", "code")
+    assert honest.refitted == ("visits", "code")
     for model in MODELS:
         assert leaking.of("c", model).auc.value - honest.of("c", model).auc.value > 0.05
         assert abs(honest.of("c", model).auc.value - 0.5) < 0.08

@@ -254,7 +254,8 @@ def test_the_page_of_a_plan_shows_every_configuration(aegis, tmp_path):
     assert (code, error) == (0, "")
     assert page.elements["svg"] == 2
     assert {f"c{number:02}" for number in range(1, 71)} <= set(page.texts)
-    assert "PASS: 56 of 70 configurations keep their promise; 14 promise nothing that can be measured" in page.texts
+    kept = "56 of 70 configurations keep their promise; 14 promise nothing that can be measured"
+    assert any(kept in text for text in page.texts)
     # The page is written in addition to the printed report, not instead of it.
     assert rows_of(out)["c15"][1] == "2"
 

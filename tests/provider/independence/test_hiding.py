@@ -3,7 +3,7 @@
 import csv
 from collections import Counter
 from datetime import date
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from functools import partial
 
@@ -84,6 +84,14 @@ texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0*
 numbers = st.one_of(st.just(""), st.integers(-3, 5).map(str), st.sampled_from(["1.0", "1.00", "-0.5"]))
 
 
+def plain(text):
+    """A value whatever its spelling: of numbers that are one value, one spelling is written."""
+    try:
+        return Decimal(text).normalize()
+    except InvalidOperation:
+        return text
+
+
 @st.composite
 def tables(draw):
     """Rows of two attributes to hide, two to hide them from, and an unchanged one; and a number of clusters."""
@@ -128,19 +136,21 @@ def test_every_table_is_independent_and_otherwise_as_it_was(tmp_path, table, sev
     kept = [before[int(row["n"])] for row in masked]
     assert kept == sorted(kept, key=lambda row: int(row["n"]))
     for name in ("c", "n", *(() if several else ("b",))):
-        assert [row[name] for row in masked] == [row[name] for row in kept]
+        assert [plain(row[name]) for row in masked] == [plain(row[name]) for row in kept]
     for name in ("a", "A"):
         stars = [row[name] == "*" for row in masked]
-        assert all(star or row[name] == was[name] for star, row, was in zip(stars, masked, kept, strict=True))
+        assert all(
+            star or plain(row[name]) == plain(was[name]) for star, row, was in zip(stars, masked, kept, strict=True)
+        )
         assert sum(stars) == hidden.stars_by_attribute[name]
     assert Counter(row[cluster] for row in masked) == {str(n + 1): len(masked) // clusters for n in range(clusters)}
     assert is_independent(masked, ["a", "A"], cluster)
     assert hidden.lower_bound <= hidden.stars
     values = Counter(
-        (row["cluster"], *(row[name] for name in from_)) for row in rows_of(hidden.clusters_output, delimiter)
+        (row["cluster"], *(plain(row[name]) for name in from_)) for row in rows_of(hidden.clusters_output, delimiter)
     )
     assert values == Counter(
-        (row[cluster], *(was[name] for name in from_)) for row, was in zip(masked, kept, strict=True)
+        (row[cluster], *(plain(was[name]) for name in from_)) for row, was in zip(masked, kept, strict=True)
     )
 
 

@@ -119,9 +119,9 @@ def _report(released: Released, faults: Sequence[str]) -> Iterator[str]:
     yield card.verdict
     yield card.together_verdict
     reached = ", ".join(f"{name} = {card.reached[name]:g}" for name in card.required)
-    rounded = f", rounded to a multiple of {card.rounded_to}" if card.suppresses and card.rounded_to else ""
+    rounded = f", rounded to a multiple of {card.rounded_to}" if card.left_out and card.rounded_to else ""
     cells = f", {card.suppressed_cells:,} cells suppressed (*)" if card.suppressed_cells else ""
-    yield f"measured in the masked table: {reached}; {card.told(card.left_out)} records left out{rounded}{cells}"
+    yield f"measured in the masked table: {reached}; {card.left_out_told} records left out{rounded}{cells}"
     if released.findings.masked.applied.replayed:
         yield released.findings.masked.applied.replayed
     if card.accepted != released.findings.masked.applied.accepted:

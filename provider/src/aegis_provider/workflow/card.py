@@ -186,6 +186,11 @@ class Card:
     replayed: tuple[str, ...] = ()
     accepted: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def left_out_told(self) -> str:
+        """Say how many records it leaves out as far as the entry tells, which counts none that no release shows."""
+        return "some" if self.left_out is None else f"{self.left_out:,}"
+
     def told(self, number: int | None) -> str:
         """Say a number of records of the table as far as it is told: `185`, or `fewer than 5`."""
         return f"fewer than {self.rounded_to}" if number is None else f"{number:,}"
