@@ -134,9 +134,8 @@ def aegis(environment: Mapping[str, str], *arguments: str) -> str:
         subprocess.Popen(  # noqa: S603
             command, env=environment, stdout=subprocess.PIPE, stderr=progress, text=True, start_new_session=True
         ) as process,
-        ended_by_interrupts(process),
+        ended_by_interrupts(process, telling := threading.Thread(target=tell, args=[process.stderr or ()])),
     ):
-        telling = threading.Thread(target=tell, args=[process.stderr or ()])
         telling.start()
         printed = process.stdout.read() if process.stdout else ""
         telling.join()
@@ -147,12 +146,17 @@ def aegis(environment: Mapping[str, str], *arguments: str) -> str:
 
 
 @contextmanager
-def ended_by_interrupts(process: subprocess.Popen[str]) -> Iterator[None]:
-    """Let Ctrl-C end a process, with those it has started, at once: `aegis release` would go on with what it has."""
+def ended_by_interrupts(process: subprocess.Popen[str], telling: threading.Thread) -> Iterator[None]:
+    """Let Ctrl-C end a process, with those it has started, at once: `aegis release` would go on with what it has.
+
+    The thread that tells what they say is through with it then, before anything is closed.
+    """
     try:
         yield
     except KeyboardInterrupt:
         os.killpg(process.pid, signal.SIGTERM)
+        if telling.is_alive():
+            telling.join()
         raise
 
 
