@@ -119,7 +119,7 @@ class Card:
         together_verdict: Whether entry and card, read together with the masked table, give small counts away, likewise.
         records: The records of the release.
         suppresses: Whether it leaves records out.
-        left_out: The records that it leaves out; `None` if these are too few to be told.
+        left_out: The records that it leaves out; `None` if some are that the entry does not count.
         suppressed_cells: The single cells of its records that are suppressed, and have become `*`.
         promised: Its promised privacy by name.
         reached: Its privacy by name, measured in the masked table.

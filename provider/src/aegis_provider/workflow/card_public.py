@@ -73,7 +73,7 @@ _LITTLE: Final = 0.005
 
 
 def _left_out(exact: int | None, configuration: Configuration | None) -> int | None:
-    """Return how many records a configuration leaves out as its entry says; `None` if these are too few to be told."""
+    """Return how many records a configuration leaves out as its entry says; `None` if it counts none of them."""
     if not exact or configuration is None:
         return exact if exact == 0 else None
     return configuration.suppressed or None
