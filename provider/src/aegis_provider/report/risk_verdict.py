@@ -52,8 +52,8 @@ def risk_verdict(
         assessment: The measurements, with what was required besides the promises.
         table: The table, as a command names it.
         plan: The plan, if there is one.
-        counted: Whether to say how many records and cells a release leaves out.
         alone: How many records are alone on all shared columns, whatever promises are about.
+        counted: Whether to say how many records and cells a release leaves out.
     """
     judged = assessment.releases or (assessment.as_it_is,)
     by_outcome: dict[_Outcome, list[ReleasePrivacy]] = {outcome: [] for outcome in _Outcome}

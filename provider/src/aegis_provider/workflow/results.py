@@ -56,7 +56,8 @@ class Assessed:
 
     Attributes:
         columns: The columns, and what becomes of them.
-        verdict: Whether it has the privacy that its configuration promises, in a line.
+        passed: Whether it has the privacy that its configuration promises; `None` if there is no verdict.
+        verdict: The same in a line.
         highest: The highest risk of re-identification; `None` if it could not be measured.
         highest_before: That of the table as it is.
         certain: How many records are in classes that all have the same value of some sensitive attribute.
@@ -64,6 +65,7 @@ class Assessed:
     """
 
     columns: tuple[Column, ...]
+    passed: bool | None
     verdict: str
     highest: float | None
     highest_before: float | None

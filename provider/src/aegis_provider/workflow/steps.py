@@ -301,8 +301,9 @@ class Steps:
                 found = assess(self.table, self.found, configuration=configuration, progress=progress, **self.how)
             [release] = found.releases
             highest, before = (None if each is None else each.highest for each in (release.risk, found.as_it_is.risk))
-            verdict = risk_verdict(found, table_name(self.table), self.folder.file(FOUND), alone, counted=False).line
-            return Assessed(found.columns, verdict, highest, before, release.certain, alone.in_short())
+            verdict = risk_verdict(found, table_name(self.table), self.folder.file(FOUND), alone, counted=False)
+            told = (verdict.passed, verdict.line)
+            return Assessed(found.columns, *told, highest, before, release.certain, alone.in_short())
 
         inputs = self._of(FOUND, configuration=configuration, alone=alone.document)
         return self.folder.step("privacy", inputs, [], Assessed, work)
