@@ -12,7 +12,17 @@ from typing import Any, Final
 
 #: Members whose numbers are, or tell, numbers of people.
 _COUNTS: Final = frozenset(
-    {"counted_with", "histogram", "joint", "joint_trace", "records", "suppressed", "suppressed_cells", "with_label"}
+    {
+        "counted_with",
+        "histogram",
+        "joint",
+        "joint_trace",
+        "records",
+        "suppressed",
+        "suppressed_cells",
+        "with_label",
+        "within",
+    }
 )
 
 #: What is in the lists of an entry, and the member that names it.

@@ -1,7 +1,7 @@
 """The counts of one configuration, taken out of an entry: what whoever has its masked table can count in it."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, Self
 
@@ -35,8 +35,8 @@ class Inexact:
     @classmethod
     def of(cls, perturbation: Perturbation, terms: int = 1) -> Self:
         """What a table declares of its counts, after so many of them were added up."""
-        base = perturbation.rounded_to
-        return cls(0 if base is None else (base - 1) * terms, perturbation.noise_scale, terms)
+        rounded = replace(perturbation, noise_scale=None)
+        return cls(rounded.slack(terms, 1), perturbation.noise_scale, terms)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -79,7 +79,7 @@ def parts_of(document: Document) -> tuple[Document, Document]:
 
 _COUNTS = ("histogram", "joint")
 
-_TELLING = ("joint", "with_label", "counted_with")
+_TELLING = ("joint", "with_label", "counted_with", "within")
 """The members of a pair that tell something of its counts."""
 
 #: The AUC of a model that knows nothing.

@@ -1,6 +1,7 @@
 """Conversion of a validated entry into the domain's form: the models become frozen values with arrays."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -99,7 +100,7 @@ def _pairs(entry: wire.EntryDocument) -> dict[int, PairCounts]:
             attributes,
             (pair.maskings[0], pair.maskings[1]),
             np.asarray(pair.joint, dtype=np.int64),
-            _perturbation(pair.noise, pair.rounded_to),
+            replace(_perturbation(pair.noise, pair.rounded_to), within=pair.within),
             _places(pair.counted_with),
         )
         for place, (attributes, pair) in enumerate(_placed(entry))

@@ -46,7 +46,9 @@ async def test_other_places_are_another_version(api, thin):
     """Two codes that were counted by neighbours are declared to be counted with the last one: no count is there."""
     head = await published(api, thin)
     other = copy.deepcopy(thin)
-    rows = next(pair for pair in other["pairs"] if together(pair))["counted_with"][0]
+    pair = next(pair for pair in other["pairs"] if together(pair))
+    del pair["within"]  # it would not keep the published sums
+    rows = pair["counted_with"][0]
     rows[0] = max(rows)
     answer = await api.put(f"/v1/entries/{head['id']}", json=other, headers={"If-Match": "*"})
     assert answer.json()["version"] == 2

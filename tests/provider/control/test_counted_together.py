@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from aegis_provider import document_of, prepare_entry
-from aegis_provider.control.counted_together import counted_together
+from aegis_provider.control.counted_together import Pools, counted_together
 from aegis_provider.control.dependent_rounding import rounded_once, rounded_up
 from aegis_provider.disclosure import verdict_on
 from tests.for_each import for_each
@@ -52,18 +52,42 @@ def test_a_thin_table_passes_by_default_and_loses_no_record(prepared, seed):
     assert records[np.unique(pair["counted_with"][0])].min() >= 2 * EACH
 
 
+A, B = ("a", "m"), ("b", "m")
+
+
+def told_of(counts, rows, columns, partners, times=1):
+    pools = Pools(3, int(counts.sum()), {A: rows, B: columns}, partners)
+    pools.times[A] = times
+    return counted_together(counts, (A, B), pools, [], np.random.default_rng(1).bytes)
+
+
 @for_each("times", [1, 2, 4])
 def test_more_values_are_counted_together_where_a_reader_would_know_a_count(times):
-    counts = np.full((64, 10), 2)
-    margins = counts.sum(axis=1), counts.sum(axis=0)
-    told = counted_together(counts, margins, [], 3, np.random.default_rng(1).bytes, times)
-    each = -(-times * (5 + 3 * 3) // 20)  # of 20 records
-    assert len(set(told.get("counted_with", [range(64)])[0])) == 64 // each
+    counts = np.full((63, 12), 2)
+    told = told_of(counts, counts.sum(axis=1), counts.sum(axis=0), {A: 12, B: 63}, times)
+    each = -(-times * (5 + 3 * 3) // 24)  # of 24 records
+    assert len(set(told.get("counted_with", [range(63)])[0])) == 63 // each
 
 
 def test_all_values_are_counted_together_if_no_records_are_published():
-    told = counted_together(np.full((4, 3), 50), (None, np.full(3, 200)), [], 3, np.random.default_rng(1).bytes)
+    told = told_of(np.full((4, 3), 51), None, np.full(3, 204), {A: 3, B: 4})
     assert told["counted_with"] == [[3, 3, 3, 3], [0, 1, 2]]
+    assert told["joint"][3] == [204] * 3
+
+
+def test_values_are_counted_together_alike_whatever_the_other_attribute_is():
+    counts, many = np.full((6, 90), 1), np.full((6, 2), 45)
+    places = [
+        told_of(each, 90 * np.ones(6, int), each.sum(axis=0), {A: 2_000, B: 6})["counted_with"]
+        for each in (counts, many)
+    ]
+    assert places[0][0] == places[1][0] == [1, 1, 3, 3, 5, 5]
+
+
+def test_counts_of_a_masking_that_leaves_records_out_are_rounded_by_themselves():
+    told = told_of(np.full((2, 2), 100), np.array([150, 150]), np.array([201, 198]), {A: 2, B: 2})
+    assert "within" not in told
+    assert set(np.ravel(told["joint"])) <= {99, 102}
 
 
 @for_each("seed", range(3))
@@ -72,7 +96,7 @@ def test_it_would_not_pass_if_its_pairs_were_rounded_as_they_are(prepared, seed)
     [pair], exact = held.entry.pairs, np.array(held.counted.pairs[0].joint)
     up = rounded_up(np.array([exact.sum()]), pair.rounded_to, secrets.token_bytes)
     joint = rounded_once(exact.reshape(-1, 1), [], pair.rounded_to, up, secrets.token_bytes).reshape(exact.shape)
-    apart = pair.model_copy(update={"joint": joint.tolist(), "counted_with": None})
+    apart = pair.model_copy(update={"joint": joint.tolist(), "counted_with": None, "within": None})
     verdict = verdict_on(held.entry.model_copy(update={"pairs": [apart]}), 60).verdict
     assert {(each.reason, each.pointer) for each in verdict.findings} == {("likely", "/pairs/0/joint")}
 

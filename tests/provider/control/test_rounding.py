@@ -65,14 +65,17 @@ def test_counts_of_values_of_nested_maskings_and_of_pairs_become_multiples_next_
         after = rounded(entry, base).entry
     except ControlError:
         return
-    pairs = entry["pairs"][0]["joint"]
+    [before], [pair] = entry["pairs"], after["pairs"]
+    places = pair.get("counted_with") or alone(before["joint"])
     tables = [
-        *((one["joint"], two["joint"]) for one, two in zip(entry["attributes"], after["attributes"], strict=True)),
-        *((one["joint"], joints(after)[key]["joint"]) for key, one in joints(entry).items() if key[0] == "a"),
-        (together(pairs, after["pairs"][0].get("counted_with") or alone(pairs)), after["pairs"][0]["joint"]),
+        *((one["joint"], two["joint"], 1) for one, two in zip(entry["attributes"], after["attributes"], strict=True)),
+        *((one["joint"], joints(after)[key]["joint"], 1) for key, one in joints(entry).items() if key[0] == "a"),
+        (together(before["joint"], places), pair["joint"], pair["within"]),
     ]
-    for before, rounded_counts in tables:
-        assert np.all(abs(np.array(before) - np.array(rounded_counts)) < base)
+    for exact, rounded_counts, within in tables:
+        assert np.all(abs(np.array(exact) - np.array(rounded_counts)) < base * within)
+    of_values = np.array(joints(after)["a", "twos"]["joint"]).sum(axis=1)
+    assert np.array(pair["joint"]).sum(axis=1).tolist() == np.bincount(places[0], of_values, of_values.size).tolist()
 
 
 def together(counts, places):

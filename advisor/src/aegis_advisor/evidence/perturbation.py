@@ -30,11 +30,14 @@ class Perturbation:
             exp(-|k| / scale) (Ghosh, Roughgarden & Sundararajan 2012).
         rounded_to: each count was rounded to a multiple of this base, up or down.
         records: the number of records counted; the others were left out.
+        within: rounded counts add up to the published records of masked values, and each is off by less than this many
+            bases; None if they were rounded by themselves, each by less than one.
     """
 
     noise_scale: float | None = None
     rounded_to: int | None = None
     records: int | None = None
+    within: int | None = None
 
     @property
     def is_none(self) -> bool:
@@ -59,10 +62,10 @@ class Perturbation:
     def slack(self, cells: int, sums: int) -> int:
         """The most that a sum of `cells` counts may differ from the number of records that it counts.
 
-        Rounding changes a count by less than the base. Noise has no such bound; the probability that any of `sums`
-        such sums exceeds the slack is at most `IMPLAUSIBLE`.
+        Rounding changes a count by less than the base, or as many as are declared. Noise has no such bound; the
+        probability that any of `sums` such sums exceeds the slack is at most `IMPLAUSIBLE`.
         """
-        rounding = 0 if self.rounded_to is None else (self.rounded_to - 1) * cells
+        rounding = 0 if self.rounded_to is None else (self.rounded_to * (self.within or 1) - 1) * cells
         noise = 0 if self.noise_scale is None else largest_noise(self.noise_scale, cells, IMPLAUSIBLE / max(sums, 1))
         return rounding + noise
 

@@ -80,6 +80,7 @@ def _perturbation(declared: Mapping[str, Any], records: int | None) -> Perturbat
         noise_scale=None if noise is None else float(noise["scale"]),
         rounded_to=declared.get("rounded_to"),
         records=None if counted == records else counted,
+        within=declared.get("within"),
     )
 
 

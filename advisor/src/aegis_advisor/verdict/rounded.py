@@ -20,6 +20,9 @@ import scipy
 from aegis_advisor.arrays import FloatArray
 from aegis_advisor.verdict.model import LIKELY, SMALL
 
+_MOVED: Final = 0.1
+"""The share of counts that are off by a base or more in a table in which some are."""
+
 MOST: Final = 400
 """The largest sum that is told apart; a sum that may be small is far below it unless the base is huge."""
 
@@ -31,15 +34,17 @@ class Look:
     Attributes:
         base: the base to multiples of which they were rounded.
         cells: each published count, and how many cells have it.
+        within: of how many bases each count is off by less.
     """
 
     base: int
     cells: tuple[tuple[int, int], ...]
+    within: int = 1
 
     @classmethod
-    def of(cls, base: int, counts: Iterable[int]) -> "Look":
+    def of(cls, base: int, counts: Iterable[int], within: int = 1) -> "Look":
         """Look at these counts."""
-        return cls(base, tuple(sorted(Counter(counts).items())))
+        return cls(base, tuple(sorted(Counter(counts).items())), within)
 
     @property
     def size(self) -> int:
@@ -49,12 +54,12 @@ class Look:
     @property
     def least(self) -> int:
         """The least that the sum can be."""
-        return sum(max(0, count - self.base + 1) * cells for count, cells in self.cells)
+        return sum(max(0, count - self.base * self.within + 1) * cells for count, cells in self.cells)
 
     @property
     def most(self) -> int:
         """The most that it can be."""
-        return sum((count + self.base - 1) * cells for count, cells in self.cells)
+        return sum((count + self.base * self.within - 1) * cells for count, cells in self.cells)
 
     def without(self, count: int) -> "Look":
         """Leave out one cell with this count."""
@@ -99,7 +104,7 @@ def of_cell(own: Look, count: int, sums: FloatArray) -> FloatArray:
     most = sums.size - 1
     drawn = np.exp(sums - sums.max()) / np.exp(_log_prior(own.size, most))
     rest = _product(own.without(count), own.size, most)
-    shares = _one(count, own.base, own.size, most) * np.convolve(rest[::-1], drawn)[most:]
+    shares = _one(count, own, own.size, most) * np.convolve(rest[::-1], drawn)[most:]
     return np.asarray(shares / max(float(shares.sum()), np.finfo(np.float64).tiny))
 
 
@@ -149,25 +154,29 @@ def _product(look: Look, size: int, most: int) -> FloatArray:
     product = np.zeros(most + 1)
     product[0] = 1.0
     for count, cells in look.cells:
-        product = _times(product, _power(count, look.base, cells, size, most))
+        product = _times(product, _power(count, replace(look, cells=()), cells, size, most))
     return product
 
 
 @lru_cache(maxsize=4096)
-def _power(count: int, base: int, cells: int, size: int, most: int) -> FloatArray:
+def _power(count: int, rounding: Look, cells: int, size: int, most: int) -> FloatArray:
     """(sums,) that of several cells with one published count, by repeated squaring."""
-    one = _one(count, base, size, most)
+    one = _one(count, rounding, size, most)
     if cells == 1:
         return one
-    half = _power(count, base, cells // 2, size, most)
+    half = _power(count, rounding, cells // 2, size, most)
     square = _times(half, half)
     return _times(square, one) if cells % 2 else square
 
 
-def _one(count: int, base: int, size: int, most: int) -> FloatArray:
+def _one(count: int, rounding: Look, size: int, most: int) -> FloatArray:
     """(counts,) the probability of each count together with the published one."""
     tilt, counts = _tilt(size, most), np.arange(most + 1)
-    return np.asarray((1 - tilt) * tilt**counts * np.maximum(0.0, 1.0 - np.abs(counts - count) / base))
+    off = np.abs(counts - count) / rounding.base
+    likelihood = np.maximum(0.0, 1.0 - off)
+    if rounding.within > 1:
+        likelihood = (1 - _MOVED) * likelihood + _MOVED * np.maximum(0.0, 1.0 - off / rounding.within)
+    return np.asarray((1 - tilt) * tilt**counts * likelihood)
 
 
 def _times(one: FloatArray, other: FloatArray) -> FloatArray:

@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from math import ceil
 
 import numpy as np
 
 from aegis_advisor.arrays import IntArray
 from aegis_advisor.atoms import coarsening
 from aegis_advisor.evidence import AttributeEvidence, PairCounts, Perturbation
+from aegis_advisor.evidence.rounded_sums import sum_variances
 from aegis_advisor.verdict.model import Path, PublishedCounts
 from aegis_advisor.verdict.rounded import Look
 
@@ -21,12 +23,18 @@ class RoundedTable:
         base: the base to multiples of which it was rounded; 1 for exact counts.
         counts: (rows, columns).
         mappings: the row of each value of the first attribute, and the column of each of the second or of the label.
+        within: of how many bases each count is off by less.
+        keeps_sums: whether rows and columns add up to what other tables publish, so that they show no sum anew.
+        once: whether it was rounded together with other tables of the attribute, so that their sums are one draw.
     """
 
     path: Path
     base: int
     counts: IntArray
     mappings: tuple[IntArray, IntArray]
+    within: int = 1
+    keeps_sums: bool = False
+    once: bool = False
 
     @property
     def transposed(self) -> "RoundedTable":
@@ -66,7 +74,7 @@ class Sums:
     @property
     def least(self) -> IntArray:
         """(groups,) the least that each sum can be."""
-        cells = np.maximum(0, self.table.counts - self.table.base + 1)
+        cells = np.maximum(0, self.table.counts - self.table.base * self.table.within + 1)
         return np.bincount(self.group_of.ravel(), cells.ravel(), self.groups).astype(np.int64)
 
     def looks(self, groups: IntArray) -> list[Look]:
@@ -75,17 +83,41 @@ class Sums:
         ends = np.cumsum(np.bincount(self.group_of.ravel(), minlength=self.groups))
         counts = self.table.counts.ravel()[order]
         starts = ends - np.diff(ends, prepend=0)
-        return [Look.of(self.table.base, counts[starts[group] : ends[group]].tolist()) for group in groups.tolist()]
+        base, within = self.table.base, self.table.within
+        return [Look.of(base, counts[starts[group] : ends[group]].tolist(), within) for group in groups.tolist()]
 
 
 def tables_of(place: int, evidence: AttributeEvidence) -> list[RoundedTable]:
-    """Return the rounded tables of an attribute with the label, if it is known which values their rows are."""
-    apart = [
-        _table(("attributes", place, "maskings", index, "joint"), _base(one.perturbation), one.joint, one.mapping)
-        for index, one in enumerate(evidence.maskings)
-        if not (evidence.rounded_once and one.perturbation.is_none)
-    ]
-    return [table for table in [_finest(place, evidence), *apart] if table is not None]
+    """Return the rounded tables of an attribute with the label, if it is known which values their rows are.
+
+    Those that were rounded once come first, the finest of them before all.
+    """
+    path, base, once, apart = ("attributes", place), evidence.rounded_once, list[RoundedTable | None](), []
+    if evidence.joint is not None:
+        once.append(_table((*path, "joint"), base or 1, evidence.joint, np.arange(evidence.values)))
+    for index, one in enumerate(evidence.maskings):
+        where = (*path, "maskings", index, "joint")
+        if base is not None and one.perturbation.is_none:
+            once.append(_table(where, base, one.joint, one.mapping))
+        else:
+            apart.append(_table(where, _base(one.perturbation), one.joint, one.mapping))
+    drawn = sorted((each for each in once if each is not None), key=lambda each: -len(each.counts))
+    return [*_drawn_once(evidence, drawn), *(each for each in apart if each is not None)]
+
+
+def _drawn_once(evidence: AttributeEvidence, tables: Sequence[RoundedTable]) -> Iterator[RoundedTable]:
+    """Yield tables, the finest first, that one draw rounded. Those that cross a finer one are off by more."""
+    if evidence.rounded_once is None:
+        yield from tables
+        return
+    names = {one.mapping.tobytes(): one.id for one in evidence.maskings if one.mapping is not None}
+    for place, table in enumerate(tables):
+        crosses = any(other.sums(table.mappings[0]) is None for other in tables[:place])
+        within = 1
+        if crosses:
+            most = float(sum_variances(evidence)[names[table.mappings[0].tobytes()]].max())
+            within = ceil((6 * most / table.base**2) ** 0.5)
+        yield replace(table, once=True, within=within)
 
 
 def _base(perturbation: Perturbation) -> int | None:
@@ -93,19 +125,6 @@ def _base(perturbation: Perturbation) -> int | None:
     if perturbation.is_noisy or not perturbation.is_complete:
         return None
     return perturbation.rounded_to or 1
-
-
-def _finest(place: int, evidence: AttributeEvidence) -> RoundedTable | None:
-    """Return the unmasked counts, or else the finest that were rounded once: coarser ones add up its counts."""
-    base, path = evidence.rounded_once, ("attributes", place)
-    if evidence.joint is not None:
-        return _table((*path, "joint"), base or 1, evidence.joint, np.arange(evidence.values))
-    tables = [
-        _table((*path, "maskings", index, "joint"), base, one.joint, one.mapping)
-        for index, one in enumerate(evidence.maskings)
-        if one.perturbation.is_none
-    ]
-    return max((one for one in tables if one is not None), key=lambda one: len(one.counts), default=None)
 
 
 def _table(path: Path, base: int | None, counts: IntArray | None, mapping: IntArray | None) -> RoundedTable | None:
@@ -129,9 +148,10 @@ def _pair_table(place: int, pair: PairCounts, evidence: Sequence[AttributeEviden
     rows, columns = (evidence[attribute].mapping_of(masking) for attribute, masking in masked)
     if base is None or rows is None or columns is None:
         return None
-    path = ("pairs", place, "joint")
+    path, declared = ("pairs", place, "joint"), pair.perturbation.within
+    kept = declared or 1, declared is not None
     if pair.counted_with is None:
-        return RoundedTable(path, base, pair.joint, (rows, columns))
+        return RoundedTable(path, base, pair.joint, (rows, columns), *kept)
     row_of, column_of = pair.pooled(0), pair.pooled(1)
     counts = pair.joint[np.ix_(*map(np.unique, pair.counted_with))]
-    return RoundedTable(path, base, counts, (row_of[rows], column_of[columns]))
+    return RoundedTable(path, base, counts, (row_of[rows], column_of[columns]), *kept)

@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 
 from aegis_advisor.arrays import IntArray
+from aegis_advisor.verdict.differences import known_differences
 from aegis_advisor.verdict.model import SMALL, Finding, Path, PublishedCounts, Reason
 from aegis_advisor.verdict.rounded import known_cells, knows_small
 from aegis_advisor.verdict.rounded_tables import RoundedTable, Sums, tables_of, tables_of_pairs
@@ -20,7 +21,8 @@ def find_likely(published: PublishedCounts) -> Iterator[Finding]:
     """Yield the places of small counts that a reader of rounded tables knows with a probability above `LIKELY`.
 
     The reader combines what all tables show of the records of a masked value, and then of each cell that is part of
-    them. Of a combination of two values, all tables of these two attributes are combined.
+    them. Of a combination of two values, all tables of these two attributes are combined. Of two sums of masked values,
+    one inside the other, the difference is looked at, too.
     """
     pairs = list(tables_of_pairs(published))
     cells: Counter[Path] = Counter()
@@ -29,7 +31,7 @@ def find_likely(published: PublishedCounts) -> Iterator[Finding]:
         first = [table for (one, _), table in pairs if one == place]
         second = [table.transposed for (_, other), table in pairs if other == place]
         cells += _of_masked_values(path, [*own, *first, *second])
-        cells[path] += _of_combinations(own).total()
+        cells[path] += _of_combinations(own).total() + known_differences([*own, *first, *second])
     for both in dict.fromkeys(names for names, _ in pairs):
         cells += _of_combinations([table for names, table in pairs if names == both])
     yield from (Finding(Reason.LIKELY, path, count) for path, count in cells.items() if count)
@@ -41,17 +43,39 @@ def _of_masked_values(path: Path, tables: Sequence[RoundedTable]) -> Counter[Pat
     Every listed value has a record, so a masked value has as many as values, at least.
     """
     known: Counter[Path] = Counter()
-    rounded = [table for table in tables if table.base > 1]
-    for mapping in _distinct(table.mappings[0] for table in rounded):
-        sums = [each for table in tables if (each := table.sums(mapping)) is not None]
+    finest = [table for table in _uncoarsened(tables) if table.base > 1]
+    for mapping in _distinct(table.mappings[0] for table in finest):
         least = np.bincount(mapping)
-        places = _candidates(sums)
-        for place, *looks in zip(places.tolist(), *(each.looks(places) for each in sums), strict=True):
-            known[path] += knows_small(tuple(looks), int(least[place]))
-            for index, (each, own) in enumerate(zip(sums, looks, strict=True)):
-                others = (*looks[:index], *looks[index + 1 :])
-                known[each.table.path] += known_cells(own, others, int(least[place]))
+        looks = [each for table in _looking(tables, mapping) if (each := table.sums(mapping)) is not None]
+        parts = [each for table in finest if (each := table.sums(mapping)) is not None]
+        places = _candidates([*looks, *parts])
+        seen = [each.looks(places) for each in looks]
+        for place, shown in zip(places.tolist(), zip(*seen, strict=True), strict=False):
+            known[path] += knows_small(shown, int(least[place]))
+        for part in parts:
+            others = [one for one, each in zip(seen, looks, strict=True) if not _are_one_draw(each.table, part.table)]
+            for place, own, *other in zip(places.tolist(), part.looks(places), *others, strict=True):
+                known[part.table.path] += known_cells(own, tuple(other), int(least[place]))
     return known
+
+
+def _uncoarsened(tables: Sequence[RoundedTable]) -> list[RoundedTable]:
+    """Return the tables but those that add up the counts of a finer one, of the same draw."""
+    kept: list[RoundedTable] = []
+    for table in tables:
+        if not (table.once and any(each.once and each.sums(table.mappings[0]) is not None for each in kept)):
+            kept.append(table)
+    return kept
+
+
+def _looking(tables: Sequence[RoundedTable], mapping: IntArray) -> list[RoundedTable]:
+    """Return the tables that show sums by a grouping (values,) anew: of those of one draw, the one with fewest rows."""
+    once = [table for table in tables if table.once and table.sums(mapping) is not None]
+    return once[-1:] + [table for table in tables if not table.once and not table.keeps_sums]
+
+
+def _are_one_draw(one: RoundedTable, other: RoundedTable) -> bool:
+    return one is other or (one.once and other.once)
 
 
 def _of_combinations(tables: Sequence[RoundedTable]) -> Counter[Path]:
@@ -60,11 +84,14 @@ def _of_combinations(tables: Sequence[RoundedTable]) -> Counter[Path]:
     Each counts for the table that shows it in most cells: rounded more coarsely, that one would tell less of it.
     """
     known: Counter[Path] = Counter()
-    if len(tables) < 2:  # noqa: PLR2004 - one rounded count never tells a small one
+    apart = [table for place, table in enumerate(tables) if not (table.once and place)]
+    if len(apart) < 2:  # noqa: PLR2004 - one rounded count never tells a small one
         return known
-    rows, columns = (list(_distinct(table.mappings[side] for table in tables)) for side in (0, 1))
+    rows, columns = (list(_distinct(table.mappings[side] for table in apart)) for side in (0, 1))
     for row, column in product(rows, columns):
-        sums = [each for table in tables if (each := table.sums(row, column)) is not None]
+        sums = [each for table in apart if (each := table.sums(row, column)) is not None]
+        if not (row.any() and column.any()):  # sums of whole rows or columns
+            sums = [each for each in sums if not each.table.keeps_sums]
         if len(sums) > 1:
             places = _candidates(sums)
             for looks in zip(*(each.looks(places) for each in sums), strict=True):

@@ -341,7 +341,8 @@ def _finer_cells(one: RoundedTable, groups: tuple[IntArray, IntArray], limits: t
         return np.zeros(0, dtype=bool)
     parents = sums.group_of.ravel()
     counts = one.counts.astype(np.float64).reshape(-1, 1)
-    own = np.maximum(counts - one.base + 1, 0.0), counts + one.base - 1
+    off = one.base * one.within - 1
+    own = np.maximum(counts - off, 0.0), counts + off
     least, most = (each.reshape(-1, 1).astype(np.float64) for each in limits)
     low, high = _within(own, (least, most), parents)
     return _known(low, high)[:, 0] & (np.bincount(parents, minlength=sums.groups)[parents] > 1)

@@ -1,11 +1,14 @@
 """Rounded pair counts in which masked values with few records are counted with others."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
 import numpy as np
 
 from aegis_provider.control.dependent_rounding import RandomBytes, rounded_once, rounded_up
+from aegis_provider.control.kept_sums import rounded_to_sums
 from aegis_provider.counting.counts import Counts, Partition, Places
 
 _SMALL: Final = 4
@@ -15,48 +18,85 @@ _BASES: Final = 3
 _THIN: Final = 4
 """A row of pair counts is thin if it has less than this many times the fewest records of a row."""
 
-Margins: TypeAlias = tuple[Counts | None, Counts | None]
-"""The published records of each masked value of the two attributes; None if none are published."""
+Masked: TypeAlias = tuple[str, str]
+"""An attribute and one of its maskings, or `identity`."""
 
 
-def counted_together(
-    counts: Counts, margins: Margins, views: Sequence[Partition], base: int, random_bytes: RandomBytes, times: int = 1
-) -> Mapping[str, Any]:
-    """Return the members of a pair that tell its rounded counts.
+@dataclass(eq=False)
+class Pools:
+    """Where the masked values of each masking are counted in pairs: chosen once, whatever the other attribute is.
 
     Neighbouring masked values are counted together until they have enough records, at the place of the last of them.
     What is left at the end is counted with the last of these. Which values these are follows from published counts
     alone: if exact ones decided, a reader could conclude from the places how many records a value has.
 
-    Args:
-        counts: (first, second) the exact counts.
-        margins: The published records of the masked values.
-        views: Partitions of the cells, row by row, whose sums are rounded as well.
+    Attributes:
         base: The base of the multiples.
-        random_bytes: The source of randomness.
+        whole: The published number of records.
+        records: (masked values,) the published records of each, by masking; None if none are published.
+        partners: The most masked values of another attribute in a pair.
         times: How many times as many records are enough.
     """
-    rows, columns = (
-        _places(counts.shape[axis], margins[axis], times * _enough(counts.shape[1 - axis], base)) for axis in (0, 1)
-    )
+
+    base: int
+    whole: int
+    records: Mapping[Masked, Counts | None]
+    partners: Mapping[Masked, int]
+    times: dict[Masked, int] = field(default_factory=lambda: defaultdict(lambda: 1))
+
+    def places(self, masked: Masked, size: int) -> Places:
+        """(size,) The place where each masked value is counted."""
+        enough = self.times[masked] * _enough(self.partners[masked], self.base)
+        return _places(size, self.records[masked], enough)
+
+    def sums(self, masked: Masked, places: Places) -> Counts | None:
+        """(size,) The published records that are counted at each place; None if these are not all records."""
+        records = self.records[masked]
+        if records is None:
+            records = self.whole * (np.arange(places.size) == places)
+        pooled: Counts = np.bincount(places, records, places.size).astype(np.int64)
+        return pooled if pooled.sum() == self.whole else None
+
+
+def counted_together(
+    counts: Counts, masked: tuple[Masked, Masked], pools: Pools, views: Sequence[Partition], random_bytes: RandomBytes
+) -> Mapping[str, Any]:
+    """Return the members of a pair that tell its rounded counts.
+
+    They add up to the published records of the masked values, so that no pair is one more look at these. Where a
+    masking does not count all records, they are rounded by themselves.
+
+    Args:
+        counts: (first, second) the exact counts.
+        masked: The two maskings.
+        pools: Where masked values are counted.
+        views: Partitions of the cells, row by row, whose sums are rounded as well.
+        random_bytes: The source of randomness.
+    """
+    base = pools.base
+    rows, columns = (pools.places(each, size) for each, size in zip(masked, counts.shape, strict=True))
     pooled = np.zeros_like(counts)
     np.add.at(pooled, (rows[:, np.newaxis], columns[np.newaxis]), counts)
-    up = rounded_up(np.array([pooled.sum()]), base, random_bytes)
-    rounded = rounded_once(pooled.reshape(-1, 1), [_thin(pooled, base), *views], base, up, random_bytes)
+    of_rows, of_columns = pools.sums(masked[0], rows), pools.sums(masked[1], columns)
+    drawn = [_thin(pooled, base), *views]
+    if of_rows is None or of_columns is None:
+        up = rounded_up(np.array([pooled.sum()]), base, random_bytes)
+        told: dict[str, Any] = {"joint": rounded_once(pooled.reshape(-1, 1), drawn, base, up, random_bytes)}
+    else:
+        joint, within = rounded_to_sums(pooled, (of_rows, of_columns), drawn, base, random_bytes)
+        told = {"within": within, "joint": joint}
     together = any((places != np.arange(places.size)).any() for places in (rows, columns))
-    return {"rounded_to": base, "joint": rounded.reshape(counts.shape).tolist()} | (
-        {"counted_with": [rows.tolist(), columns.tolist()]} if together else {}
-    )
+    told |= {"counted_with": [rows.tolist(), columns.tolist()]} if together else {}
+    return told | {"rounded_to": base, "joint": told["joint"].reshape(counts.shape).tolist()}
 
 
 def fewest_counted(cells: int, base: int) -> int:
     """Return the fewest records of a masked value that should have rounded pair counts of its own.
 
-    A value with at most 4 records should have none: an attribute's pairs, each rounded by itself, would show it as
-    often as the attribute has pairs, and their mean would tell how many records it has. Nor should one with at most one
-    record for every 14 cells. Nearly all of its cells that are not 0 are 1, so a cell that was rounded up would be
-    known to be 1: with `r` records in `c` cells and all tables equally probable, it is with the probability
-    `(c / (r + c))^2`, about. With fewer records than the base, all cells could be 0.
+    A value with at most 4 records should have none. Nor should one with at most one record for every 14 cells. Nearly
+    all of its cells that are not 0 are 1, so a cell that was rounded up would be known to be 1: with `r` records in `c`
+    cells and all tables equally probable, it is with the probability `(c / (r + c))^2`, about. With fewer records than
+    the base, all cells could be 0.
 
     Args:
         cells: How many masked values the other attribute has.

@@ -19,7 +19,7 @@ def coarser_cells(entry: EntryDocument) -> Iterator[list[Partition]]:
     """Yield for each pair the partitions of its cells by the coarser pairs of maskings that configurations use."""
     views = _views(entry)
     for pair in entry.pairs:
-        first, second = _both(pair)
+        first, second = masked_of(pair)
         used = _used_together(entry.masked, (first[0], second[0]), views)
         coarser = [both for both in used if both != (first, second) and _follows(both, (first, second), views)]
         yield [_cells(both, (first, second), views) for both in coarser]
@@ -54,6 +54,7 @@ def _follows(both: _Both, other: _Both, views: _Views) -> bool:
     return all(views[view].follows_from(views[each]) for view, each in zip(both, other, strict=True))
 
 
-def _both(pair: Pair) -> _Both:
+def masked_of(pair: Pair) -> _Both:
+    """Return the two attributes of a pair, each with its masking."""
     (first, second), (rows, columns) = pair.attributes, pair.maskings
     return (first, rows), (second, columns)

@@ -1,6 +1,7 @@
 """Random rounding: every count is rounded up or down at random to a multiple of a base, without bias."""
 
 import secrets
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Self
@@ -10,10 +11,10 @@ from numpy.typing import NDArray
 
 from aegis_advisor.evidence import AttributeEvidence, attribute_evidence, masked_records
 from aegis_provider.control.control import Beside, Changes, Control, ControlError, refuse_parameter
-from aegis_provider.control.counted_together import Margins, counted_together
+from aegis_provider.control.counted_together import Masked, Pools, counted_together
 from aegis_provider.control.dependent_rounding import RandomBytes, rounded_once, rounded_up, uniform
 from aegis_provider.control.noisy_association import key_of
-from aegis_provider.control.pair_counts import coarser_cells
+from aegis_provider.control.pair_counts import coarser_cells, masked_of
 from aegis_provider.control.promises import Roles
 from aegis_provider.control.rounded_association import rounded_association
 from aegis_provider.control.rounded_pairs import known_pairs
@@ -171,49 +172,49 @@ class RandomRounding(Control):
     def _pairs(self, entry: EntryDocument, rounded: EntryDocument) -> list[Pair]:
         """Return the rounded pairs.
 
-        Those in which a reader would know a small count are rounded again, with twice as many records counted together.
+        Where a reader would know a small count, twice as many records are counted together, in all pairs of the two
+        maskings.
 
         Args:
             entry: The exact entry.
             rounded: The entry with all other counts rounded.
         """
-        evidence = self._evidence(rounded)
-        views, margins = list(coarser_cells(entry)), [_margins(pair, evidence) for pair in entry.pairs]
+        views, pools = list(coarser_cells(entry)), self._pools(entry, rounded)
         published = self._evidence(without_unshared(rounded))  # what else readers get: more could mislead them
+        label = rounded.label.histogram
+        pairs, again = dict[int, Pair](), set(range(len(views)))
+        while again:
+            pairs |= {place: self._pair(entry.pairs[place], pools, views[place], label) for place in again}
+            known = {masked for place in known_pairs(entry, published, pairs) for masked in masked_of(pairs[place])}
+            few = {masked for masked in known if pools.times[masked] < entry.records}
+            pools.times |= {masked: 2 * pools.times[masked] for masked in few}
+            again = {place for place, pair in pairs.items() if few.intersection(masked_of(pair))}
+        return [pairs[place] for place in range(len(views))]
 
-        def drawn(place: int, times: int) -> Pair:
-            return self._pair(entry.pairs[place], margins[place], views[place], rounded.label.histogram, times)
-
-        pairs, times = {place: drawn(place, 1) for place in range(len(views))}, dict.fromkeys(range(len(views)), 1)
-        while again := {place for place in known_pairs(entry, published, pairs) if times[place] < entry.records}:
-            times |= {place: 2 * times[place] for place in again}
-            pairs |= {place: drawn(place, times[place]) for place in again}
-        return list(pairs.values())
+    def _pools(self, entry: EntryDocument, rounded: EntryDocument) -> Pools:
+        evidence = {each.name: each for each in self._evidence(rounded)}
+        partners: dict[Masked, int] = defaultdict(int)
+        for pair in entry.pairs:
+            for masked, (name, other) in zip(masked_of(pair), masked_of(pair)[::-1], strict=True):
+                partners[masked] = max(partners[masked], evidence[name].groups_of(other))
+        records = {(name, masking): masked_records(evidence[name], masking) for name, masking in partners}
+        return Pools(self.base, rounded.records, records, partners)
 
     def _evidence(self, rounded: EntryDocument) -> list[AttributeEvidence]:
         label = rounded.label.model_dump()
         return [attribute_evidence(each.model_dump(), label, self.declared()) for each in rounded.attributes]
 
-    def _pair(self, pair: Pair, margins: Margins, views: Sequence[Partition], label: Sequence[int], times: int) -> Pair:
+    def _pair(self, pair: Pair, pools: Pools, views: Sequence[Partition], label: Sequence[int]) -> Pair:
         changed: dict[str, Any] = {}
         if pair.joint is not None:
             exact = np.array(pair.joint, dtype=np.int64)
-            changed |= counted_together(exact, margins, views, self.base, self.random_bytes, times)
+            changed |= counted_together(exact, masked_of(pair), pools, views, self.random_bytes)
         if pair.with_label is not None:
             told = self.beside.told.frequent.get(key_of(pair), pair.with_label)
             changed["with_label"] = rounded_association(
                 told.chi_square, told.combinations, label, self.base, self.random_bytes
             )
         return pair.model_copy(update=changed)
-
-
-def _margins(pair: Pair, evidence: Sequence[AttributeEvidence]) -> Margins:
-    """Return the published records of the masked values of a pair's two attributes."""
-    known = {each.name: each for each in evidence}
-    first, second = (
-        masked_records(known[name], masking) for name, masking in zip(pair.attributes, pair.maskings, strict=True)
-    )
-    return first, second
 
 
 def _records(number: int) -> str:

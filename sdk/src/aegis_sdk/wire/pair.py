@@ -103,6 +103,12 @@ class Pair(Request):
     rounded_to: RoundingBase | None = Field(
         default=None, description="Each count of `joint` was rounded up or down to a multiple of this base"
     )
+    within: Annotated[int, Field(ge=1, le=COUNT_MAX)] | None = Field(
+        default=None,
+        description="The counts were rounded so that rows and columns add up to the published records of the masked "
+        "values, and each is off by less than this many times `rounded_to`. Needs `rounded_to`. null: they were "
+        "rounded by themselves, each by less than `rounded_to`",
+    )
     joint: MaskedCounts | None = Field(
         default=None,
         description="Counts: a row for each masked value of the first attribute, a column for each of the second, in "
@@ -135,10 +141,13 @@ class Pair(Request):
                 yield ("maskings", side), '"drop" does not share the attribute, so there is nothing to count'
         if self.joint is None and self.with_label is None:
             yield ("joint",), "There is neither `joint` nor `with_label`; give at least one"
-        for field in ("noise", "rounded_to", "counted_with") if self.joint is None else ():
+        for field in ("noise", "rounded_to", "within", "counted_with") if self.joint is None else ():
             if getattr(self, field) is not None:
                 yield (field,), "Describes the joint counts, but the pair has none"
-        if self.counted_with is not None and self.joint is not None and (self.rounded_to is None or self.noise):
+        by_rounding = self.rounded_to is not None and self.noise is None
+        if self.within is not None and self.joint is not None and not by_rounding:
+            yield ("within",), "Describes rounded counts, without noise"
+        if self.counted_with is not None and self.joint is not None and not by_rounding:
             yield ("counted_with",), "Masked values are counted with others only in rounded counts, without noise"
 
 

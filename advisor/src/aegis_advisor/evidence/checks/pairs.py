@@ -180,14 +180,18 @@ def _margin_faults(margins: MaskedMargins, index: int, pair: PairCounts) -> Iter
 def _inexact_margin_faults(path: Path, pair: PairCounts, axis: int, margin: MaskedMargin) -> Iterator[Fault]:
     """Faults of rows (axis 0) or columns of inexact counts that no declaration explains.
 
-    Masked values that are counted together are compared together, at the place where they are counted.
+    Masked values that are counted together are compared together, at the place where they are counted. Counts that keep
+    the published sums must have them.
     """
     table, expected, slack = pair.joint if axis == 0 else pair.joint.T, margin.counts, margin.slack
     if pair.counted_with is not None:
         together = pair.counted_with[axis]
         expected = fold(expected[:, np.newaxis], together, expected.size)[:, 0]
         slack *= int(np.bincount(together).max())
-    slack += pair.perturbation.slack(table.shape[1], table.shape[0])
+    if pair.perturbation.within is None:
+        slack += pair.perturbation.slack(table.shape[1], table.shape[0])
+    else:
+        slack = 0
     allowed = Allowance(slack, slack, masked=True)
     if axis == 0:
         yield from row_faults(path, pair.joint, expected, margin.source, allowed)

@@ -1,0 +1,114 @@
+"""Two maskings whose cuts differ in one place, and many pair tables that show the sums on both sides of the cuts."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from aegis_advisor.evidence import PairCounts, Perturbation
+from aegis_advisor.verdict import PublishedCounts, Releases, judge
+from aegis_advisor.verdict.differences import known_differences
+from aegis_advisor.verdict.rounded_tables import RoundedTable
+from tests.advisor.cases import evidence_of, mapped
+from tests.advisor.rounding import at_random, rounded_once
+from tests.for_each import for_each
+
+BASE, AGES = 3, 20
+CUTS = {"m1": [10], "m2": [11]}
+
+
+def records_of_one_age(rng, few, size=3_000):
+    """Ages and labels of records, of which a few have the age between the cuts."""
+    age = np.where(rng.random(size) < 0.45, rng.integers(0, 10, size), rng.integers(11, AGES, size))
+    age[:few] = 10
+    return age, (rng.random(size) < 1 / (1 + np.exp((10 - age) / 8))).astype(int)
+
+
+def attributes(age, label, others):
+    tables = [np.histogram2d(age, label, (AGES, 2), ((0, AGES), (0, 2)))[0].astype(int)]
+    tables += [np.array([np.bincount(label[other == side], minlength=2) for side in (0, 1)]) for other in others]
+    maskings = [
+        mapped(name, np.searchsorted(cuts, np.arange(AGES), side="right"), tables[0]) for name, cuts in CUTS.items()
+    ]
+    return [evidence_of(tables[0], maskings, joint=True), *(evidence_of(each, [], joint=True) for each in tables[1:])]
+
+
+def pairs_of(age, others):
+    for place, other in enumerate(others, 1):
+        for name, cuts in CUTS.items():
+            joint = np.zeros((len(cuts) + 1, 2), dtype=int)
+            np.add.at(joint, (np.searchsorted(cuts, age, side="right"), other), 1)
+            yield PairCounts((0, place), (name, "identity"), joint)
+
+
+def apart(rng, pair):
+    return replace(pair, joint=at_random(rng, pair.joint, BASE), perturbation=Perturbation(rounded_to=BASE))
+
+
+def verdict_on(evidence, pairs):
+    nothing = Releases(np.zeros((0, len(evidence)), dtype=np.int64), [], [])
+    hidden = [replace(evidence[0], joint=None, histogram=None), *evidence[1:]]
+    return judge(PublishedCounts(hidden, dict(enumerate(pairs)), nothing))
+
+
+def known(looks, base, few):
+    """The probability that a reader of the sums below both cuts, each rounded so often, gives the true difference.
+
+    A reader with a table of all pairs of numbers: `looks` are (looks, 2), errors are those of two roundings each.
+    """
+    one = np.maximum(0, 1 - np.abs(np.arange(-base, base + 1)) / base)
+    errors = np.convolve(one, one)
+    half = errors.size // 2
+    least, most = looks.min(axis=0) - half, looks.max(axis=0) + half
+    shares = []
+    for side in (0, 1):
+        numbers = np.arange(least[side], most[side] + 1)
+        off = looks[:, side, np.newaxis] - numbers + half
+        weights = np.where((off >= 0) & (off < errors.size), errors[np.clip(off, 0, errors.size - 1)], 0).prod(axis=0)
+        shares.append((numbers, weights / weights.sum()))
+    (low, one), (high, other) = shares
+    between = high[np.newaxis] - low[:, np.newaxis]
+    both = one[:, np.newaxis] * other * (between >= 1)
+    return both[between == few].sum() / both.sum()
+
+
+@for_each("seed", range(12))
+def test_whoever_averages_many_pairs_is_seen(seed):
+    """Sums of two counts, rounded 10 to 80 times: what a reader knows by enumeration is never passed."""
+    rng, number = np.random.default_rng(seed), (10, 20, 40, 80)[seed % 4]
+    few = int(rng.integers(1, 5))
+    below = np.array([2_000 + seed, 2_000 + seed + few])
+    halves = np.stack([below // 2, below - below // 2], axis=1)
+    looks = at_random(rng, np.repeat(halves[np.newaxis], number, axis=0), BASE)
+    values = np.repeat([0, 1, 2], [3, 1, 3])
+    tables = []
+    for rounded in looks:
+        for cut, pair in enumerate(rounded):
+            counts = np.stack([pair, np.array([BASE * 300, BASE * 300])])
+            rows = (values > (0 if cut == 0 else 1)).astype(int)
+            tables.append(RoundedTable(("pairs", 0, "joint"), BASE, counts, (rows, np.arange(2))))
+    if known(looks.sum(axis=2), BASE, few) > 0.9:
+        assert known_differences(tables) > 0
+
+
+@for_each("seed", [1, 3])
+def test_pairs_that_keep_the_published_sums_add_no_look_at_them(seed):
+    rng = np.random.default_rng(seed)
+    age, label = records_of_one_age(rng, 1 + seed)
+    others = rng.integers(0, 2, (150, age.size))
+    exact = attributes(age, label, others)
+    rounded = rounded_once(rng, exact, BASE)
+    found = verdict_on(rounded, [apart(rng, each) for each in pairs_of(age, others)])
+    assert {each.reason.value for each in found.findings} == {"likely"}
+    assert ("attributes", 0) in {each.path for each in found.findings}
+    kept = Perturbation(rounded_to=BASE, within=2)
+    told = [replace(each, joint=at_random(rng, each.joint, BASE), perturbation=kept) for each in pairs_of(age, others)]
+    assert verdict_on(rounded, told).passed
+
+
+def test_looks_that_contradict_each_other_tell_nothing():
+    rows = np.array([0, 0, 1])
+    tables = [
+        RoundedTable(("pairs", n, "joint"), BASE, np.array([[count, 0], [100, 0]]), (rows[::step], np.arange(2)))
+        for n, (count, step) in enumerate([(100, 1), (900, 1), (105, -1), (500, -1)])
+    ]
+    assert known_differences(tables) == 0
