@@ -78,12 +78,12 @@ def counted_together(
     pooled = np.zeros_like(counts)
     np.add.at(pooled, (rows[:, np.newaxis], columns[np.newaxis]), counts)
     of_rows, of_columns = pools.sums(masked[0], rows), pools.sums(masked[1], columns)
-    drawn = [_thin(pooled, base), *views]
     if of_rows is None or of_columns is None:
         up = rounded_up(np.array([pooled.sum()]), base, random_bytes)
+        drawn = [_thin(pooled, base), *views]
         told: dict[str, Any] = {"joint": rounded_once(pooled.reshape(-1, 1), drawn, base, up, random_bytes)}
     else:
-        joint, within = rounded_to_sums(pooled, (of_rows, of_columns), drawn, base, random_bytes)
+        joint, within = rounded_to_sums(pooled, (of_rows, of_columns), base, random_bytes)
         told = {"within": within, "joint": joint}
     together = any((places != np.arange(places.size)).any() for places in (rows, columns))
     told |= {"counted_with": [rows.tolist(), columns.tolist()]} if together else {}

@@ -1,11 +1,11 @@
 """Rounding of a table to sums of rows and columns that are published already: controlled rounding with fixed margins.
 
-Each cell is drawn up or down by itself, without bias; then as few and as likely cells as possible are drawn again so
-that all sums are met. That is a flow from rows to columns (Causey, Cox & Ernst 1985, "Applications of transportation
-theory to statistical problems"), so the linear program has a solution in whole multiples of the base.
+Each cell draws a number of its own, which says whether it is rounded up or down, without bias. Then those whose numbers
+hardly decided are turned until all sums are met. That is a flow from rows to columns (Causey, Cox & Ernst 1985,
+"Applications of transportation theory to statistical problems"), so the linear program has a solution in whole
+multiples of the base. With the same draws, one record more changes few cells.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Self, TypeAlias
 
@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, milp
+from scipy.special import logit
 
-from aegis_provider.control.dependent_rounding import RandomBytes, rounded_once, rounded_up, uniform
-from aegis_provider.counting.counts import Counts, Partition, Places
+from aegis_provider.control.dependent_rounding import RandomBytes, uniform
+from aegis_provider.counting.counts import Counts, Places
 
 _Floats: TypeAlias = NDArray[np.float64]
 
@@ -27,7 +28,7 @@ _FURTHER: Final = 1e6
 """That of each further base."""
 
 _PARTS: Final = 2**40
-"""A price is drawn with so many equal steps."""
+"""A cell draws one of so many numbers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +55,7 @@ class _Steps:
 
 
 def rounded_to_sums(
-    counts: Counts, sums: tuple[Counts, Counts], views: Sequence[Partition], base: int, random_bytes: RandomBytes
+    counts: Counts, sums: tuple[Counts, Counts], base: int, random_bytes: RandomBytes
 ) -> tuple[Counts, int]:
     """Round counts to multiples of a base with given sums of rows and columns.
 
@@ -65,19 +66,20 @@ def rounded_to_sums(
     Args:
         counts: (rows, columns).
         sums: (rows,) and (columns,) multiples of the base with one total.
-        views: Partitions of the cells, row by row, whose sums should be rounded as well as possible.
         base: The base of the multiples.
         random_bytes: The source of randomness.
 
     Returns:
         The rounded counts (rows, columns), and of how many bases each is off by less.
+
+    Raises:
+        ValueError: the sums have different totals.
     """
-    below = counts // base
-    drawn = _drawn(counts, views, base, random_bytes)
-    steps, missing = _of_one_base(counts % base, drawn, base, random_bytes), _missing(below, sums, base)
+    below, draws = counts // base, _draws(counts.size, random_bytes)
+    steps, missing = _of_one_base(counts % base / base, draws), _missing(below, sums, base)
     found = _nearest(steps, missing, counts.shape[1])
     if found is None:
-        steps = _Steps.together(steps, _of_more(counts, below, random_bytes))
+        steps = _Steps.together(steps, _of_more(counts, below, draws))
         found = _nearest(steps, missing, counts.shape[1])
     if found is None:
         raise ValueError("the sums of the rows and of the columns have different totals")
@@ -87,30 +89,37 @@ def rounded_to_sums(
     return rounded, int(np.max(np.abs(rounded - counts), initial=0)) // base + 1
 
 
-def _drawn(counts: Counts, views: Sequence[Partition], base: int, random_bytes: RandomBytes) -> NDArray[np.bool_]:
-    """(rows, columns) whether each cell is rounded up before the sums are looked at."""
-    up = rounded_up(np.array([counts.sum()]), base, random_bytes)
-    return rounded_once(counts.reshape(-1, 1), views, base, up, random_bytes).reshape(counts.shape) > counts
+def _draws(size: int, random_bytes: RandomBytes) -> _Floats:
+    """(size,) Uniform numbers between 0 and 1."""
+    return (uniform(np.full(size, _PARTS, dtype=np.int64), random_bytes) + 0.5) / _PARTS
 
 
-def _of_one_base(remainders: Counts, drawn: NDArray[np.bool_], base: int, random_bytes: RandomBytes) -> _Steps:
-    """Return the steps to the next multiple: cheap as they were drawn, dearer the less likely the other way is."""
-    cells = np.flatnonzero(remainders)
-    up, chance = drawn.reshape(-1)[cells], remainders.reshape(-1)[cells] / base
-    price = _exponential(cells.size, random_bytes) - np.log(np.where(up, 1 - chance, chance))
-    return _Steps(cells, np.ones(cells.size, np.int64), np.ones(cells.size), np.where(up, -price, price))
+def _of_one_base(chances: _Floats, draws: _Floats) -> _Steps:
+    """Return the steps to the next multiple, whose chances are (rows, columns): cheap as they were drawn.
+
+    A cell goes up if it draws less than its chance. Turning it costs the more the further they are apart, in log-odds:
+    then the likeliest cells are chosen where sums force some.
+    """
+    cells = np.flatnonzero(chances)
+    price = logit(draws[cells]) - logit(chances.reshape(-1)[cells])
+    return _Steps(cells, np.ones(cells.size, np.int64), np.ones(cells.size), price)
 
 
-def _of_more(counts: Counts, below: Counts, random_bytes: RandomBytes) -> _Steps:
+def _of_more(counts: Counts, below: Counts, draws: _Floats) -> _Steps:
     """Return the steps by which cells are off by a base or more."""
-    size, many = counts.size, np.flatnonzero(below)
-    first = np.where(counts.reshape(-1) == 0, _NOT_ZERO, _BEYOND) + _exponential(size, random_bytes)
+    size, many, price = counts.size, np.flatnonzero(below), -np.log(draws)
     every = np.arange(size)
     return _Steps(
         np.concatenate([every, every, many]),
         np.repeat([1, -1], [2 * size, many.size]),
         np.concatenate([np.ones(size), np.full(size, np.inf), below.reshape(-1)[many]]),
-        np.concatenate([first, np.full(size, _FURTHER), _BEYOND + _exponential(many.size, random_bytes)]),
+        np.concatenate(
+            [
+                np.where(counts.reshape(-1) == 0, _NOT_ZERO, _BEYOND) + price,
+                np.full(size, _FURTHER),
+                _BEYOND + price[many],
+            ]
+        ),
     )
 
 
@@ -135,9 +144,3 @@ def _nearest(steps: _Steps, missing: Counts, columns: int) -> Counts | None:
         options={"presolve": False},  # it takes longer than these programs do
     )
     return None if found.x is None else np.rint(found.x).astype(np.int64)
-
-
-def _exponential(size: int, random_bytes: RandomBytes) -> _Floats:
-    """(size,) Exponential numbers with mean 1."""
-    parts = uniform(np.full(size, _PARTS, dtype=np.int64), random_bytes)
-    return np.asarray(-np.log((parts + 0.5) / _PARTS))
