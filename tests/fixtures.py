@@ -111,6 +111,14 @@ def _plain_log() -> None:
     )
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _no_process_in_advance() -> Iterator[None]:
+    """Start no child process that no test needs: it takes time, and is not waited for when its service ends."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(child, "SOON", float("inf"))
+        yield
+
+
 @pytest.fixture(scope="session")
 async def _pool(anyio_backend: str) -> None:  # noqa: ARG001 - asked for, not used
     """Start the first child process. It ends with the task that started it, which is this one; later ones stay.
@@ -127,9 +135,7 @@ async def _one_loop(_pool: None) -> AsyncIterator[None]:
     for process in to_process._process_pool_workers.get():
         await process.wait()  # otherwise the first test might be given the one that just ends
     KEPT.begin()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(child, "SOON", float("inf"))  # processes that no test needs would only take time
-        yield
+    yield
     await KEPT.end()
     for process in to_process._process_pool_workers.get().copy():
         with suppress(ProcessLookupError):

@@ -60,7 +60,7 @@ class RandomRounding(Control):
 
     def __post_init__(self) -> None:
         refuse_parameter("base", self.base)
-        [threshold] = uniform(np.array([self.base]), self.random_bytes)
+        [threshold] = uniform(np.array([self.base]), self._chance("suppressed"))
         object.__setattr__(self, "_threshold", int(threshold))
 
     def knowing(self, beside: Beside) -> Self:
@@ -89,7 +89,7 @@ class RandomRounding(Control):
                 f"with {_records(entry.records)}, rounding to multiples of {self.base} leaves none: choose a smaller "
                 "base, or publish exact counts if they give nobody away"
             )
-        up = self._some(labels)  # a table of a few records has to keep some
+        up = self._some(labels, self._chance("label"))  # a table of a few records has to keep some
         histogram = labels - labels % self.base + self.base * up
         left_out = tuple(f"histogram of {each.name}" for each in entry.attributes if _lacks_joint(each))
         changed: dict[str, Any] = {
@@ -128,24 +128,24 @@ class RandomRounding(Control):
 
     def _attribute(self, attribute: Attribute, up: NDArray[np.bool_], labels: Counts) -> Attribute:
         if attribute.joint is None:
-            maskings = [self._by_itself(each, up, labels) for each in attribute.maskings]
+            maskings = [self._by_itself(attribute.name, each, up, labels) for each in attribute.maskings]
             return attribute.model_copy(update={"histogram": None, "maskings": maskings})
         views = [_partition(each.mapping, each.domain) for each in attribute.maskings if each.mapping is not None]
         exact = np.array(attribute.joint, dtype=np.int64)
-        joint = rounded_once(exact, views, self.base, up, self.random_bytes)
+        joint = rounded_once(exact, views, self.base, up, self._chance(attribute.name))
         histogram = {} if attribute.histogram is None else {"histogram": joint.sum(axis=1).tolist()}
-        maskings = [self._masking(each, joint, up, labels) for each in attribute.maskings]
+        maskings = [self._masking(attribute.name, each, joint, up, labels) for each in attribute.maskings]
         return attribute.model_copy(update={**histogram, "joint": joint.tolist(), "maskings": maskings})
 
-    def _masking(self, masking: Masking, joint: Counts, up: NDArray[np.bool_], labels: Counts) -> Masking:
+    def _masking(self, name: str, masking: Masking, joint: Counts, up: NDArray[np.bool_], labels: Counts) -> Masking:
         """Return the masking with sums of the rounded counts; if they are no sums of these, with its own rounding."""
         if masking.mapping is None or masking.joint is None:
-            return self._by_itself(masking, up, labels)
+            return self._by_itself(name, masking, up, labels)
         sums = np.zeros((len(masking.domain), joint.shape[1]), dtype=np.int64)
         np.add.at(sums, masking.mapping, joint)
         return masking.model_copy(update={"joint": sums.tolist()})
 
-    def _by_itself(self, masking: Masking, up: NDArray[np.bool_], labels: Counts) -> Masking:
+    def _by_itself(self, name: str, masking: Masking, up: NDArray[np.bool_], labels: Counts) -> Masking:
         """Return the masking with its own rounding; one that counts all records has the same sums as other tables.
 
         If rounding leaves no record of one that counts some, it is drawn again.
@@ -157,17 +157,22 @@ class RandomRounding(Control):
         if sums.sum() < self.base:
             few = f"{masking.id!r} counts {_records(int(sums.sum()))}, fewer than the base {self.base}"
             raise ControlError(f"{few}: remove it from the plan")
-        ups = up if np.array_equal(sums, labels) else self._some(sums)
-        rounded = rounded_once(exact, [], self.base, ups, self.random_bytes)
+        chance = self._chance(name, masking.id)
+        ups = up if np.array_equal(sums, labels) else self._some(sums, chance)
+        rounded = rounded_once(exact, [], self.base, ups, chance)
         records = {} if masking.records is None else {"records": int(rounded.sum())}
         return masking.model_copy(update={"rounded_to": self.base, "joint": rounded.tolist(), **records})
 
-    def _some(self, sums: Counts) -> NDArray[np.bool_]:
+    def _some(self, sums: Counts, chance: RandomBytes) -> NDArray[np.bool_]:
         """Draw which sums are rounded up, until some records are left."""
-        up = rounded_up(sums, self.base, self.random_bytes)
+        up = rounded_up(sums, self.base, chance)
         while not (sums - sums % self.base + self.base * up).any():
-            up = rounded_up(sums, self.base, self.random_bytes)
+            up = rounded_up(sums, self.base, chance)
         return up
+
+    def _chance(self, *table: str) -> RandomBytes:  # noqa: ARG002 - all randomness comes from here, for each table
+        """Return the randomness of a table, by its attributes and maskings, for its cells in order: the system's."""
+        return self.random_bytes
 
     def _pairs(self, entry: EntryDocument, rounded: EntryDocument) -> list[Pair]:
         """Return the rounded pairs.
@@ -206,14 +211,12 @@ class RandomRounding(Control):
 
     def _pair(self, pair: Pair, pools: Pools, views: Sequence[Partition], label: Sequence[int]) -> Pair:
         changed: dict[str, Any] = {}
+        masked, chance = masked_of(pair), self._chance(*pair.attributes, *pair.maskings)
         if pair.joint is not None:
-            exact = np.array(pair.joint, dtype=np.int64)
-            changed |= counted_together(exact, masked_of(pair), pools, views, self.random_bytes)
+            changed |= counted_together(np.array(pair.joint, dtype=np.int64), masked, pools, views, chance)
         if pair.with_label is not None:
             told = self.beside.told.frequent.get(key_of(pair), pair.with_label)
-            changed["with_label"] = rounded_association(
-                told.chi_square, told.combinations, label, self.base, self.random_bytes
-            )
+            changed["with_label"] = rounded_association(told.chi_square, told.combinations, label, self.base, chance)
         return pair.model_copy(update=changed)
 
 
