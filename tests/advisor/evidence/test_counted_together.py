@@ -113,3 +113,16 @@ def test_values_that_are_counted_together_have_one_number():
     one = pair(down(pooled(EXACT, WITH)))
     assert [one.pooled(side).tolist() for side in (0, 1)] == [[0, 0, 0, 1, 2, 2], [0, 1, 2, 2]]
     assert [replace(one, counted_with=None).pooled(side).tolist() for side in (0, 1)] == [[*range(6)], [*range(4)]]
+
+
+def test_pairs_that_keep_the_published_sums_must_have_them():
+    both = evidence()
+    rows, columns = (each.joint.sum(axis=1) for each in both)
+    joint = np.zeros((6, 4), dtype=int)
+    for cell in sorted(np.ndindex(6, 4), key=lambda place: -EXACT[place]):
+        joint[cell] = min(rows[cell[0]] - joint[cell[0]].sum(), columns[cell[1]] - joint[:, cell[1]].sum())
+    kept = replace(pair(joint, None), perturbation=Perturbation(rounded_to=BASE, within=2))
+    assert find_pair_faults(both, [kept]) == ()
+    joint[2, 0] += BASE
+    assert {fault.path for fault in find_pair_faults(both, [kept])} >= {(0, "joint", 2)}
+    assert find_pair_faults(both, [replace(kept, perturbation=Perturbation(rounded_to=BASE))]) == ()

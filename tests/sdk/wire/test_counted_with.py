@@ -86,6 +86,25 @@ REFUSED = {
         counted(TOGETHER, joint=None, rounded_to=None, with_label={"chi_square": 1.5, "combinations": 3}),
         [(AT, "Describes the joint counts, but the pair has none")],
     ),
+    "kept sums of exact counts": (
+        counted(ALONE, rounded_to=None, counted_with=None, within=1),
+        [("/pairs/0/within", "Describes rounded counts, without noise")],
+    ),
+    "kept sums of no counts": (
+        counted(
+            TOGETHER,
+            joint=None,
+            rounded_to=None,
+            counted_with=None,
+            within=2,
+            with_label={"chi_square": 1.5, "combinations": 3},
+        ),
+        [("/pairs/0/within", "Describes the joint counts, but the pair has none")],
+    ),
+    "off by no base": (
+        counted(TOGETHER, within=0),
+        [("/pairs/0/within", "Input should be greater than or equal to 1")],
+    ),
     "a row with counts": (
         cell(2, 0),
         [("/pairs/0/joint/2", "Must be 0, since its masked value is counted at place 3")],
