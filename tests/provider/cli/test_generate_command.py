@@ -59,6 +59,17 @@ def test_it_writes_records_of_the_plan_s_columns_and_types(generate, tmp_path):
     assert told["validated"] > 0
 
 
+def test_what_was_accepted_is_said_in_the_words_of_the_other_commands(generate, table, write):
+    source = write("mails.csv", table.read_text().replace(",b,", ",b@clinic.example,"))
+    code, _, said = generate(source=source)
+    assert (code, "contains e-mail addresses" in said) == (1, True)
+    code, printed, _ = generate("--accept-identifiers", source=source)
+    line = "town has e-mail addresses, shared because that was accepted"
+    assert (code, line in printed.splitlines()) == (0, True)
+    told = json.loads(generate("--accept-identifiers", "--json", source=source)[1])
+    assert told["accepted"] == {"town": "e-mail addresses"}
+
+
 def test_formulas_are_told_of_or_escaped(generate, table, write, tmp_path):
     source = write("formulas.csv", table.read_text().replace(",b,", ",=b,"))
     for options, told in (((), True), (("--escape-formulas",), False)):
@@ -83,7 +94,8 @@ def test_json_has_every_look_for_a_curve(generate):
 def test_a_card_beside_the_output_says_what_attacks_achieve(generate, tmp_path):
     code, printed, _ = generate("--card", "--json", output="made.csv")
     told, card = json.loads(printed), json.loads((tmp_path / "made.csv.card.json").read_text())
-    assert (code, told, told["records"]) == (0, card, len((tmp_path / "made.csv").read_text().splitlines()) - 1)
+    assert (told, told["records"]) == (card, len((tmp_path / "made.csv").read_text().splitlines()) - 1)
+    assert code == (not told["attacked"]["headline"].startswith("PASS: "))
     assert told["attacked"]["headline"] in (tmp_path / "made.csv.card.md").read_text()
     files = {f"made.csv{ending}" for ending in ("", ".card.md", ".card.html", ".card.json")}
     assert {each.name for each in tmp_path.glob("made.*")} == files

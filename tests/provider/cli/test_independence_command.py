@@ -166,6 +166,7 @@ def test_a_column_of_too_many_values_is_said_not_to_be_measured(aegis, tmp_path)
     assert code == 0
     lines = [line.split() for line in report.splitlines()]
     assert "  not measured, because there are too many values: a with id, b with id" in report.splitlines()
+    assert "id has other identifiers, shared because that was accepted" in report.splitlines()
     assert [line for line in lines if "-" in line or "-," in line] == []
 
 

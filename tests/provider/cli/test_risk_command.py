@@ -161,20 +161,24 @@ def test_a_table_without_plan_needs_its_columns_only(aegis, people):
         ([], 1, "aegis: fine: BROKEN: k is 1, not 2\n"),
         (["--require", "l=2"], 1, "aegis: fine: BROKEN: k is 1, not 2; l is 1, not 2\n"),
         (["--require", "k=5"], 1, "aegis: fine: BROKEN: k is 1, not 5 (and 1 more)\n"),
-        (["--configuration", "one", "--require", "epsilon=1"], 0, ""),
+        (["--configuration", "one", "--require", "epsilon=1"], 1, "aegis: NOT JUDGED: one promises nothing that can"),
     ],
 )
 def test_a_broken_promise_fails_the_check_and_nothing_else(aegis, people, plan, arguments, code, said):
     arguments = (people, "--plan", plan, *arguments)
     assert aegis(*arguments)[::2] == (0, "")
     checked, out, error = aegis(*arguments, "--check")
-    assert (checked, error, out != "") == (code, said, True)
+    assert (checked, out != "", error.startswith(said), error == "") == (code, True, True, not said)
 
 
 def test_what_is_required_of_a_table_without_plan_can_be_checked(aegis, people):
     arguments = (people, "--quasi-identifiers", "age", "--check")
     assert aegis(*arguments, "--require", "k=4")[::2] == (1, "aegis: the table: BROKEN: k is 3, not 4\n")
     assert aegis(*arguments, "--require", "l=1")[::2] == (1, "aegis: the table: l not measured\n")
+    code, out, said = aegis(*arguments, "--require", "k=3")
+    assert (code, said) == (1, f"aegis: {out.splitlines()[0]}\n")
+    assert said.startswith("aegis: private only against who knows no more than: age")
+    people.write_text("age\n1\n1\n1\n1\n2\n2\n2\n")
     assert aegis(*arguments, "--require", "k=3")[::2] == (0, "")
 
 

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from aegis_provider.attacks import Result
 from aegis_provider.cli.options import (
     AcceptOption,
     DelimiterOption,
@@ -17,6 +18,7 @@ from aegis_provider.cli.options import (
 from aegis_provider.digests import digest_of
 from aegis_provider.generate import DEFAULT_METHOD, MOST, Generated, Knobs, Look, Wish, usual_knobs
 from aegis_provider.generate import generate as generate_records
+from aegis_provider.identifiers import accepted_in_words
 from aegis_provider.plan.reading import load_plan
 from aegis_provider.table import table_name
 from aegis_provider.workflow.card_files import remove_card
@@ -91,6 +93,8 @@ def generate(
     learnt. Models show what they are worth. A card that says both stands beside the output: with `--output
     made.parquet`, `made.parquet.card.md`, `.html` and `.json`. An older card there is removed first.
 
+    The exit code is 1 unless the card says PASS: all attacks ran, and failed.
+
     Ctrl-C ends the training after its present step, with the best model until then; before the first, nothing is
     written.
     """
@@ -133,6 +137,8 @@ def generate(
         card = judge_generated(generated, table, intended, digest, **how)
     said = [*card.findings, f"{card_beside(output)}.md, .html, .json: all of this, in full"]
     print_result(card.as_json(), _report(generated, said), as_json=as_json)
+    if card.judgement.result is not Result.PASS:
+        raise typer.Exit(1)
 
 
 @contextmanager
@@ -198,6 +204,8 @@ def _report(generated: Generated, judged: Sequence[str]) -> Iterator[str]:
         yield f"{among}; the training ended because {training.ended}"
     yield generated.promise
     yield from judged
+    if generated.accepted:
+        yield accepted_in_words(generated.accepted)
     if generated.sha256:
         yield f"SHA-256, by which a plan can offer it: {generated.sha256}"
     if generated.left_out:

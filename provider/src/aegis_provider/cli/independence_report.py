@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from aegis_provider.identifiers import accepted_in_words
 from aegis_provider.independence import Association, Cluster, Extent, Hidden
 from aegis_sdk.cli.terminal import aligned
 from aegis_sdk.reading import shown, some
@@ -40,6 +41,7 @@ def as_document(hidden: Hidden) -> dict[str, Any]:
         "lower_bound": hidden.lower_bound,
         "stars_by_attribute": dict(hidden.stars_by_attribute),
         "solver": hidden.solver,
+        "accepted": dict(hidden.accepted),
         "mutual_information": [
             {
                 "attributes": list(each.first),
@@ -60,6 +62,8 @@ def _head(hidden: Hidden) -> Iterator[str]:
     yield f"{hidden.clusters_output}: {values} of {_names(hidden.from_)}"
     checked = f"exactly independent of the clusters of {_names(hidden.from_)}, as checked in the file"
     yield f"{checked}: {_names(hidden.hidden)}"
+    if hidden.accepted:
+        yield accepted_in_words(hidden.accepted)
 
 
 def _clusters(hidden: Hidden) -> Iterator[str]:

@@ -21,7 +21,7 @@ from aegis_provider.privacy import Assessment, assess, plan_of_roles
 from aegis_provider.release.alone import alone_in_releases, alone_in_table, told_alone
 from aegis_provider.report.risk import risk_report
 from aegis_provider.report.risk_document import risk_document
-from aegis_provider.report.risk_verdict import risk_verdict
+from aegis_provider.report.risk_verdict import RiskVerdict, risk_verdict
 from aegis_provider.report.text import text_lines
 from aegis_provider.table import table_name
 from aegis_sdk._errors import AegisError
@@ -50,7 +50,7 @@ def risk(
     seconds: Annotated[
         float | None, typer.Option(min=0, help="With --against: no attack starts after these seconds.  [60]")
     ] = None,
-    check: Annotated[bool, typer.Option("--check", help="Exit code 1 unless every promise is kept.")] = False,  # noqa: FBT002 - a flag
+    check: Annotated[bool, typer.Option("--check", help="Exit code 1 unless the verdict is PASS.")] = False,  # noqa: FBT002 - a flag
     html: HtmlOption = None,
     delimiter: DelimiterOption = ",",
     memory_limit: MemoryOption = "1GB",
@@ -115,7 +115,7 @@ def risk(
     told = {"alone": None if alone is None else alone.document}
     print_result(document | told, text_lines(report), as_json=as_json)
     if check:
-        _refuse_broken(assessment)
+        _refuse_broken(assessment, verdict)
 
 
 def _alone(table: str, plan: Plan, configuration: str | None, **how: str) -> Alone | None:
@@ -154,13 +154,15 @@ def _plan(path: Path | None, configuration: str | None, quasi_identifiers: str |
     return plan_of_roles(names_of("quasi-identifiers", quasi_identifiers), names_of("sensitive", sensitive))
 
 
-def _refuse_broken(assessment: Assessment) -> None:
+def _refuse_broken(assessment: Assessment, verdict: RiskVerdict) -> None:
     """Reject an assessment that fails the check.
 
     Raises:
-        AegisError: A promise is broken, or cannot be measured here although it could be elsewhere.
+        AegisError: A promise is broken or not measured, or the verdict is no PASS for another reason.
     """
     if assessment.check_failures:
         first, *others = assessment.check_failures
         more = f" (and {len(others)} more)" if others else ""
         raise AegisError(f"{first.id or 'the table'}: {first.in_words()}{more}")
+    if not verdict.passed:
+        raise AegisError(verdict.line)

@@ -1,7 +1,7 @@
 """What was generated."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -36,6 +36,7 @@ class Generated:
         left_out: The attributes that may not be shared as they are.
         weights: By attribute, how much it counts for privacy and for value.
         warnings: A sentence for each thing in the file that its provider may not expect.
+        accepted: The columns that have what identifies persons, because that was accepted, and what they have.
     """
 
     table: pa.Table
@@ -53,6 +54,7 @@ class Generated:
     left_out: tuple[str, ...]
     weights: Mapping[str, tuple[float, float]]
     warnings: tuple[str, ...] = ()
+    accepted: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def sha256(self) -> str:

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from time import monotonic
@@ -11,6 +11,7 @@ from typing import Final
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from aegis_provider.errors import OutputError, PlanError, TableError, nearest, shortened
 from aegis_provider.extras import needs_extra
@@ -22,7 +23,7 @@ from aegis_provider.generate.methods.registry import METHODS, method_of, usual_k
 from aegis_provider.generate.training import Trainer, Watch
 from aegis_provider.generate.weights import importance_weights, privacy_weights
 from aegis_provider.generate.writing import write
-from aegis_provider.identifiers import refuse_identifiers
+from aegis_provider.identifiers import Replayed, accepted_beside, identifying_in, refuse_identifiers
 from aegis_provider.output import refuse_overwriting
 from aegis_provider.plan.model import Attribute, Plan
 from aegis_provider.records import Records, held_out_share, read_records, sides_of, validated_of
@@ -116,10 +117,11 @@ def generate(
         of_records, separator = opened.records(), opened.delimiter or ","
     seed = secrets.randbits(63) if wish.seed is None else wish.seed
     prepared = _Prepared.of(records, plan, attributes, knobs, holdout, seed, table_name(table))
-    if not accept_identifiers:
-        with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened:
-            raw = [each.name for each in attributes if each.discretization is None]
-            refuse_identifiers(opened, plan.source, [plan.label, *raw], label=plan.label, left_out=plan.left_out)
+    learnt = [plan.label, *(each.name for each in attributes if each.discretization is None)]
+    with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened:
+        reasons = identifying_in(opened, plan, learnt)
+        if not accept_identifiers:
+            refuse_identifiers(opened, plan.source, learnt, label=plan.label, known=reasons)
     checkpoint = None if output is None or wish.seed is None else _checkpoint(output, prepared, method, wish)
     with needs_extra("synth"):
         training = Trainer(
@@ -147,7 +149,13 @@ def generate(
         left_out=tuple(each.name for each in plan.attributes if each not in attributes),
         weights=prepared.weights(),
         warnings=warnings,
+        accepted=accepted_beside(_different(texts), Replayed({}), reasons) if accept_identifiers else {},
     )
+
+
+def _different(records: pa.Table) -> Iterator[tuple[str, list[str]]]:
+    """Yield the name and the different texts of each column."""
+    return ((name, pc.unique(records[name]).to_pylist()) for name in records.column_names)
 
 
 def _refuse_unheeded(name: str, method: Method, knobs: Knobs) -> None:

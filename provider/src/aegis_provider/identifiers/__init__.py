@@ -7,6 +7,7 @@ from aegis_provider.identifiers.survey import MOST_COLUMNS, values_of
 from aegis_provider.identifiers.values import Values
 from aegis_provider.identifiers.written import (
     Replayed,
+    accepted_beside,
     accepted_in,
     accepted_in_words,
     called,
@@ -19,6 +20,7 @@ __all__ = [
     "MOST_COLUMNS",
     "Replayed",
     "Values",
+    "accepted_beside",
     "accepted_in",
     "accepted_in_words",
     "called",

@@ -155,6 +155,20 @@ def accepted_in(texts: Iterable[tuple[str, Sequence[str]]], replayed: Replayed) 
     return found
 
 
+def accepted_beside(
+    texts: Iterable[tuple[str, Sequence[str]]], replayed: Replayed, reasons: Mapping[str, str]
+) -> dict[str, str]:
+    """Return which columns have what identifies persons: by the texts that are written, or as whole columns.
+
+    Args:
+        texts: Names of columns, each with different texts of it.
+        replayed: The values of the table.
+        reasons: How columns that are shared as they are identify persons.
+    """
+    found = accepted_in(texts, replayed)
+    return found | {name: called(reason) or found.get(name, "identifiers") for name, reason in reasons.items()}
+
+
 def accepted_in_words(accepted: Mapping[str, str]) -> str:
     """Say which columns have what identifies persons: `'Berater' has names of persons, shared because ...`."""
     has = " and ".join(f"{shown(name)} has {what}" for name, what in accepted.items())

@@ -8,7 +8,14 @@ from time import monotonic
 import numpy as np
 
 from aegis_provider.errors import OutputError, ProviderError, TableError, nearest, shortened
-from aegis_provider.identifiers import refuse_identifiers
+from aegis_provider.identifiers import (
+    Replayed,
+    accepted_beside,
+    identifying,
+    refuse_identifiers,
+    texts_written,
+    values_of,
+)
 from aegis_provider.independence.association import associations
 from aegis_provider.independence.clustered_table import ClusteredTable, read_columns
 from aegis_provider.independence.grouping import SOLVERS, Grouping, Solver, group
@@ -113,22 +120,25 @@ def hide(
         random = np.random.default_rng(seed)
         clustered = ClusteredTable.of(opened, hide, from_, clusters, random, progress, types)
         clustered.refuse_star(star)
+        stay = [each for each in opened.columns if each not in from_]
+        reasons = identifying(opened, values_of(opened, stay))
         if not accept_identifiers:
-            stay = [each for each in opened.columns if each not in from_]
-            refuse_identifiers(opened, opened.name, stay, "leave it out")
+            refuse_identifiers(opened, opened.name, stay, "leave it out", known=reasons)
         grouping = group(clustered.codes, clustered.cluster_of_record, solver, random, progress, _after(seconds))
         records = MaskedRecords.of(clustered, grouping.group_of_record, star)
         records.write(part, progress, parquet=is_parquet(output), keep_order=keep_order)
         separator = opened.delimiter or ","
         with open_table(part, delimiter=separator, memory_limit=memory_limit) as written:
             refuse_dependent(written, records, output)
+            accepted = accepted_beside(texts_written(written), Replayed({}), reasons) if accept_identifiers else {}
         if exact_values:
             write_cluster_values(
                 values_part, clustered.basis, clustered.kept, records.clusters, separator, parquet=is_parquet(values)
             )
         else:
             write_cluster_extents(values_part, clustered.clusters(), separator, parquet=is_parquet(values))
-    hidden = replace(_hidden(clustered, records, grouping, output, values, seed), exact_values=exact_values)
+    hidden = _hidden(clustered, records, grouping, output, values, seed)
+    hidden = replace(hidden, exact_values=exact_values, accepted=accepted)
     if not measure:
         return hidden
     measured = associations(table, hidden, delimiter=delimiter, memory_limit=memory_limit, progress=progress)

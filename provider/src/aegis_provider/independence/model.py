@@ -106,6 +106,7 @@ class Hidden:
         unmasked: (vectors, clusters) The number of records with each combination of the hidden attributes' values,
             before masking.
         associations: The attributes' information before and after hiding; empty unless measured.
+        accepted: The columns that have what identifies persons, because that was accepted, and what they have.
     """
 
     hidden: tuple[str, ...]
@@ -125,6 +126,7 @@ class Hidden:
     solver: Solver
     unmasked: IntArray = field(compare=False, repr=False)
     associations: tuple[Association, ...] = ()
+    accepted: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def stars(self) -> int:

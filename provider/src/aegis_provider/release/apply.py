@@ -10,9 +10,8 @@ from aegis_provider.counting.counted_table import CountedTable
 from aegis_provider.errors import PlanError, PromiseError
 from aegis_provider.identifiers import (
     Replayed,
-    accepted_in,
+    accepted_beside,
     accepted_in_words,
-    called,
     identifying_in,
     refuse_identifiers,
     refuse_written,
@@ -241,8 +240,7 @@ def _searched(
     if not accept_identifiers:
         refuse_written(texts_written(written), replayed, plan.source)
         return replayed.in_words(), {}
-    accepted = accepted_in(texts_written(written), replayed)
-    raw = [name for name in shared if name in reasons]
-    accepted |= {name: called(reasons[name]) or accepted.get(name, "identifiers") for name in raw}
+    raw = {name: reasons[name] for name in shared if name in reasons}
+    accepted = accepted_beside(texts_written(written), replayed, raw)
     parts = (replayed.in_words(set(accepted.values())), accepted_in_words(accepted))
     return "; ".join(filter(None, parts)), accepted

@@ -106,6 +106,7 @@ def made_document(generated: Generated) -> dict[str, Any]:
         ],
         "ended": training.ended,
         "left_out": list(generated.left_out),
+        "accepted": dict(generated.accepted),
         "weights": {name: {"privacy": one, "importance": two} for name, (one, two) in generated.weights.items()},
     }
 
