@@ -11,7 +11,7 @@ import pytest
 
 from aegis_advisor.verdict import rounded, totals
 from aegis_provider.control import rounding
-from aegis_provider.errors import PublishingError, ServiceError, SmallCountsError
+from aegis_provider.errors import IdentifierError, PublishingError, ServiceError, SmallCountsError
 from aegis_provider.workflow import release
 from aegis_sdk import Client
 from aegis_sdk.cli import main
@@ -168,4 +168,17 @@ def test_counts_that_give_small_ones_away_are_not_sent(client, people, tmp_path)
         release(people, "ill", output=output, name=name, publish=client)
     assert "--min-cell" in str(failed.value)
     assert list(client.entries(name)) == []
-    assert not list(output.glob("card*")) + list(output.glob(".*.part"))
+    assert {each.name for each in output.iterdir()} == {"plan.yaml", "configurations.yaml", ".aegis-release.json"}
+
+
+@pytest.mark.long
+def test_what_the_card_would_tell_of_a_person_is_looked_for_before_anything_is_published(client, people, tmp_path):
+    """A column is named after a person whose address stands in another column."""
+    first, *lines = people.read_text().splitlines()
+    rows = [f"{line},x,p{number % 40}@clinic.example" for number, line in enumerate(lines)]
+    table, name, output = tmp_path / "t.csv", f"named-{uuid4().hex}", tmp_path / "r"
+    table.write_text("\n".join([f"{first},p7@clinic.example,contact", *rows]) + "\n")
+    with pytest.raises(IdentifierError, match="the card would show e-mail addresses of the table"):
+        release(table, "ill", output=output, name=name, publish=client)
+    assert list(client.entries(name)) == []
+    assert {each.name for each in output.iterdir()} == {"plan.yaml", "configurations.yaml", ".aegis-release.json"}

@@ -161,10 +161,11 @@ def prepare_entry(
     how = {"delimiter": delimiter, "memory_limit": memory_limit}
     replayed = None if accept_identifiers else _replayed(table, plan, **how)
     if exact:
-        entry, doubtful = summarize_in_doubt(table, plan, name=name, pairs=pairs, progress=progress, **how)
+        entry, telling, doubtful = summarize_in_doubt(table, plan, name=name, pairs=pairs, progress=progress, **how)
         _refuse_listed(entry, plan, replayed)
         stated = with_alone(entry, table, plan, **how)
-        return PreparedEntry(table, plan, Controlled(stated, (), Changes()), Exposure.of(stated), entry, (), doubtful)
+        unchanged = Controlled(stated, (), Changes())
+        return PreparedEntry(table, plan, unchanged, Exposure.of(stated), entry, telling, doubtful)
     merging = next((each.merging for each in controls if isinstance(each, MinimumCell)), None)
     summary = summarize_shared(table, plan, name=name, pairs=pairs, merging=merging, progress=progress, **how)
     roles = Roles(plan.quasi_identifiers, plan.sensitive)

@@ -64,12 +64,13 @@ def summarize_in_doubt(
     memory_limit: str,
     pairs: bool,
     progress: Progress,
-) -> tuple[EntryDocument, tuple[str, ...]]:
-    """Return the entry as `summarize` does, and a sentence for each type that is in doubt."""
+) -> tuple[EntryDocument, tuple[TellingNames, ...], tuple[str, ...]]:
+    """Return the entry as `summarize` does, the names that tell rare values, and a sentence for each doubtful type."""
     refuse_name(name)
     with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened:
         summary = CountedEntry.of(opened, plan, memory_limit, pairs=pairs)
-        return summary.entry(name, summary.told(progress)), tuple(summary.counted.doubtful_types(plan))
+        telling, doubtful = tuple(telling_names(summary.counted)), tuple(summary.counted.doubtful_types(plan))
+        return summary.entry(name, summary.told(progress)), telling, doubtful
 
 
 @dataclass(frozen=True, eq=False)

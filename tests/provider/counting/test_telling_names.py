@@ -100,7 +100,8 @@ def test_an_end_of_an_interval_that_is_a_number_of_few_records_is_found(table, p
 def test_the_entry_and_the_table_say_which_names_tell_and_what_to_do(table, planned, tmp_path):
     plan = planned(jobs=renamed(JOBS, "nurse and others", "bishop | nurse"), choice="{job: job-1}")
     said = "job, job-1 has names that tell values of fewer than 20 records: bishop | nurse; write `others` for these"
-    assert prepare_entry(table, plan, name="t").warnings[0].startswith(said)
+    for exact in (False, True):
+        assert prepare_entry(table, plan, name="t", exact=exact).warnings[0].startswith(said)
     assert next(apply(table, plan, "c", tmp_path / "masked.csv").shown.in_words()).startswith(said)
 
 

@@ -285,8 +285,10 @@ def test_a_card_says_what_was_accepted_and_never_that_nothing_is_there(advised, 
     assert release(table, "good", **asked, accept_identifiers=True).card.accepted == {"adviser": "names of persons"}
     said = "names of persons of the table: none is there, except that adviser has names of persons, shared because that"
     assert said in " ".join((folder / "card.md").read_text(encoding="utf-8").split())
-    with pytest.raises(IdentifierError, match="'adviser' would show names of persons"):
+    with pytest.raises(IdentifierError, match="'adviser' would show names of persons") as refused:
         release(table, "good", **asked)
+    assert str(refused.value).startswith(f"{tmp_path / 'plan.yaml'}: ")
+    assert {each.name for each in folder.iterdir()} == {"configurations.yaml", ".aegis-release.json"}
 
 
 def test_where_only_some_cells_identify_their_share_and_the_first_one_are_said(tmp_path, aegis):

@@ -17,11 +17,12 @@ import scipy
 
 from aegis_provider import load_plan
 from aegis_provider.check import Interval
+from aegis_provider.counting.telling_names import TellingNames
 from aegis_provider.errors import NothingHoldsError, OutputError, PlanError, TableError
 from aegis_provider.workflow import release
 from aegis_provider.workflow.aim import Aim
 from aegis_provider.workflow.card_making import card_of
-from aegis_provider.workflow.card_public import HIGHEST_SAID, is_public
+from aegis_provider.workflow.card_public import HIGHEST_SAID, is_public, public
 from aegis_provider.workflow.card_report import card_report
 from tests.for_each import for_each
 
@@ -199,6 +200,29 @@ def test_advice_that_did_not_hold_is_a_warning(released, low, warnings):
     for warning in card.warnings:
         assert warning.startswith("the advice did not hold: ")
         assert f"{warning[0].upper()}{warning[1:]}." in card_report(card).summary
+
+
+def test_a_card_that_fails_says_how_many_names_tell_and_not_which(released):
+    findings = replace(released.findings, telling=(TellingNames("job", "job-1", ("bishop | nurse", "pope")),))
+    plan = load_plan(released.folder / "configurations.yaml")
+    about = (Aim("ill", {"k": 5, "l": 2}), "people.csv", plan, "0", findings, "aegis summarize", None)
+    own, published = card_of(*about), card_of(*about, published=True)
+    assert (own.passed, published.passed, "bishop | nurse" in own.verdict) == (False, False, True)
+    assert published.verdict.startswith("FAIL: job, job-1 has 2 names that tell values of fewer than 20 records; write")
+    assert "bishop" not in str(public(published, findings.entry))
+
+
+def test_a_card_says_why_it_does_not_tell_how_many_records_are_left_out(released):
+    entry = released.entry
+    uncounted = [each.model_copy(update={"suppressed": None}) for each in entry.configurations]
+    exact = replace(
+        released.card, left_out=3, frontier=tuple(replace(each, suppressed=3) for each in released.card.frontier)
+    )
+    card = public(exact, entry.model_copy(update={"configurations": uncounted}))
+    reason = "some records are left out, but the entry counts none of them"
+    assert (card.left_out, card.left_out_reason) == (None, reason)
+    assert {(each.suppressed, each.suppressed_reason) for each in card.frontier} == {(None, reason)}
+    assert public(replace(exact, left_out=0), entry).left_out_reason == ""
 
 
 def test_the_frontier_on_the_card_is_measured_by_the_model_that_is_best_on_the_table(released):

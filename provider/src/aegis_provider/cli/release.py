@@ -11,6 +11,7 @@ from aegis_provider.identifiers import accepted_in_words
 from aegis_provider.workflow import USUAL, Card, Released
 from aegis_provider.workflow import release as make_release
 from aegis_provider.workflow.card_comparison import HEADER, compared_in_words, rows_of
+from aegis_provider.workflow.steps import PLAN
 from aegis_sdk import Client
 from aegis_sdk.cli.options import AcceptUniqueOption, JsonOption, RequireOption, requirements_of
 from aegis_sdk.cli.terminal import aligned, print_result, warn
@@ -118,6 +119,7 @@ def _report(released: Released, faults: Sequence[str]) -> Iterator[str]:
         yield card.by_models
     yield card.verdict
     yield card.together_verdict
+    yield from (f"for you only: {each.in_words()}" for each in released.findings.telling)
     reached = ", ".join(f"{name} = {card.reached[name]:g}" for name in card.required)
     rounded = f", rounded to a multiple of {card.rounded_to}" if card.left_out and card.rounded_to else ""
     cells = f", {card.suppressed_cells:,} cells suppressed (*)" if card.suppressed_cells else ""
@@ -143,7 +145,8 @@ def _report(released: Released, faults: Sequence[str]) -> Iterator[str]:
     yield from (f"{released.folder}: not to be shared yet: {fault}" for fault in faults)
     to_share = "to share" if not faults else "to share then"
     yield f"{released.folder}: {to_share}: {tables}, entry.json, card.md, card.html, card.json"
-    yield f"{released.folder}: for you only: provider-only.json, configurations.yaml, plan.yaml"
+    own = ["provider-only.json", "configurations.yaml", *([PLAN] if (released.folder / PLAN).exists() else [])]
+    yield f"{released.folder}: for you only: {', '.join(own)}"
 
 
 def _models(card: Card) -> Iterator[tuple[str, str, str]]:

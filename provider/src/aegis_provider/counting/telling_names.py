@@ -48,9 +48,12 @@ class TellingNames:
     masking: str
     names: tuple[str, ...]
 
-    def in_words(self) -> str:
-        """Say which names tell such values, and what mends it."""
-        place = f"{shown(self.attribute)}, {shown(self.masking)}"
+    def in_words(self, *, published: bool = False) -> str:
+        """Say which names tell such values, and what mends it; where others may read it, only how many names do."""
+        place, number = f"{shown(self.attribute)}, {shown(self.masking)}", len(self.names)
+        if published:
+            names = "1 name that tells" if number == 1 else f"{number:,} names that tell"
+            return f"{place} has {names} values of fewer than {LEAST} records; {MENDED}"
         return f"{place} has names that tell values of fewer than {LEAST} records: {some(self.names, _SHOWN)}; {MENDED}"
 
 

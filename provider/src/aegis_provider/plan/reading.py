@@ -33,17 +33,18 @@ _RELEASED: Final = "configurations.yaml"
 _LEAST_HELD_OUT, _MOST_HELD_OUT = Decimal("0.001"), Decimal("0.9")
 
 
-def load_plan(path: Path, *, configurations_needed: bool = True) -> Plan:
+def load_plan(path: Path, *, configurations_needed: bool = True, source: str = "") -> Plan:
     """Read the plan in a YAML file, and the hierarchy files it names (relative to it).
 
     Args:
         path: The YAML file.
         configurations_needed: Whether the file must have `configurations`. If not, they can be found later.
+        source: What messages call the plan; by default the name of the file.
 
     Raises:
         PlanError: The plan is invalid: `plan.yaml: attributes.age.maskings.age-5y: ...`.
     """
-    root = Element(path.name, "", parsed(path), path.parent)
+    root = Element(source or path.name, "", parsed(path), path.parent)
     fields = root.fields("label", "attributes", optional=("configurations", *_OPTIONAL, *_ABOUT))
     if configurations_needed and "configurations" not in fields:
         is_found = (path.parent / _RELEASED).is_file()
@@ -61,7 +62,7 @@ def load_plan(path: Path, *, configurations_needed: bool = True) -> Plan:
     left_out = _left_out(fields, [label, *(each.name for each in attributes)])
     files = (path, *_files_named(root.value, path.parent), *(each.file for each in generated))
     return Plan(
-        path.name,
+        root.source,
         label,
         attributes,
         configurations,

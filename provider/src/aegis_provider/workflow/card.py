@@ -61,6 +61,7 @@ class CardChoice:
         predicted: The share of what a model predicts from the table as it is that the same model predicts from this; it
             is the one that predicts best from the table. Counted from chance: 0 is no better than that.
         is_aim: Whether the release had to have this.
+        suppressed_reason: Why it is not told how many records it leaves out; empty if it is.
     """
 
     require: Mapping[str, float]
@@ -72,6 +73,7 @@ class CardChoice:
     at_most: float | None = None
     predicted: Interval | None = None
     is_aim: bool = False
+    suppressed_reason: str = ""
 
     @property
     def in_words(self) -> str:
@@ -120,6 +122,7 @@ class Card:
         records: The records of the release.
         suppresses: Whether it leaves records out.
         left_out: The records that it leaves out; `None` if some are that the entry does not count.
+        left_out_reason: Why that is not told; empty if it is.
         suppressed_cells: The single cells of its records that are suppressed, and have become `*`.
         promised: Its promised privacy by name.
         reached: Its privacy by name, measured in the masked table.
@@ -185,6 +188,7 @@ class Card:
     rounded_to: int | None = None
     replayed: tuple[str, ...] = ()
     accepted: Mapping[str, str] = field(default_factory=dict)
+    left_out_reason: str = ""
 
     @property
     def left_out_told(self) -> str:

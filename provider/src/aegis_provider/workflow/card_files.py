@@ -2,6 +2,7 @@
 
 from contextlib import suppress
 from pathlib import Path
+from typing import Final
 
 from aegis_provider.errors import OutputError
 from aegis_provider.extras import needs_extra
@@ -10,6 +11,8 @@ from aegis_provider.report.markdown import markdown_lines
 from aegis_provider.report.model import Report
 from aegis_sdk import AegisError
 
+CARD_ENDINGS: Final = (".json", ".md", ".html")
+
 
 def remove_card(stem: Path) -> None:
     """Remove a card that was written before, so that it never stands beside another table.
@@ -17,7 +20,7 @@ def remove_card(stem: Path) -> None:
     Raises:
         OutputError: It cannot be removed.
     """
-    for ending in (".json", ".md", ".html"):
+    for ending in CARD_ENDINGS:
         file = stem.with_name(f"{stem.name}{ending}")
         try:
             file.unlink(missing_ok=True)

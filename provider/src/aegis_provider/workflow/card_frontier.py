@@ -26,7 +26,7 @@ def choices(card: Card) -> Iterator[Part]:
     columns = {
         "required": [RAW, *(each.in_words for each in card.frontier), NOTHING],
         "configuration": [_NONE, *(each.configuration or _NONE for each in card.frontier), _NONE],
-        "records left out": [_NONE, *(_number(each.suppressed) for each in card.frontier), _NONE],
+        "records left out": [_NONE, *map(_left_out, card.frontier), _NONE],
         **(
             {"cells suppressed": [_NONE, *(_number(each.suppressed_cells) for each in card.frontier), _NONE]}
             if cells
@@ -40,6 +40,10 @@ def choices(card: Card) -> Iterator[Part]:
     known = [each for each in card.frontier if each.kept is not None]
     if known:
         yield _picture(card, known, models=models)
+
+
+def _left_out(choice: CardChoice) -> str:
+    return "some" if choice.suppressed_reason else _number(choice.suppressed)
 
 
 def _number(number: int | None) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version
+from pathlib import PurePath
 from typing import Final
 
 from aegis_advisor.measures import measure_named
@@ -12,7 +13,7 @@ from aegis_provider.check import CheckResult
 from aegis_provider.counting.telling_names import TellingNames
 from aegis_provider.disclosure import Judged
 from aegis_provider.plan.model import Plan
-from aegis_provider.privacy import CERTAIN_VALUES_REMEDY, certain_values_warning
+from aegis_provider.privacy import CERTAIN_VALUES_REMEDY, certain_values_warning, columns_of
 from aegis_provider.report.disclosure_verdict import judged_line
 from aegis_provider.search import SearchResult
 from aegis_provider.workflow.aim import Aim
@@ -57,6 +58,8 @@ def card_of(
     findings: Findings,
     summarize: str,
     service: CardService | None,
+    *,
+    published: bool = False,
 ) -> Card:
     """Return the card of a release.
 
@@ -68,9 +71,10 @@ def card_of(
         findings: The results of all steps.
         summarize: The command that makes the entry.
         service: The service that ranked the configurations, if one did.
+        published: Whether others may read it, so that it does not repeat the names that must not leave.
     """
     applied, advice, entry = findings.masked.applied, findings.advice, findings.entry
-    faults = entry_faults(entry.name, findings.judged, findings.telling, summarize)
+    faults = entry_faults(entry.name, findings.judged, findings.telling, summarize, published=published)
     shares = dict(zip((each.id for each in findings.search.configurations), findings.search.shares, strict=True))
     runner_up = advice.runner_up
     return Card(
@@ -113,6 +117,18 @@ def card_of(
     )
 
 
+def texts_of_cards(plan: Plan, table: str) -> set[str]:
+    """Return the texts that the card of any configuration has and the entry has not, which is searched by itself.
+
+    Args:
+        plan: The plan with the configurations.
+        table: The name of the table.
+    """
+    becomes = {column.becomes for each in plan.configurations for column in columns_of(plan, each)}
+    ids = {each.id for each in plan.configurations}
+    return {PurePath(table).name, *plan.columns, *plan.left_out, *plan.left_out.values(), *becomes, *ids}
+
+
 def _labels(labels: Mapping[str, tuple[int, int]]) -> dict[str, CardLabel]:
     before, after = (max(1, sum(each[place] for each in labels.values())) for place in (0, 1))
     return {
@@ -127,10 +143,12 @@ def _privacy_verdict(findings: Findings) -> str:
     return verdict_line(False, shown.below_k_in_words) if shown.below_k and assessed.passed else assessed.verdict
 
 
-def entry_faults(name: str, judged: Judged, telling: Sequence[TellingNames], summarize: str) -> list[str]:
+def entry_faults(
+    name: str, judged: Judged, telling: Sequence[TellingNames], summarize: str, *, published: bool = False
+) -> list[str]:
     """Return why the entry with this name must not be published, a line each: what its counts and names give away."""
     counts = [] if judged.verdict.passed else [judged_line(name, judged, summarize)]
-    return [*counts, *(verdict_line(False, each.in_words()) for each in telling)]
+    return [*counts, *(verdict_line(False, each.in_words(published=published)) for each in telling)]
 
 
 def _warnings(findings: Findings, plan: Plan) -> Iterator[str]:

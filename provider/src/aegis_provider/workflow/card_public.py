@@ -18,6 +18,7 @@ from aegis_sdk.wire import Configuration, EntryDocument
 HIGHEST_SAID: Final = 0.2
 """A higher risk of the table as it is would tell the size of its rarest combination, 1 to 4 records."""
 
+_NOT_COUNTED: Final = "some records are left out, but the entry counts none of them"
 _AUC_DIGITS: Final = 3
 _SHARE_DIGITS: Final = 2
 
@@ -37,7 +38,8 @@ def public(card: Card, entry: EntryDocument) -> Card:
         table=PurePath(card.table).name,
         plan_digest=None,
         rounded_to=None if control is None else control.rounded_to,
-        left_out=_left_out(card.left_out, known.get(card.configuration)),
+        left_out=(left_out := _left_out(card.left_out, known.get(card.configuration))),
+        left_out_reason=_reason(card.left_out, left_out),
         promised=_promised(card.promised),
         reached={name: without_left_out(name, number) for name, number in card.reached.items()},
         highest_risk=(release, None if before is None else _share(min(before, HIGHEST_SAID))),
@@ -79,6 +81,11 @@ def _left_out(exact: int | None, configuration: Configuration | None) -> int | N
     return configuration.suppressed or None
 
 
+def _reason(exact: int | None, published: int | None) -> str:
+    """Return why a number of records left out is not told; empty if it is, or none is known."""
+    return _NOT_COUNTED if exact is not None and published is None else ""
+
+
 def _promised(promised: Mapping[str, float]) -> dict[str, float]:
     return {name: without_left_out(name, number) if name in CRITERIA else number for name, number in promised.items()}
 
@@ -105,7 +112,8 @@ def _column(column: CardColumn) -> CardColumn:
 def _choice(choice: CardChoice, configuration: Configuration | None) -> CardChoice:
     return replace(
         choice,
-        suppressed=_left_out(choice.suppressed, configuration),
+        suppressed=(suppressed := _left_out(choice.suppressed, configuration)),
+        suppressed_reason=_reason(choice.suppressed, suppressed),
         suppressed_cells=None if configuration is None else configuration.suppressed_cells,
         kept=_share(choice.kept),
         at_most=_share(choice.at_most),

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -107,6 +107,18 @@ class Folder:
         self.done[name] = Done(digest, written, adapter.dump_python(found, mode="json"))
         self._save()
         return found
+
+    def withdraw(self, names: Iterable[str]) -> None:
+        """Remove these files, which nobody may take for the result of a run that has none.
+
+        Raises:
+            OutputError: One cannot be removed.
+        """
+        for file in map(self.file, names):
+            try:
+                file.unlink(missing_ok=True)
+            except OSError as error:
+                raise OutputError(f"{file}: cannot be removed: {error.strerror}") from error
 
     def remove(self) -> None:
         """Remove the folder with all that it has.

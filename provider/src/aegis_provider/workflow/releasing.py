@@ -3,16 +3,17 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from pydantic import TypeAdapter
 
 from aegis_provider.check import CheckResult
 from aegis_provider.digests import digest_of
-from aegis_provider.errors import SmallCountsError
+from aegis_provider.disclosure import Judged
+from aegis_provider.errors import MachineError, SmallCountsError
 from aegis_provider.generate import method_of
 from aegis_provider.identifiers import accepted_in
 from aegis_provider.plan.model import Configuration
@@ -23,8 +24,8 @@ from aegis_provider.summary import refuse_name
 from aegis_provider.table import Source, delimiter_in, table_name
 from aegis_provider.workflow.aim import USUAL, Aim
 from aegis_provider.workflow.card import Card, CardService
-from aegis_provider.workflow.card_files import write_card, write_provider_only
-from aegis_provider.workflow.card_making import Findings, card_of, entry_faults
+from aegis_provider.workflow.card_files import CARD_ENDINGS, write_card, write_provider_only
+from aegis_provider.workflow.card_making import Findings, card_of, entry_faults, texts_of_cards
 from aegis_provider.workflow.card_public import public
 from aegis_provider.workflow.card_report import card_report
 from aegis_provider.workflow.comparing import Comparison
@@ -32,14 +33,26 @@ from aegis_provider.workflow.folder import Folder
 from aegis_provider.workflow.generating import LEVELS, METHOD, file_at
 from aegis_provider.workflow.publishing import asked, check_service, published
 from aegis_provider.workflow.released import Released
-from aegis_provider.workflow.results import Masked, Stage, unseen
-from aegis_provider.workflow.steps import FOUND, PLAN, Steps
-from aegis_sdk import AegisError, Client, UniqueRecordsError
+from aegis_provider.workflow.results import Masked, Stage, Summarised, unseen
+from aegis_provider.workflow.steps import ENTRY, FOUND, MASKED, PLAN, Steps
+from aegis_sdk import (
+    AegisError,
+    Client,
+    ServiceUnreachableError,
+    UnavailableError,
+    UnexpectedAnswerError,
+    UniqueRecordsError,
+)
 from aegis_sdk.reading import ACCEPT_UNIQUE, Alone, read_together_line
 from aegis_sdk.wire import EntryDocument
 
 CARD: Final = "card"
 PROVIDER_ONLY: Final = "provider-only.json"
+_CARDS: Final = (PROVIDER_ONLY, *(f"{CARD}{ending}" for ending in CARD_ENDINGS))
+_FINISHED: Final = (ENTRY, MASKED, *map(file_at, LEVELS), *_CARDS)
+"""What a release consists of, besides what only the provider has."""
+
+_FAILURES: Final = (ServiceUnreachableError, UnexpectedAnswerError, UnavailableError, MachineError)
 _FRAMES: Final = ("pandas", "polars")
 _LONGEST_NAME: Final = 60
 
@@ -66,7 +79,8 @@ def release(
     """Mask a table so that it has the required privacy and keeps as much as possible of what it tells about the label.
 
     Every step leaves its files in the output folder. A run that was stopped goes on there, if nothing else changed.
-    Ctrl-C during the search goes on with the best configurations until then.
+    Ctrl-C during the search goes on with the best configurations until then. A run that is refused leaves the plan and
+    what was found for it, and nothing that looks like a release, not even that of an earlier run.
 
     Args:
         table: Anything that `open_table` accepts.
@@ -116,23 +130,41 @@ def release(
         _refuse_early(steps, publish)
         with stage("opening the table"):
             records = steps.records
+        folder.withdraw(_CARDS)
         with processes_ready(records, find_configurations.__module__):
-            findings, entry_id = _worked_out(steps, publish, accept_unique=accept_unique)
-    service = None if entry_id is None or publish is None else CardService(publish.url, entry_id)
-    digest = digest_of(folder.file(FOUND))
-    exact = card_of(aim, table_name(table), steps.found, digest, findings, steps.made_by, service)
-    exact = replace(exact, replayed=steps.replayed.kinds, accepted=findings.accepted)
-    card = public(exact, findings.entry)
-    texts = {"this card": list(_texts_in(TypeAdapter(Card).dump_python(card, mode="json")))}
-    if accept_identifiers:
-        found = {**findings.accepted, **accepted_in(texts.items(), steps.replayed)}
-        exact, card = replace(exact, accepted=found), replace(card, accepted=found)
-    else:
-        steps.replayed.refuse(texts["this card"], f"{folder.path}: the card")
-    write_provider_only(folder.file(PROVIDER_ONLY), _as_json(exact))
-    write_card(folder.file(CARD), card_report(card), _as_json(card))
+            with _withdrawn_if_refused(folder, _FINISHED):
+                counted = _Counted.of(steps)
+                entry_id = None if publish is None else _published(steps, publish, counted, accept_unique=accept_unique)
+            # A published entry stays, so that its counts are not rounded a second time.
+            with _withdrawn_if_refused(folder, [each for each in _FINISHED if entry_id is None or each != ENTRY]):
+                findings = _worked_out(steps, publish, counted, entry_id)
+                service = None if publish is None or entry_id is None else CardService(publish.url, entry_id)
+                card = _carded(steps, findings, service)
     kind = type(table).__module__.partition(".")[0]
     return Released(folder.path, card, findings, entry_id, kind if kind in _FRAMES else "pyarrow", temporary)
+
+
+def _carded(steps: Steps, findings: Findings, service: CardService | None) -> Card:
+    """Write the card, and the exact one for the provider alone; return the one that may be published.
+
+    Raises:
+        IdentifierError: It has an identifying value of the table, and that is not accepted.
+        OutputError: A file cannot be written.
+    """
+    folder = steps.folder
+    about = (steps.aim, table_name(steps.table), steps.found, digest_of(folder.file(FOUND)), findings, steps.made_by)
+    more = {"replayed": steps.replayed.kinds, "accepted": findings.accepted}
+    exact = replace(card_of(*about, service), **more)
+    card = replace(public(card_of(*about, service, published=True), findings.entry), **more)
+    texts = list(_texts_in(TypeAdapter(Card).dump_python(card, mode="json")))
+    if steps.accept_identifiers:
+        found = {**findings.accepted, **accepted_in([("this card", texts)], steps.replayed)}
+        exact, card = replace(exact, accepted=found), replace(card, accepted=found)
+    else:
+        steps.replayed.refuse(texts, f"{folder.path}: the card")
+    write_provider_only(folder.file(PROVIDER_ONLY), _as_json(exact))
+    write_card(folder.file(CARD), card_report(card), _as_json(card))
+    return card
 
 
 def _as_json(card: Card) -> str:
@@ -152,6 +184,18 @@ def _texts_in(document: Any) -> Iterator[str]:  # noqa: ANN401 - any JSON value
 
 
 @contextmanager
+def _withdrawn_if_refused(folder: Folder, names: Sequence[str]) -> Iterator[None]:
+    """Remove these files if the release is refused; what fails otherwise, such as a service that is gone, goes on."""
+    try:
+        yield
+    except _FAILURES:
+        raise
+    except AegisError:
+        folder.withdraw(names)
+        raise
+
+
+@contextmanager
 def _no_empty(folder: Path) -> Iterator[None]:
     """Remove the folder after a failure if nothing is in it."""
     try:
@@ -163,8 +207,10 @@ def _no_empty(folder: Path) -> Iterator[None]:
 
 
 def _refuse_early(steps: Steps, service: Client | None) -> None:
-    """Refuse what would fail only after minutes of work."""
+    """Refuse what would fail only after minutes of work, and the plan of another release, which stays as it is."""
     refuse_name(steps.name)
+    if steps.given is not None or steps.plan.exists():
+        steps.planned()
     if steps.aim.generates:
         method_of(METHOD)  # its extra may be missing
     if service is not None:
@@ -172,32 +218,61 @@ def _refuse_early(steps: Steps, service: Client | None) -> None:
             check_service(service, steps.name, steps.aim, lambda: steps.records)
 
 
-def _worked_out(steps: Steps, service: Client | None, *, accept_unique: bool) -> tuple[Findings, str | None]:
-    """Take all steps; return their results, and the id of the published entry."""
-    steps.draft()
-    search = steps.search(steps.generate())
-    entry, summarised = steps.summarise()
-    judged, advice, entry_id = steps.judge(entry), summarised.advice, None
-    if service is not None:
-        if faults := entry_faults(entry.name, judged, summarised.telling, steps.made_by):
-            raise SmallCountsError(f"{faults[0]}. It is not published")
-        if not (together := steps.judge_together(entry, advice.best.id)).passed:
-            raise SmallCountsError(f"{read_together_line(together)}. It is not published")
-        alone = told_alone(steps.found, {each.id: each.alone for each in entry.masked})
-        if alone.is_much(offered=True) and not accept_unique:
-            raise UniqueRecordsError(f"{alone.line(offered=True)}. It is not published without {ACCEPT_UNIQUE}")
+@dataclass(frozen=True, eq=False)
+class _Counted:
+    """What is worked out before anything is published: what was found, its entry, and the verdict on its counts."""
+
+    search: SearchResult
+    entry: EntryDocument
+    summarised: Summarised
+    judged: Judged
+
+    @classmethod
+    def of(cls, steps: Steps) -> Self:
+        """Take the steps."""
+        steps.draft()
+        search = steps.search(steps.generate())
+        entry, summarised = steps.summarise()
+        return cls(search, entry, summarised, steps.judge(entry))
+
+
+def _published(steps: Steps, service: Client, counted: _Counted, *, accept_unique: bool) -> str:
+    """Publish the entry, and return its id.
+
+    Raises:
+        SmallCountsError: It gives small counts away, or a name in it tells a rare value.
+        UniqueRecordsError: A configuration leaves too many records alone, and nobody has accepted that.
+        IdentifierError: A card of this release would have an identifying value of the table.
+        AegisError: The service refuses it.
+    """
+    entry, summarised = counted.entry, counted.summarised
+    if faults := entry_faults(entry.name, counted.judged, summarised.telling, steps.made_by):
+        raise SmallCountsError(f"{faults[0]}. It is not published")
+    if not (together := steps.judge_together(entry, summarised.advice.best.id)).passed:
+        raise SmallCountsError(f"{read_together_line(together)}. It is not published")
+    alone = told_alone(steps.found, {each.id: each.alone for each in entry.masked})
+    if alone.is_much(offered=True) and not accept_unique:
+        raise UniqueRecordsError(f"{alone.line(offered=True)}. It is not published without {ACCEPT_UNIQUE}")
+    if not steps.accept_identifiers:
+        steps.replayed.refuse(texts_of_cards(steps.found, table_name(steps.table)), f"{steps.folder.path}: the card")
+    with steps.stage("publishing the entry"):
+        return published(service, entry)
+
+
+def _worked_out(steps: Steps, service: Client | None, counted: _Counted, entry_id: str | None) -> Findings:
+    """Take the other steps; return the results of all."""
+    search, entry, advice = counted.search, counted.entry, counted.summarised.advice
+    if service is not None and entry_id is not None:
         with steps.stage("asking the service for advice"):
-            entry_id = published(service, entry)
             advice = asked(service, entry_id, entry, steps.aim)
     masked = steps.mask(advice.best.id)
     together = steps.judge_together(entry, advice.best.id)
     assessed = steps.assess(advice.best.id, _alone(steps, entry, masked, advice.best.id))
     check = _checked(steps, [each.id for each in advice.ranking[:2]], search)
     comparison = _compared(steps, entry, _on_the_frontier(steps, advice.best.id, search))
-    telling = summarised.telling
-    accepted = {**summarised.accepted, **masked.applied.accepted}
-    results = (search, entry, judged, telling, advice, masked, together, assessed, check, comparison, accepted)
-    return Findings(*results), entry_id
+    accepted = {**counted.summarised.accepted, **masked.applied.accepted}
+    results = (masked, together, assessed, check, comparison, accepted)
+    return Findings(search, entry, counted.judged, counted.summarised.telling, advice, *results)
 
 
 def _alone(steps: Steps, entry: EntryDocument, masked: Masked, configuration: str) -> Alone:

@@ -118,16 +118,25 @@ class Steps:
                     progress=progress,
                     **self.how,
                 )
+        plan = self.planned()
+        if not (is_new or self.accept_identifiers):
+            raw = [each.name for each in plan.attributes if each.identity and each.discretization is None]
+            with open_table(self.table, **self.how) as opened:
+                refuse_identifiers(opened, plan.source, [plan.label, *raw], label=plan.label, left_out=plan.left_out)
+
+    def planned(self) -> Plan:
+        """Return the plan as it is in its file.
+
+        Raises:
+            PlanError: It is invalid, or for another label.
+        """
         plan = load_plan(self.plan, configurations_needed=False)
         if plan.label != self.aim.label:
             wanted, other = shortened(self.aim.label), "plan" if self.given else "folder"
             raise PlanError(
                 f"{self.plan}: is for the label {shortened(plan.label)}, not {wanted}; name another {other}"
             )
-        if not (is_new or self.accept_identifiers):
-            raw = [each.name for each in plan.attributes if each.identity and each.discretization is None]
-            with open_table(self.table, **self.how) as opened:
-                refuse_identifiers(opened, plan.source, [plan.label, *raw], label=plan.label, left_out=plan.left_out)
+        return plan
 
     @cached_property
     def replayed(self) -> Replayed:
@@ -145,7 +154,7 @@ class Steps:
         """
         if not self.aim.generates:
             return ()
-        plan = load_plan(self.plan, configurations_needed=False)
+        plan = self.planned()
         refuse_equal_ids(plan)
         return tuple(self._drawn(plan, level) for level in LEVELS)
 
@@ -301,7 +310,7 @@ class Steps:
                 found = assess(self.table, self.found, configuration=configuration, progress=progress, **self.how)
             [release] = found.releases
             highest, before = (None if each is None else each.highest for each in (release.risk, found.as_it_is.risk))
-            verdict = risk_verdict(found, table_name(self.table), self.folder.file(FOUND), alone, counted=False)
+            verdict = risk_verdict(found, table_name(self.table), self.plan, alone, counted=False)
             told = (verdict.passed, verdict.line)
             return Assessed(found.columns, *told, highest, before, release.certain, alone.in_short())
 
@@ -324,8 +333,11 @@ class Steps:
 
     @cached_property
     def found(self) -> Plan:
-        """The plan with the configurations that were found; there is none before `search`."""
-        return load_plan(self.folder.file(FOUND))
+        """The plan with the configurations that were found; there is none before `search`.
+
+        Messages name the plan that it was made from, since that is where a person mends it.
+        """
+        return load_plan(self.folder.file(FOUND), source=str(self.plan))
 
     def _of(self, file: str, **more: Any) -> dict[str, Any]:  # noqa: ANN401 - any JSON value
         """Return what a step is made from that uses this file."""
