@@ -10,7 +10,8 @@ import httpx
 import pytest
 
 from aegis_provider import load_plan, prepare_entry
-from aegis_provider.errors import OutputError, PlanError, PromiseError, ServiceError
+from aegis_provider.control import RandomRounding
+from aegis_provider.errors import OutputError, PlanError, PromiseError, ServiceError, SmallCountsError
 from aegis_provider.handover import Task, fulfil, relink, storage_at
 from aegis_provider.offer import with_generated
 from aegis_sdk import ConflictError, UniqueRecordsError
@@ -187,6 +188,54 @@ def test_a_table_that_leaves_many_records_alone_is_not_delivered_unless_that_is_
     assert "charge: shared as it is, with values of fewer records than the k" in error
     assert out.splitlines()[1].startswith(only)
     assert client.requests.get(request.id).state == "delivered"
+
+
+@pytest.mark.long
+def test_a_table_beside_which_the_entry_tells_a_small_count_is_not_delivered(client, tmp_path):
+    """One record with x or y says yes, which the table shows. It has x if the count of x was rounded up."""
+    counts = {"x,no": 40, "x,yes": 1, "y,no": 30, "z,no": 20, "z,yes": 15}
+    (tmp_path / "t.csv").write_text("\n".join(["a,b", *(row for row, n in counts.items() for _ in range(n))]) + "\n")
+    (tmp_path / "plan.yaml").write_text(
+        "label: b\nattributes: {a: {maskings: {m: {hierarchy: {level: 1, tree: {xy: [x, y], zz: [z]}}}}}}\n"
+        "configurations: {merged: {a: m}, as-it-is: {}}\nprivacy: {merged: {k: 30}}\n"
+    )
+    plan, shared = load_plan(tmp_path / "plan.yaml"), storage_at(str(tmp_path), "https://shared.example")
+    prepared = prepare_entry(tmp_path / "t.csv", plan, [RandomRounding(5)], name="beside").entry
+    outcomes = {}
+    for published in (0, 5):
+        head = client.publish(beside(prepared, [[40, published], [30, 0], [20, 15]]), accept_unique=True)
+        asked = {"purpose": "a study", "contact": "me", "terms": head.terms, "require": {"k": 30}}
+        request = client.requests.create(head.id, "mutual_information", **asked, wait=60)
+        client.requests.approve(request.id)
+        try:
+            fulfil(Task(client, request.id, tmp_path / "t.csv", plan), shared, tmp_path / "work")
+            outcomes[published] = "delivered"
+        except SmallCountsError as refused:
+            outcomes[published] = str(refused)
+        assert not [*(tmp_path / "work").iterdir()]
+    assert outcomes[0] == "delivered"
+    assert outcomes[5].startswith("FAIL: entry and card, read together with the table, give counts of 1 to 4 of what ")
+    assert outcomes[5].endswith(
+        ": 1 certain from several tables together. To mend it: publish the entry anew, with "
+        "its counts rounded again, and let it be requested again. It is not delivered"
+    )
+    assert len([*tmp_path.glob("*-*.csv")]) == 1
+
+
+def beside(entry, joint):
+    """The entry with these counts of x, y and z, of which the masking takes x and y together."""
+    histogram, labels = [*map(sum, joint)], [*map(sum, zip(*joint, strict=True))]
+    halves = [[*map(sum, zip(*joint[:2], strict=True))], joint[2]]
+    [attribute] = entry.attributes
+    masking = attribute.maskings[0].model_copy(update={"joint": halves, "mapping": [0, 0, 1]})
+    counted = {"domain": ["x", "y", "z"], "histogram": histogram, "joint": joint, "maskings": [masking]}
+    changed = {
+        "name": f"beside-{uuid4().hex}",
+        "records": sum(labels),
+        "label": entry.label.model_copy(update={"histogram": labels}),
+        "attributes": [attribute.model_copy(update=counted)],
+    }
+    return entry.model_copy(update=changed)
 
 
 def test_only_what_is_approved_is_fulfilled(task, client, tmp_path):

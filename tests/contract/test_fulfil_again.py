@@ -50,7 +50,7 @@ class Watched:
     """A client whose leases a test knows."""
 
     def __init__(self, client):
-        self.requests, self.entry, self.leases = client.requests, client.entry, []
+        self.requests, self.entry, self.summaries, self.leases = client.requests, client.entry, client.summaries, []
         take = self.requests.lease
         self.requests.lease = lambda *asked: self.leases.append(take(*asked)) or self.leases[-1]
 
@@ -141,4 +141,5 @@ def test_an_entry_with_its_configurations_in_a_table_is_fulfilled(client, people
     path = tmp_path / "policy.yaml"
     path.write_text(path.read_text() + "approve: [{tenants: any, require: {k: 20}}]\n")
     agent.policy = load_policy(path)
-    assert [event.kind for event in agent.round()] == ["approved", "delivered"]
+    events = [*agent.round()]
+    assert [event.kind for event in events] == ["approved", "delivered"], events

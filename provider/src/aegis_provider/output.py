@@ -8,7 +8,7 @@ from itertools import chain
 from pathlib import Path
 from zlib import crc32
 
-from aegis_provider.errors import OutputError
+from aegis_provider.errors import IdentifierError, OutputError, PromiseError
 from aegis_provider.table import Source, files_of
 
 # Characters kept of a long name, so that the temporary file's name has few enough bytes.
@@ -28,6 +28,21 @@ def refuse_overwriting(output: Path, *inputs: Source) -> None:
         with suppress(OSError):  # one of the two does not exist
             if output.samefile(each):
                 raise OutputError(f"{output}: is {each}, which is an input; choose another output")
+
+
+@contextmanager
+def none_if_refused(*outputs: Path) -> Iterator[None]:
+    """Remove what stands there if this run is refused: the result of an earlier one would look like that of this one.
+
+    Files stay if the run fails for another reason.
+    """
+    try:
+        yield
+    except (IdentifierError, PromiseError):
+        for output in outputs:
+            with suppress(OSError):  # the refusal is what counts
+                _target(output).unlink(missing_ok=True)
+        raise
 
 
 @contextmanager

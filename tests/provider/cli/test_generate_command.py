@@ -59,13 +59,13 @@ def test_it_writes_records_of_the_plan_s_columns_and_types(generate, tmp_path):
     assert told["validated"] > 0
 
 
-def test_what_was_accepted_is_said_in_the_words_of_the_other_commands(generate, table, write):
+def test_what_was_accepted_is_said_and_gone_once_it_is_refused(generate, table, write, tmp_path):
     source = write("mails.csv", table.read_text().replace(",b,", ",b@clinic.example,"))
-    code, _, said = generate(source=source)
-    assert (code, "contains e-mail addresses" in said) == (1, True)
     code, printed, _ = generate("--accept-identifiers", source=source)
     line = "town has e-mail addresses, shared because that was accepted"
-    assert (code, line in printed.splitlines()) == (0, True)
+    assert (code, line in printed.splitlines(), (tmp_path / "out.parquet").exists()) == (0, True, True)
+    code, _, said = generate(source=source)
+    assert (code, "contains e-mail addresses" in said, (tmp_path / "out.parquet").exists()) == (1, True, False)
     told = json.loads(generate("--accept-identifiers", "--json", source=source)[1])
     assert told["accepted"] == {"town": "e-mail addresses"}
 

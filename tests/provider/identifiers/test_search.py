@@ -180,6 +180,9 @@ def test_what_identifies_is_shared_only_if_that_is_accepted(table, plan, tmp_pat
     with pytest.raises(IdentifierError, match="shares 'note' as it is"):
         prepare_entry(table, plan, name="visits")
     assert apply(table, plan, "raw", output, accept_identifiers=True).records == len(visits())
+    with pytest.raises(IdentifierError, match="shares 'note' as it is"):
+        apply(table, plan, "raw", output)
+    assert not output.exists()  # it would look like what was refused
 
 
 def test_a_release_by_a_plan_that_shares_what_identifies_is_refused_before_it_begins(table, tmp_path):

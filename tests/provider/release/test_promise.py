@@ -77,11 +77,11 @@ def test_a_broken_promise_is_said_and_nothing_is_written(masked, tmp_path):
     assert nothing_written(tmp_path)
 
 
-def test_a_broken_promise_leaves_the_old_output(masked, write):
-    old = write("masked.csv", "old\n")
+def test_a_broken_promise_leaves_no_older_output_that_looks_like_what_was_refused(masked, write, tmp_path):
+    write("masked.csv", "old\n")
     with pytest.raises(PromiseError):
         masked("privacy: {c: {k: 3}}\n")
-    assert old.read_text(encoding="utf-8") == "old\n"
+    assert nothing_written(tmp_path)
 
 
 def test_by_force_it_is_written_and_the_faults_are_told(masked):

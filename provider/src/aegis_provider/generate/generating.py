@@ -24,7 +24,7 @@ from aegis_provider.generate.training import Trainer, Watch
 from aegis_provider.generate.weights import importance_weights, privacy_weights
 from aegis_provider.generate.writing import write
 from aegis_provider.identifiers import Replayed, accepted_beside, identifying_in, refuse_identifiers
-from aegis_provider.output import refuse_overwriting
+from aegis_provider.output import none_if_refused, refuse_overwriting
 from aegis_provider.plan.model import Attribute, Plan
 from aegis_provider.records import Records, held_out_share, read_records, sides_of, validated_of
 from aegis_provider.release.table_file import refuse_escaping
@@ -121,7 +121,8 @@ def generate(
     with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened:
         reasons = identifying_in(opened, plan, learnt)
         if not accept_identifiers:
-            refuse_identifiers(opened, plan.source, learnt, label=plan.label, known=reasons)
+            with none_if_refused(*([] if output is None else [output])):
+                refuse_identifiers(opened, plan.source, learnt, label=plan.label, known=reasons)
     checkpoint = None if output is None or wish.seed is None else _checkpoint(output, prepared, method, wish)
     with needs_extra("synth"):
         training = Trainer(

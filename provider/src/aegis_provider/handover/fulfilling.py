@@ -1,8 +1,8 @@
 """Fulfilment of an approved request: mask, measure, upload, and tell the service."""
 
 import json
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from aegis_provider.digests import digest_of
-from aegis_provider.errors import OutputError, PlanError, ServiceError
+from aegis_provider.errors import IdentifierError, OutputError, PlanError, PromiseError, ServiceError, SmallCountsError
 from aegis_provider.handover.agreement import refuse_other
 from aegis_provider.handover.leasing import LEASED, SECONDS, Held, leased
 from aegis_provider.handover.naming import CSV_ENDING, MEDIA_TYPES, file_name
@@ -19,15 +19,18 @@ from aegis_provider.handover.work_folder import InUseError, abandon, masked_file
 from aegis_provider.offer import hand_out
 from aegis_provider.plan.model import DROP, Plan
 from aegis_provider.privacy import columns_of, without_left_out
+from aegis_provider.receiving.with_entry import SECONDS as TOGETHER_SECONDS
+from aegis_provider.receiving.with_entry import judged_beside
 from aegis_provider.release.alone import told_alone
 from aegis_provider.release.apply import apply
 from aegis_provider.table import Source, open_table
+from aegis_provider.table.formulas import unescaped_table
 from aegis_provider.workflow.card_public import is_public
 from aegis_provider.workflow.folder import Folder, digests_of
 from aegis_provider.workflow.results import Stage, unseen
 from aegis_sdk import Client, ConflictError, InvalidError, UniqueRecordsError
-from aegis_sdk.reading import ACCEPT_UNIQUE, Alone
-from aegis_sdk.wire import LARGEST_CARD, DataRequest, DeliveryDescriptor, faults_of
+from aegis_sdk.reading import ACCEPT_UNIQUE, Alone, read_together_line
+from aegis_sdk.wire import LARGEST_CARD, DataRequest, DeliveryDescriptor, EntryDocument, faults_of
 
 
 @dataclass(frozen=True)
@@ -129,6 +132,8 @@ def fulfil(task: Task, storage: Storage, work: Path) -> Fulfilled:
         IdentifierError: The masked table would have what identifies persons, and that is not accepted.
         PromiseError: The masked table does not have the privacy that is promised.
         UniqueRecordsError: Too many records are alone on all shared columns, and nobody has accepted that.
+        SmallCountsError: The entry, read together with the masked table, gives small counts away.
+        EntryError: The entry does not count the records of the table.
         OutputError: It cannot be written or uploaded.
         AegisError: The service does not answer, or refuses.
     """
@@ -138,8 +143,10 @@ def fulfil(task: Task, storage: Storage, work: Path) -> Fulfilled:
     refuse_other(task.service, request, task.plan)
     _refuse_other_card(task, request)
     with leased(task.service, request.id, task.lease_seconds) as lease, work_folder(work, request.id) as folder:
-        masked = _masked(task, request, folder)
-        alone = _refuse_unique(task, request, masked)
+        with _nothing_if_refused(folder):
+            masked = _masked(task, request, folder)
+            alone = _refuse_unique(task, request, masked)
+            _refuse_read_together(task, request, folder.file(masked.file))
         lease.refuse_if_lost()
         delivered = _delivered(task, request, storage, folder, masked, lease)
         return Fulfilled(delivered, masked, alone, _removed(folder))
@@ -178,6 +185,42 @@ def _refuse_unique(task: Task, request: DataRequest, masked: Masked) -> Alone | 
     if masked.below_k and not task.accept_unique:
         raise UniqueRecordsError(f"{masked.below_k}. It is not delivered; or accept that: {ACCEPT_UNIQUE}")
     return alone
+
+
+def _refuse_read_together(task: Task, request: DataRequest, masked: Path) -> None:
+    """Refuse a table beside which the entry gives counts of 1 to 4 away that the table does not show.
+
+    Whoever published exact counts has said that small ones may be known. Generated tables show no records.
+
+    Raises:
+        SmallCountsError: It does, or that was not decided in time.
+        EntryError: The entry does not count the records of the table.
+    """
+    entry_id, version, configuration = request.entry.id, request.entry.version, request.configuration or ""
+    if task.plan.generated_table(configuration) is not None:
+        return
+    if task.service.entry(entry_id, version).accepted_small_counts:
+        return
+    entry = EntryDocument.model_validate(task.service.summaries(entry_id, version))
+    with (
+        task.stage("judging entry and table together"),
+        open_table(masked, delimiter=task.delimiter, memory_limit=task.memory_limit) as opened,
+    ):
+        table = unescaped_table(opened, task.plan.columns) if task.escape_formulas else opened
+        verdict = judged_beside(entry, configuration, table, TOGETHER_SECONDS)
+    if not verdict.passed:
+        mend = "publish the entry anew, with its counts rounded again, and let it be requested again"
+        raise SmallCountsError(f"{read_together_line(verdict, mend)}. It is not delivered")
+
+
+@contextmanager
+def _nothing_if_refused(folder: Folder) -> Iterator[None]:
+    """Remove the masked table if it is refused; after other failures, the next run goes on with it."""
+    try:
+        yield
+    except (IdentifierError, PromiseError, SmallCountsError, UniqueRecordsError):
+        folder.remove()
+        raise
 
 
 def _removed(folder: Folder) -> str:

@@ -29,7 +29,7 @@ from aegis_provider.independence.output_files import (
 )
 from aegis_provider.independence.transportation import require_ortools
 from aegis_provider.independence.vectors import is_independent
-from aegis_provider.output import refuse_overwriting, written_whole
+from aegis_provider.output import none_if_refused, refuse_overwriting, written_whole
 from aegis_provider.plan.model import IDENTITY, Plan
 from aegis_provider.progress import Progress
 from aegis_provider.table import Source, Table, open_table
@@ -111,6 +111,7 @@ def hide(
     values = values_beside(output) if clusters_output is None else clusters_output
     _refuse_values_output(output, values, table)
     with (
+        none_if_refused(output, values),
         written_whole(values) as values_part,
         written_whole(output) as part,
         open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened,

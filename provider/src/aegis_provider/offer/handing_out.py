@@ -7,7 +7,7 @@ from pathlib import Path
 from aegis_provider.digests import digest_of
 from aegis_provider.errors import OutputError, PlanError, TableError, shortened
 from aegis_provider.identifiers import Replayed, refuse_written, texts_written
-from aegis_provider.output import refuse_overwriting, written_whole
+from aegis_provider.output import none_if_refused, refuse_overwriting, written_whole
 from aegis_provider.plan.generated import GeneratedTable
 from aegis_provider.plan.model import Plan
 from aegis_provider.table import Source, open_table
@@ -64,7 +64,7 @@ def hand_out(
         raise OutputError(
             f"{output}: the generated table is handed out as it is; name an output that ends in {generated.file.suffix}"
         )
-    with written_whole(output) as part:
+    with none_if_refused(output), written_whole(output) as part:
         _copy(generated.file, part)
         refuse_unofferable(plan, generated, part, delimiter)
         if not accept_identifiers:

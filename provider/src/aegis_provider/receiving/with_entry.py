@@ -29,7 +29,7 @@ from aegis_sdk.wire import (
     pointer_of,
 )
 
-_SECONDS: Final = 60.0
+SECONDS: Final = 60.0
 
 
 def verdict_with_table(
@@ -37,7 +37,7 @@ def verdict_with_table(
     configuration: str,
     table: Source,
     *,
-    seconds: float = _SECONDS,
+    seconds: float = SECONDS,
     delimiter: str = ",",
     memory_limit: str = "1GB",
 ) -> Verdict:
@@ -66,9 +66,7 @@ def judged_beside(entry: EntryDocument, configuration: str, table: Table, second
         EntryError: The counts of the entry contradict each other, or are not those of the table.
         TableError: The table cannot be read.
     """
-    chosen = next((each for each in entry.masked if each.id == configuration), None)
-    if chosen is None:
-        raise EntryError(f"the entry {entry.name} has no masked configuration {configuration!r}")
+    chosen = _chosen(entry, configuration)
     evidence = [evidence_of(entry, each) for each in entry.attributes]
     published = PublishedCounts(evidence, pair_counts_of(entry, evidence), releases_of(entry))
     end = monotonic() + seconds
@@ -82,6 +80,18 @@ def judged_beside(entry: EntryDocument, configuration: str, table: Table, second
         for each in verdict.findings
     )
     return Verdict(passed=verdict.passed, findings=tuple(findings))
+
+
+def _chosen(entry: EntryDocument, configuration: str) -> Configuration:
+    """Return the configuration with this id, from the list or the table of the entry."""
+    table = entry.configuration_table
+    if table is not None and configuration in table.ids:
+        place = table.ids.index(configuration)
+        return Configuration(id=configuration, maskings={name: each[place] for name, each in table.maskings.items()})
+    chosen = next((each for each in entry.masked if each.id == configuration), None)
+    if chosen is None:
+        raise EntryError(f"the entry {entry.name} has no masked configuration {configuration!r}")
+    return chosen
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,6 +203,8 @@ def _left_out(entry: EntryDocument, configuration: Configuration) -> tuple[float
     control, declared = entry.disclosure_control, configuration.suppressed
     if control is not None and control.epsilon is not None:
         return 0, inf
+    if entry.configuration_table is not None and configuration.id in entry.configuration_table.ids:
+        return 0, inf  # such a table does not say
     if declared is None:
         return 0, 0 if control is None or control.min_cell is None else control.min_cell - 1
     off = 0 if control is None or control.rounded_to is None else control.rounded_to - 1

@@ -18,7 +18,7 @@ from aegis_provider.identifiers import (
     shared_as_they_are,
     texts_written,
 )
-from aegis_provider.output import refuse_overwriting, written_whole
+from aegis_provider.output import none_if_refused, refuse_overwriting, written_whole
 from aegis_provider.plan.model import DROP, Configuration, Plan
 from aegis_provider.privacy import refuse_without_order
 from aegis_provider.progress import Progress
@@ -93,7 +93,7 @@ def apply(
     plan declares suppressed records or cells, the records of the equivalence classes that break the configuration's
     promise are suppressed, wholly or in part, which takes another reading of the table. The written file is then read
     again. It must reach the promised privacy, and have no e-mail address, name of a person or other identifying value.
-    The file appears whole or not at all.
+    The file appears whole or not at all. If it is refused, an older one by its name is removed, too.
 
     Args:
         table: Anything that `open_table` accepts.
@@ -124,6 +124,7 @@ def apply(
     if escape_formulas:
         refuse_escaping(output)
     with (
+        none_if_refused(output),
         written_whole(output) as part,
         open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened,
     ):

@@ -12,6 +12,8 @@ _WORDS = {
     "undecided": "{} not decided",
 }
 
+_RUN_AGAIN = "run it again with another --output, so that the counts are rounded anew"
+
 
 def verdict_line(passed: bool | None, reason: str, mend: str = "") -> str:  # noqa: FBT001 - the verdict
     """Say a verdict in the form that all commands share: `FAIL: ... To mend it: COMMAND`.
@@ -37,13 +39,12 @@ def verdict_in_words(name: str, verdict: Verdict, mend: str = "") -> str:
     )
 
 
-def read_together_line(verdict: Verdict) -> str:
+def read_together_line(verdict: Verdict, mend: str = _RUN_AGAIN) -> str:
     """Say in a line whether entry and card, read together with the masked table, give small counts away."""
     read = "entry and card, read together with the table,"
     if verdict.passed:
         return verdict_line(True, f"{read} give no count of 1 to 4 of what it does not show")
     gives = _gives(verdict).replace("gives", "give")
-    mend = "run it again with another --output, so that the counts are rounded anew"
     return verdict_line(False, f"{read} {gives} counts of 1 to 4 of what it does not show: {_why(verdict)}", mend)
 
 
