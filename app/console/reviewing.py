@@ -69,13 +69,13 @@ async def _review(
         gate=gate,
         terms=terms,
         replaces=replaces,
-        alone=await to_thread.run_sync(_alone_in, publication.content),
+        alone=await to_thread.run_sync(alone_in, publication.content),
         warnings=() if is_known or unvouched else _warnings(state, publication, terms),
         problem=problem,
     )
 
 
-def _alone_in(content: Content) -> Alone:
+def alone_in(content: Content) -> Alone:
     """How many records the configurations of an entry leave alone, as it says. Slow for large entries."""
     return Alone.of(decompress(content.schema) | decompress(content.configurations))
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from markupsafe import Markup
 
-from aegis_sdk.reading import share_alone
+from aegis_sdk.reading import alone_at_most, share_alone
 from aegis_sdk.wire import PRIVACY_CRITERIA
 from app.console.charts.numbers import percent
 
@@ -111,6 +111,7 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "plural": plural,
     "share": share,
     "alone": share_alone,
+    "alone_at_most": alone_at_most,
     "significant": significant,
     "size": size,
     "term": term,

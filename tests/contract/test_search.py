@@ -28,7 +28,7 @@ def test_what_is_offered_is_shown(aegis, named):
     assert (code, err) == (0, "")
     assert out.splitlines() == [
         f"health-{word[:20]}…  {entry_id}",
-        "  alone on all shared columns: not stated",
+        "  how many records are alone on all shared columns is not stated",
         "  A study of care",
         "  100 records; predicts health from age",
         "  of default, licence CC0-1.0; 2 configurations with k=5",

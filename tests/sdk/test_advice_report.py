@@ -140,7 +140,7 @@ def test_a_coarse_answer_has_ranks_shares_and_words():
     assert head.splitlines()[:3] == [
         "c17 keeps about 97 % of what the table is known to tell about health",
         "it is the best of 60 by mutual_information, in bits",
-        "alone on all shared columns: not stated",
+        "how many records are alone on all shared columns is not stated",
     ]
     assert "coarse" in head
     assert [line.split() for line in ranking.splitlines()] == [

@@ -126,8 +126,8 @@ class TestSummarizeAndApply:
         code, out, error = aegis(*arguments, "--output", output)
         assert (code, error) == (0, CERTAIN)
         rows = [line.split() for line in out.splitlines()]
-        alone = "alone on all 5 shared columns, without health: none of the records in c30, 6.9 % in the worst"
-        assert out.startswith(f"{output}: 20190 records\n{alone} configuration offered, c14; no columns are shared as")
+        alone = "no record is alone on all shared columns in c30, and 6.9 % in c14, the worst configuration offered"
+        assert out.startswith(f"{output}: 20190 records\n{alone}; c30 shares 5 columns besides health, all masked\n")
         assert out.splitlines()[2] == "privacy, measured in it:"
         assert rows[4] == ["k", "5", "5", "every", "record", "is", "one", "of", "at", "least", "5", "alike"]
         assert {row[0] for row in rows[5:]} == {"t", "ordered_t", "beta", "delta_disclosure"}  # l of 1 is no promise
@@ -194,6 +194,13 @@ class TestPublish:
         assert aegis("publish", entry_file, ACCEPTED) == (0, f"{ENTRY_ID}\n", "")
         assert [request.body for request in writes({"POST"}, service)] == [EXAMPLE_ENTRY]
 
+    def test_a_release_card_is_told_from_an_entry(self, aegis, service, tmp_path):
+        card = tmp_path / "card.json"
+        card.write_text(json.dumps({"configuration": "c1", "verdict": "PASS", "privacy_verdict": "PASS"}))
+        says = "card.json: is a release card, not an entry; the entry of its release is entry.json beside it"
+        assert_one_line(aegis("publish", card), 2, says)
+        assert writes({"POST", "PUT"}, service) == []
+
     def test_the_id_of_an_unchanged_entry_is_printed_and_nothing_is_changed(self, aegis, service, entry_file):
         self.taken(service, {**EXAMPLE_ENTRY, "visibility": "all", "license": EXAMPLE_ENTRY["license"]})
         assert aegis("publish", entry_file, ACCEPTED) == (0, f"{ENTRY_ID}\n", "")
@@ -234,7 +241,7 @@ class TestPublish:
                 assert ran == (0, f"{ENTRY_ID}\n", "")
                 assert client.publish(document).id == ENTRY_ID
                 return
-            assert_one_line(ran, 1, says, "alone on the only shared column, ", "--accept-unique")
+            assert_one_line(ran, 1, says, " alone on all shared columns in ", "--accept-unique")
             for publish in (client.publish, partial(client.update, ENTRY_ID)):
                 for entry in (document, json.dumps(document).encode(), EntryDocument.model_validate(document)):
                     with pytest.raises(UniqueRecordsError, match="accept_unique=True"):
@@ -250,8 +257,8 @@ class TestPublish:
         path = tmp_path / "entry.json"
         path.write_text(json.dumps(document), encoding="utf-8")
         service.with_entry(head())
-        only = "private only against who knows no more than: age; alone on the only shared column, "
-        assert_one_line(aegis("publish", path, ACCEPTED), 1, only, "50 % of the records in the worst configuration")
+        only = "private only against who knows no more than: age; 50 % of the records are alone on all shared columns"
+        assert_one_line(aegis("publish", path, ACCEPTED), 1, only, ", the worst configuration offered")
         code, out, _ = aegis("show", path)
         assert (code, out.splitlines()[1].strip().startswith(only)) == (0, True)
 

@@ -7,6 +7,7 @@ import orjson
 from anyio import to_thread
 from fastapi import APIRouter, Request, Response
 
+from aegis_sdk.reading import Alone
 from aegis_sdk.wire import EXAMPLE_ENTRY
 from app.console.drafts import Draft, read_draft
 from app.console.entry_upload import read_upload
@@ -14,7 +15,7 @@ from app.console.forms import FormDependency, read_large_form
 from app.console.page import page, see
 from app.console.page_route import PageRoute
 from app.console.raw_tables import RawTableError
-from app.console.reviewing import fault_lines, review_of
+from app.console.reviewing import alone_in, fault_lines, review_of
 from app.console.viewers import Viewer, ViewerDependency
 from app.console.views.entry import is_seen
 from app.console.views.publish import (
@@ -118,21 +119,23 @@ async def _publish(state: State, viewer: Viewer, draft: Draft) -> Head:
     publication = await read_publication_in(state.checking, viewer.caller.tenant, draft.document, state.policy)
     if visibility is not None:
         publication = replace(publication, visibility=visibility)
+    alone = None if draft.accepts_unique else await to_thread.run_sync(alone_in, publication.content)
     try:
-        return await _stored(state, viewer, draft, publication)
+        return await _stored(state, viewer, draft, publication, alone)
     except NameTakenError:  # perhaps by the same form, sent at the same time: then this time its entry is known
-        return await _stored(state, viewer, draft, publication)
+        return await _stored(state, viewer, draft, publication, alone)
 
 
-async def _stored(state: State, viewer: Viewer, draft: Draft, publication: Publication) -> Head:
+async def _stored(state: State, viewer: Viewer, draft: Draft, publication: Publication, alone: Alone | None) -> Head:
+    """Store it; `alone`: how many records it leaves alone, unless that is accepted."""
     admission = state.admission.confirmed(is_confirmed=draft.accepts_small_counts)
     async with state.database.transaction() as session:
         catalogue = services_of(state, session).catalogue()
         named = (await catalogue.terms(viewer.caller, publication.name, admission)).named
         if named is not None and named.digest == publication.content.digest and draft.entry_id in {"", named.id}:
             return named
-        if not draft.accepts_unique:
-            refuse_unique(publication.content)
+        if alone is not None:
+            refuse_unique(alone)
         if draft.entry_id:
             published = await catalogue.replace(
                 viewer.caller, draft.entry_id, publication, is_seen(draft.seen), admission

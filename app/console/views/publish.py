@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from aegis_sdk.reading import ACCEPT_UNIQUE, MOST_ALONE, Alone, as_sentence
+from aegis_sdk.reading import ACCEPT_UNIQUE, Alone, as_sentence
 from app.console.commands import Commands, aegis, curl
 from app.console.document_places import Place
 from app.console.drafts import Draft
@@ -18,7 +18,7 @@ from app.console.views.entry import state_of
 from app.console.views.entry_index import SOME_K
 from app.console.views.entry_words import REASONS
 from app.domain.arrays import unpack
-from app.domain.entries import ALONE, AttributeOutline, Audience, Content, Head, Publication, Visibility
+from app.domain.entries import AttributeOutline, Audience, Head, Publication, Visibility
 from app.domain.errors import Fault, InvalidDocumentError, RefusalError
 from app.domain.verdicts import StoredVerdict
 from app.services.admission import refuse_unvouched
@@ -108,7 +108,7 @@ class Review:
     @property
     def is_unique(self) -> bool:
         """Whether a configuration leaves many records alone."""
-        return is_unique(self.publication.content)
+        return self.alone.is_much(offered=True)
 
     @property
     def alone_in_words(self) -> str:
@@ -206,19 +206,13 @@ def verdict_view(verdict: StoredVerdict | None, places: Sequence[Place]) -> Verd
     return VerdictView("fail" if is_decided else "undecided", lines, len(verdict.findings) - len(lines))
 
 
-def is_unique(content: Content) -> bool:
-    """Whether a configuration leaves so many records alone that its publisher has to accept it."""
-    _, most = content.offered.get(ALONE, (0.0, 0.0))
-    return most > MOST_ALONE
-
-
-def refuse_unique(content: Content) -> None:
-    """Refuse an entry of which that has to be accepted.
+def refuse_unique(alone: Alone) -> None:
+    """Refuse an entry of which it has to be accepted how many records are alone.
 
     Raises:
         InvalidDocumentError: a configuration leaves many records alone.
     """
-    if is_unique(content):
+    if alone.is_much(offered=True):
         raise InvalidDocumentError(_UNIQUE)
 
 

@@ -4,6 +4,9 @@ from difflib import get_close_matches
 
 from aegis_sdk._errors import AegisError
 
+CONVERT = "convert the file first, from Windows by `iconv -f WINDOWS-1252 -t UTF-8 FILE > NEW`, or save it as CSV UTF-8"
+"""What to do with a text file that is not UTF-8."""
+
 _NAMES_SHOWN = 20
 _SHOWN = 60
 

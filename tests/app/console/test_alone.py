@@ -5,8 +5,8 @@ from tests.app.console.publishing import check, confirm, entries, large_counts
 from tests.app.console.test_advice import answered
 from tests.service import Worker, create_key, publish, running_app
 
-ONLY = "Private only against who knows no more than: age; alone on the only shared column, without health: "
-UNSTATED = "Alone on all shared columns: not stated."
+ONLY = "Private only against who knows no more than: age; 91 % of the records are alone on all shared columns in c01"
+UNSTATED = "How many records are alone on all shared columns is not stated."
 
 
 def stating(alone=(0.91, 0.0), **changes):
@@ -37,15 +37,15 @@ async def test_it_stands_in_heads_listings_and_schemas_of_all_who_see_the_entry(
 async def test_pages_say_it_first(database_url):
     async with running_app(database_url) as api, Worker.on(database_url) as worker:
         head, silent = await publish(api, stating()), await publish(api, large_counts(name="silent"))
-        for place, words in ((head["id"], f"{ONLY}91 % of the records in the worst"), (silent["id"], UNSTATED)):
+        for place, words in ((head["id"], f"{ONLY}, the worst configuration offered"), (silent["id"], UNSTATED)):
             page = (await look(api, f"/entries/{place}")).text
             assert page.index(words) < page.index("Predicts")
         listing = (await look(api, "/")).text
-        assert "alone on all shared columns, at most: 91 % of the records" in listing
-        assert "alone on all shared columns, at most: not stated" in listing
+        assert "at most 91 % of the records are alone on all shared columns" in listing
+        assert "how many records are alone on all shared columns is not stated" in listing
         place = await answered(api, worker, head["id"], {"measure": "mutual_information"})
         page = (await look(api, place)).text
-        assert page.index(f"{ONLY}91 % of the records in c01") < page.index("It is the best of")
+        assert page.index(ONLY) < page.index("It is the best of")
 
 
 async def test_a_file_is_published_by_a_line_that_accepts_it(database_url):
@@ -53,10 +53,14 @@ async def test_a_file_is_published_by_a_line_that_accepts_it(database_url):
         for entry, words, option in (
             (
                 stating(name="many"),
-                f"{ONLY}91 % of the records in the worst configuration, c01; no columns are shared",
+                f"{ONLY}, the worst configuration offered; c01 shares 1 column besides health, masked",
                 True,
             ),
-            (stating((0.01, 0.0)), "without health: 1 % of the records in the worst configuration, c01;", False),
+            (
+                stating((0.01, 0.0)),
+                "1 % of the records are alone on all shared columns in c01, the worst configuration offered;",
+                False,
+            ),
             (large_counts(), UNSTATED, False),
         ):
             checked = await check(api, entry)

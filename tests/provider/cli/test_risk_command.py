@@ -90,10 +90,10 @@ def test_one_configuration_is_told_in_full(aegis, people, plan):
     assert code == 0
     lines = [" ".join(line.split()) for line in out.splitlines()]
     risk = "The highest risk of re-identification is 25 %."
-    alone = "Alone on the only shared column, without sick: none of the records in coarse"
+    alone = "No record is alone on all shared columns, in coarse or any other configuration offered"
     assert lines[:3] == [
         "PASS: coarse holds k = 4, alpha = 0.75; 3 records left out",
-        f"{alone}, nor in any other configuration offered; 1 column is shared as it is.",
+        f"{alone}; coarse shares 1 column besides sick, as it is.",
         f"{risk} 3 records are left out.",
     ]
     assert "k: k-anonymity 4 4, held every record is one of at least 4 alike" in lines

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 from aegis_provider import load_plan
+from aegis_provider.errors import CONVERT
 from tests.for_each import for_each
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "health"
@@ -100,9 +101,9 @@ WIDE = ",".join(f"c{place}" for place in range(100_000))
             f"{WIDE},helth\n",
             "has 100,001 columns, more than 2,000; keep those that you want to share in a table of their own",
         ),
-        ("ä,helth\n1,x\n".encode("latin-1"), "line 1: not a CSV header in UTF-8; convert the file first"),
-        ("ä,helth\n1,x\n".encode("utf-16"), "line 1: not a CSV header in UTF-8; convert the file first"),
-        ("a,helth\nä,x\n".encode() + "ö,z\n".encode("latin-1"), "line 3: not UTF-8; convert the file first"),
+        ("ä,helth\n1,x\n".encode("latin-1"), f"line 1: not a CSV header in UTF-8; {CONVERT}"),
+        ("ä,helth\n1,x\n".encode("utf-16"), f"line 1: not a CSV header in UTF-8; {CONVERT}"),
+        ("a,helth\nä,x\n".encode() + "ö,z\n".encode("latin-1"), f"line 3: not UTF-8; {CONVERT}"),
         ('a,helth\n1,x\n"2,z\n', "line 3: a quoted field does not end where it should"),
         ("a,helth\n1,x\n2\n", "line 3: 1 fields where the header has 2"),
         (

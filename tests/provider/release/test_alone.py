@@ -184,8 +184,8 @@ def test_risk_says_it_below_the_verdict_and_passes_nothing_that_leaves_many_alon
     share = 100 * CountedAlone(*alone_in_file(tmp_path / "masked.csv")).share
     assert out.splitlines()[0].startswith(first)
     assert out.splitlines()[1] == (
-        f"Alone on all 3 shared columns, without churn: {share:g} % of the records in the worst configuration, "
-        "as-it-is; 3 columns are shared as they are."
+        f"{share:g} % of the records are alone on all shared columns in as-it-is, the worst configuration offered; "
+        "as-it-is shares 3 columns besides churn, all as they are."
     )
     document = json.loads(aegis("risk", table, "--plan", tmp_path / "plan.yaml", "--json")[1])
     assert (document["verdict"]["passed"] is True, document["alone"]["most"]) == (False, share / 100)
@@ -198,7 +198,8 @@ def test_a_masked_table_without_a_plan_is_judged_on_all_of_its_columns(aegis, ta
     assert out.startswith(
         "private only against who knows no more than: gender: the table as it is holds k = 5. To mend it"
     )
-    assert out.splitlines()[1].startswith("Alone on all 5 shared columns, without churn: ")
+    said = "100 % of the records are alone on all shared columns in telephone.csv; telephone.csv shares 5 columns"
+    assert out.splitlines()[1].startswith(said)
     assert aegis("risk", table, "--quasi-identifiers", "gender", "--sensitive", "churn")[1].startswith("NOT JUDGED: ")
 
 
@@ -212,13 +213,13 @@ def test_apply_and_configurations_say_it_in_their_second_line(aegis, table, tmp_
         _, applied, _ = aegis(
             "apply", table, "--plan", found, "--configuration", name, "--output", masked, "--accept-unique"
         )
-        shares[name] = f"{100 * CountedAlone(*alone_in_file(masked)).share:g} % of the records in {name}"
+        shares[name] = f"{100 * CountedAlone(*alone_in_file(masked)).share:g} % of the records are alone"
         assert shares[name] in applied.splitlines()[1]
     best, worst = (each.partition(" of ")[0] for each in shares.values())
     assert best != worst
     assert out.splitlines()[1] == (
-        f"{ONLY}; alone on all 2 shared columns, without churn: {best} of the records in c0001, "
-        f"{worst} in the worst configuration offered, c0002; 2 columns are shared as they are"
+        f"{ONLY}; {best} of the records are alone on all shared columns in c0001, and {worst} in c0002, the worst "
+        "configuration offered; c0001 shares 2 columns besides churn, all as they are"
     )
 
 

@@ -80,6 +80,19 @@ def test_values_are_written_alike(parquet, database, plan):
         assert {name: domains[name] for name in expected} == expected
 
 
+def test_the_order_of_an_enum_of_postgresql_is_kept(database):
+    with psycopg.connect(database) as connection:
+        connection.execute("CREATE TYPE health.\"Grade %\" AS ENUM ('low', 'mid', 'high')")
+        connection.execute('CREATE TABLE health.grades ("q%" text, grade health."Grade %", plain text)')
+        connection.execute("INSERT INTO health.grades VALUES ('u', 'low', 'high'), ('v', 'high', 'low')")
+    with closing(ibis.connect(database).con) as connection:
+        expression = ibis.postgres.from_connection(connection).table("grades", database="health")
+        for source in (f"{database}#health.grades", expression):
+            with open_table(source) as opened:
+                assert opened.orders == {"grade": ("low", "mid", "high")}
+                assert opened.counts_of_values("grade") == {"high": 1, "low": 1}
+
+
 @pytest.mark.long
 def test_a_csv_file_of_the_texts_gives_the_same_counts(parquet, plan, tmp_path):
     path = tmp_path / "t.csv"

@@ -52,7 +52,10 @@ def refusal(write, plan_of):
         ("a,y\n1,n\n2\n", "line 3: 1 fields where the header has 2"),
         ("a,y\n1,n\n2,m,3\n", "line 3: 3 fields where the header has 2"),
         ('a,y\n1,n\n"2,m\n', "line 3: a quoted field does not end where it should"),
-        (b"a,y\n1,n\n\xe9,m\n", "line 3: not UTF-8; convert the file first"),
+        (
+            b"a,y\n1,n\n\xe9,m\n",
+            "line 3: not UTF-8; convert the file first, from Windows by `iconv -f WINDOWS-1252 -t UTF-8 FILE > NEW`",
+        ),
         (b"\xe9,y\n1,n\n", "line 1: not a CSV header in UTF-8; convert the file first"),
         ("a,y\n1,n\n\0,m\n", "line 3: a '\\x00' contains a NUL character"),
         ("a,y\r\n1,n\n2,m\r\n", "not CSV as RFC 4180 defines it; do all lines end alike, and are all quotes closed?"),

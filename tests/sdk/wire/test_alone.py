@@ -38,8 +38,8 @@ def test_a_table_of_configurations_is_read_as_a_list_is():
     own = Alone.of(BY_COLUMNS | {"configuration_table": TABLE}, "b")
     assert (own.own, own.is_much(offered=False), own.is_much(offered=True)) == (None, False, True)
     assert own.sentence == (
-        "alone on all shared columns, without health: an unstated share of the records in b, 91 % in the worst "
-        "configuration offered, c; no columns are shared as they are"
+        "an unstated share of the records is alone on all shared columns in b, and 91 % in c, the worst configuration "
+        "offered; b shares no column besides health"
     )
 
 
@@ -49,8 +49,11 @@ def test_a_table_of_configurations_is_read_as_a_list_is():
 )
 def test_a_share_in_words(share, words):
     about = Alone("churn", {"c": share}, ("gender",), "c", 19, 1)
-    others = "the worst configuration offered" if share else "nor in any other configuration offered"
-    said = f"alone on all 19 shared columns, without churn: {words} of the records in c, {others}"
-    said = f"{said}; 1 column is shared as it is"
+    said = (
+        f"{words} of the records are alone on all shared columns in c, the worst configuration offered"
+        if share
+        else "no record is alone on all shared columns, in c or any other configuration offered"
+    )
+    said = f"{said}; c shares 19 columns besides churn, 1 as it is"
     only = "private only against who knows no more than: gender; "
     assert about.line() == (f"{only}{said}" if share > 0.01 else said)

@@ -12,10 +12,11 @@ from aegis_provider.errors import TableError, nearest, shortened
 from aegis_provider.table.address import Address
 from aegis_provider.table.duckdb_engine import bounded, duckdb_engine, quoted, schema_of
 from aegis_provider.table.engine import Engine
-from aegis_provider.table.orders import orders_in_duckdb
+from aegis_provider.table.orders import orders_in_duckdb, orders_in_postgres
 from aegis_provider.table.table import Table
 
 _EXTRAS = {"postgres": "'./provider[postgres]'", "pyspark": "'./provider[spark]'"}
+_ORDERS = {"duckdb": orders_in_duckdb, "postgres": orders_in_postgres}
 _LONGEST = 200
 
 
@@ -34,7 +35,7 @@ def open_database(text: str, memory_limit: str) -> Iterator[Table]:
         return
     engine = replace(engine_of(address.name, _connected(address)), explained=partial(_explained, address=address))
     try:
-        yield Table.of(engine, _table(engine, address))
+        yield with_orders(engine, _table(engine, address))
     finally:
         engine.backend.disconnect()
 
@@ -84,15 +85,16 @@ def _no_table(address: Address, known: Sequence[str]) -> str:
 def _duckdb_table(address: Address, memory_limit: str) -> Iterator[Table]:
     engine = duckdb_engine(address.name, ibis.duckdb.connect())
     with bounded(engine.backend, memory_limit):
-        yield of_duckdb(engine, _held_table(engine, address))
+        yield with_orders(engine, _held_table(engine, address))
 
 
-def of_duckdb(engine: Engine, source: Any) -> Table:  # noqa: ANN401 - see above
-    """Return the table of an Ibis expression in DuckDB, whose enums have an order."""
-    table = Table.of(engine, source)
+def with_orders(engine: Engine, source: Any) -> Table:  # noqa: ANN401 - see above
+    """Return the table of an Ibis expression; enums of DuckDB and PostgreSQL have an order."""
+    table, orders_in = Table.of(engine, source), _ORDERS.get(engine.backend.name)
+    if orders_in is None:
+        return table
     with engine.complaining():
-        orders = orders_in_duckdb(engine.backend, engine.backend.compile(source))
-    return replace(table, orders=orders)
+        return replace(table, orders=orders_in(engine.backend, engine.backend.compile(source)))
 
 
 def _held_table(engine: Engine, address: Address) -> Any:  # noqa: ANN401 - see above

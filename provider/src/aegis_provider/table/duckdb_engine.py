@@ -11,7 +11,7 @@ from uuid import uuid4
 
 import duckdb
 
-from aegis_provider.errors import TableError, shortened
+from aegis_provider.errors import CONVERT, TableError, shortened
 from aegis_provider.table.engine import Engine, Expression
 
 _THREADS = 4
@@ -116,7 +116,7 @@ def _first_words(text: str) -> str:
 
 
 _COMPLAINTS = {
-    "Invalid unicode": "not UTF-8; convert the file first",
+    "Invalid unicode": f"not UTF-8; {CONVERT}",
     "unterminated quote": "a quoted field does not end where it should",
     "invalid state": "not CSV as RFC 4180 defines it; do all lines end alike, and are all quotes closed?",
     "Maximum line size": "a line is longer than 2 MB; is a quote left open?",

@@ -12,7 +12,7 @@ import ibis
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from aegis_provider.errors import TableError, shortened
+from aegis_provider.errors import CONVERT, TableError, shortened
 from aegis_provider.table.duckdb_engine import bounded, duckdb_engine, quoted, view_of
 from aegis_provider.table.engine import Engine
 from aegis_provider.table.orders import orders_in_parquet
@@ -184,7 +184,7 @@ def fields_of_header(path: Path, delimiter: str) -> tuple[str, ...]:
         except _LongLineError as error:
             raise TableError(f"{path}: line 1: longer than 2 MB; is it a text file with line breaks?") from error
         except (csv.Error, UnicodeEncodeError) as error:
-            raise TableError(f"{path}: line 1: not a CSV header in UTF-8; convert the file first") from error
+            raise TableError(f"{path}: line 1: not a CSV header in UTF-8; {CONVERT}") from error
     return columns
 
 

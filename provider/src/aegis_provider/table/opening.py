@@ -10,7 +10,7 @@ import ibis
 
 from aegis_provider.errors import TableError
 from aegis_provider.table.address import Address, is_url, without_secrets
-from aegis_provider.table.databases import engine_of, of_duckdb, open_database
+from aegis_provider.table.databases import engine_of, open_database, with_orders
 from aegis_provider.table.duckdb_engine import duckdb_engine
 from aegis_provider.table.files import fields_of_header, open_files
 from aegis_provider.table.frames import ArrowTable, LazyFrame, frame_name, open_frame
@@ -125,7 +125,7 @@ def _open_expression(table: ibis.Table) -> Iterator[Table]:
     is_duckdb = backend.name == "duckdb"
     engine = duckdb_engine(name, backend) if is_duckdb else engine_of(name, backend)
     engine.register(table)
-    yield of_duckdb(engine, table) if is_duckdb else Table.of(engine, table)
+    yield with_orders(engine, table)
 
 
 def _expression_name(table: ibis.Table) -> str:

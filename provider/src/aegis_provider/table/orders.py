@@ -56,6 +56,20 @@ def orders_in_duckdb(backend: Any, query: str) -> Orders:  # noqa: ANN401 - Ibis
     return {name: dict(kind.children)["values"] for name, kind in enums}
 
 
+def orders_in_postgres(backend: Any, query: str) -> Orders:  # noqa: ANN401 - Ibis has no types
+    """Return the orders of the enums among the columns of a query; of none but whole columns of such a type.
+
+    Raises:
+        psycopg.Error: PostgreSQL rejects the query.
+    """
+    labels = "SELECT enumtypid, array_agg(enumlabel::text ORDER BY enumsortorder) FROM pg_catalog.pg_enum GROUP BY 1"
+    with backend.con.cursor() as cursor:
+        cursor.execute(f"SELECT * FROM ({query}) AS held LIMIT 0")  # noqa: S608 - by Ibis
+        kinds = {column.name: column.type_code for column in cursor.description}
+        enums = dict(cursor.execute(labels).fetchall())
+    return {name: tuple(enums[kind]) for name, kind in kinds.items() if kind in enums}
+
+
 def _states_order(kind: pa.DataType) -> bool:
     if not (pa.types.is_dictionary(kind) and kind.ordered):
         return False

@@ -2,11 +2,15 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Final
 
 from pydantic import ValidationError
 
 from aegis_sdk.cli.failures import InputError
 from aegis_sdk.wire import EntryDocument, NotJsonError, faults_of, read_json
+
+_CARD: Final = {"configuration", "privacy_verdict"}
+"""Members of a release card, and of no entry."""
 
 
 def read(path: Path) -> bytes:
@@ -35,9 +39,21 @@ def document_of(
         InputError: The content is not JSON, or not a valid entry; the message has the file and the first fault.
     """
     try:
-        return validate(read_json(content))
+        document = read_json(content)
+        _refuse_card(path, document)
+        return validate(document)
     except NotJsonError as error:
         raise InputError(f"{path}: not JSON: {error}") from error
     except ValidationError as error:
         fault = faults_of(error)[0]
         raise InputError(f"{path}: {fault.pointer or 'the entry'}: {fault.detail}") from error
+
+
+def _refuse_card(path: Path, document: object) -> None:
+    """Refuse the card of a release, which stands beside its entry.
+
+    Raises:
+        InputError: The document is one.
+    """
+    if isinstance(document, dict) and document.keys() >= _CARD:
+        raise InputError(f"{path}: is a release card, not an entry; the entry of its release is entry.json beside it")

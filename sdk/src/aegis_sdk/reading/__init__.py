@@ -5,7 +5,15 @@ Part of the base installation; needs nothing but Python.
 """
 
 from aegis_sdk.printable import as_sentence, one_line, shown, some
-from aegis_sdk.reading.alone import ACCEPT_UNIQUE, LEAST_SHARE, MOST_ALONE, Alone, private_only, share_alone
+from aegis_sdk.reading.alone import (
+    ACCEPT_UNIQUE,
+    LEAST_SHARE,
+    MOST_ALONE,
+    Alone,
+    alone_at_most,
+    private_only,
+    share_alone,
+)
 from aegis_sdk.reading.certainty import Bounds, deviation_bounds, reference_known, stated_deviation, utility_bounds
 from aegis_sdk.reading.configurations import (
     configurations_of,
@@ -41,6 +49,7 @@ __all__ = [
     "Node",
     "Range",
     "Whole",
+    "alone_at_most",
     "as_sentence",
     "configurations_of",
     "declares_joint",

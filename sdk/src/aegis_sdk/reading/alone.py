@@ -103,10 +103,8 @@ class Alone:
     def sentence(self) -> str:
         """Say it in a sentence, without a full stop."""
         if self.worst is None:
-            return "alone on all shared columns: not stated"
-        without = "" if self.label is None else f", without {shown(self.label)}"
-        kept = "" if self.as_they_are is None else f"; {_shared_as_they_are(self.as_they_are)}"
-        return f"alone on {_all_columns(self.shared)}{without}: {self._of_whom()}{kept}"
+            return alone_at_most(None)
+        return "; ".join(filter(None, [self._of_whom(), self._shared()]))
 
     @property
     def document(self) -> dict[str, Any]:
@@ -121,16 +119,32 @@ class Alone:
         }
 
     def _of_whom(self) -> str:
+        own, worst = shown(self.configuration or self.worst or ""), shown(self.worst or "")
         if self.configuration is None:
-            return f"{share_alone(self.most)} of the records in the worst configuration, {shown(self.worst or '')}"
-        own = f"{share_alone(self.own)} of the records in {shown(self.configuration)}"
+            return f"{_are_alone(self.most)} in {own}, the worst configuration offered"
         if self.is_table:
-            return own
+            return f"{_are_alone(self.own)} in {own}"
         if not self.most:
-            return f"{own}, nor in any other configuration offered"
+            return f"{_are_alone(self.own)}, in {own} or any other configuration offered"
         if self.worst == self.configuration:
-            return f"{own}, the worst configuration offered"
-        return f"{own}, {share_alone(self.most)} in the worst configuration offered, {shown(self.worst or '')}"
+            return f"{_are_alone(self.own)} in {own}, the worst configuration offered"
+        return (
+            f"{_are_alone(self.own)} in {own}, and {share_alone(self.most)} in {worst}, the worst configuration offered"
+        )
+
+    def _shared(self) -> str:
+        """Say how many columns it shares, and how; empty if that is not known."""
+        if self.shared is None or self.as_they_are is None:
+            return ""
+        besides = "" if self.label is None else f" besides {shown(self.label)}"
+        columns = f"{shown(self.configuration or self.worst or '')} shares {_columns(self.shared)}{besides}"
+        if not self.shared:
+            return columns
+        if not self.as_they_are:
+            return f"{columns}, {'masked' if self.shared == 1 else 'all masked'}"
+        number = "all " if self.as_they_are == self.shared else f"{self.as_they_are:,} "
+        are = "as it is" if self.as_they_are == 1 else "as they are"
+        return f"{columns}, {number if self.shared > 1 else ''}{are}"
 
     def line(self, *, offered: bool = False) -> str:
         """Say it in a line; if too many are alone, it begins with whom the release protects people against."""
@@ -155,14 +169,23 @@ def private_only(known: Sequence[str] | None) -> str:
     return f"private only against who knows no more than: {some(known, _MOST_NAMES) if known else 'nothing'}"
 
 
-def _all_columns(shared: int | None) -> str:
-    if shared == 1:
-        return "the only shared column"
-    return f"all {shared:,} shared columns" if shared else "all shared columns"
+def alone_at_most(share: float | None) -> str:
+    """Say the largest share of records that a configuration of an entry leaves alone; `None`: it is not stated."""
+    if share is None:
+        return "how many records are alone on all shared columns is not stated"
+    return f"{'at most ' if share else ''}{_are_alone(share)}"
 
 
-def _shared_as_they_are(columns: int) -> str:
-    return "1 column is shared as it is" if columns == 1 else f"{columns or 'no'} columns are shared as they are"
+def _are_alone(share: float | None) -> str:
+    if share is None:
+        return "an unstated share of the records is alone on all shared columns"
+    if not share:
+        return "no record is alone on all shared columns"
+    return f"{share_alone(share)} of the records are alone on all shared columns"
+
+
+def _columns(number: int) -> str:
+    return "1 column" if number == 1 else f"{number:,} columns" if number else "no column"
 
 
 def _shares_in(schema: Mapping[str, Any]) -> dict[str, float | None]:
