@@ -194,6 +194,20 @@ class TestPublish:
         assert aegis("publish", entry_file, ACCEPTED) == (0, f"{ENTRY_ID}\n", "")
         assert [request.body for request in writes({"POST"}, service)] == [EXAMPLE_ENTRY]
 
+    def test_what_identifies_persons_in_an_entry_made_elsewhere_is_said(self, aegis, service, tmp_path):
+        mails = [f"{name}@clinic.example" for name in "abcdefgh"]
+        numbers = [f"756.{1000 + 7 * n}.5678.{10 + n}" for n in range(8)]
+        service.with_entry(head())
+        for domain, how in ((mails, "shows e-mail addresses"), (numbers, "contains national identity or tax numbers")):
+            document = json.loads(json.dumps(EXAMPLE_ENTRY).replace('"age"', '"contact"'))
+            document["attributes"][0] |= {"type": "string", "domain": domain}
+            (tmp_path / "entry.json").write_text(json.dumps(document), encoding="utf-8")
+            code, _, error = aegis("publish", tmp_path / "entry.json", ACCEPTED)
+            assert (code, f"entry.json: contact identifies persons: it {how}" in error) == (0, True), error
+        document = json.loads(json.dumps(EXAMPLE_ENTRY).replace('"age"', '"age of ann@clinic.example"'))
+        (tmp_path / "entry.json").write_text(json.dumps(document), encoding="utf-8")
+        assert "identifies persons: it shows e-mail addresses" in aegis("publish", tmp_path / "entry.json", ACCEPTED)[2]
+
     def test_a_release_card_is_told_from_an_entry(self, aegis, service, tmp_path):
         card = tmp_path / "card.json"
         card.write_text(json.dumps({"configuration": "c1", "verdict": "PASS", "privacy_verdict": "PASS"}))

@@ -1,6 +1,7 @@
 """The search for what identifies persons: in the columns of a table, and in what leaves."""
 
 from aegis_provider.identifiers.asked import identifying_in, refuse_identifiers, shared_as_they_are, told
+from aegis_provider.identifiers.entries import identifying_in_entry
 from aegis_provider.identifiers.quantities import is_quantity
 from aegis_provider.identifiers.search import identifying
 from aegis_provider.identifiers.survey import MOST_COLUMNS, values_of
@@ -26,6 +27,7 @@ __all__ = [
     "called",
     "identifying",
     "identifying_in",
+    "identifying_in_entry",
     "is_quantity",
     "refuse_identifiers",
     "refuse_written",

@@ -55,7 +55,7 @@ def _refusal(
 
     `None` if its counts give no small ones away, as far as is known here, and it declares that few records are alone.
     """
-    verdict = None if accept_small_counts else verdict_on(document, path)
+    verdict = verdict_on(document, path, counts=not accept_small_counts)
     if verdict is not None and not verdict.passed:
         return InputError(f"{verdict.line}. Or publish it as it is: --accept-small-counts")
     alone = Alone.stated_in(document)

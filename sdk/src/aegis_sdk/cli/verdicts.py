@@ -26,8 +26,10 @@ class LocalVerdict:
     line: str
 
 
-def verdict_on(entry: EntryDocument, path: Path) -> LocalVerdict | None:
+def verdict_on(entry: EntryDocument, path: Path, *, counts: bool) -> LocalVerdict | None:
     """Return the verdict on an entry; `None`, after a warning, if the provider's package cannot be used.
+
+    Whatever it is, there is a warning of what identifies persons; without `counts`, it passes.
 
     Raises:
         InputError: The entry is not what its controls say.
@@ -39,7 +41,8 @@ def verdict_on(entry: EntryDocument, path: Path) -> LocalVerdict | None:
         except Exception as error:  # noqa: BLE001 - a broken distribution must not keep anybody from publishing
             warn(f"verdict not checked here, since {each.value} cannot be loaded: {error}")
             return None
-        judged: LocalVerdict = judge(entry, path)
+        judged: LocalVerdict = judge(entry, path, counts=counts)
         return judged
-    warn(f"verdict not checked here: it comes with the provider's package ({INSTALL}); the service decides")
+    if counts:
+        warn(f"verdict not checked here: it comes with the provider's package ({INSTALL}); the service decides")
     return None
