@@ -153,9 +153,10 @@ def _carded(steps: Steps, findings: Findings, service: CardService | None) -> Ca
     """
     folder = steps.folder
     about = (steps.aim, table_name(steps.table), steps.found, digest_of(folder.file(FOUND)), findings, steps.made_by)
-    more = {"replayed": steps.replayed.kinds, "accepted": findings.accepted}
-    exact = replace(card_of(*about, service), **more)
-    card = replace(public(card_of(*about, service, published=True), findings.entry), **more)
+    kinds, accepted = steps.replayed.kinds, findings.accepted
+    exact = replace(card_of(*about, service), replayed=kinds, accepted=accepted)
+    published = card_of(*about, service, published=True)
+    card = replace(public(published, findings.entry), replayed=kinds, accepted=accepted)
     texts = list(_texts_in(TypeAdapter(Card).dump_python(card, mode="json")))
     if steps.accept_identifiers:
         found = {**findings.accepted, **accepted_in([("this card", texts)], steps.replayed)}
