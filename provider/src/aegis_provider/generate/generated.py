@@ -25,7 +25,9 @@ class Generated:
         output: The file that they were written to, if any.
         method: The name of the method.
         knobs: What was asked of it.
-        guarantee: The epsilon and delta of differential privacy; `None` if nothing is guaranteed.
+        guarantee: The epsilon and delta of differential privacy of `table`, for tables that differ by one record;
+            `None` if nothing is guaranteed. It covers nothing else here.
+        steps: The share of its budget that each step spent which looked at records; empty without a guarantee.
         training: How the model was trained.
         learnt_from: How many records it learnt from.
         validated: How many others the models were judged by.
@@ -44,6 +46,7 @@ class Generated:
     method: str
     knobs: Knobs
     guarantee: tuple[float, float] | None
+    steps: Mapping[str, float]
     training: Training
     learnt_from: int
     validated: int
@@ -67,7 +70,7 @@ class Generated:
         if self.guarantee is None:
             return "nothing is guaranteed"
         epsilon, delta = self.guarantee
-        return f"differential privacy with epsilon {epsilon:g} and delta {delta:.2g}, apart from the choice of levels"
+        return f"differential privacy with epsilon {epsilon:g} and delta {delta:.2g}, of the generated records alone"
 
     @property
     def holdout_note(self) -> str:

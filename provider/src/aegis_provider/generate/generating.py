@@ -18,7 +18,7 @@ from aegis_provider.extras import needs_extra
 from aegis_provider.generate.checkpoint import Checkpoint
 from aegis_provider.generate.generated import Generated
 from aegis_provider.generate.levels import FEWEST, Codes, Levels, levels_of
-from aegis_provider.generate.methods.method import Knobs, Method, Model, Task
+from aegis_provider.generate.methods.method import Knobs, Method, Model, Private, Task
 from aegis_provider.generate.methods.registry import METHODS, method_of, usual_knobs
 from aegis_provider.generate.training import Trainer, Watch
 from aegis_provider.generate.weights import importance_weights, privacy_weights
@@ -26,9 +26,17 @@ from aegis_provider.generate.writing import write
 from aegis_provider.identifiers import Replayed, accepted_beside, identifying_in, refuse_identifiers
 from aegis_provider.output import none_if_refused, refuse_overwriting
 from aegis_provider.plan.model import Attribute, Plan
-from aegis_provider.records import Records, held_out_share, read_records, sides_of, validated_of
+from aegis_provider.records import (
+    Records,
+    Sides,
+    held_out_share,
+    read_records,
+    sides_of,
+    validated_by_coin,
+    validated_of,
+)
 from aegis_provider.release.table_file import refuse_escaping
-from aegis_provider.table import Source, open_table, table_name
+from aegis_provider.table import Source, Table, open_table, table_name
 
 DEFAULT_METHOD: Final = next(iter(METHODS))
 MOST: Final = 10_000_000
@@ -106,6 +114,7 @@ def generate(
     knobs = usual_knobs(method) if knobs is None else knobs
     _refuse_unheeded(method, chosen, knobs)
     _refuse_unlikely(wish)
+    guarantee = chosen.guarantee(knobs)
     attributes = _generable(plan)
     if output is not None:
         generated = {each.file for each in plan.generated}  # one of these may be made again
@@ -113,24 +122,24 @@ def generate(
         if escape_formulas:
             refuse_escaping(output)
     with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened:
-        records = read_records(opened, attributes, plan.label)
+        records = read_records(opened, attributes, plan.label, as_written=guarantee is not None)
         of_records, separator = opened.records(), opened.delimiter or ","
     seed = secrets.randbits(63) if wish.seed is None else wish.seed
-    prepared = _Prepared.of(records, plan, attributes, knobs, holdout, seed, table_name(table))
-    learnt = [plan.label, *(each.name for each in attributes if each.discretization is None)]
+    prepared = Prepared.of(records, plan, attributes, chosen, knobs, holdout, seed, table_name(table))
+    asked = _Identifying(plan, attributes, output, accepted=accept_identifiers)
     with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened:
-        reasons = identifying_in(opened, plan, learnt)
-        if not accept_identifiers:
-            with none_if_refused(*([] if output is None else [output])):
-                refuse_identifiers(opened, plan.source, learnt, label=plan.label, known=reasons)
+        reasons = {} if guarantee else asked.reasons(opened)
     checkpoint = None if output is None or wish.seed is None else _checkpoint(output, prepared, method, wish)
     with needs_extra("synth"):
         training = Trainer(
             chosen, prepared.task, prepared.validation, seed, wish.seconds, checkpoint, watch, monotonic() - began
         ).train()
-    guarantee = chosen.guarantee(prepared.task)
     codes = prepared.sampled(training.model, wish, seed, guaranteed=guarantee is not None)
     texts = prepared.texts(codes, np.random.default_rng([seed, _FOR_VALUES]))
+    if guarantee:
+        # What the real values are decides no refusal: that would tell about them.
+        with open_table(texts) as opened:
+            reasons = asked.reasons(opened)
     warnings = () if output is None else write(output, texts, separator, escape_formulas=escape_formulas)
     if checkpoint is not None:
         checkpoint.remove()
@@ -140,6 +149,7 @@ def generate(
         method=method,
         knobs=knobs,
         guarantee=guarantee,
+        steps=chosen.steps if guarantee and isinstance(chosen, Private) else {},
         training=training,
         learnt_from=len(prepared.task.codes),
         validated=len(prepared.validation),
@@ -170,6 +180,36 @@ def _refuse_unheeded(name: str, method: Method, knobs: Knobs) -> None:
             raise PlanError(f"{lambda_of} is {asked:g}; choose a number from 0 to {_MOST_LAMBDA:g}")
 
 
+@dataclass(frozen=True)
+class _Identifying:
+    """The search for columns that identify persons.
+
+    Attributes:
+        plan: The plan.
+        attributes: Those that are generated.
+        output: What a refusal removes: an older table would look like this run's.
+        accepted: Whether such columns are accepted.
+    """
+
+    plan: Plan
+    attributes: Sequence[Attribute]
+    output: Path | None
+    accepted: bool
+
+    def reasons(self, table: Table) -> Mapping[str, str]:
+        """Return how columns identify persons that are learnt as they are.
+
+        Raises:
+            IdentifierError: One does, and that is not accepted.
+        """
+        learnt = [self.plan.label, *(each.name for each in self.attributes if each.discretization is None)]
+        found = identifying_in(table, self.plan, learnt)
+        if not self.accepted:
+            with none_if_refused(*([] if self.output is None else [self.output])):
+                refuse_identifiers(table, self.plan.source, learnt, label=self.plan.label, known=found)
+        return found
+
+
 def _refuse_unlikely(wish: Wish) -> None:
     if wish.records is not None and not 0 < wish.records <= MOST:
         raise PlanError(f"{wish.records:,} records are asked for; choose a number from 1 to {MOST:,}")
@@ -183,7 +223,7 @@ def _generable(plan: Plan) -> tuple[Attribute, ...]:
 
 
 @dataclass(frozen=True, eq=False)
-class _Prepared:
+class Prepared:
     """The records of a table, ready to be learnt from.
 
     Attributes:
@@ -192,6 +232,7 @@ class _Prepared:
         labels: The texts of the label's levels.
         held_out: How many records are held out.
         combinations: How many combinations of attributes all records have.
+        usual: How many records are generated by default: as many as are learnt from, with a guarantee about as many.
     """
 
     task: Task
@@ -199,6 +240,7 @@ class _Prepared:
     labels: Sequence[str]
     held_out: int
     combinations: int
+    usual: int
 
     @classmethod
     def of(
@@ -206,17 +248,23 @@ class _Prepared:
         records: Records,
         plan: Plan,
         attributes: Sequence[Attribute],
+        method: Method,
         knobs: Knobs,
         holdout: float,
         seed: int,
         name: str,
-    ) -> "_Prepared":
+    ) -> "Prepared":
         """Split the records, group their values into levels, and weigh the columns.
+
+        With a guarantee, all this follows from the plan, from what a record is by itself, from coins that look at none,
+        and from what the method may notice.
 
         Raises:
             TableError: There are too few records, or too few of two label values.
         """
         sides = sides_of(records, holdout)
+        if isinstance(method, Private) and method.guarantee(knobs):
+            return cls._privately(records, sides, attributes, plan, method, knobs)
         if len(sides.training) < _FEWEST_RECORDS:
             raise TableError(
                 f"{name}: {len(sides.training)} records to learn from are too few; {_FEWEST_RECORDS} are needed"
@@ -244,7 +292,27 @@ class _Prepared:
         for place, level in enumerate(levels[-1].of_value):
             texts[level] = label.domain.texts[place] if place in frequent else texts[level]
         combinations = len(records.distinct(records.attributes)[0])
-        return cls(task, codes[validated], texts, len(sides.held_out), combinations)
+        return cls(task, codes[validated], texts, len(sides.held_out), combinations, len(learnt))
+
+    @classmethod
+    def _privately(
+        cls,
+        records: Records,
+        sides: Sides,
+        attributes: Sequence[Attribute],
+        plan: Plan,
+        method: Private,
+        knobs: Knobs,
+    ) -> "Prepared":
+        training, types = sides.training, [*(each.value_type for each in attributes), None]
+        validated = validated_by_coin(len(training), _VALIDATED)
+        noticed = method.noticed(training.take(~validated).columns, types, knobs)
+        quasi = np.array([*(each.name in plan.quasi_identifiers for each in attributes), False])
+        learnt, validation = (_codes(noticed.levels, training.take(each)) for each in (~validated, validated))
+        no_importance = np.zeros(len(noticed.levels))  # it would follow from the records
+        task = Task(noticed.levels, learnt, quasi, privacy_weights(attributes), no_importance, knobs)
+        combinations = len(records.distinct(records.attributes)[0])
+        return cls(task, validation, noticed.labels, len(sides.held_out), combinations, noticed.records)
 
     def weights(self) -> dict[str, tuple[float, float]]:
         """Return by attribute the weights for privacy and for value; those not used are 0."""
@@ -287,7 +355,7 @@ class _Prepared:
         )
 
     def _records(self, wish: Wish) -> int:
-        return len(self.task.codes) if wish.records is None else wish.records
+        return self.usual if wish.records is None else wish.records
 
     def _quotas(self, wish: Wish, rng: np.random.Generator) -> Codes:
         """(levels of the label,) How many records of each to generate."""
@@ -310,7 +378,7 @@ def _codes(levels: Sequence[Levels], records: Records) -> Codes:
     return np.asarray(np.stack([each.encode(one) for each, one in zip(levels, records.columns, strict=True)], axis=1))
 
 
-def _checkpoint(output: Path, prepared: _Prepared, method: str, wish: Wish) -> Checkpoint:
+def _checkpoint(output: Path, prepared: Prepared, method: str, wish: Wish) -> Checkpoint:
     """Return the file beside the output that keeps the training."""
     task = prepared.task
     digest = hashlib.sha256(json.dumps([method, asdict(task.knobs), wish.seed, wish.seconds, [*task.sizes]]).encode())

@@ -85,19 +85,20 @@ def levels_of(column: Column, fewest: int = FEWEST, most: int = MOST) -> Levels:
 
 
 @dataclass(frozen=True, eq=False)
-class _Categories:
+class Categories:
     """A level for each frequent category; a level above these stands for all of them."""
 
     texts: Texts
     shares: NDArray[np.float64]
 
     def drawn(self, codes: Codes, rng: np.random.Generator) -> Texts:
+        """(records,) Return the category of each record's level."""
         instead = rng.choice(len(self.texts), len(codes), p=self.shares)
         return self.texts[np.where(codes < len(self.texts), codes, instead)]
 
 
 @dataclass(frozen=True, eq=False)
-class _Stretches:
+class Stretches:
     """Numbers from `low` to `high`, in units, for each level; below level `first` they are missing."""
 
     units: Units
@@ -106,6 +107,7 @@ class _Stretches:
     first: int
 
     def drawn(self, codes: Codes, rng: np.random.Generator) -> Texts:
+        """(records,) Return a number of each record's level."""
         drawn, of_record = np.unique(rng.integers(self.low[codes], self.high[codes] + 1), return_inverse=True)
         texts = np.array([self.units.text(int(each)) for each in drawn], dtype=object)[of_record]
         return np.where(codes < self.first, MISSING, texts)
@@ -122,7 +124,7 @@ def _of_categories(column: Column, fewest: int) -> Levels:
     of_value[frequent] = np.arange(len(frequent))
     size = len(frequent) + (len(frequent) < len(column.domain))
     missing = None if column.missing is None else int(of_value[column.missing])
-    decoder = _Categories(
+    decoder = Categories(
         np.array(column.domain.texts, dtype=object)[frequent],
         column.counts[frequent] / column.counts[frequent].sum(),
     )
@@ -133,7 +135,7 @@ def _of_categories(column: Column, fewest: int) -> Levels:
 def _of_numbers(column: Column, units: Units, fewest: int, most: int) -> Levels:
     present = np.flatnonzero(~units.is_missing)
     if column.counts[present].sum() < fewest:
-        return _of_nothing(column)
+        return of_nothing(column)
     first = int(column.missing is not None and column.counts[column.missing] >= fewest)
     stretch = _stretches(column.counts[present], _wanted(column.counts[present], fewest, most), fewest)
     of_value = np.zeros(len(column.domain), dtype=np.intp)
@@ -142,15 +144,15 @@ def _of_numbers(column: Column, units: Units, fewest: int, most: int) -> Levels:
     shares = _shares(of_value, column, size)
     low, high = _limits(units.of_value[present], column.counts[present], stretch, fewest)
     nothing = np.zeros(first, dtype=np.int64)
-    decoder = _Stretches(units, np.append(nothing, low), np.append(nothing, high), first)
-    return Levels(column.name, of_value, shares, _positions(shares, first), 0 if first else None, decoder)
+    decoder = Stretches(units, np.append(nothing, low), np.append(nothing, high), first)
+    return Levels(column.name, of_value, shares, positions_of(shares, first), 0 if first else None, decoder)
 
 
-def _of_nothing(column: Column) -> Levels:
+def of_nothing(column: Column) -> Levels:
     """Return one level, of missing values, for numbers that too few records have."""
     of_value, decoder = (
         np.zeros(len(column.domain), dtype=np.intp),
-        _Categories(np.array([MISSING], dtype=object), np.ones(1)),
+        Categories(np.array([MISSING], dtype=object), np.ones(1)),
     )
     return Levels(column.name, of_value, np.ones(1), None, 0, decoder)
 
@@ -159,7 +161,8 @@ def _shares(of_value: Codes, column: Column, size: int) -> NDArray[np.float64]:
     return np.bincount(of_value, column.counts, size) / max(1, len(column.places))
 
 
-def _positions(shares: NDArray[np.float64], first: int) -> NDArray[np.float64]:
+def positions_of(shares: NDArray[np.float64], first: int) -> NDArray[np.float64]:
+    """(levels,) Return the positions of levels of numbers by their shares, the first of which are missing."""
     present = shares[first:] / max(shares[first:].sum(), np.finfo(float).tiny)
     return np.append(np.zeros(first), np.cumsum(present) - present / 2)
 

@@ -2,7 +2,16 @@
 
 from aegis_provider.records.column import Column, as_numbers, numbers_of
 from aegis_provider.records.records import MOST_RECORDS, Records, drawn, read_records, rows_of
-from aegis_provider.records.sides import SHARE, Sides, held_out_of, held_out_share, learnt, sides_of, validated_of
+from aegis_provider.records.sides import (
+    SHARE,
+    Sides,
+    held_out_of,
+    held_out_share,
+    learnt,
+    sides_of,
+    validated_by_coin,
+    validated_of,
+)
 
 __all__ = [
     "MOST_RECORDS",
@@ -19,5 +28,6 @@ __all__ = [
     "read_records",
     "rows_of",
     "sides_of",
+    "validated_by_coin",
     "validated_of",
 ]

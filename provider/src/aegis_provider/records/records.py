@@ -56,9 +56,24 @@ class Records:
 
 
 def read_records(
-    table: Table, attributes: Sequence[Attribute], label: str, *, most: int = MOST_RECORDS, seed: int = 0
+    table: Table,
+    attributes: Sequence[Attribute],
+    label: str,
+    *,
+    most: int = MOST_RECORDS,
+    seed: int = 0,
+    as_written: bool = False,
 ) -> Records:
     """Read the attributes and, as the last column, the label; at most so many records, drawn at random.
+
+    Args:
+        table: The table.
+        attributes: Its attributes.
+        label: The name of its label.
+        most: The most records. Which are drawn depends on how many there are.
+        seed: By which they are drawn.
+        as_written: Read all records, and each value as the text that it is, whatever its type. What is read of one
+            record then depends on no other: otherwise others decide which type and which spelling its values have.
 
     Raises:
         TableError: The table cannot be read, has no records, lacks a column, or has a value that is not of its type.
@@ -68,9 +83,9 @@ def read_records(
     records = table.records()
     if not records:
         raise TableError(f"{table.name}: has no records")
-    chosen = drawn(records, most, seed)
+    chosen = drawn(records, records if as_written else most, seed)
     texts = rows_of(table.batches(names), chosen)
-    types = [*(each.value_type for each in attributes), None]
+    types = [ValueType.STRING if as_written else each for each in (*(each.value_type for each in attributes), None)]
     return Records(
         tuple(
             _column(table, name, texts.column(place).combine_chunks(), types[place]) for place, name in enumerate(names)

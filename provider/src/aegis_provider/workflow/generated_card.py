@@ -25,6 +25,27 @@ from aegis_sdk.reading import shown
 
 _PACKAGES: Final = ("aegis-provider", "aegis-sdk")
 _COLUMNS_SHOWN: Final = 200
+COVERED: Final = ("sha256", "records")
+"""The members of the card that differential privacy covers: what follows from the generated records alone."""
+
+EXACT: Final = (
+    "learnt_from",
+    "validated",
+    "held_out",
+    "holdout_note",
+    "pair_total_variation",
+    "auc",
+    "frechet_distance",
+    "best",
+    "looks",
+    "ended",
+    "weights",
+    "copies",
+    "attacked",
+    "worth",
+)
+"""The members that are counted from the real records, which it does not cover."""
+
 _PROVIDER_ONLY: Final = "This card is counted exactly from the real records, so it is for the provider only."
 
 
@@ -90,7 +111,15 @@ def made_document(generated: Generated) -> dict[str, Any]:
         "method": generated.method,
         "privacy": generated.knobs.privacy,
         "value": generated.knobs.value,
-        "guarantee": None if guarantee is None else {"epsilon": guarantee[0], "delta": guarantee[1]},
+        "guarantee": None
+        if guarantee is None
+        else {
+            "epsilon": guarantee[0],
+            "delta": guarantee[1],
+            "covers": COVERED,
+            "does_not_cover": EXACT,
+            "budget": generated.steps,
+        },
         "learnt_from": generated.learnt_from,
         "validated": generated.validated,
         "held_out": generated.held_out,
@@ -113,8 +142,10 @@ def made_document(generated: Generated) -> dict[str, Any]:
 
 def generated_report(card: GeneratedCard) -> Report:
     """Return the card as a report."""
+    covered = [] if card.generated.guarantee is None else list(_covered(card.generated))
     sections = [
         Section("What is shared", list(_shared(card))),
+        *([Section("What differential privacy covers", covered)] if covered else []),
         Section("What attacks achieved", [*attack_parts(card.judgement), ATTACK_TERMS]),
         Section("What it is good for", list(_worth(card))),
         Section("What this does not say", list(_limits(card))),
@@ -133,8 +164,31 @@ def _guarantee(generated: Generated) -> str:
         )
     promise = generated.promise
     return (
-        f"{promise[0].upper()}{promise[1:]}, is guaranteed for each record: it bounds what any attack on the generated "
-        f"records can achieve. {_PROVIDER_ONLY}"
+        f"{promise[0].upper()}{promise[1:]}, is guaranteed for each real record: it bounds what any attack on them can "
+        f"achieve. {_PROVIDER_ONLY}"
+    )
+
+
+def _covered(generated: Generated) -> Iterator[Part]:
+    """Say what the guarantee covers, and which step spent how much of it."""
+    yield (
+        "Covered are the generated records: which values they have, how often each of them and each pair occurs, and "
+        "how many they are. One real record more or less hardly changes how likely any of that is, whatever else is "
+        "known. The plan is taken as given: what was written into it after a look at the table is not covered. Nor is "
+        "that a run was refused."
+    )
+    rows = [(step, f"{share:.0%}") for step, share in generated.steps.items()]
+    rows += [
+        ("which records are held out: by the values of each alone", "none"),
+        ("which records judge the model: by coins that look at none", "none"),
+        ("weights: by the plan", "none"),
+        ("when to stop, and checkpoints: there is one model, and none is kept", "none"),
+        ("drawing records: by the model", "none"),
+    ]
+    yield TextTable(("step", "share of the budget"), rows, "of epsilon; half of delta is for the levels")
+    yield (
+        "Not covered are all other numbers of this card, which are counted from the real records: how many were learnt "
+        "from, judged and held out, what attacks achieved, how many copies there are, and what the records are worth."
     )
 
 
@@ -189,6 +243,12 @@ def _worth(card: GeneratedCard) -> Iterator[Part]:
 
 def _limits(card: GeneratedCard) -> Iterator[Part]:
     yield from attack_notes(card.opened, card.judgement, card.seconds, sure=True)
+    if card.generated.guarantee is not None:
+        yield (
+            "Categories that do not stand out from the noise are never generated. Numbers lie anywhere in their "
+            "stretches, and there may be combinations that no real record has."
+        )
+        return
     yield (
         "Categories with fewer than 5 records, and numbers beyond the fifth lowest or highest, are never generated. A "
         "rarer number may be, as any number in its stretch, and so may combinations of values that are frequent one by "

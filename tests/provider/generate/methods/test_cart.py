@@ -116,7 +116,7 @@ def test_a_seed_determines_the_records():
 def test_it_guarantees_nothing_and_has_no_losses():
     task = task_of(random_columns(50), epsilon=1.0)
     model = only_model(Cart(), task)
-    assert (Cart().guarantee(task), model.losses, model.state()) == (None, {}, {})
+    assert (Cart().guarantee(Knobs()), model.losses, model.state()) == (None, {}, {})
 
 
 def test_categories_are_in_the_order_of_their_first_principal_component():

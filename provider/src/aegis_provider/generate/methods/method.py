@@ -2,13 +2,18 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from typing import Any, ClassVar, Final, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aegis_provider.errors import TableError
 from aegis_provider.generate.levels import Codes, Levels
+from aegis_provider.records import Column
+from aegis_provider.table.values import ValueType
+
+DELTA: Final = 1e-9
+"""The usual delta. It does not follow from the number of records, which one more record would change."""
 
 
 @dataclass(frozen=True)
@@ -19,7 +24,7 @@ class Knobs:
         privacy: How much nearness to real records costs; lambda_p of the paper.
         value: How much nearness to real records in the attributes that matter is rewarded; lambda_u of the paper.
         epsilon: The budget of differential privacy; `None` for no guarantee.
-        delta: The probability with which the guarantee may fail; by default one over the square of the records.
+        delta: The probability with which the guarantee may fail; by default `DELTA`.
     """
 
     privacy: float = 0.0
@@ -97,8 +102,12 @@ class Method(Protocol):
 
     heeds: ClassVar[frozenset[str]]
 
-    def guarantee(self, task: Task) -> tuple[float, float] | None:
-        """Return the (epsilon, delta) that the method guarantees for this task; `None` if it guarantees nothing."""
+    def guarantee(self, knobs: Knobs) -> tuple[float, float] | None:
+        """Return the (epsilon, delta) that the method guarantees; `None` if it guarantees nothing.
+
+        Raises:
+            PlanError: What is asked for cannot be guaranteed.
+        """
         ...
 
     def train(self, task: Task, rng: np.random.Generator, state: Mapping[str, Any] | None = None) -> Iterator[Model]:
@@ -111,6 +120,45 @@ class Method(Protocol):
 
         Raises:
             TableError: The task cannot be learnt by this method.
+        """
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Noticed:
+    """What is known of records before they are learnt from, found out with differential privacy.
+
+    Attributes:
+        levels: The levels of each attribute and, last, of the label.
+        labels: The texts of the label's levels; empty for a level that stands for all others.
+        records: About how many records there are, at least 1.
+    """
+
+    levels: Sequence[Levels]
+    labels: Sequence[str]
+    records: int
+
+
+@runtime_checkable
+class Private(Protocol):
+    """A method whose guarantee covers the levels and the number of records, too.
+
+    Attributes:
+        steps: The share of the budget that each step spends which looks at records.
+    """
+
+    steps: Mapping[str, float]
+
+    def noticed(self, columns: Sequence[Column], types: Sequence[ValueType | None], knobs: Knobs) -> Noticed:
+        """Return what one may know of records.
+
+        Args:
+            columns: The columns to learn, each value as it is written; the label is the last.
+            types: The types of the attributes by the plan, and `None` for the label.
+            knobs: What the user asks for, with an epsilon.
+
+        Raises:
+            TableError: Too little of a column stands out from the noise.
         """
         ...
 

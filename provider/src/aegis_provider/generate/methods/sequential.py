@@ -12,7 +12,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from aegis_provider.errors import TableError
 from aegis_provider.generate.levels import Codes
 from aegis_provider.generate.methods.conditional import Conditional
-from aegis_provider.generate.methods.method import Model, Task
+from aegis_provider.generate.methods.method import Knobs, Model, Task
 
 _MOST_CLASSES: Final = 64
 """A category of more levels is predicted by its place in an order, since a tree compares all classes at every split."""
@@ -121,7 +121,7 @@ class SequentialMethod(ABC):
     def steps(self, task: Task, rng: np.random.Generator) -> Sequence[Step]:
         """Learn the step of each column, in the order in which they are drawn."""
 
-    def guarantee(self, task: Task) -> tuple[float, float] | None:  # noqa: ARG002 - the signature of every method
+    def guarantee(self, knobs: Knobs) -> tuple[float, float] | None:  # noqa: ARG002 - the signature of every method
         """Return `None`."""
         return None
 

@@ -87,12 +87,11 @@ class TestExactly:
 
 class TestGuarantee:
     def test_without_epsilon_there_is_none(self):
-        assert Marginals().guarantee(task_of(random_columns(50))) is None
+        assert Marginals().guarantee(Knobs()) is None
 
-    def test_delta_is_one_over_the_square_of_the_records_unless_given(self):
-        assert Marginals().guarantee(task_of(random_columns(50), epsilon=2.0)) == (2.0, 1 / 2_500)
-        assert Marginals().guarantee(task_of(random_columns(50), epsilon=2.0, delta=1e-9)) == (2.0, 1e-9)
-        assert Marginals().guarantee(task_of({"label": [1]}, fewest=1, epsilon=2.0)) == (2.0, 1 / 4)
+    def test_delta_does_not_follow_from_the_records(self):
+        assert Marginals().guarantee(Knobs(epsilon=2.0)) == (2.0, 1e-9)
+        assert Marginals().guarantee(Knobs(epsilon=2.0, delta=1e-6)) == (2.0, 1e-6)
 
     @for_each(
         ("knobs", "message"),
@@ -109,9 +108,10 @@ class TestGuarantee:
         ],
     )
     def test_what_guarantees_nothing_is_refused(self, knobs, message):
-        for use in (Marginals().guarantee, lambda task: only_model(Marginals(), task)):
+        task = task_of(random_columns(50))
+        for use in (Marginals().guarantee, lambda knobs: only_model(Marginals(), replace(task, knobs=knobs))):
             with pytest.raises(PlanError) as raised:
-                use(task_of(random_columns(50), **knobs))
+                use(Knobs(**knobs))
             assert str(raised.value).startswith(message)
             assert "\n" not in str(raised.value)
 

@@ -74,10 +74,10 @@ def test_one_record_changes_no_exact_input_of_the_noise_by_more_than_one(monkeyp
     with monkeypatch.context() as patched:
         patched.setattr(mst, "noisy", let_noise_answer(mst.noisy))
         patched.setattr(mst, "noisy_largest", let_noise_answer(mst.noisy_largest))
-        private_tree(task.codes, task.levels, 1.0, 1e-6, lambda _pair: share)
+        private_tree(task.codes, task.levels, 0.01, lambda _pair: share)
     monkeypatch.setattr(mst, "noisy", replay(lambda change: np.sqrt((change**2).sum())))
     monkeypatch.setattr(mst, "noisy_largest", replay(lambda change: np.abs(change).max()))
-    private_tree(np.vstack([task.codes, task.codes[added]]), task.levels, 1.0, 1e-6, lambda _pair: share)
+    private_tree(np.vstack([task.codes, task.codes[added]]), task.levels, 0.01, lambda _pair: share)
     assert len(changes) == len(answers) == 4 + 3 + 3
     assert max(changes) == 1
 

@@ -1,12 +1,59 @@
 """Zero-concentrated differential privacy (zCDP), whose budgets rho add up, and the (epsilon, delta) that it implies."""
 
 import math
-from typing import Final
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Self
 
 import scipy
 
 _LEAST: Final = 1e-15
 """The relative step by which a budget is lowered if rounding made it too large."""
+
+
+_ROUNDING: Final = 1e-12
+"""This share of the budget is left, so that rounding never uses more than all of it."""
+
+STEPS: Final[Mapping[str, float]] = {
+    "how many records there are": 0.02,
+    "the levels of each column": 0.23,
+    "the counts of each column": 0.25,
+    "the choice of pairs": 0.25,
+    "the counts of these pairs": 0.25,
+}
+"""The share of rho of each step that looks at records. All others look at what these found, or at no record."""
+
+_RARE: Final = 0.5
+"""The share of delta for values that a single record has; see `levels.py`."""
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What the steps may spend.
+
+    Attributes:
+        records: The rho of the noisy number of records.
+        levels: The rho of all that chooses levels.
+        rare: The probability that a value which a single record has becomes a level.
+        tree: The rho of the tree: the counts of columns, the choice of pairs, and their counts.
+    """
+
+    records: float
+    levels: float
+    rare: float
+    tree: float
+
+    @classmethod
+    def of(cls, epsilon: float, delta: float) -> Self:
+        """Divide (epsilon, delta).
+
+        If all but an event of the probability `rare` is rho-zCDP, the whole is (epsilon, rare + delta')-differentially
+        private for each (epsilon, delta') that rho implies (Bun and Steinke 2016, section 8: rho and `rare` add up).
+        """
+        rare = _RARE * delta
+        rho = rho_of(epsilon, delta - rare) * (1 - _ROUNDING)
+        records, levels, *tree = (share * rho for share in STEPS.values())
+        return cls(records, levels, rare, sum(tree))
 
 
 def log_delta_of(rho: float, epsilon: float) -> float:

@@ -1,5 +1,6 @@
 """The method `mbi`: records from a tree of pair marginals, with differential privacy or without."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import combinations
@@ -9,15 +10,14 @@ import numpy as np
 
 from aegis_provider.errors import PlanError, TableError
 from aegis_provider.generate.methods.conditional import Conditional
+from aegis_provider.generate.methods.marginals.budget import STEPS, Budget
+from aegis_provider.generate.methods.marginals.levels import private_levels
 from aegis_provider.generate.methods.marginals.mst import private_tree
+from aegis_provider.generate.methods.marginals.noise import noisy
 from aegis_provider.generate.methods.marginals.tree import Pair, TreeModel, mutual_information, outward, spanning_tree
-from aegis_provider.generate.methods.method import Knobs, Model, Task
-
-NOT_COVERED: Final = (
-    "the levels themselves: which categories are frequent, the limits of numbers, and the shares by which values of a "
-    "level are drawn; and how many records there are"
-)
-"""What (epsilon, delta) says nothing about; see `Marginals.guarantee`."""
+from aegis_provider.generate.methods.method import DELTA, Knobs, Model, Noticed, Task
+from aegis_provider.records import Column
+from aegis_provider.table.values import ValueType
 
 _EPSILONS: Final = (1e-6, 1e6)
 """The least and the largest epsilon, as for noise on the counts of an entry."""
@@ -40,24 +40,46 @@ class Marginals:
     """
 
     heeds: ClassVar[frozenset[str]] = frozenset({"epsilon", "delta", "privacy", "value"})
+    steps: Mapping[str, float] = STEPS
 
-    def guarantee(self, task: Task) -> tuple[float, float] | None:
+    def guarantee(self, knobs: Knobs) -> tuple[float, float] | None:
         """Return epsilon and delta; `None` without epsilon.
 
-        Of two tasks with the same levels, one of which has one more record, the models are (epsilon, delta)-
-        indistinguishable, and so is what is drawn from them: `train` takes from `task.codes` nothing but noisy counts
-        and a noisy choice. This covers neither what made the levels nor how many records are asked for and what delta
-        is by default, if that follows from how many there are: see `NOT_COVERED`. In exact terms, the guarantee is for
-        a table whose levels and number of records are known anyway. A second training uses the budget again.
+        Of two tables, one of which has one more record, `noticed` and `train` together are (epsilon, delta)-
+        indistinguishable, and so is what is drawn from the model: they take from the records nothing but noisy counts
+        and a noisy choice. A second training uses the budget again.
 
         Raises:
             PlanError: Epsilon or delta is out of range, or value is asked for, too.
         """
-        if task.knobs.epsilon is None:
+        if knobs.epsilon is None:
             return None
-        if task.knobs.value:
+        if knobs.value:
             raise PlanError("what is important follows from the records, so epsilon cannot cover value; leave one out")
-        return _budget(task.knobs, len(task.codes))
+        least, most = _EPSILONS
+        delta = DELTA if knobs.delta is None else knobs.delta
+        if not least <= knobs.epsilon <= most:
+            raise PlanError(f"epsilon is {knobs.epsilon:g}; choose a number from {least:g} to {most:g}")
+        if not 0 < delta < 1:
+            raise PlanError(
+                f"delta is {delta:g}; choose a number between 0 and 1, less than 1 over the number of records"
+            )
+        return knobs.epsilon, delta
+
+    def noticed(self, columns: Sequence[Column], types: Sequence[ValueType | None], knobs: Knobs) -> Noticed:
+        """Return levels and the number of records, both with noise; see `levels.py`.
+
+        Raises:
+            TableError: A column has no value that stands out from the noise, or the label fewer than two.
+            PlanError: As for `guarantee`.
+        """
+        guarantee = self.guarantee(knobs)
+        if guarantee is None:
+            raise ValueError("without epsilon, nothing needs noise")
+        budget = Budget.of(*guarantee)
+        records = noisy(np.array([len(columns[-1].places)]), math.sqrt(1 / (2 * budget.records)))
+        levels, labels = private_levels(columns, types, budget.levels, budget.rare)
+        return Noticed(levels, labels, max(1, int(records[0])))
 
     def train(
         self,
@@ -68,28 +90,16 @@ class Marginals:
         """Yield the only model.
 
         Raises:
-            TableError: There are no records.
+            TableError: There are no records, and no epsilon.
             PlanError: As for `guarantee`.
         """
-        if not len(task.codes):
-            raise TableError("there are no records to learn from")
-        budget = self.guarantee(task)
-        if budget is None:
+        guarantee = self.guarantee(task.knobs)
+        if guarantee is not None:
+            yield private_tree(task.codes, task.levels, Budget.of(*guarantee).tree, partial(_share, task))
+        elif len(task.codes):
             yield _exact_tree(task)
         else:
-            yield private_tree(task.codes, task.levels, *budget, partial(_share, task))
-
-
-def _budget(knobs: Knobs, records: int) -> tuple[float, float]:
-    least, most = _EPSILONS
-    epsilon, delta = knobs.epsilon or 0.0, knobs.delta
-    if not least <= epsilon <= most:
-        raise PlanError(f"epsilon is {epsilon:g}; choose a number from {least:g} to {most:g}")
-    # Of one record, 1 over its square would be 1, which guarantees nothing.
-    delta = 1 / max(2, records) ** 2 if delta is None else delta
-    if not 0 < delta < 1:
-        raise PlanError(f"delta is {delta:g}; choose a number between 0 and 1, less than 1 over the number of records")
-    return epsilon, delta
+            raise TableError("there are no records to learn from")
 
 
 def _share(task: Task, pair: Pair) -> float:

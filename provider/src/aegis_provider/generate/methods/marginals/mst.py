@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 
 from aegis_provider.generate.levels import Codes, Levels
 from aegis_provider.generate.methods.conditional import Conditional
-from aegis_provider.generate.methods.marginals.budget import rho_of
 from aegis_provider.generate.methods.marginals.estimation import estimated
 from aegis_provider.generate.methods.marginals.groups import Groups
 from aegis_provider.generate.methods.marginals.noise import noisy, noisy_largest
@@ -56,21 +55,19 @@ class Spending:
 def private_tree(
     codes: Codes,
     levels: Sequence[Levels],
-    epsilon: float,
-    delta: float,
+    rho: float,
     share: Callable[[Pair], float] = lambda _pair: 1.0,
 ) -> TreeModel:
-    """Return a model that is (epsilon, delta)-differentially private for tables of these levels.
+    """Return a model that is rho-zCDP for tables of these levels.
 
     Args:
         codes: (records, columns) The levels of the records.
         levels: The levels of each column, known anyway; their shares are not used.
-        epsilon: More than 0.
-        delta: In (0, 1).
+        rho: The budget of zCDP.
         share: Returns the share, in (0, 1], of the error of a pair that counts when pairs are chosen. It must not
             depend on the records.
     """
-    spending = Spending.of(rho_of(epsilon, delta), len(levels))
+    spending = Spending.of(rho, len(levels))
     groups = [
         Groups.of(
             noisy(np.bincount(column, minlength=each.size), spending.single),

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aegis_provider.generate.levels import Codes
-from aegis_provider.generate.methods.method import DivergedError, Task
+from aegis_provider.generate.methods.method import DivergedError, Knobs, Task
 from aegis_provider.generate.methods.wgan_gp.blocks import Blocks, distance_map
 from aegis_provider.generate.methods.wgan_gp.losses import Nearness, nearest_sum
 from aegis_provider.generate.methods.wgan_gp.networks import outputs_of
@@ -40,7 +40,7 @@ class WganGp:
     stride: int = 10
     scaled: bool = True
 
-    def guarantee(self, _task: Task) -> tuple[float, float] | None:
+    def guarantee(self, _knobs: Knobs) -> tuple[float, float] | None:
         """Nothing is guaranteed."""
         return None
 
