@@ -1,8 +1,9 @@
-"""Microaggregation gives the groups of MDAV, done record by record with fractions, and keeps means."""
+"""Microaggregation gives the best of all partitions, none worse than that of MDAV, and keeps means."""
 
 from collections import Counter
 from decimal import Decimal
 from fractions import Fraction
+from itertools import accumulate, pairwise, product
 
 import numpy as np
 import pytest
@@ -10,12 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aegis_provider import TableError, apply, load_plan
-from aegis_provider.masking.microaggregate import Microaggregate, mdav
+from aegis_provider.masking.microaggregate import Microaggregate, best_groups
 from aegis_provider.table.values import Domain
 from tests.for_each import for_each
 from tests.provider import oracle
 
 NUMBERS = st.decimals(-50, 50, places=1).map(str)
+EXTREMES = st.sampled_from(["1e30", "-1e30", "1000000000.1", "1000000000.2"])
 
 
 def mdav_by_hand(numbers, size):
@@ -40,6 +42,25 @@ def mdav_by_hand(numbers, size):
     return sorted([*groups, sorted(left)])
 
 
+def partitions(values):
+    """Yield all ways to cut values into runs."""
+    for cuts in product([False, True], repeat=len(values) - 1):
+        ends = [*(place for place, cut in enumerate(cuts, start=1) if cut), len(values)]
+        yield list(pairwise([0, *ends]))
+
+
+def squared_error(values, counts, groups):
+    """Return the exact sum of squared distances of all records to the means of their groups."""
+    total = Fraction(0)
+    for first, end in groups:
+        records = [
+            Fraction(each) for each, n in zip(values[first:end], counts[first:end], strict=True) for _ in range(n)
+        ]
+        mean = sum(records) / len(records)
+        total += sum((each - mean) ** 2 for each in records)
+    return total
+
+
 def masked_by(size, texts):
     counts = Counter(texts)
     domain = Domain.of(counts)
@@ -47,14 +68,36 @@ def masked_by(size, texts):
     return dict(zip(domain.texts, fitted.mask(domain), strict=True)), fitted
 
 
+@given(st.dictionaries(NUMBERS | EXTREMES, st.integers(1, 4), min_size=1, max_size=8), st.integers(2, 5))
+def test_no_partition_into_groups_of_that_size_is_better(table, size):
+    counted = sorted((Decimal(text), n) for text, n in table.items())
+    values, counts = [number for number, _ in counted], [n for _, n in counted]
+    if len(set(values)) < len(values) or sum(counts) < size:
+        return
+    possible = [groups for groups in partitions(values) if all(sum(counts[first:end]) >= size for first, end in groups)]
+    found = best_groups(values, counts, size)
+    assert found in possible
+    least = min(squared_error(values, counts, groups) for groups in possible)
+    # The cost of a group is cut after 32 binary digits of the square of a tenth.
+    assert squared_error(values, counts, found) <= least + Fraction(8, 100 * 2**32)
+
+
 @given(st.sets(NUMBERS, min_size=1, max_size=40), st.integers(2, 6))
-def test_of_different_numbers_the_groups_are_those_of_mdav(texts, size):
+def test_of_different_numbers_groups_are_never_worse_than_those_of_mdav(texts, size):
     values = sorted(set(map(Decimal, texts)))
     if len(values) < size:
         return
-    found = [list(map(Fraction, values[first:end])) for first, end in mdav(values, [1] * len(values), size)]
-    assert found == mdav_by_hand(list(map(Fraction, values)), size)
-    assert all(size <= len(group) < 2 * size for group in found)
+    groups = best_groups(values, [1] * len(values), size)
+    assert all(size <= end - first < 2 * size for first, end in groups)
+    ends = [*accumulate(map(len, mdav_by_hand(list(map(Fraction, values)), size)))]
+    counts = [1] * len(values)
+    assert squared_error(values, counts, groups) <= squared_error(values, counts, list(pairwise([0, *ends])))
+
+
+def test_clusters_that_mdav_cuts_stay_whole():
+    values = [Decimal(1000 * cluster + at) for cluster in range(5) for at in range(4)]
+    assert best_groups(values, [1] * 20, 3) == [(first, first + 4) for first in range(0, 20, 4)]
+    assert [len(each) for each in mdav_by_hand(list(map(Fraction, values)), 3)] != [4] * 5
 
 
 @given(st.lists(st.integers(-9, 30).map(str), min_size=6, max_size=60), st.integers(2, 6))
