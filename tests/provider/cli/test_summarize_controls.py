@@ -170,6 +170,33 @@ def test_noise_declares_its_budget_and_says_what_that_does_not_cover(summarized)
     ]
 
 
+def leaves_of(value, path=()):
+    """Yield each number or text of an entry with the names on its way, and counts with noise as one."""
+    if isinstance(value, dict):
+        covered = "noise" in value
+        for name, each in value.items():
+            hidden = covered and name in {"histogram", "joint", "chi_square", "combinations", "noise"}
+            yield from [] if hidden else leaves_of(each, (*path, name))
+    elif isinstance(value, list):
+        for each in value:
+            yield from leaves_of(each, path)
+    else:
+        yield path, value
+
+
+def test_one_record_changes_nothing_that_epsilon_should_cover_but_by_its_noise(summarized, small):
+    """Of neighbouring tables, all that differs is noisy, computed from that, or named by the warning."""
+    seen = []
+    for more in ("", "2,v,n\n"):
+        small["table"].write_text("a,b,y\n" + ROWS + more, encoding="utf-8")
+        code, _, error, entry = summarized("--epsilon", 1, "--pairs", **small)
+        assert code == 0
+        seen.append(list(leaves_of(entry)))
+    differing = {path[0] for one, other in zip(*seen, strict=True) for path in [one[0]] if one != other}
+    assert differing <= {"records", "configurations"}  # the noisy sum of the label, and privacy numbers
+    assert all(each in error for each in ("privacy numbers", "the share of records that are alone"))
+
+
 @pytest.mark.long
 def test_noise_covers_pairs_and_what_they_tell_of_the_label(summarized):
     code, out, _, entry = summarized("--epsilon", 2, "--pairs", "--json")

@@ -129,7 +129,8 @@ class LaplaceNoise(Control):
         """Yield a sentence on what epsilon does not cover."""
         yield (
             "epsilon covers only the counts and what is computed from them: domains, masked values, bins (equal "
-            "frequencies, fitted edges) and privacy numbers are the table's own"
+            "frequencies, fitted edges), privacy numbers and the share of records that are alone are the table's own, "
+            "and so is what the plan was chosen by"
         )
 
 
