@@ -74,7 +74,7 @@ def assert_which_are_learnt_follows_from_coins(plan, seeds):
 
 
 def test_which_records_are_learnt_from_depends_on_no_other_record(plan):
-    """By shares of the table, all records with a0 were left out with 4 of these 30 seeds, but not with one more."""
+    """By shares of the table, all records with a0 were left out with 5 of these 30 seeds, but not with one more."""
     assert_which_are_learnt_follows_from_coins(plan, 30)
 
 

@@ -8,7 +8,6 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import reduce
 from itertools import accumulate
-from operator import mul
 from typing import ClassVar, TypeAlias
 
 from aegis_provider.errors import UnmaskableValueError
@@ -132,7 +131,7 @@ def best_groups(values: Sequence[Decimal], counts: Sequence[int], size: int) -> 
     """
     numbers = _whole(values)
     below = list(accumulate(counts, initial=0))
-    sums = list(accumulate(map(mul, numbers, counts), initial=0))
+    sums = list(accumulate((number * n for number, n in zip(numbers, counts, strict=True)), initial=0))
     squares = list(accumulate((number * number * n for number, n in zip(numbers, counts, strict=True)), initial=0))
     least, before = [0] * len(below), [0] * len(below)
 
