@@ -1,8 +1,9 @@
 """The one safe path from a table to a published entry: table, plan and controls in, entry and plan out."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from aegis_provider.control import (
     Beside,
@@ -38,8 +39,8 @@ from aegis_provider.output import refuse_overwriting
 from aegis_provider.plan.model import Plan
 from aegis_provider.progress import Progress
 from aegis_provider.release.alone import alone_in_releases, known_of
-from aegis_provider.summary import summarize_in_doubt, summarize_shared
-from aegis_provider.table import Source, open_table
+from aegis_provider.summary import SharedSummary, summarize_in_doubt, summarize_shared
+from aegis_provider.table import Source, Table, open_table
 from aegis_sdk.wire import Configuration, EntryDocument
 
 
@@ -158,38 +159,46 @@ def prepare_entry(
     refuse_conflicts(controls)
     if exact and controls:
         raise ControlError("exact counts are published as they are; leave out the controls, or do not ask for them")
-    how = {"delimiter": delimiter, "memory_limit": memory_limit}
-    replayed = None if accept_identifiers else _replayed(table, plan, **how)
-    if exact:
-        entry, telling, doubtful = summarize_in_doubt(table, plan, name=name, pairs=pairs, progress=progress, **how)
-        _refuse_listed(entry, plan, replayed)
-        stated = with_alone(entry, table, plan, **how)
-        unchanged = Controlled(stated, (), Changes())
-        return PreparedEntry(table, plan, unchanged, Exposure.of(stated), entry, telling, doubtful)
+    how: dict[str, Any] = {"delimiter": delimiter, "memory_limit": memory_limit}
+    counting = {"name": name, "pairs": pairs, "progress": progress, **how}
+    with open_table(table, **how) as opened:
+        replayed = None if accept_identifiers else _replayed(opened, plan)
+        if exact:
+            counted, telling, doubtful = summarize_in_doubt(opened, plan, **counting)
+            controlled, changed = Controlled(counted, (), Changes()), plan
+        else:
+            summary, controlled = _controlled(opened, plan, controls, counting)
+            counted, telling, doubtful = summary.entry, summary.telling, summary.doubtful_types
+            changed = controlled_plan(plan, controlled)
+        _refuse_listed(controlled.entry, plan, replayed)
+        entry = _with_alone(controlled.entry, opened, changed)
+    controlled = replace(controlled, entry=entry)
+    return PreparedEntry(table, plan, controlled, Exposure.of(entry), counted, telling, doubtful)
+
+
+def _controlled(
+    table: Table, plan: Plan, controls: tuple[Control, ...], counting: Mapping[str, Any]
+) -> tuple[SharedSummary, Controlled]:
+    """Count what configurations share, and apply the controls, or else round the counts; `counting`: how to count."""
     merging = next((each.merging for each in controls if isinstance(each, MinimumCell)), None)
-    summary = summarize_shared(table, plan, name=name, pairs=pairs, merging=merging, progress=progress, **how)
+    summary = summarize_shared(table, plan, merging=merging, **counting)
     roles = Roles(plan.quasi_identifiers, plan.sensitive)
     chosen = controls or (RandomRounding(base_for(summary.entry.records)),)
     promised = {each.id: each.promised for each in plan.configurations}
     beside = Beside(summary.told, summary.merged.maskings, summary.merged.label, promised=promised)
-    controlled = apply_controls(summary.entry, chosen, roles, beside=beside, progress=progress)
-    controlled = with_suppressed(controlled, table, plan, hidden=summary.hidden, **how)
+    controlled = apply_controls(summary.entry, chosen, roles, beside=beside, progress=counting["progress"])
+    controlled = with_suppressed(controlled, table, plan, hidden=summary.hidden)
     # The entry as changed by the controls must meet the contract too, and keeps only the fields that are set.
     entry = entry_of(document_of(without_unshared(controlled.entry)), plan.source)
-    _refuse_listed(entry, plan, replayed)
-    entry = with_alone(entry, table, controlled_plan(plan, controlled), **how)
-    controlled, exposure = replace(controlled, entry=entry), Exposure.of(entry)
-    return PreparedEntry(table, plan, controlled, exposure, summary.entry, summary.telling, summary.doubtful_types)
+    return summary, replace(controlled, entry=entry)
 
 
-def with_alone(
-    entry: EntryDocument, table: Source, plan: Plan, *, delimiter: str = ",", memory_limit: str = "1GB"
-) -> EntryDocument:
+def _with_alone(entry: EntryDocument, table: Table, plan: Plan) -> EntryDocument:
     """Return the entry with the share of records that each configuration leaves alone, and whom promises hold against.
 
     Quasi-identifiers are stated only if other attributes are shared, too: then nobody would expect them.
     """
-    shares = alone_in_releases(table, plan, delimiter=delimiter, memory_limit=memory_limit)
+    shares = alone_in_releases(table, plan)
     listed = [
         each.model_copy(update={"alone": shares[each.id]}) if isinstance(each, Configuration) else each
         for each in entry.configurations or ()
@@ -211,17 +220,16 @@ def accepted_in_entry(prepared: PreparedEntry, *, delimiter: str = ",", memory_l
         return accepted_in(texts_of_entry(prepared.entry).items(), replayed)
 
 
-def _replayed(table: Source, plan: Plan, *, delimiter: str, memory_limit: str) -> Replayed:
+def _replayed(table: Table, plan: Plan) -> Replayed:
     """Refuse columns that identify persons and are shared as they are; return the values that the entry must not list.
 
     Raises:
         IdentifierError: A column that a configuration shares as it is identifies persons.
     """
-    with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened:
-        instead, reasons = "mask it in every configuration, or remove it", identifying_in(opened, plan)
-        shared = shared_as_they_are(plan, plan.configurations)
-        refuse_identifiers(opened, plan.source, shared, instead, label=plan.label, known=reasons)
-        return Replayed.of(opened, opened.columns, plan.left_out, reasons)
+    instead, reasons = "mask it in every configuration, or remove it", identifying_in(table, plan)
+    shared = shared_as_they_are(plan, plan.configurations)
+    refuse_identifiers(table, plan.source, shared, instead, label=plan.label, known=reasons)
+    return Replayed.of(table, table.columns, plan.left_out, reasons)
 
 
 def _refuse_listed(entry: EntryDocument, plan: Plan, replayed: Replayed | None) -> None:

@@ -56,7 +56,7 @@ def summarize(
 
 
 def summarize_in_doubt(
-    table: Source,
+    table: Source | Table,
     plan: Plan,
     *,
     name: str,
@@ -96,7 +96,7 @@ class SharedSummary:
 
 
 def summarize_shared(
-    table: Source,
+    table: Source | Table,
     plan: Plan,
     *,
     name: str,

@@ -15,7 +15,7 @@ from aegis_provider.masking import Mapped
 from aegis_provider.plan.model import Attribute, Configuration, Masking, Plan
 from aegis_provider.plan.writing import write_plan
 from aegis_provider.privacy import PrivacyTable
-from aegis_provider.table import Source, open_table
+from aegis_provider.table import Source, Table, open_table
 from aegis_provider.yaml_file import parsed
 from aegis_sdk import wire
 from aegis_sdk.wire import SUPPRESSED
@@ -61,7 +61,7 @@ def _vouching(intended: Configuration, published: wire.Configuration) -> Configu
 
 def with_suppressed(
     controlled: Controlled,
-    table: Source,
+    table: Source | Table,
     plan: Plan,
     *,
     hidden: int = 0,
@@ -110,7 +110,7 @@ def _published(number: int, controls: Iterable[Control]) -> int | None:
 
 
 def _recounted(
-    controlled: Controlled, table: Source, plan: Plan, delimiter: str, memory_limit: str
+    controlled: Controlled, table: Source | Table, plan: Plan, delimiter: str, memory_limit: str
 ) -> dict[str, Configuration]:
     intended = controlled_plan(plan, controlled)
     with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened:

@@ -2,9 +2,10 @@
 
 import ipaddress
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import accumulate, islice
 from typing import Final
 
 import pyarrow as pa
@@ -148,3 +149,18 @@ def contents_of(texts: pa.Array, kinds: Sequence[str] = tuple(CONTENTS)) -> Iter
         places = pc.indices_nonzero(pc.match_substring_regex(texts, content.candidate))
         for place, text in zip(places.to_pylist(), texts.take(places).to_pylist(), strict=True):
             yield from ((kind, place, found) for found in content.found_in(text))
+
+
+def contents_of_each(columns: Sequence[pa.Array]) -> list[list[tuple[str, int, str]]]:
+    """Return the contents of the texts of each column, as `contents_of` yields them.
+
+    Patterns are compiled at each search, which takes longer than to search some thousand texts; so all are searched
+    together.
+    """
+    ends = list(accumulate(map(len, columns)))
+    contents: list[list[tuple[str, int, str]]] = [[] for _ in columns]
+    texts = pa.concat_arrays([each.cast(pa.string()) for each in columns]) if columns else pa.array([], pa.string())
+    for kind, place, content in contents_of(texts):
+        column = bisect_right(ends, place)
+        contents[column].append((kind, place - ends[column] + len(columns[column]), content))
+    return contents

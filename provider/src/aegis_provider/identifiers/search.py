@@ -1,7 +1,7 @@
 """The search for identifying columns in a table: every different value is looked at, and pairs of columns."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from typing import Final
@@ -9,7 +9,7 @@ from typing import Final
 import pyarrow as pa
 
 from aegis_provider.identifiers.columns import identifies, is_code_like, may_stand_for_people
-from aegis_provider.identifiers.contents import BY_CHANCE, CONTENTS, contents_of
+from aegis_provider.identifiers.contents import BY_CHANCE, CONTENTS, contents_of, contents_of_each
 from aegis_provider.identifiers.values import Values
 from aegis_provider.table import Table
 
@@ -30,22 +30,25 @@ def identifying(table: Table, columns: Sequence[Values]) -> dict[str, str]:
         TableError: The table cannot be read.
     """
     reasons: dict[str, str] = {}
-    for each in (each for each in columns if each.known):
-        reason = identifies(with_contents(each)) or _in_any_cell(table, each)
+    for each in with_contents([each for each in columns if each.known]):
+        reason = identifies(each) or _in_any_cell(table, each)
         if reason is not None:
             reasons[each.name] = reason
     return reasons | dict(_one_to_one(table, columns, reasons))
 
 
-def with_contents(values: Values) -> Values:
-    """Return the values of a column with the contents of its texts."""
-    if values.kind != "string" or not values.texts:
-        return values
+def with_contents(columns: Sequence[Values]) -> list[Values]:
+    """Return the values of columns with the contents of their texts."""
+    texts = [pa.array(each.texts if each.kind == "string" else (), pa.string()) for each in columns]
+    return [_with(*both) for both in zip(columns, contents_of_each(texts), strict=True)]
+
+
+def _with(values: Values, found: Iterable[tuple[str, int, str]]) -> Values:
     cells: dict[str, set[int]] = {}
     among_words: Counter[str] = Counter()
-    for kind, place, found in contents_of(pa.array(values.texts, pa.string())):
+    for kind, place, content in found:
         cells.setdefault(kind, set()).add(place)
-        among_words[kind] += len(found) < len(values.texts[place].strip())
+        among_words[kind] += len(content) < len(values.texts[place].strip())
     contents = {kind: (len(places), among_words[kind]) for kind, places in cells.items()}
     return replace(values, contents={kind: contents[kind] for kind in CONTENTS if kind in contents})
 

@@ -1,14 +1,16 @@
 """The columns of a table, surveyed by its engine."""
 
 from collections.abc import Sequence
+from math import isfinite
 from typing import Any, Final
 
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from aegis_provider.errors import TableError
 from aegis_provider.identifiers.values import Values
 from aegis_provider.table import Table
-from aegis_provider.table.discretization import number_of
+from aegis_provider.table.discretization import is_number, number_of
 from aegis_provider.table.files import refuse_more_columns
 from aegis_provider.table.values import MISSING
 
@@ -34,24 +36,60 @@ def values_of(table: Table, names: Sequence[str]) -> list[Values]:
 
 
 def _surveyed(table: Table, names: Sequence[str]) -> list[Values]:
-    places = table.positions(names)
+    texts = table.in_memory(names)
+    if texts is None:
+        return _by_queries(table, names)
+    if not len(texts):
+        raise _no_records(table)
+    return [_of_texts(table, name, column) for name, column in zip(names, texts.columns, strict=True)]
+
+
+def _of_texts(table: Table, name: str, texts: pa.ChunkedArray) -> Values:
+    """Survey a column whose texts are in memory."""
+    counted = texts.value_counts()
+    records = dict(zip(counted.field(0).to_pylist(), counted.field(1).to_pylist(), strict=True))
+    known = len(texts) - records.pop(MISSING, 0)
+    sample = tuple(sorted(records)) if len(records) <= _SAMPLED else _sample(table, name, len(records))
+    dtype = _type(table, name)
+    if dtype.is_string():
+        numbers = {text: float(text) for text in records if is_number(text)}
+    else:
+        each = ((text, float(text)) for text in (records if _is_typed_number(dtype) else ()))
+        numbers = {text: number for text, number in each if isfinite(number)}
+    extent = max(numbers.values()) - min(numbers.values()) if numbers else None
+    return Values(name, len(texts), known, len(records), sum(records[text] for text in numbers), extent, sample)
+
+
+def _by_queries(table: Table, names: Sequence[str]) -> list[Values]:
+    """Survey columns by one query for all, and by others for the values of each."""
     keys = table.keys(names, names)
     asked: dict[str, Any] = {"n": keys.count()}
-    for place, position in enumerate(places):
+    for place, name in enumerate(names):
         asked |= {f"known{place}": keys[f"v{place}"].count(), f"distinct{place}": keys[f"v{place}"].nunique()}
-        dtype = table.source[f"c{position}"].type()
-        if dtype.is_string() or (dtype.is_numeric() and not dtype.is_boolean()):
+        if (dtype := _type(table, name)).is_string() or _is_typed_number(dtype):
             number = number_of(keys[f"w{place}"])
             asked |= {f"numbers{place}": number.count(), f"extent{place}": number.max() - number.min()}
     seen = table.engine.fetch(keys.aggregate(**asked)).to_pylist()[0]
     if not seen["n"]:
-        raise TableError(f"{table.name}: the table has no records")
+        raise _no_records(table)
     whole = _whole(table, names) if seen["n"] <= _SAMPLED else {}
     return [_column(table, name, seen, place, whole.get(name)) for place, name in enumerate(names)]
 
 
+def _type(table: Table, name: str) -> Any:  # noqa: ANN401 - Ibis has no types
+    return table.source[f"c{table.columns.index(name)}"].type()
+
+
+def _is_typed_number(dtype: Any) -> bool:  # noqa: ANN401 - see above
+    return bool(dtype.is_numeric() and not dtype.is_boolean())
+
+
+def _no_records(table: Table) -> TableError:
+    return TableError(f"{table.name}: the table has no records")
+
+
 def _whole(table: Table, names: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Return all texts of the columns of a small table, by one reading."""
+    """Return all texts of the columns of a table with few records, by one reading."""
     texts: dict[str, set[str]] = {name: set() for name in names}
     for batch in table.batches(names):
         for name, column in zip(names, batch.columns, strict=True):

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from aegis_provider.errors import IdentifierError, shortened
-from aegis_provider.identifiers.contents import BY_CHANCE, CONTENTS, contents_of
+from aegis_provider.identifiers.contents import BY_CHANCE, CONTENTS, contents_of, contents_of_each
 from aegis_provider.identifiers.quantities import is_quantity
 from aegis_provider.identifiers.values import MISSING_CODES
 from aegis_provider.table import Table
@@ -19,6 +19,7 @@ from aegis_sdk.wire import EntryDocument
 _MOST_VALUES: Final = 200_000
 _MOST_SEEN: Final = 100_000
 _MOST_WORDS: Final = 5
+_SEARCHED: Final = 5_000
 _OTHERS: Final = "other identifiers"
 #: How reasons end if only a part of the records identifies.
 PARTLY: Final = ("in some records", "in most records")
@@ -82,12 +83,14 @@ class Replayed:
         wholes = {name: called(reasons[name]) for name in names if name in reasons}
         own = {name: (what, set[str]()) for name in masked or () if (what := wholes.get(name)) is not None}
         for batch in table.batches(names) if names else ():
-            for name, column in zip(names, batch.columns, strict=True):
-                different = pc.unique(column)
+            columns = [pc.unique(column) for column in batch.columns]
+            words = [each.filter(pc.match_substring_regex(each, _MORE_THAN_A_NUMBER)) for each in columns]
+            parts = zip(columns, words, contents_of_each(words), strict=True)
+            for name, (different, *found) in zip(names, parts, strict=True):
                 if name in own and len(own[name][1]) < _MOST_VALUES:
                     own[name][1].update(_listable(different, own[name][0]))
                 whole = wholes.get(name)
-                for what, value in _identifying(different, None if whole == _NOTES else whole):
+                for what, value in _identifying(different, None if whole == _NOTES else whole, *found):
                     mine = values.setdefault(what, set())
                     if len(mine) < _MOST_VALUES:
                         mine.add(value)
@@ -177,11 +180,25 @@ def accepted_in_words(accepted: Mapping[str, str]) -> str:
 
 def _found_in_columns(texts: Iterable[tuple[str, Sequence[str]]], replayed: Replayed) -> Iterator[tuple[str, str]]:
     """Yield columns with what they show: what is known by its form, what the table has, and their own values."""
-    for name, mine in texts:
-        yield from ((name, kind) for kind in _known_by_form(mine))
-        yield from ((name, f"{kind}{_OF_THE_TABLE}") for kind, _ in replayed.found_in(mine))
-        own = (kind for text in mine if (kind := replayed.lists_own(name, text)) is not None)
-        yield from ((name, f"{kind}{_OF_THE_TABLE}") for kind in own)
+    for columns in _grouped(texts):
+        found = contents_of_each([pa.array(mine, pa.string()) for _, mine in columns])
+        for (name, mine), contents in zip(columns, found, strict=True):
+            counted = (kind for kind, place, content in contents if _counts(kind, content, mine[place]))
+            yield from ((name, CONTENTS[kind].plural) for kind in counted)
+            yield from ((name, f"{kind}{_OF_THE_TABLE}") for kind, _ in replayed.found_in(mine))
+            own = (kind for text in mine if (kind := replayed.lists_own(name, text)) is not None)
+            yield from ((name, f"{kind}{_OF_THE_TABLE}") for kind in own)
+
+
+def _grouped(texts: Iterable[tuple[str, Sequence[str]]]) -> Iterator[list[tuple[str, Sequence[str]]]]:
+    """Yield columns with about as many texts as are worth a search, or more."""
+    group: list[tuple[str, Sequence[str]]] = []
+    for column in texts:
+        group.append(column)
+        if sum(len(mine) for _, mine in group) >= _SEARCHED:
+            yield group
+            group = []
+    yield group
 
 
 def texts_written(table: Table) -> Iterator[tuple[str, list[str]]]:
@@ -212,12 +229,6 @@ def texts_of_entry(entry: EntryDocument) -> dict[str, list[str]]:
     return texts
 
 
-def _known_by_form(texts: Sequence[str]) -> Iterator[str]:
-    for kind, place, content in contents_of(pa.array(texts, pa.string())):
-        if _counts(kind, content, texts[place]):
-            yield CONTENTS[kind].plural
-
-
 def _counts(kind: str, content: str, text: str) -> bool:
     return kind not in BY_CHANCE or len(content) < len(text.strip())
 
@@ -238,12 +249,13 @@ def called(reason: str) -> str | None:
     return next((each.plural for each in CONTENTS.values() if each.plural in reason), _OTHERS)
 
 
-def _identifying(texts: pa.Array, whole: str | None) -> Iterator[tuple[str, str]]:
+def _identifying(
+    texts: pa.Array, whole: str | None, words: pa.Array, contents: Iterable[tuple[str, int, str]]
+) -> Iterator[tuple[str, str]]:
     if whole is not None:
         telling = filter(_TELLING.fullmatch, texts.to_pylist())
         yield from ((whole, _plain(text)) for text in telling if text.isdigit() or not is_quantity(text))
-    words = texts.filter(pc.match_substring_regex(texts, _MORE_THAN_A_NUMBER))
-    for kind, place, content in contents_of(words):
+    for kind, place, content in contents:
         if kind not in BY_CHANCE or len(content) < len(words[place].as_py()):
             yield CONTENTS[kind].plural, _plain(content)
 

@@ -70,7 +70,7 @@ def alone_in(written: Table, label: str | None) -> CountedAlone:
 
 
 def alone_in_releases(
-    table: Source, plan: Plan, *, delimiter: str = ",", memory_limit: str = "1GB"
+    table: Source | Table, plan: Plan, *, delimiter: str = ",", memory_limit: str = "1GB"
 ) -> dict[str, float | None]:
     """Return for each configuration of a plan, by id, the share of its records that are alone.
 

@@ -21,7 +21,8 @@ _MEMORY = re.compile(r"\s*(?=[\d.]*[1-9])\d*\.?\d+\s*(?:[KMGT]i?B|%)\s*", re.ASC
 
 def duckdb_engine(name: str, backend: Any, *, several: bool = False) -> Engine:  # noqa: ANN401 - Ibis has no types
     """Return the engine of an open DuckDB; with `several` files, error messages name the file."""
-    return Engine(name, backend, (duckdb.Error,), partial(_explained, several=several))
+    # Arrow wraps what DuckDB complains of while it streams.
+    return Engine(name, backend, (duckdb.Error, OSError), partial(_explained, several=several))
 
 
 @contextmanager

@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 from aegis_provider.errors import CONVERT, TableError, shortened
 from aegis_provider.table.duckdb_engine import bounded, duckdb_engine, quoted, view_of
 from aegis_provider.table.engine import Engine
+from aegis_provider.table.in_memory import InMemory
 from aegis_provider.table.orders import orders_in_parquet
 from aegis_provider.table.table import Table
 
@@ -41,7 +42,8 @@ class _Files:
         query = f"SELECT * FROM {self._reader()} AS t({aliases})"  # noqa: S608 - quoted paths and places
         table = Table.of(engine, view_of(engine, query), self.columns)
         orders = orders_in_parquet(self.paths) if self.delimiter is None else {}
-        return replace(table, finder=self, delimiter=self.delimiter, orders=orders)
+        memory = InMemory.of_files(self.paths)
+        return replace(table, finder=self, delimiter=self.delimiter, orders=orders, memory=memory)
 
     def whereabouts(self, table: Table, place: int, text: str) -> str:
         """Return `line 17` of a CSV file or `row 16` of a Parquet file, after the file's name if there are several."""

@@ -11,6 +11,7 @@ import pyarrow as pa
 from aegis_provider.errors import TableError
 from aegis_provider.table.duckdb_engine import bounded, duckdb_engine, view_of
 from aegis_provider.table.files import refuse_repeated
+from aegis_provider.table.in_memory import SMALL, InMemory
 from aegis_provider.table.orders import orders_in
 from aegis_provider.table.table import Table
 
@@ -59,7 +60,8 @@ def open_frame(table: Frame, memory_limit: str) -> Iterator[Table]:
         with engine.complaining():
             backend.con.register("held", columns.rename_columns([f"c{n}" for n in range(columns.num_columns)]))
         opened = Table.of(engine, view_of(engine, "SELECT * FROM held"), columns.column_names)
-        yield replace(opened, finder=_Rows(), orders=orders_in(columns))
+        memory = InMemory(lambda: 0) if columns.nbytes <= SMALL else None
+        yield replace(opened, finder=_Rows(), orders=orders_in(columns), memory=memory)
 
 
 class _Rows:

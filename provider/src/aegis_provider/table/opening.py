@@ -1,7 +1,7 @@
 """Opening of tables, whatever their source."""
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from glob import glob, has_magic
 from pathlib import Path
 from typing import TypeAlias
@@ -21,7 +21,7 @@ Source: TypeAlias = str | Path | ibis.Table | ArrowTable | LazyFrame
 
 
 def open_table(
-    table: Source, *, delimiter: str = ",", memory_limit: str = "1GB", most_columns: int | None = None
+    table: Source | Table, *, delimiter: str = ",", memory_limit: str = "1GB", most_columns: int | None = None
 ) -> AbstractContextManager[Table]:
     """Open a table, which is closed when the context ends.
 
@@ -34,6 +34,7 @@ def open_table(
               `duckdb://file.duckdb#table`.
             * An Ibis table, whose connection stays open.
             * A pandas or Polars DataFrame or an Arrow table, read as it would be from Parquet.
+            * A table that is open; it stays so.
         delimiter: The delimiter of CSV files.
         memory_limit: The memory limit of DuckDB; the rest spills to a temporary directory, which is removed. Other
             databases manage their own memory.
@@ -42,6 +43,8 @@ def open_table(
     Raises:
         TableError: On entering, if there is no such table or it cannot be read.
     """
+    if isinstance(table, Table):
+        return nullcontext(table)
     if isinstance(table, str) and is_url(table):
         return open_database(table, memory_limit)
     if isinstance(table, str | Path):

@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 
 from aegis_provider.errors import TableError, nearest, shortened
 from aegis_provider.table.engine import Engine, Expression, counts_of_sets
+from aegis_provider.table.in_memory import Column, InMemory, combined
 from aegis_provider.table.reading import Reading, reading_of
 from aegis_provider.table.values import Domain
 
@@ -49,6 +50,7 @@ class Table:
         delimiter: The delimiter of CSV files; otherwise `None`.
         orders: The values, from the lowest to the highest, of columns whose type states them: ordered categoricals and
             enums.
+        memory: Keeps texts of small tables, so that they are read once; `None` if the table is not small.
     """
 
     name: str
@@ -59,6 +61,7 @@ class Table:
     finder: Finder | None = None
     delimiter: str | None = None
     orders: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    memory: InMemory | None = None
 
     @classmethod
     def of(cls, engine: Engine, source: Expression, columns: Sequence[str] | None = None) -> "Table":
@@ -113,6 +116,16 @@ class Table:
         for start in range(0, len(names), _ATTRIBUTES_PER_READING):
             yield from self._counted(names[start : start + _ATTRIBUTES_PER_READING], label)
 
+    def in_memory(self, names: Sequence[str]) -> pa.Table | None:
+        """Return the texts of these columns in all records as `v0, v1, ...`; `None` if the table is not small.
+
+        Raises:
+            TableError: As in `positions` and `Engine`.
+        """
+        if self.memory is None or not names:
+            return None
+        return self.memory.texts([(place, self.readings[place]) for place in self.positions(names)], self._read)
+
     def batches(self, names: Sequence[str], untouched: Sequence[str] = ()) -> Iterator[pa.RecordBatch]:
         """Yield batches of some thousand records in the table's order, the texts of these columns as `v0, v1, ...`.
 
@@ -122,6 +135,9 @@ class Table:
         Raises:
             TableError: As in `positions` and `Engine`.
         """
+        if not untouched and (texts := self.in_memory(names)) is not None:
+            yield from texts.to_batches(_RECORDS_PER_BATCH)
+            return
         keys = self.keys(names, untouched)
         kept = {f"w{n}": keys[f"w{n}"] for n in range(len(untouched))}
         yield from self._texts(names, keys.select(**self._shown(keys, names), **kept))
@@ -134,9 +150,12 @@ class Table:
         Raises:
             TableError: As in `positions` and `Engine`.
         """
-        keys = self.keys(names)
-        grouped = keys.group_by(list(keys.columns)).aggregate(n=keys.count())
-        batches = self._texts(names, grouped.select(**self._shown(grouped, names), n=grouped["n"].cast("int64")))
+        if (texts := self.in_memory(names)) is not None:
+            batches = iter(combined(texts).to_batches())
+        else:
+            keys = self.keys(names)
+            grouped = keys.group_by(list(keys.columns)).aggregate(n=keys.count())
+            batches = self._texts(names, grouped.select(**self._shown(grouped, names), n=grouped["n"].cast("int64")))
         coded = [pa.table([*_coded(each), each.column("n")], each.schema.names) for each in batches]
         return pa.concat_tables(coded).unify_dictionaries().combine_chunks()
 
@@ -178,6 +197,10 @@ class Table:
         return None
 
     def _counted(self, names: Sequence[str], label: str) -> Iterator[pa.Table]:
+        if (whole := self.in_memory([*names, label])) is not None:
+            labels = whole[f"v{len(names)}"]
+            yield from (combined(pa.table({"first": texts, "second": labels})) for texts in whole.columns[:-1])
+            return
         keys = self.keys([*names, label])
         readings = self._readings([*names, label])
         sets = [(f"v{place}", f"v{len(names)}") for place in range(len(names))]
@@ -197,6 +220,14 @@ class Table:
 
     def _shown(self, keys: Expression, names: Sequence[str]) -> dict[str, Expression]:
         return {f"v{n}": reading.text(keys[f"v{n}"]) for n, reading in enumerate(self._readings(names))}
+
+    def _read(self, columns: Sequence[Column]) -> Iterator[pa.RecordBatch]:
+        """Yield the texts of these columns as `v0, v1, ...`."""
+        keys = (reading.key(self.source[f"c{place}"]) for place, reading in columns)
+        texts = {f"v{n}": reading.text(key) for n, ((_, reading), key) in enumerate(zip(columns, keys, strict=True))}
+        for batch in self.engine.stream(self.source.select(**texts), _RECORDS_PER_BATCH):
+            both = zip(columns, batch.columns, strict=True)
+            yield pa.record_batch([reading.canonical(each) for (_, reading), each in both], batch.schema.names)
 
     def _texts(self, names: Sequence[str], texts: Expression) -> Iterator[pa.RecordBatch]:
         readings = self._readings(names)

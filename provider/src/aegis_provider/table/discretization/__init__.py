@@ -1,6 +1,6 @@
 """Discretization of continuous attributes: the rules that a plan names, and their bins for a table."""
 
-from aegis_provider.table.discretization.bins import Binned, Bins, CutBins, EvenBins, number_of
+from aegis_provider.table.discretization.bins import Binned, Bins, CutBins, EvenBins, is_number, number_of
 from aegis_provider.table.discretization.rules import (
     Edges,
     EqualFrequency,
@@ -22,6 +22,7 @@ __all__ = [
     "FreedmanDiaconis",
     "Rule",
     "discretized",
+    "is_number",
     "number_of",
     "roundest_above",
 ]

@@ -5,6 +5,7 @@ into the same bins, and a value that is written like an edge (0.3) begins its bi
 after its 15th digit may be taken for the edge.
 """
 
+import re
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Protocol
@@ -126,6 +127,11 @@ def number_of(value: Expression) -> Expression:
         return value.re_search(_NUMBER).ifelse(value, None).cast("float64")
     number = value.cast("float64")
     return (number.isnan() | number.isinf()).ifelse(None, number) if value.type().is_floating() else number
+
+
+def is_number(text: str) -> bool:
+    """Return whether a text is a number to `number_of`."""
+    return re.fullmatch(_NUMBER, text) is not None
 
 
 def not_a_number(value: Expression) -> Expression:

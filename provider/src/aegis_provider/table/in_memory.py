@@ -1,0 +1,93 @@
+"""The texts of a small table in memory: a command reads it once, however many questions it has about it."""
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Final, Self, TypeAlias
+
+import pyarrow as pa
+
+from aegis_provider.table.reading import Reading
+
+SMALL: Final = 16 << 20
+"""So many bytes may a file have, or a frame, whose texts are kept in memory."""
+
+_MOST: Final = 64 << 20
+
+Column: TypeAlias = tuple[int, Reading]
+"""The place of a column in the table, and how it is read."""
+
+
+@dataclass(eq=False)
+class InMemory:
+    """The texts of the columns that were asked for, all from one reading of the table.
+
+    Attributes:
+        version: Returns what changes when the table does, so that it is read again then; `None` if it is gone.
+    """
+
+    version: Callable[[], Hashable]
+    _read: dict[Column, pa.Array] = field(default_factory=dict)
+    _version: Hashable = None
+    _is_large: bool = False
+
+    @classmethod
+    def of_files(cls, paths: Sequence[Path]) -> Self | None:
+        """Return the memory for a table in these files; `None` if they are not small, or gone."""
+        try:
+            is_small = sum(path.stat().st_size for path in paths) <= SMALL
+        except OSError:
+            return None
+        return cls(partial(_version_of, paths)) if is_small else None
+
+    def texts(
+        self, columns: Sequence[Column], read: Callable[[Sequence[Column]], Iterator[pa.RecordBatch]]
+    ) -> pa.Table | None:
+        """Return the texts of columns as `v0, v1, ...`; `None` if they are too large to keep, or the table is gone.
+
+        Args:
+            columns: The columns.
+            read: Reads columns, if some of these were not read before, or another version of them was.
+        """
+        version = None if self._is_large else self.version()
+        if version is None:
+            return None
+        if version != self._version:
+            self._read, self._version = {}, version
+        if not self._read.keys() >= set(columns):
+            both = list(dict.fromkeys([*self._read, *columns]))
+            texts = _whole(read(both), len(both))
+            self._is_large = texts is None
+            self._read = {} if texts is None else dict(zip(both, texts, strict=True))
+        return None if self._is_large else pa.table([self._read[each] for each in columns], _names(len(columns)))
+
+
+def _version_of(paths: Iterable[Path]) -> Hashable:
+    """Return what changes when one of these files does; `None` if one is gone."""
+    try:
+        return tuple((seen.st_mtime_ns, seen.st_size, seen.st_ino) for seen in map(Path.stat, paths))
+    except OSError:
+        return None
+
+
+def combined(texts: pa.Table) -> pa.Table:
+    """Return every combination of these texts that occurs, with its number of records as `n`."""
+    counted = texts.group_by(texts.column_names, use_threads=False).aggregate([([], "count_all")])
+    return counted.rename_columns([*texts.column_names, "n"])
+
+
+def _whole(batches: Iterable[pa.RecordBatch], columns: int) -> list[pa.Array] | None:
+    """Return the columns of all batches, or `None` if they are too large."""
+    taken, size = [], 0
+    for batch in batches:
+        size += batch.nbytes
+        if size > _MOST:
+            return None
+        taken.append(batch)
+    schema = pa.schema([(name, pa.string()) for name in _names(columns)])
+    return [each.combine_chunks() for each in pa.Table.from_batches(taken, schema).columns]
+
+
+def _names(columns: int) -> list[str]:
+    return [f"v{place}" for place in range(columns)]
