@@ -102,7 +102,7 @@ def test_the_entry_and_the_table_say_which_names_tell_and_what_to_do(table, plan
     said = "job, job-1 has names that tell values of fewer than 20 records: bishop | nurse; write `others` for these"
     for exact in (False, True):
         assert prepare_entry(table, plan, name="t", exact=exact).warnings[0].startswith(said)
-    assert next(apply(table, plan, "c", tmp_path / "masked.csv").shown.in_words()).startswith(said)
+    assert next(apply(table, plan, "c", tmp_path / "masked.csv").checked.shown.in_words()).startswith(said)
 
 
 @for_each(
@@ -132,7 +132,7 @@ def test_a_name_of_many_parts_is_no_long_work():
 
 def test_only_the_maskings_that_a_configuration_uses_are_judged_where_it_is_applied(table, planned, tmp_path):
     plan = planned(jobs=renamed(JOBS, "others", "federal president or so"), choice="{paid: bands}")
-    assert apply(table, plan, "c", tmp_path / "masked.csv").shown.telling == ()
+    assert apply(table, plan, "c", tmp_path / "masked.csv").checked.shown.telling == ()
 
 
 def test_a_masking_that_leaves_rare_values_as_they_are_shows_them(table, planned, tmp_path):
@@ -141,7 +141,9 @@ def test_a_masking_that_leaves_rare_values_as_they_are_shows_them(table, planned
         "federal president": ["federal president"],
         "others": ["nurse", "cook", "clerk / typist"],
     }
-    shown = apply(table, planned(jobs=jobs, choice="{job: job-1, day: drop}"), "c", tmp_path / "masked.csv").shown
+    shown = apply(
+        table, planned(jobs=jobs, choice="{job: job-1, day: drop}"), "c", tmp_path / "masked.csv"
+    ).checked.shown
     assert (dict(shown.rare), shown.telling) == ({"job": 2, "paid": 2}, ())
 
 
@@ -151,12 +153,14 @@ def test_a_promise_is_not_kept_by_values_of_fewer_records_beside_it(table, plann
     with pytest.raises(PromiseError, match="job: shared as it is, with values of fewer records than the k"):
         apply(table, plan, "c", tmp_path / "masked.csv")
     assert not (tmp_path / "masked.csv").exists()
-    assert dict(apply(table, plan, "c", tmp_path / "masked.csv", accept_unique=True).shown.below_k) == {"job": 2}
+    assert dict(apply(table, plan, "c", tmp_path / "masked.csv", accept_unique=True).checked.shown.below_k) == {
+        "job": 2
+    }
 
 
 def test_values_shared_as_they_are_are_counted_if_few_records_show_them(table, planned, tmp_path):
     plan = planned(choice="{paid: bands}")
-    shown = apply(table, plan, "c", tmp_path / "masked.csv").shown
+    shown = apply(table, plan, "c", tmp_path / "masked.csv").checked.shown
     assert dict(shown.rare) == {"job": 2, "day": 2}
     assert list(shown.in_words())[-1].endswith("fewer than 20 records show: job 2, day 2")
 

@@ -217,7 +217,7 @@ def test_a_masked_value_that_tells_a_value_left_out_is_not_written(table, plan, 
 
 @for_each("file", ["masked.csv", "masked.parquet"])
 def test_what_was_looked_for_is_said(table, plan, tmp_path, file):
-    said = apply(table, plan, "safe", tmp_path / file).replayed
+    said = apply(table, plan, "safe", tmp_path / file).checked.replayed
     addresses = len({row["note"] for row in visits() if "@" in row["note"]})
     assert said.startswith("replayed values: none of ")
     assert f"none of {addresses} e-mail addresses" in said
@@ -264,9 +264,9 @@ def test_masked_values_that_list_names_of_their_own_column_are_refused_or_said(a
         apply(table, plan, "named", output)
     assert not output.exists()
     accepted = apply(table, plan, "named", output, accept_identifiers=True)
-    assert accepted.accepted == {"adviser": "names of persons"}
-    assert accepted.replayed == "adviser has names of persons, shared because that was accepted"
-    assert apply(table, plan, "counted", output).accepted == {}
+    assert accepted.checked.accepted == {"adviser": "names of persons"}
+    assert accepted.checked.replayed == "adviser has names of persons, shared because that was accepted"
+    assert apply(table, plan, "counted", output).checked.accepted == {}
 
 
 def test_an_entry_does_not_list_names_of_its_columns_unless_that_is_accepted(advised, aegis, tmp_path):

@@ -85,7 +85,7 @@ def apply(
             progress=progress,
         )
     shares = alone_in_releases(table, intended, delimiter=delimiter, memory_limit=memory_limit)
-    alone = told_alone(intended, shares | {configuration: applied.alone.share}, configuration)
+    alone = told_alone(intended, shares | {configuration: applied.checked.alone.share}, configuration)
     for warning in (*applied.faults, *applied.warnings):
         warn(warning)
     if certain := certain_values_warning(applied.reached, intended):
@@ -131,9 +131,9 @@ def _report(output: Path, applied: Applied, alone: Alone) -> Iterator[str]:
     if rows := list(_measured(applied)):
         yield "privacy, measured in it:"
         yield from aligned(("criterion", "reached", "promised", "in the worst class"), rows)
-    yield from applied.shown.in_words()
-    if applied.replayed:
-        yield applied.replayed
+    yield from applied.checked.shown.in_words()
+    if applied.checked.replayed:
+        yield applied.checked.replayed
     if applied.unchecked:
         yield f"promised, but not measurable in a table: {', '.join(applied.unchecked)}"
 
@@ -153,10 +153,10 @@ def _result(applied: Applied) -> dict[str, Any]:
         "suppressed_cells": applied.suppressed_cells,
         "promised": dict(applied.promised),
         "reached": dict(applied.reached),
-        "shown": {"rare": dict(applied.shown.rare), "below_k": dict(applied.shown.below_k)},
-        "telling": [each.in_words() for each in applied.shown.telling],
+        "shown": {"rare": dict(applied.checked.shown.rare), "below_k": dict(applied.checked.shown.below_k)},
+        "telling": [each.in_words() for each in applied.checked.shown.telling],
         "unchecked": list(applied.unchecked),
         "faults": list(applied.faults),
         "warnings": list(applied.warnings),
-        "replayed": applied.replayed,
+        "replayed": applied.checked.replayed,
     }

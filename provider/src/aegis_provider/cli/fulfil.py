@@ -140,7 +140,7 @@ def _report(fulfilled: Fulfilled) -> Iterator[str]:
         yield from others
     if masked.suppressed:
         yield f"left out: {masked.suppressed} records, as the plan declares"
-    if masked.replayed:
-        yield masked.replayed
+    if masked.checked is not None and masked.checked.replayed:
+        yield masked.checked.replayed
     if masked.unmeasured:
         yield f"promised, but not measurable in a table: {', '.join(masked.unmeasured)}"

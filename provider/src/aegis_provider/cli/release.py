@@ -98,7 +98,7 @@ def release(
 
 def _faults(released: Released, *, accept_unique: bool) -> Iterator[str]:
     """Yield why the release is not to be shared yet."""
-    card, shown = released.card, released.findings.masked.applied.shown
+    card, shown = released.card, released.findings.masked.applied.checked.shown
     if not card.passed:
         yield "see FAIL above"
     if card.alone.is_much(offered=True) and not accept_unique:
@@ -119,14 +119,14 @@ def _report(released: Released, faults: Sequence[str]) -> Iterator[str]:
         yield card.by_models
     yield card.verdict
     yield card.together_verdict
-    yield from (f"for you only: {each.in_words()}" for each in released.findings.telling)
+    yield from (f"for you only: {each.in_words()}" for each in released.findings.summarised.telling)
     reached = ", ".join(f"{name} = {card.reached[name]:g}" for name in card.required)
     rounded = f", rounded to a multiple of {card.rounded_to}" if card.left_out and card.rounded_to else ""
     cells = f", {card.suppressed_cells:,} cells suppressed (*)" if card.suppressed_cells else ""
     yield f"measured in the masked table: {reached}; {card.left_out_told} records left out{rounded}{cells}"
-    if released.findings.masked.applied.replayed:
-        yield released.findings.masked.applied.replayed
-    if card.accepted != released.findings.masked.applied.accepted:
+    if released.findings.masked.applied.checked.replayed:
+        yield released.findings.masked.applied.checked.replayed
+    if card.accepted != released.findings.masked.applied.checked.accepted:
         yield f"entry and card: {accepted_in_words(card.accepted)}"
     yield from (f"warning: {each}" for each in card.warnings)
     yield from (f"not finished: {each}" for each in card.unfinished)

@@ -70,23 +70,9 @@ def risk(
     """
     if against is not None:
         _refuse_promises({"--require": bool(require), "--check": check})
-        attack(
-            Attacked(
-                table,
-                against,
-                plan,
-                configuration,
-                label,
-                quasi_identifiers,
-                sensitive,
-                holdout,
-                _SECONDS if seconds is None else seconds,
-                html,
-                delimiter,
-                memory_limit,
-                as_json,
-            )
-        )
+        roles, most = (quasi_identifiers, sensitive), _SECONDS if seconds is None else seconds
+        asked = (label, *roles, holdout, most, html, delimiter, memory_limit, as_json)
+        attack(Attacked(table, against, plan, configuration, *asked))
         return
     if any(each is not None for each in (label, holdout, seconds)):
         raise InputError(
@@ -95,18 +81,11 @@ def risk(
     intended = _plan(plan, configuration, quasi_identifiers, sensitive)
     required = requirements_of(require)
     write_page = page_writer(html, table, *intended.files)
+    how = {"delimiter": delimiter, "memory_limit": memory_limit}
     say("measuring the table ...")
     with progress_bar("measuring configurations") as progress:
-        assessment = assess(
-            table,
-            intended,
-            configuration=configuration,
-            require=required,
-            delimiter=delimiter,
-            memory_limit=memory_limit,
-            progress=progress,
-        )
-    alone = _alone(table, intended, configuration, delimiter=delimiter, memory_limit=memory_limit)
+        assessment = assess(table, intended, configuration=configuration, require=required, progress=progress, **how)
+    alone = _alone(table, intended, configuration, **how)
     verdict = risk_verdict(assessment, table_name(table), plan, alone)
     report = risk_report(assessment, Path(table_name(table)).name, verdict, alone)
     write_page(report)

@@ -117,17 +117,13 @@ def generate(
     guarantee = chosen.guarantee(knobs)
     attributes = _generable(plan)
     if output is not None:
-        generated = {each.file for each in plan.generated}  # one of these may be made again
-        refuse_overwriting(output, table, *(each for each in plan.files if each not in generated))
-        if escape_formulas:
-            refuse_escaping(output)
+        _refuse_output(output, table, plan, escape_formulas=escape_formulas)
+    seed = secrets.randbits(63) if wish.seed is None else wish.seed
     with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened:
         records = read_records(opened, attributes, plan.label, as_written=guarantee is not None)
         of_records, separator = opened.records(), opened.delimiter or ","
-    seed = secrets.randbits(63) if wish.seed is None else wish.seed
-    prepared = Prepared.of(records, plan, attributes, chosen, knobs, holdout, seed, table_name(table))
-    asked = _Identifying(plan, attributes, output, accepted=accept_identifiers)
-    with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened:
+        prepared = Prepared.of(records, plan, attributes, chosen, knobs, holdout, seed, table_name(table))
+        asked = _Identifying(plan, attributes, output, accepted=accept_identifiers)
         reasons = {} if guarantee else asked.reasons(opened)
     checkpoint = None if output is None or wish.seed is None else _checkpoint(output, prepared, method, wish)
     with needs_extra("synth"):
@@ -167,6 +163,14 @@ def generate(
 def _different(records: pa.Table) -> Iterator[tuple[str, list[str]]]:
     """Yield the name and the different texts of each column."""
     return ((name, pc.unique(records[name]).to_pylist()) for name in records.column_names)
+
+
+def _refuse_output(output: Path, table: Source, plan: Plan, *, escape_formulas: bool) -> None:
+    """Refuse an output that is an input, except for a generated table of the plan, which may be made again."""
+    generated = {each.file for each in plan.generated}
+    refuse_overwriting(output, table, *(each for each in plan.files if each not in generated))
+    if escape_formulas:
+        refuse_escaping(output)
 
 
 def _refuse_unheeded(name: str, method: Method, knobs: Knobs) -> None:

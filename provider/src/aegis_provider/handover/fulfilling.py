@@ -23,6 +23,7 @@ from aegis_provider.receiving.with_entry import SECONDS as TOGETHER_SECONDS
 from aegis_provider.receiving.with_entry import judged_beside
 from aegis_provider.release.alone import told_alone
 from aegis_provider.release.apply import apply
+from aegis_provider.release.checked import Checked
 from aegis_provider.table import Source, open_table
 from aegis_provider.table.formulas import unescaped_table
 from aegis_provider.workflow.card_public import is_public
@@ -79,10 +80,8 @@ class Masked:
         suppressed: How many records were left out.
         privacy: What was measured in it, by name; what no table shows is as the plan promises.
         unmeasured: The names of the latter.
-        alone: The share of its records that are alone on all shared columns; `None` for a generated table.
+        checked: What was found in it; `None` for a generated table.
         warnings: A sentence for each thing in it that its provider may not expect.
-        below_k: Which columns show values of fewer records than the promised k, in a sentence; empty if none does.
-        replayed: Which identifying values of the table were looked for in it, and not found; empty if there are none.
     """
 
     file: str
@@ -90,10 +89,8 @@ class Masked:
     suppressed: int
     privacy: Mapping[str, float]
     unmeasured: tuple[str, ...]
-    alone: float | None
+    checked: Checked | None
     warnings: tuple[str, ...] = ()
-    below_k: str = ""
-    replayed: str = ""
 
 
 @dataclass(frozen=True)
@@ -175,15 +172,17 @@ def _refuse_unique(task: Task, request: DataRequest, masked: Masked) -> Alone | 
     Raises:
         UniqueRecordsError: They are too many, and nobody has accepted that.
     """
-    if masked.alone is None:
+    if (checked := masked.checked) is None:
         return None
     entry = task.service.entry(request.entry.id, request.entry.version).entry_schema
-    shares = {**Alone.of(entry).shares, request.configuration or "": masked.alone}
+    shares = {**Alone.of(entry).shares, request.configuration or "": checked.alone.share}
     alone = told_alone(task.plan, shares, request.configuration)
     if alone.is_much(offered=False) and not task.accept_unique:
         raise UniqueRecordsError(f"{alone.line()}. It is not delivered; mask more, or accept that: {ACCEPT_UNIQUE}")
-    if masked.below_k and not task.accept_unique:
-        raise UniqueRecordsError(f"{masked.below_k}. It is not delivered; or accept that: {ACCEPT_UNIQUE}")
+    if checked.shown.below_k and not task.accept_unique:
+        raise UniqueRecordsError(
+            f"{checked.shown.below_k_in_words}. It is not delivered; or accept that: {ACCEPT_UNIQUE}"
+        )
     return alone
 
 
@@ -278,10 +277,8 @@ def _applied(task: Task, request: DataRequest, output: Path) -> Masked:
         applied.suppressed,
         {**{name: applied.promised[name] for name in applied.unchecked}, **reached},
         applied.unchecked,
-        applied.alone.share,
-        (*applied.warnings, *applied.shown.in_words()),
-        applied.shown.below_k_in_words,
-        applied.replayed,
+        applied.checked,
+        (*applied.warnings, *applied.checked.shown.in_words()),
     )
 
 

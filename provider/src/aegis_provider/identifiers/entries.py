@@ -29,4 +29,5 @@ def _values(entry: EntryDocument, name: str, domain: Sequence[str]) -> Values:
     numbers = [*map(float, listed)] if infer_type(listed) in _NUMBERS else []  # an entry also lists intervals
     extent = max(numbers) - min(numbers) if numbers else None
     known = entry.records if numbers else 0
-    return with_contents(Values(name, entry.records, entry.records, len(listed), known, extent, listed))
+    [values] = with_contents([Values(name, entry.records, entry.records, len(listed), known, extent, listed)])
+    return values

@@ -1,7 +1,7 @@
 """Writing of the masked table of a configuration, which is checked before it is released."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
@@ -9,23 +9,17 @@ import pyarrow as pa
 from aegis_provider.counting.counted_table import CountedTable
 from aegis_provider.errors import PlanError, PromiseError
 from aegis_provider.identifiers import (
-    Replayed,
-    accepted_beside,
-    accepted_in_words,
     identifying_in,
     refuse_identifiers,
-    refuse_written,
     shared_as_they_are,
-    texts_written,
 )
 from aegis_provider.output import none_if_refused, refuse_overwriting, written_whole
 from aegis_provider.plan.model import DROP, Configuration, Plan
 from aegis_provider.privacy import refuse_without_order
 from aegis_provider.progress import Progress
-from aegis_provider.release.alone import CountedAlone, alone_in
 from aegis_provider.release.blocks import Release, block_schema
+from aegis_provider.release.checked import Checked
 from aegis_provider.release.promise import Promise, Suppression
-from aegis_provider.release.shown_values import ShownValues, shown_values
 from aegis_provider.release.shuffle import shuffled
 from aegis_provider.release.table_file import refuse_escaping, write_table
 from aegis_provider.table import Source, Table, open_table
@@ -41,27 +35,23 @@ class Applied:
         suppressed: The number of records left out.
         suppressed_cells: The number of single cells that became `*`.
         promised: The privacy that the configuration promises, by name.
-        reached: The privacy of the written table; empty if none is promised.
-        shown: How many values that are shared as they are few records of the written table show.
-        alone: How many of its records are alone on all of its columns without the label.
+        checked: What was found in the written table.
         faults: A sentence for each fault of the written table; empty unless it was written by force.
         warnings: A sentence for each thing in the written table that its provider may not expect.
-        replayed: Which identifying values of the table were looked for in it, and not found, and which columns have
-            some because that was accepted.
-        accepted: The columns that have what identifies persons, because that was accepted, and what they have.
     """
 
     records: int
     suppressed: int
     suppressed_cells: int
     promised: Mapping[str, int | float]
-    reached: Mapping[str, int | float]
-    shown: ShownValues
-    alone: CountedAlone
+    checked: Checked
     faults: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
-    replayed: str = ""
-    accepted: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def reached(self) -> Mapping[str, int | float]:
+        """The privacy of the written table; empty if none is promised."""
+        return self.checked.reached
 
     @property
     def unchecked(self) -> tuple[str, ...]:
@@ -128,49 +118,68 @@ def apply(
         written_whole(output) as part,
         open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened,
     ):
-        told = [each.name for each in plan.attributes if chosen.maskings[each.name] != DROP]
-        reasons = identifying_in(opened, plan, [plan.label, *told])
-        if not accept_identifiers:
-            instead = f"mask it in the configuration {chosen.id}, or remove it"
-            shared = shared_as_they_are(plan, [chosen])
-            refuse_identifiers(opened, plan.source, shared, instead, label=plan.label, known=reasons)
+        reasons = _identifying(opened, plan, chosen, accept_identifiers=accept_identifiers)
         counted = CountedTable.of(opened, plan)
         refuse_without_order(chosen.privacy, counted, plan)
-        release = Release.of(counted, plan, chosen)
-        promise = Promise.of(release, plan, chosen)
+        promise = Promise.of(Release.of(counted, plan, chosen), plan, chosen)
         suppression = _suppression(promise, progress)
         faults = [] if suppression is None else [*promise.declared_otherwise(suppression)]
         _refuse(plan, faults, force=force)
-        separator = opened.delimiter or ","
-        blocks = _blocks(release, suppression, progress)
+        blocks, separator = _blocks(promise.release, suppression, progress), opened.delimiter or ","
         if not keep_order:
-            blocks = shuffled(blocks, release.counted.records, block_schema(len(release.names)), part.parent)
-        kept = release if suppression is None else suppression.release
-        formulas = write_table(
-            part,
-            output,
-            kept.names,
-            blocks,
-            [each.domain for each in kept.columns],
-            separator,
-            categorical=[each.name for each in kept.columns if each.categorical],
-            escape_formulas=escape_formulas,
-        )
-        with open_table(part, delimiter=separator, memory_limit=memory_limit) as opened_again:
-            written = unescaped_table(opened_again, promise.release.names) if escape_formulas else opened_again
-            reached = promise.reached(written, suppression) if chosen.privacy else {}
-            alone = alone_in(written, plan.label)
-            shown = shown_values(written, release.counted, plan, chosen)
-            replayed, accepted = _searched(
-                opened, written, plan, chosen, reasons, accept_identifiers=accept_identifiers
-            )
-        faults += promise.broken(reached)
-        faults += [] if accept_unique or not shown.below_k else [shown.below_k_in_words]
+            blocks = shuffled(blocks, counted.records, block_schema(len(promise.release.names)), part.parent)
+        kept = promise.release if suppression is None else suppression.release
+        formulas = _write(part, output, kept, blocks, separator, escape_formulas=escape_formulas)
+        with open_table(part, delimiter=separator, memory_limit=memory_limit) as again:
+            written = unescaped_table(again, kept.names) if escape_formulas else again
+            how = {"accept_identifiers": accept_identifiers}
+            checked = Checked.of(opened, written, promise, suppression, plan, reasons, **how)
+        faults += promise.broken(checked.reached)
+        faults += [] if accept_unique or not checked.shown.below_k else [checked.shown.below_k_in_words]
         _refuse(plan, faults, force=force)
     left_out, cells = (0, 0) if suppression is None else (suppression.suppressed.records, suppression.suppressed.cells)
-    records, warnings = release.counted.records - left_out, (*release.counted.doubtful_types(plan), *formulas)
-    privacy, found = (chosen.privacy, reached, shown, alone), (tuple(faults), warnings, replayed, accepted)
-    return Applied(records, left_out, cells, *privacy, *found)
+    warnings = (*counted.doubtful_types(plan), *formulas)
+    return Applied(counted.records - left_out, left_out, cells, chosen.privacy, checked, tuple(faults), warnings)
+
+
+def _identifying(table: Table, plan: Plan, chosen: Configuration, *, accept_identifiers: bool) -> Mapping[str, str]:
+    """Return how the columns that a configuration shares identify persons.
+
+    Raises:
+        IdentifierError: One that it shares as it is does, and that is not accepted.
+    """
+    told = [each.name for each in plan.attributes if chosen.maskings[each.name] != DROP]
+    reasons = identifying_in(table, plan, [plan.label, *told])
+    if not accept_identifiers:
+        instead = f"mask it in the configuration {chosen.id}, or remove it"
+        refuse_identifiers(
+            table, plan.source, shared_as_they_are(plan, [chosen]), instead, label=plan.label, known=reasons
+        )
+    return reasons
+
+
+def _write(
+    part: Path,
+    output: Path,
+    release: Release,
+    blocks: Iterable[pa.RecordBatch],
+    delimiter: str,
+    *,
+    escape_formulas: bool,
+) -> tuple[str, ...]:
+    """Write the records of a release; say what a spreadsheet would run in the file."""
+    domains = [each.domain for each in release.columns]
+    categorical = [each.name for each in release.columns if each.categorical]
+    return write_table(
+        part,
+        output,
+        release.names,
+        blocks,
+        domains,
+        delimiter,
+        categorical=categorical,
+        escape_formulas=escape_formulas,
+    )
 
 
 def refuse_masked_elsewhere(plan: Plan, chosen: Configuration) -> None:
@@ -219,29 +228,3 @@ def _counted(blocks: Iterable[pa.RecordBatch], progress: Progress, done: int, to
         yield block
         done += block.num_rows
         progress(done, total)
-
-
-def _searched(
-    table: Table,
-    written: Table,
-    plan: Plan,
-    chosen: Configuration,
-    reasons: Mapping[str, str],
-    *,
-    accept_identifiers: bool,
-) -> tuple[str, dict[str, str]]:
-    """Look for identifying values in the file itself; say which were not found, and which columns have some.
-
-    Raises:
-        IdentifierError: It has one, and that is not accepted.
-    """
-    shared = shared_as_they_are(plan, [chosen])
-    others = [name for name in table.columns if name not in shared]
-    replayed = Replayed.of(table, others, plan.left_out, {name: reasons[name] for name in others if name in reasons})
-    if not accept_identifiers:
-        refuse_written(texts_written(written), replayed, plan.source)
-        return replayed.in_words(), {}
-    raw = {name: reasons[name] for name in shared if name in reasons}
-    accepted = accepted_beside(texts_written(written), replayed, raw)
-    parts = (replayed.in_words(set(accepted.values())), accepted_in_words(accepted))
-    return "; ".join(filter(None, parts)), accepted

@@ -1,7 +1,7 @@
 """Makes the card of a release from what its steps found."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import PurePath
@@ -19,7 +19,7 @@ from aegis_provider.search import SearchResult
 from aegis_provider.workflow.aim import Aim
 from aegis_provider.workflow.card import Card, CardAuc, CardChoice, CardColumn, CardLabel, CardService
 from aegis_provider.workflow.comparing import Comparison
-from aegis_provider.workflow.results import Assessed, Masked
+from aegis_provider.workflow.results import Assessed, Masked, Summarised
 from aegis_sdk.reading import read_together_line, verdict_line
 from aegis_sdk.wire import EntryDocument, Verdict
 
@@ -31,23 +31,30 @@ class Findings:
     """The results of all steps.
 
     Attributes:
-        search, entry, judged, telling, advice, masked, together, assessed: The results.
+        search, entry, judged, summarised, masked, together, assessed: The results.
         check: What models predict; or why none were trained.
         comparison: The release beside generated tables; why they could not be compared; `None` if there are none.
-        accepted: The columns that have what identifies persons, because that was accepted, and what they have.
     """
 
     search: SearchResult
     entry: EntryDocument
     judged: Judged
-    telling: tuple[TellingNames, ...]
-    advice: EntryAdvice
+    summarised: Summarised
     masked: Masked
     together: Verdict
     assessed: Assessed
     check: CheckResult | str
     comparison: Comparison | str | None = None
-    accepted: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def advice(self) -> EntryAdvice:
+        """The ranking that chose the configuration."""
+        return self.summarised.advice
+
+    @property
+    def accepted(self) -> Mapping[str, str]:
+        """The columns that have what identifies persons, because that was accepted, and what they have."""
+        return {**self.summarised.accepted, **self.masked.applied.checked.accepted}
 
 
 def card_of(
@@ -74,7 +81,8 @@ def card_of(
         published: Whether others may read it, so that it does not repeat the names that must not leave.
     """
     applied, advice, entry = findings.masked.applied, findings.advice, findings.entry
-    faults = entry_faults(entry.name, findings.judged, findings.telling, summarize, published=published)
+    telling = findings.summarised.telling
+    faults = entry_faults(entry.name, findings.judged, telling, summarize, published=published)
     shares = dict(zip((each.id for each in findings.search.configurations), findings.search.shares, strict=True))
     runner_up = advice.runner_up
     return Card(
@@ -139,7 +147,7 @@ def _labels(labels: Mapping[str, tuple[int, int]]) -> dict[str, CardLabel]:
 
 def _privacy_verdict(findings: Findings) -> str:
     """Return whether the release has its privacy; what is kept by quasi-identifiers alone may fail beside them."""
-    assessed, shown = findings.assessed, findings.masked.applied.shown
+    assessed, shown = findings.assessed, findings.masked.applied.checked.shown
     return verdict_line(False, shown.below_k_in_words) if shown.below_k and assessed.passed else assessed.verdict
 
 
@@ -152,7 +160,7 @@ def entry_faults(
 
 
 def _warnings(findings: Findings, plan: Plan) -> Iterator[str]:
-    yield from findings.masked.applied.shown.values_in_words()
+    yield from findings.masked.applied.checked.shown.values_in_words()
     certain = certain_values_warning(findings.masked.applied.reached, plan, findings.assessed.certain)
     if certain is not None:
         yield f"{certain}. {CERTAIN_VALUES_REMEDY}"

@@ -271,14 +271,13 @@ def _worked_out(steps: Steps, service: Client | None, counted: _Counted, entry_i
     assessed = steps.assess(advice.best.id, _alone(steps, entry, masked, advice.best.id))
     check = _checked(steps, [each.id for each in advice.ranking[:2]], search)
     comparison = _compared(steps, entry, _on_the_frontier(steps, advice.best.id, search))
-    accepted = {**counted.summarised.accepted, **masked.applied.accepted}
-    results = (masked, together, assessed, check, comparison, accepted)
-    return Findings(search, entry, counted.judged, counted.summarised.telling, advice, *results)
+    summarised = replace(counted.summarised, advice=advice)
+    return Findings(search, entry, counted.judged, summarised, masked, together, assessed, check, comparison)
 
 
 def _alone(steps: Steps, entry: EntryDocument, masked: Masked, configuration: str) -> Alone:
     """Return how many records are alone: in the masked table as it was written, and in what the entry offers."""
-    shares = {each.id: each.alone for each in entry.masked} | {configuration: masked.applied.alone.share}
+    shares = {each.id: each.alone for each in entry.masked} | {configuration: masked.applied.checked.alone.share}
     return told_alone(steps.found, shares, configuration)
 
 
