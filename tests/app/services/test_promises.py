@@ -145,7 +145,7 @@ def test_noise_leaves_the_number_of_records_open():
 
 
 @for_each("control", CONTROLS)
-@settings(max_examples=settings.default.max_examples // 2)
+@settings(max_examples=min(30, settings.default.max_examples // 2))  # of each control
 @given(
     rows=rows,
     roles=roles,

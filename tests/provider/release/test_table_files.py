@@ -15,6 +15,7 @@ from aegis_provider import OutputError, apply, load_plan
 from aegis_provider.release.blocks import RECORDS, blocks_of
 from aegis_provider.release.table_file import ParquetColumn
 from aegis_provider.table.values import Domain, ValueType
+from tests.examples import at_most
 from tests.for_each import for_each
 from tests.provider import oracle
 
@@ -37,6 +38,7 @@ def test_blocks_do_not_depend_on_how_the_engine_cuts(batches, size):
 
 
 @pytest.mark.long
+@at_most(60)
 @given(st.lists(st.tuples(texts, texts, texts), min_size=1, max_size=8), st.sampled_from([",", ";", "\t"]))
 def test_csv_holds_every_text(tmp_path, plan_of, rows, delimiter):
     table = tmp_path / "t.csv"
