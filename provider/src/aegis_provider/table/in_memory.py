@@ -21,14 +21,14 @@ Column: TypeAlias = tuple[int, Reading]
 
 @dataclass(eq=False)
 class InMemory:
-    """The texts of the columns that were asked for, all from one reading of the table.
+    """The texts of the columns that were asked for, all of one version of the table.
 
     Attributes:
         version: Returns what changes when the table does, so that it is read again then; `None` if it is gone.
     """
 
     version: Callable[[], Hashable]
-    _read: dict[Column, pa.Array] = field(default_factory=dict)
+    _read: dict[Column, pa.ChunkedArray] = field(default_factory=dict)
     _version: Hashable = None
     _is_large: bool = False
 
@@ -55,12 +55,15 @@ class InMemory:
             return None
         if version != self._version:
             self._read, self._version = {}, version
-        if not self._read.keys() >= set(columns):
-            both = list(dict.fromkeys([*self._read, *columns]))
-            texts = _whole(read(both), len(both))
+        missing = [each for each in dict.fromkeys(columns) if each not in self._read]
+        if missing:
+            size = sum(texts.nbytes for texts in self._read.values())
+            texts = _whole(read(missing), len(missing), _MOST - size)
             self._is_large = texts is None
-            self._read = {} if texts is None else dict(zip(both, texts, strict=True))
-        return None if self._is_large else pa.table([self._read[each] for each in columns], _names(len(columns)))
+            self._read = {} if texts is None else self._read | dict(zip(missing, texts, strict=True))
+        if self._is_large or self.version() != version:
+            return None
+        return pa.table([self._read[each] for each in columns], _names(len(columns)))
 
 
 def _version_of(paths: Iterable[Path]) -> Hashable:
@@ -77,16 +80,16 @@ def combined(texts: pa.Table) -> pa.Table:
     return counted.rename_columns([*texts.column_names, "n"])
 
 
-def _whole(batches: Iterable[pa.RecordBatch], columns: int) -> list[pa.Array] | None:
-    """Return the columns of all batches, or `None` if they are too large."""
-    taken, size = [], 0
+def _whole(batches: Iterable[pa.RecordBatch], columns: int, most: int) -> list[pa.ChunkedArray] | None:
+    """Return the columns of all batches, or `None` if they are larger than that many bytes."""
+    taken = []
     for batch in batches:
-        size += batch.nbytes
-        if size > _MOST:
+        most -= batch.nbytes
+        if most < 0:
             return None
         taken.append(batch)
     schema = pa.schema([(name, pa.string()) for name in _names(columns)])
-    return [each.combine_chunks() for each in pa.Table.from_batches(taken, schema).columns]
+    return list(pa.Table.from_batches(taken, schema).columns)
 
 
 def _names(columns: int) -> list[str]:
