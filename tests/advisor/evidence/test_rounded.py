@@ -8,7 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aegis_advisor.cell_bounds import bound_cells
-from aegis_advisor.evidence import DROP, IDENTITY, Perturbation, attribute_evidence, with_declared_rounding
+from aegis_advisor.evidence import (
+    DROP,
+    IDENTITY,
+    Perturbation,
+    attribute_evidence,
+    likely_tables,
+    with_declared_rounding,
+)
 from aegis_advisor.evidence.checks import find_faults, find_pair_faults
 from aegis_advisor.measures import MEASURES
 from aegis_advisor.ranking.deviation import assess
@@ -89,7 +96,34 @@ def test_utilities_vary_by_the_rounding_too():
     assert all(each.inexact == 0 for each in certain.values())
     halves = found["halves"]
     expected = np.sqrt(np.sum(halves.moves**2) * BASE**2 / 6 / evidence.records)
-    assert halves.inexact == pytest.approx(expected)
+    table = evidence.masking("halves").joint.astype(float)
+    beyond = measure.rounding_error(table, None, likely_tables(evidence, "halves", table))
+    assert beyond > 0
+    assert halves.inexact == pytest.approx(np.hypot(expected, beyond))
+
+
+@given(st.integers(0, 2**32), st.booleans(), st.sampled_from(sorted(MEASURES)))
+def test_utilities_are_finite_and_never_worse_than_nothing_or_a_coarser_view(seed, nested, name):
+    _, evidence = rounded(seed, nested=nested)
+    measure, reference, used = MEASURES[name], reconstruct(evidence), ["halves", "quarters", IDENTITY, DROP]
+    assessed = assess(evidence, reference, measure, used)
+    fine, coarse, whole, drop = (assessed.maskings[one].utility for one in used)
+    assert np.all(np.isfinite([fine, coarse, whole, drop]))
+    assert min(fine, coarse, whole) >= 0
+    assert measure.best([fine, drop]) == fine
+    if measure.monotone:
+        assert measure.best([fine, coarse]) == fine
+        assert whole == assessed.reference_utility == measure.best([whole, fine])
+    assert assess(evidence, reference, measure, used) == assessed
+
+
+@given(st.integers(0, 2**32), st.sampled_from(sorted(MEASURES)))
+def test_nothing_is_taken_out_of_exact_counts(seed, name):
+    _, evidence = rounded(seed)
+    exact, measure = replace(evidence, rounded_once=None), MEASURES[name]
+    halves = exact.masking("halves").joint.astype(float)
+    assert likely_tables(exact, "halves", halves) is None
+    assert assess(exact, reconstruct(exact), measure, ["halves"]).maskings["halves"].utility == measure(halves)
 
 
 def test_the_declaration_is_that_of_the_entry():

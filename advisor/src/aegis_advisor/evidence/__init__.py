@@ -10,6 +10,7 @@ from aegis_advisor.evidence.attribute import (
     MaskingFlags,
 )
 from aegis_advisor.evidence.folding import exact_counts, masked_records
+from aegis_advisor.evidence.likely import LikelyTables, coarser_views, likely_tables
 from aegis_advisor.evidence.pair import PairAssociation, PairCounts, association_unit
 from aegis_advisor.evidence.perturbation import Perturbation
 from aegis_advisor.evidence.published import attribute_evidence, pair_association, pair_counts
@@ -22,6 +23,7 @@ __all__ = [
     "AttributeEvidence",
     "EvidenceFlags",
     "Knowledge",
+    "LikelyTables",
     "Masking",
     "MaskingFlags",
     "PairAssociation",
@@ -29,7 +31,9 @@ __all__ = [
     "Perturbation",
     "association_unit",
     "attribute_evidence",
+    "coarser_views",
     "exact_counts",
+    "likely_tables",
     "masked_records",
     "pair_association",
     "pair_counts",

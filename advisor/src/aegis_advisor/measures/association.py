@@ -165,6 +165,12 @@ def goodman_kruskal_tau_bias(table: FloatArray, atoms: AtomStatistics | None = N
     return scores_bias(table, gini_scores, gini_jackknife) / impurity if impurity > 0 else 0.0
 
 
+def tau_rate(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
+    """The derivative with respect to the sum of `gini_scores`: one over the impurity; 0 for a label with one class."""
+    impurity = _impurity(table)
+    return 1 / impurity if impurity > 0 else 0.0
+
+
 def _impurity(table: FloatArray) -> float:
     """The Gini impurity of the label times N: `sum column (N - column) / N`."""
     total, columns = float(table.sum()), table.sum(axis=0)

@@ -56,6 +56,12 @@ def cramers_v_bias(table: FloatArray, atoms: AtomStatistics | None = None) -> fl
     return float(np.sqrt(chi_square(table) / cells) - np.sqrt(_beyond_chance(table) / cells))
 
 
+def square_rate(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
+    """The derivative of the square with respect to chi-square."""
+    least = min(occupied(table, atoms)) - 1
+    return 1 / (float(table.sum()) * least) if least >= 1 else 0.0
+
+
 def cramers_v_corrected(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
     """Cramer's V corrected for bias: `sqrt(max(0, phi2 - (R-1)(C-1)/(N-1)) / min(R' - 1, C' - 1))`.
 
@@ -93,6 +99,12 @@ def cramers_v_corrected_bias(table: FloatArray, atoms: AtomStatistics | None = N
     if least <= 0:
         return 0.0
     return float((np.sqrt(max(0.0, square)) - np.sqrt(_beyond_chance(table) / float(table.sum()))) / np.sqrt(least))
+
+
+def corrected_rate(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
+    """The derivative of the square with respect to chi-square."""
+    least = _corrected(table, atoms)[1]
+    return 1 / (float(table.sum()) * least) if least > 0 else 0.0
 
 
 def _contingency(table: FloatArray, atoms: AtomStatistics | None) -> float:

@@ -35,6 +35,11 @@ def g3_bias(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
     return -largest_bias(table) / total if total > 0 else 0.0
 
 
+def rest_rate(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
+    """The derivative of g3 with respect to the sum of the largest counts of the rows: `-1 / N`."""
+    return -1 / float(table.sum())
+
+
 def g1(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
     """The number of ordered pairs of records that agree on the value and differ on the label, over N^2.
 
@@ -100,6 +105,12 @@ def goodman_kruskal_lambda_bias(table: FloatArray, atoms: AtomStatistics | None 
     label = table.sum(axis=0, keepdims=True)
     errors = float(label.sum() - label.max(initial=0.0))
     return (largest_bias(table) - largest_bias(label)) / errors if errors > 0 else 0.0
+
+
+def lambda_rate(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
+    """The derivative with respect to the sum of the largest counts of the rows: one over the errors to save."""
+    errors = float(table.sum() - table.sum(axis=0).max(initial=0.0))
+    return 1 / errors if errors > 0 else 0.0
 
 
 def _largest(table: FloatArray) -> FloatArray:

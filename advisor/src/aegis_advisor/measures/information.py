@@ -66,6 +66,11 @@ def mutual_information_scale(table: FloatArray, atoms: AtomStatistics | None = N
     return float(1 / (2 * table.sum() * np.log(2)))
 
 
+def mutual_information_rate(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
+    """The derivative with respect to the sum of `certainty_scores`: `1 / (N ln 2)`."""
+    return 2 * mutual_information_scale(table)
+
+
 def theils_u(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
     """Theil's uncertainty coefficient of the label given the value: `I(A; Y) / H(Y)`. Atoms change nothing.
 
@@ -98,6 +103,11 @@ def theils_u_bias(table: FloatArray, atoms: AtomStatistics | None = None) -> flo
 def theils_u_scale(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
     """The scale of mutual information, over the label's entropy."""
     return theils_u_of(mutual_information_scale(table), *_entropies(table, atoms))
+
+
+def theils_u_rate(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
+    """The rate of mutual information, over the label's entropy."""
+    return 2 * theils_u_scale(table, atoms)
 
 
 def normalised_mutual_information(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
@@ -133,6 +143,11 @@ def normalised_bias(table: FloatArray, atoms: AtomStatistics | None = None) -> f
 def normalised_scale(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
     """The scale of mutual information, over the mean entropy."""
     return normalised_of(mutual_information_scale(table), *_entropies(table, atoms))
+
+
+def normalised_rate(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
+    """The rate of mutual information, over the mean entropy, which rounding changes far less."""
+    return 2 * normalised_scale(table, atoms)
 
 
 def jensen_shannon(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
@@ -174,6 +189,11 @@ def jensen_shannon_bias(table: FloatArray, atoms: AtomStatistics | None = None) 
 def jensen_shannon_scale(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
     """`1 / (8 N ln 2)`: near independence the second-order expansion is chi-square over `8 N ln 2`."""
     return float(1 / (8 * table.sum() * np.log(2)))
+
+
+def jensen_shannon_rate(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
+    """The derivative with respect to the sum of `divergence_scores`: `1 / (2 N ln 2)`."""
+    return 4 * jensen_shannon_scale(table)
 
 
 def _entropies(table: FloatArray, atoms: AtomStatistics | None) -> tuple[float, float]:

@@ -8,7 +8,9 @@ import numpy as np
 
 from aegis_advisor.arrays import FloatArray
 from aegis_advisor.atoms import AtomStatistics
+from aegis_advisor.evidence.likely import LikelyTables
 from aegis_advisor.measures.partial_table import GroupLimits, PartialTable, RowLimits
+from aegis_advisor.measures.rounding import RoundingRule
 
 Unit = Literal["bit", "fraction"] | None
 Direction = Literal["higher", "lower"]
@@ -62,6 +64,7 @@ class Measure:
             variable with the table's degrees of freedom; None if the gradient does not vanish there.
         bias: how much the measure of a sample exceeds that of its population on average, estimated from the sample
             (`measures.bias`); None if that is not known.
+        rounding: what rounded counts add to it (`measures.rounding`); None if they add nothing on average.
         correction: what a question may have subtracted from the measure because of its bias, if it is positive; None
             for nothing.
         of_information: its value at a mutual information, given the entropies of the values and of the label (all in
@@ -89,6 +92,7 @@ class Measure:
     ceiling: Ceiling
     scale: Function | None = None
     bias: Function | None = None
+    rounding: RoundingRule | None = None
     correction: Function | None = None
     of_information: Callable[[float, float, float], float] | None = None
     depends_on_support: bool = False
@@ -120,6 +124,35 @@ class Measure:
     def sampling_bias(self, table: FloatArray, atoms: AtomStatistics | None = None) -> float:
         """The estimated bias of a sample; 0 where it is not known."""
         return self.bias(table, atoms) if self.bias is not None and table.sum() > 0 else 0.0
+
+    def likely_bias(self, likely: LikelyTables, atoms: AtomStatistics | None = None) -> float:
+        """The estimated bias of the sample that rounded counts stand for; it differs little between likely tables."""
+        return self.sampling_bias(likely.one, atoms)
+
+    def without_rounding(self, table: FloatArray, atoms: AtomStatistics | None, likely: LikelyTables) -> float:
+        """The measure of a table of rounded counts, without what rounding adds on average.
+
+        It may be less than that of a table with one row.
+        """
+        utility, gain = self(table, atoms), self.rounding_gain(likely)[0]
+        if self.rounding is None or gain == 0:
+            return utility
+        whole = self.rounding.removed(utility + self._subtracted(table, atoms), table, atoms, gain)
+        return whole - self._subtracted(likely.one, atoms)
+
+    def rounding_gain(self, likely: LikelyTables) -> tuple[float, float]:
+        """How much rounding adds to its score on average, and the standard deviation (`RoundingRule`)."""
+        return (0.0, 0.0) if self.rounding is None else self.rounding.gain(likely)
+
+    def rounding_error(self, table: FloatArray, atoms: AtomStatistics | None, likely: LikelyTables) -> float:
+        """The standard deviation of what rounding adds to the measure of a table, apart from errors of first order."""
+        if self.rounding is None or (deviation := self.rounding_gain(likely)[1]) == 0:
+            return 0.0
+        return self.rounding.error(self.without_rounding(table, atoms, likely), table, atoms, deviation)
+
+    def _subtracted(self, table: FloatArray, atoms: AtomStatistics | None) -> float:
+        """What is subtracted from it because of its bias, if that is corrected."""
+        return max(0.0, self.correction(table, atoms)) if self.is_corrected and self.correction is not None else 0.0
 
     @property
     def has_errors(self) -> bool:

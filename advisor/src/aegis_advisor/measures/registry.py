@@ -5,8 +5,9 @@ from types import MappingProxyType
 from typing import Final
 
 from aegis_advisor.errors import UnknownMeasureError
-from aegis_advisor.measures import association, cramers_v, determination, information
+from aegis_advisor.measures import association, bias, cramers_v, determination, information
 from aegis_advisor.measures.measure import Ceiling, Measure
+from aegis_advisor.measures.rounding import RoundingRule, largest_counts
 
 _KIVINEN: Final = "Kivinen & Mannila 1995, Approximate inference of functional dependencies from relations"
 _GOODMAN: Final = "Goodman & Kruskal 1954, Measures of association for cross classifications"
@@ -33,6 +34,7 @@ _JOINT = Measure(
     ceiling=Ceiling(association.contingency_by_row, association.contingency_by_group, association.mean_square_at),
     scale=association.mean_square_scale,
     bias=association.mean_square_bias,
+    rounding=RoundingRule(bias.contingency_scores, association.mean_square_scale),
     correction=association.mean_square_adjustment,
     corrected_by_default=True,
     is_joint=True,
@@ -63,6 +65,7 @@ _RECORDS: Final = (
         ceiling=Ceiling(information.certainty_by_row, information.certainty_by_group, information.information_at),
         scale=information.mutual_information_scale,
         bias=information.mutual_information_bias,
+        rounding=RoundingRule(bias.certainty_scores, information.mutual_information_rate),
         correction=information.mutual_information_bias,
         of_information=lambda information, _values, _label: information,
     ),
@@ -79,6 +82,7 @@ _RECORDS: Final = (
         ceiling=Ceiling(association.contingency_by_row, association.contingency_by_group, association.chi_square_at),
         scale=association.chi_square_scale,
         bias=association.chi_square_bias,
+        rounding=RoundingRule(bias.contingency_scores, association.chi_square_scale),
         correction=association.chi_square_bias,
     ),
     Measure(
@@ -92,6 +96,7 @@ _RECORDS: Final = (
         function=determination.g3,
         slopes=determination.g3_gradient,
         bias=determination.g3_bias,
+        rounding=RoundingRule(largest_counts, determination.rest_rate),
         ceiling=Ceiling(determination.modes_by_row, determination.modes_by_group, determination.rest_at),
     ),
     Measure(
@@ -134,6 +139,7 @@ _RECORDS: Final = (
         ceiling=Ceiling(information.certainty_by_row, information.certainty_by_group, information.theils_u_at),
         scale=information.theils_u_scale,
         bias=information.theils_u_bias,
+        rounding=RoundingRule(bias.certainty_scores, information.theils_u_rate),
         of_information=information.theils_u_of,
     ),
     Measure(
@@ -147,6 +153,7 @@ _RECORDS: Final = (
         function=determination.goodman_kruskal_lambda,
         slopes=determination.goodman_kruskal_lambda_gradient,
         bias=determination.goodman_kruskal_lambda_bias,
+        rounding=RoundingRule(largest_counts, determination.lambda_rate),
         ceiling=Ceiling(determination.modes_by_row, determination.modes_by_group, determination.lambda_at),
     ),
     Measure(
@@ -162,6 +169,7 @@ _RECORDS: Final = (
         ceiling=Ceiling(association.gini_by_row, determination.modes_by_group, association.tau_at),
         scale=association.goodman_kruskal_tau_scale,
         bias=association.goodman_kruskal_tau_bias,
+        rounding=RoundingRule(bias.gini_scores, association.tau_rate),
     ),
     Measure(
         "cramers_v",
@@ -178,6 +186,7 @@ _RECORDS: Final = (
         ),
         scale=cramers_v.cramers_v_scale,
         bias=cramers_v.cramers_v_bias,
+        rounding=RoundingRule(bias.contingency_scores, cramers_v.square_rate, squared=True),
     ),
     Measure(
         "cramers_v_corrected",
@@ -197,6 +206,7 @@ _RECORDS: Final = (
         ),
         scale=cramers_v.cramers_v_corrected_scale,
         bias=cramers_v.cramers_v_corrected_bias,
+        rounding=RoundingRule(bias.contingency_scores, cramers_v.corrected_rate, squared=True),
     ),
     Measure(
         "jensen_shannon",
@@ -211,6 +221,7 @@ _RECORDS: Final = (
         ceiling=Ceiling(information.divergence_by_row, information.divergence_by_group, information.jensen_shannon_at),
         scale=information.jensen_shannon_scale,
         bias=information.jensen_shannon_bias,
+        rounding=RoundingRule(bias.divergence_scores, information.jensen_shannon_rate),
     ),
     Measure(
         "normalised_mutual_information",
@@ -227,6 +238,7 @@ _RECORDS: Final = (
         ),
         scale=information.normalised_scale,
         bias=information.normalised_bias,
+        rounding=RoundingRule(bias.certainty_scores, information.normalised_rate),
         of_information=information.normalised_of,
         weighs_values=True,
     ),

@@ -7,7 +7,8 @@ from typing import Literal, TypedDict
 import numpy as np
 
 from aegis_advisor.arrays import FloatArray
-from aegis_advisor.evidence import DROP, IDENTITY, AttributeEvidence, Knowledge, Masking
+from aegis_advisor.atoms import AtomStatistics
+from aegis_advisor.evidence import DROP, IDENTITY, AttributeEvidence, Knowledge, Masking, coarser_views, likely_tables
 from aegis_advisor.evidence.folding import exact_counts
 from aegis_advisor.measures import Measure
 from aegis_advisor.measures.margins import entropy
@@ -16,6 +17,9 @@ from aegis_advisor.reconstruction.exact import nearest_with_label
 
 Source = Literal["counts", "fitted", "reference", "definition"]
 Bound = Literal["exact", "lower", "upper"]
+
+REFERENCE = "\0reference"
+"""What likely tables of the reference are called: no masking has such a name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,10 +98,10 @@ def assess(
         ValueError: neither mapping nor counts of a masking are known.
     """
     exact = exact_utilities(evidence, measure)
-    estimated = measure(reference.joint, reference.statistics)
-    refined = [measure(table.astype(np.float64)) for table in reference.refined] if measure.monotone else []
+    estimated = measured(evidence, measure, REFERENCE, reference.joint, reference.statistics)
+    refined = _refined_utilities(evidence, reference, measure) if measure.monotone else []
     known = [*exact.values(), *refined, *_other_utilities(evidence, reference, measure)]
-    if evidence.joint is not None and measure.monotone:
+    if evidence.joint is not None and measure.monotone and evidence.rounded_once is None:
         known = []  # unmasked counts are the truth: a view that beats them is not what its provider declares
     reference_utility = measure.best([estimated, *known])
     bound, bound_value = _bound(evidence, reference, measure, [*exact.values(), *refined], estimated)
@@ -108,7 +112,7 @@ def assess(
     for used_id in used:
         if used_id not in utilities:
             table, source = masking_table(evidence, reference, used_id)
-            utilities[used_id] = measure(table), source
+            utilities[used_id] = measured(evidence, measure, used_id, table), source
         utility, source = utilities[used_id]
         maskings[used_id] = MaskingDeviation(utility, abs(reference_utility - utility), source)
     return AttributeAssessment(
@@ -126,9 +130,51 @@ def assess(
 
 
 def exact_utilities(evidence: AttributeEvidence, measure: Measure) -> dict[str, float]:
-    """The utility of every exact view, by masking id."""
+    """The utility of every exact view, by masking id.
+
+    By a monotone measure no view tells more than one that it is a function of. So of rounded counts, a view has at
+    least the best utility of those.
+    """
     tables = ((masking.id, exact_counts(evidence, masking)) for masking in evidence.maskings)
-    return {masking: measure(table.astype(np.float64)) for masking, table in tables if table is not None}
+    found = {
+        name: measured(evidence, measure, name, table.astype(np.float64)) for name, table in tables if table is not None
+    }
+    if evidence.rounded_once is None or not measure.monotone:
+        return found
+    coarser = coarser_views(evidence)
+    return {
+        name: measure.best([utility, *(found[other] for other in coarser.get(name, ()) if other in found)])
+        for name, utility in found.items()
+    }
+
+
+def _refined_utilities(evidence: AttributeEvidence, reference: Reference, measure: Measure) -> list[float]:
+    """The utilities of partitions that no masking has, but whose counts follow."""
+    tables = (table.astype(np.float64) for table in reference.refined)
+    return [measured(evidence, measure, f"{REFERENCE} {place}", table) for place, table in enumerate(tables)]
+
+
+def measured(
+    evidence: AttributeEvidence, measure: Measure, name: str, table: FloatArray, atoms: AtomStatistics | None = None
+) -> float:
+    """The utility of a table (rows, labels) without what rounding adds, where counts were rounded once.
+
+    It is never worse than that of `drop`, as no table of a monotone measure is; others are not below 0.
+
+    Args:
+        evidence: the evidence that the table is from.
+        measure: the measure.
+        name: what the table is of (`likely_tables`).
+        table: the table.
+        atoms: the sums over the values of its rows, if these are atoms.
+    """
+    likely = None if name == DROP else likely_tables(evidence, name, table)
+    if likely is None:
+        return measure(table, atoms)
+    utility = measure.without_rounding(table, atoms, likely)
+    if measure.is_corrected:
+        return utility
+    return max(0.0, utility) if measure.better == "higher" else min(utility, measure(table.sum(axis=0, keepdims=True)))
 
 
 def _other_utilities(evidence: AttributeEvidence, reference: Reference, measure: Measure) -> list[float]:
@@ -144,7 +190,8 @@ def _other_utilities(evidence: AttributeEvidence, reference: Reference, measure:
         for one in evidence.maskings
         if not one.exact and (one.mapping is not None or one.transition is not None or one.deterministic)
     ]
-    return [measure(masking_table(evidence, reference, masking)[0]) for masking in (DROP, *others)]
+    tables = ((masking, masking_table(evidence, reference, masking)[0]) for masking in (DROP, *others))
+    return [measured(evidence, measure, masking, table) for masking, table in tables]
 
 
 def drop_table(evidence: AttributeEvidence) -> FloatArray:

@@ -9,11 +9,11 @@ import numpy as np
 
 from aegis_advisor.arrays import FloatArray, IntArray, fold
 from aegis_advisor.atoms import AtomStatistics, per_atom
-from aegis_advisor.evidence import DROP, IDENTITY, AttributeEvidence, sum_variances
+from aegis_advisor.evidence import DROP, IDENTITY, AttributeEvidence, LikelyTables, likely_tables, sum_variances
 from aegis_advisor.evidence.folding import exact_counts
 from aegis_advisor.measures import Measure
 from aegis_advisor.measures.margins import occupied, ratio
-from aegis_advisor.ranking.deviation import masking_table
+from aegis_advisor.ranking.deviation import REFERENCE, masking_table, measured
 from aegis_advisor.reconstruction import Reference
 
 
@@ -91,15 +91,32 @@ class Influence:
 
     @classmethod
     def of(
-        cls, measure: Measure, table: FloatArray, group_of_atom: IntArray | None, atoms: AtomStatistics | None = None
+        cls,
+        measure: Measure,
+        table: FloatArray,
+        group_of_atom: IntArray | None,
+        atoms: AtomStatistics | None = None,
+        likely: LikelyTables | None = None,
     ) -> Self:
-        """Return the influence of the records of a counted table (groups, labels) on its measure."""
+        """Return the influence of the records of a counted table (groups, labels) on its measure.
+
+        If the counts were rounded, `likely` are the tables that they may stand for.
+        """
         moves = measure.gradient(table, atoms) * np.sqrt(table.sum())
         scale = measure.second_order(table, atoms)
         rows, labels = occupied(table, None)
         noise = _noise(table, rows, labels)
-        bias = measure.sampling_bias(table, atoms)
-        return cls(moves, *moments(table, moves), max(rows - 1, 0), scale, noise, group_of_atom, bias)
+        bias = measure.sampling_bias(table, atoms) if likely is None else measure.likely_bias(likely, atoms)
+        return cls(
+            moves,
+            *moments(table, moves),
+            max(rows - 1, 0),
+            scale,
+            noise,
+            group_of_atom,
+            bias,
+            inexact=0.0 if likely is None else measure.rounding_error(table, atoms, likely),
+        )
 
     def with_variance(self, variance: FloatArray | float, records: int) -> "Influence":
         """Return it with counts that have these variances besides, (groups, labels) or all the same."""
@@ -157,7 +174,8 @@ def _influence(evidence: AttributeEvidence, sample: Sample, measure: Measure, us
     if used_id == DROP:
         return Influence.of(measure, table, np.zeros(sample.table.shape[0], dtype=np.int64))
     masking = evidence.masking(used_id)
-    influence = Influence.of(measure, table, None if masking.mapping is None else sample.place(masking.mapping))
+    place = None if masking.mapping is None else sample.place(masking.mapping)
+    influence = Influence.of(measure, table, place, likely=likely_tables(evidence, used_id, table))
     if source != "fitted" or masking.joint is None:
         return influence
     _, variance = masking.perturbation.restored(masking.joint, evidence.label_counts)
@@ -166,12 +184,15 @@ def _influence(evidence: AttributeEvidence, sample: Sample, measure: Measure, us
 
 def _reference_influence(evidence: AttributeEvidence, sample: Sample, measure: Measure, whole: float) -> Influence:
     reference = sample.reference
-    if measure(reference.joint, reference.statistics) != whole:
+    if measured(evidence, measure, REFERENCE, reference.joint, reference.statistics) != whole:
         for masking in evidence.maskings:
             table = exact_counts(evidence, masking)
-            if table is not None and measure(counts := table.astype(np.float64)) == whole:
-                return Influence.of(measure, counts, None if masking.mapping is None else sample.place(masking.mapping))
-    influence = Influence.of(measure, reference.joint, np.arange(sample.table.shape[0]), reference.statistics)
+            if table is None or measured(evidence, measure, masking.id, counts := table.astype(np.float64)) != whole:
+                continue
+            place = None if masking.mapping is None else sample.place(masking.mapping)
+            return Influence.of(measure, counts, place, likely=likely_tables(evidence, masking.id, counts))
+    likely = likely_tables(evidence, REFERENCE, reference.joint)
+    influence = Influence.of(measure, reference.joint, np.arange(sample.table.shape[0]), reference.statistics, likely)
     # A fit varies less by chance than counts do; how much less is not known.
     return influence if evidence.joint is not None else replace(influence, freedom=sample.freedom, noise=0.0)
 

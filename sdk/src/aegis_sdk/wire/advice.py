@@ -63,7 +63,9 @@ class CoarseScore(Answer):
 class MaskingScore(CoarseScore):
     """The utility of one masking of an attribute, and how far it deviates from the reference."""
 
-    utility: float = Field(description="The measure of the masked attribute")
+    utility: float = Field(
+        description="The measure of the masked attribute, without what random rounding of counts adds to it on average"
+    )
     deviation: float = Field(description="Its distance from the reference utility")
     source: str = Field(description="Where the utility comes from: `counts`, `fitted`, `reference` or `definition`")
     standard_error: float | None = Field(
@@ -117,7 +119,9 @@ class AttributeAdvice(Answer):
     knowledge: str = Field(
         description="What is known of the unmasked attribute: `joint`, `histogram` or `no_histogram`"
     )
-    reference_utility: float = Field(description="The measure of the unmasked attribute, as far as it is known")
+    reference_utility: float = Field(
+        description="The measure of the unmasked attribute, as far as it is known, likewise without what rounding adds"
+    )
     reference_estimated: bool = Field(
         default=False,
         description="Whether `reference_utility` depends on which cells are empty, which is uncertain here",
