@@ -38,7 +38,7 @@ THIN: Final = 12
 _ROWS: Final = 2_000
 """The mixture is fitted to so many rows at most, and drawn from for so many at a time."""
 
-_ROUNDS: Final = 14
+_ROUNDS: Final = 10
 _PACE: Final = 1.8
 """Steps of the maximisation are taken this much further, which takes about half as many; below 2 they converge."""
 
@@ -82,8 +82,11 @@ class LikelyTables:
         steps = np.rint(published / base).astype(np.int64)
         several = np.count_nonzero(steps.any(axis=1)) > 1  # a single row tells nothing, however it is rounded
         open_rows = np.flatnonzero((steps.min(axis=1, initial=LARGE) < LARGE) & several)
+        if not open_rows.size:
+            none = np.zeros((1, 0, steps.shape[1]))
+            return cls(published, open_rows, weights[open_rows], none, np.stack([none, none]))
         rng = np.random.default_rng(0)
-        draws = int(np.clip(MOST_CELLS // max(open_rows.size * steps.shape[1], 1), 2, DRAWS))
+        draws = int(np.clip(MOST_CELLS // (open_rows.size * steps.shape[1]), 2, DRAWS))
         counts = _drawn(steps[open_rows], steps.sum(axis=0), base, draws, rng)
         return cls(published, open_rows, weights[open_rows], counts, _rounded(counts, base, rng))
 
@@ -153,7 +156,8 @@ def _coarser(evidence: AttributeEvidence) -> Mapping[str, tuple[str, ...]]:
     groups = {name: per_atom(mapping, atom_of_value, atoms) for name, mapping in mappings.items()}
 
     def merges(one: IntArray, other: IntArray) -> bool:
-        return one is not other and coarsening(one, other, int(one.max(initial=0)) + 1) is not None
+        fewer = one is not other and one.max(initial=0) >= other.max(initial=0)
+        return fewer and coarsening(one, other, int(one.max(initial=0)) + 1) is not None
 
     return {name: tuple(other for other in groups if merges(groups[name], groups[other])) for name in groups}
 
@@ -218,7 +222,9 @@ def _sums(
     sums = np.empty((draws, len(steps)))
     for start in range(0, len(steps), _ROWS):
         rows = slice(start, start + _ROWS)
-        levels = np.cumsum(_likelihoods(steps[rows], spread[rows], likelihoods) * shares, axis=1)
+        if len(steps) > _ROWS:
+            likely = _likelihoods(steps[rows], spread[rows], likelihoods)
+        levels = np.cumsum(likely * shares, axis=1)
         picked = rng.random((draws, len(levels), 1)) * levels[:, -1:] > levels[:, :-1]
         sums[:, rows] = _SUMS[np.sum(picked, axis=2)]
     return sums

@@ -137,6 +137,8 @@ class Measure:
         utility, gain = self(table, atoms), self.rounding_gain(likely)[0]
         if self.rounding is None or gain == 0:
             return utility
+        if not self.is_corrected:
+            return self.rounding.removed(utility, table, atoms, gain)
         whole = self.rounding.removed(utility + self._subtracted(table, atoms), table, atoms, gain)
         return whole - self._subtracted(likely.one, atoms)
 
@@ -151,8 +153,8 @@ class Measure:
         return self.rounding.error(self.without_rounding(table, atoms, likely), table, atoms, deviation)
 
     def _subtracted(self, table: FloatArray, atoms: AtomStatistics | None) -> float:
-        """What is subtracted from it because of its bias, if that is corrected."""
-        return max(0.0, self.correction(table, atoms)) if self.is_corrected and self.correction is not None else 0.0
+        """What is subtracted from it because of its bias, where that is corrected."""
+        return 0.0 if self.correction is None else max(0.0, self.correction(table, atoms))
 
     @property
     def has_errors(self) -> bool:

@@ -65,13 +65,14 @@ class RoundingRule:
         if not likely.open.size or np.count_nonzero(held) <= 1:
             return 0.0, 0.0
         shares = shares[held] / shares.sum()
-        true, one, other = (self._scores(each[..., held], shares) for each in (likely.counts, *likely.rounded))
+        tables = np.concatenate([likely.counts[np.newaxis], likely.rounded])[..., held]
+        true, one, other = self._scores(tables, shares)
         gains = ((one + other) / 2 - true) @ likely.weights
         mean = max(0.0, float(gains.mean()))  # scores are convex, so on average rounding never lowers them
         return mean, float(np.hypot(OWN * gains.std(ddof=1), MODEL * mean))
 
     def _scores(self, tables: FloatArray, shares: FloatArray) -> FloatArray:
-        """The scores (draws, rows) of rows (draws, rows, labels); 0 without records."""
+        """The scores (..., rows) of rows (..., rows, labels); 0 without records."""
         rows = tables.reshape(-1, shares.size)
         held = rows.any(axis=1)
         scores = np.zeros(len(rows))

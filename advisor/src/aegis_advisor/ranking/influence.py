@@ -184,7 +184,7 @@ def _influence(evidence: AttributeEvidence, sample: Sample, measure: Measure, us
 
 def _reference_influence(evidence: AttributeEvidence, sample: Sample, measure: Measure, whole: float) -> Influence:
     reference = sample.reference
-    if measured(evidence, measure, REFERENCE, reference.joint, reference.statistics) != whole:
+    if evidence.rounded_once is not None or measure(reference.joint, reference.statistics) != whole:
         for masking in evidence.maskings:
             table = exact_counts(evidence, masking)
             if table is None or measured(evidence, measure, masking.id, counts := table.astype(np.float64)) != whole:
