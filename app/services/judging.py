@@ -3,6 +3,7 @@
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Self
 
 import numpy as np
@@ -65,7 +66,17 @@ def _releases(attributes: Sequence[str], configurations: Document) -> Releases:
     options = [tuple(dict.fromkeys(columns[name])) for name in attributes]
     codes = [_codes(columns[name], own) for name, own in zip(attributes, options, strict=True)]
     suppressed = [row.get("suppressed") for row in rows] or [None] * len(codes[0])
-    return Releases(np.stack(codes, axis=1), options, suppressed, [row.get("suppressed_cells") for row in rows])
+    cells = [row.get("suppressed_cells") for row in rows]
+    return Releases(np.stack(codes, axis=1), options, suppressed, cells, _privacy(configurations), table is not None)
+
+
+def _privacy(configurations: Document) -> Mapping[str, Sequence[float | None]]:
+    """What configurations vouch for, by criterion; a generated one is not measured in the table."""
+    if (table := configurations.get("configuration_table")) is not None:
+        return table.get("privacy") or {}
+    rows = configurations.get("configurations") or ()
+    vouched = [(row.get("privacy") if "maskings" in row else None) or {} for row in rows]
+    return {name: [each.get(name) for each in vouched] for name in dict.fromkeys(chain.from_iterable(vouched))}
 
 
 def _codes(maskings: Sequence[str], options: Sequence[str]) -> np.ndarray[Any, np.dtype[np.int64]]:

@@ -46,9 +46,10 @@ def test_a_promise_is_published_as_the_plan_states_it(table, plan_of, controls):
         ({"k": 40, "l": 2}, {"l": 2}, {"k": 39, "l": 2}),
         ({"k": 2, "l": 2}, {"l": 2}, {"k": 1, "l": 2}),
         ({"k": 1000, "t": 0.123456}, {"t": 0.125}, {"k": 999, "t": 0.125}),
-        ({"t": 0.1134}, {"t": 0.125}, {"t": 0.12}),
+        ({"t": 0.1134}, {"t": 0.125}, {"t": 0.125}),
+        ({"t": 0.0934}, {"t": 0.125}, {"t": 0.1}),
         ({"entropy_l": 1.9876}, {"entropy_l": 1.95}, {"entropy_l": 1.95}),
-        ({"entropy_l": 1.9876}, {"entropy_l": 1.5}, {"entropy_l": 1.9}),
+        ({"entropy_l": 1.9876}, {"entropy_l": 1.5}, {"entropy_l": 1.8}),
     ],
 )
 def test_of_what_was_measured_beyond_it_less_is_published(table, plan_of, privacy, required, published):

@@ -1,6 +1,7 @@
 """What the counts of an entry tell, as the advisor takes them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import chain
 
 import numpy as np
 
@@ -96,7 +97,13 @@ def releases_of(entry: EntryDocument) -> Releases:
     ]
     codes = np.array(columns, dtype=np.int64).T
     cells = [None if row is None else row.suppressed_cells for row in rows]
-    return Releases(codes, options, suppressed or [None] * len(codes), cells)
+    privacy = [(row.privacy if row is not None else None) or {} for row in rows]
+    vouched: Mapping[str, Sequence[float | None]] = (
+        {name: [each.get(name) for each in privacy] for name in dict.fromkeys(chain.from_iterable(privacy))}
+        if table is None
+        else table.privacy or {}
+    )
+    return Releases(codes, options, suppressed or [None] * len(codes), cells, vouched, table is not None)
 
 
 def _masked_or_none(listed: Configuration | GeneratedConfiguration) -> Configuration | None:

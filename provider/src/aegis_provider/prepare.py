@@ -18,6 +18,7 @@ from aegis_provider.control import (
     base_for,
     controlled_plan,
     refuse_conflicts,
+    with_published_privacy,
     with_suppressed,
     without_unshared,
     write_controlled_plan,
@@ -189,7 +190,8 @@ def _controlled(
     controlled = apply_controls(summary.entry, chosen, roles, beside=beside, progress=counting["progress"])
     controlled = with_suppressed(controlled, table, plan, hidden=summary.hidden)
     # The entry as changed by the controls must meet the contract too, and keeps only the fields that are set.
-    entry = entry_of(document_of(without_unshared(controlled.entry)), plan.source)
+    coarse = with_published_privacy(controlled.entry, plan)
+    entry = entry_of(document_of(without_unshared(coarse)), plan.source)
     return summary, replace(controlled, entry=entry)
 
 

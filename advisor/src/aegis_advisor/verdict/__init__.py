@@ -3,6 +3,8 @@
 from aegis_advisor.verdict.judge import judge
 from aegis_advisor.verdict.model import LIKELY, SMALL, Finding, PublishedCounts, Reason, Releases, Verdict
 from aegis_advisor.verdict.noisy import ENOUGH, spent_epsilon
+from aegis_advisor.verdict.privacy_numbers import label_totals
+from aegis_advisor.verdict.privacy_steps import Totals, published_privacy
 from aegis_advisor.verdict.with_table import MaskedTable, ShownCounts, judge_with_table
 
 __all__ = [
@@ -15,8 +17,11 @@ __all__ = [
     "Reason",
     "Releases",
     "ShownCounts",
+    "Totals",
     "Verdict",
     "judge",
     "judge_with_table",
+    "label_totals",
+    "published_privacy",
     "spent_epsilon",
 ]

@@ -8,6 +8,7 @@ from aegis_advisor.verdict.certain import Bound, find_certain
 from aegis_advisor.verdict.model import Finding, PublishedCounts, Verdict
 from aegis_advisor.verdict.noisy import find_little_noise
 from aegis_advisor.verdict.pairs import find_certain_pairs
+from aegis_advisor.verdict.privacy_numbers import find_in_privacy
 from aegis_advisor.verdict.shown import find_shown
 from aegis_advisor.verdict.totals import find_likely
 
@@ -35,5 +36,6 @@ def _find_hidden(published: PublishedCounts, bound: Bound) -> Iterator[Finding]:
     for place, evidence in enumerate(published.evidence):
         yield from find_certain(place, evidence, bound)
     yield from find_certain_pairs(published, bound)
+    yield from find_in_privacy(published)
     yield from find_likely(published)
     yield from find_little_noise(published)

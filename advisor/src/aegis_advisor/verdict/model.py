@@ -1,7 +1,7 @@
 """What a verdict is about, and what it says."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
@@ -80,12 +80,22 @@ class Releases:
         options: for each attribute, the ids of the maskings that codes stand for.
         suppressed: (configurations,) the number of records; None where it is not published.
         cells: (configurations,) the number of cells, likewise; empty if no cell is suppressed.
+        privacy: (configurations,) by criterion, what they vouch for; None where they do not.
+        in_columns: whether the document has them as columns of a table.
     """
 
     codes: IntArray
     options: Sequence[Sequence[str]]
     suppressed: Sequence[int | None]
     cells: Sequence[int | None] = ()
+    privacy: Mapping[str, Sequence[float | None]] = field(default_factory=dict)
+    in_columns: bool = False
+
+    def place_of(self, configuration: int, criterion: str) -> Path:
+        """Return where the document has a number of privacy."""
+        if self.in_columns:
+            return "configuration_table", "privacy", criterion, configuration
+        return "configurations", configuration, "privacy", criterion
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,6 +12,7 @@ from aegis_provider.control.controlled_plan import controlled_plan, with_suppres
 from aegis_provider.control.minimum_cell import MinimumCell
 from aegis_provider.control.noise import LaplaceNoise, Split
 from aegis_provider.control.promises import Roles
+from aegis_provider.control.published_privacy import coarse_privacy, with_published_privacy
 from aegis_provider.control.registry import CONTROLS, apply_controls, refuse_conflicts
 from aegis_provider.control.rounding import RandomRounding, base_for
 from aegis_provider.control.shared_counts import without_unshared
@@ -31,8 +32,10 @@ __all__ = [
     "Split",
     "apply_controls",
     "base_for",
+    "coarse_privacy",
     "controlled_plan",
     "refuse_conflicts",
+    "with_published_privacy",
     "with_suppressed",
     "without_unshared",
     "write_controlled_plan",

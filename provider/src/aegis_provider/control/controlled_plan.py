@@ -1,7 +1,7 @@
 """The plan that goes with a controlled entry: with it, `aegis apply` releases the records that the entry counts."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
@@ -45,15 +45,16 @@ def controlled_plan(plan: Plan, controlled: Controlled) -> Plan:
     attributes = tuple(_attribute(each, controlled.changes) for each in plan.attributes)
     # The plan has the exact numbers even where the entry must not publish them, and keeps their types: 5, not 5.0.
     intended = {each.id: each for each in plan.configurations} | {**controlled.recounted}
-    configurations = tuple(_vouching(intended[each.id], each) for each in controlled.entry.masked)
+    lost = controlled.changes.privacy
+    configurations = tuple(_vouching(intended[each.id], lost.get(each.id, ())) for each in controlled.entry.masked)
     return replace(plan, attributes=attributes, configurations=configurations)
 
 
-def _vouching(intended: Configuration, published: wire.Configuration) -> Configuration:
-    """Return the configuration with only the promises that the entry still makes."""
+def _vouching(intended: Configuration, lost: Collection[str]) -> Configuration:
+    """Return the configuration without the promises that merging may have broken."""
 
     def kept(numbers: Mapping[str, int | float]) -> dict[str, int | float]:
-        return {name: number for name, number in numbers.items() if name in (published.privacy or {})}
+        return {name: number for name, number in numbers.items() if name not in lost}
 
     required = None if intended.required is None else kept(intended.required)
     return replace(intended, privacy=kept(intended.privacy), required=required)

@@ -7,14 +7,17 @@ from typing import Any
 from aegis_provider.errors import PlanError, ServiceError, shortened
 from aegis_provider.plan.model import DROP, IDENTITY, Plan
 from aegis_sdk import Client
-from aegis_sdk.reading import generated_of, maskings_of
-from aegis_sdk.wire import DataRequest
+from aegis_sdk.reading import generated_of, maskings_of, promises_of
+from aegis_sdk.wire import SUPPRESSED, DataRequest
 
 Json = Mapping[str, Any]
 
 
-def refuse_other(service: Client, request: DataRequest, plan: Plan) -> None:
+def refuse_other(service: Client, request: DataRequest, plan: Plan) -> dict[str, float]:
     """Refuse a plan that is not the one which the approved version of the entry was made from.
+
+    Returns:
+        What the entry vouches for in the configuration, by privacy criterion.
 
     Raises:
         ServiceError: The entry's version is another one by its digest.
@@ -33,6 +36,9 @@ def refuse_other(service: Client, request: DataRequest, plan: Plan) -> None:
             f"{plan.source}: {difference}; use the plan that version {version} of {shortened(request.entry.name)} was "
             "made from"
         )
+    stated = promises_of(head.entry_schema, [request.configuration or ""])
+    vouched = {name: numbers[0] for name, numbers in stated.items() if name not in SUPPRESSED}
+    return {name: number for name, number in vouched.items() if number is not None}
 
 
 def _differences(entry: Json, configuration: str, plan: Plan) -> Iterator[str]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from aegis_advisor.verdict import SMALL, published_privacy
 from aegis_provider.digests import digest_of
 from aegis_provider.errors import IdentifierError, OutputError, PlanError, PromiseError, ServiceError, SmallCountsError
 from aegis_provider.handover.agreement import refuse_other
@@ -18,7 +19,7 @@ from aegis_provider.handover.storage import Storage
 from aegis_provider.handover.work_folder import InUseError, abandon, masked_file, work_folder
 from aegis_provider.offer import hand_out
 from aegis_provider.plan.model import DROP, Plan
-from aegis_provider.privacy import columns_of, without_left_out
+from aegis_provider.privacy import CRITERIA, columns_of
 from aegis_provider.receiving.with_entry import SECONDS as TOGETHER_SECONDS
 from aegis_provider.receiving.with_entry import judged_beside
 from aegis_provider.release.alone import told_alone
@@ -137,11 +138,11 @@ def fulfil(task: Task, storage: Storage, work: Path) -> Fulfilled:
     _refuse_exact_card(task)
     request = task.service.requests.get(task.request_id)
     _refuse_unapproved(request, storage, work)
-    refuse_other(task.service, request, task.plan)
+    vouched = refuse_other(task.service, request, task.plan)
     _refuse_other_card(task, request)
     with leased(task.service, request.id, task.lease_seconds) as lease, work_folder(work, request.id) as folder:
         with _nothing_if_refused(folder):
-            masked = _masked(task, request, folder)
+            masked = _masked(task, request, folder, vouched)
             alone = _refuse_unique(task, request, masked)
             _refuse_read_together(task, request, folder.file(masked.file))
         lease.refuse_if_lost()
@@ -239,7 +240,7 @@ def _refuse_other_card(task: Task, request: DataRequest) -> None:
         )
 
 
-def _masked(task: Task, request: DataRequest, folder: Folder) -> Masked:
+def _masked(task: Task, request: DataRequest, folder: Folder, vouched: Mapping[str, float]) -> Masked:
     """Mask the table, unless that is done already."""
     generated = task.plan.generated_table(request.configuration or "")
     ending = task.ending if generated is None else generated.file.suffix.lower()
@@ -252,11 +253,16 @@ def _masked(task: Task, request: DataRequest, folder: Folder) -> Masked:
         "escape_formulas": task.escape_formulas,
         "accept_identifiers": task.accept_identifiers,
     }
-    file, make = masked_file(ending), _applied if generated is None else _handed_out
-    return folder.step(f"mask to {ending}", made_from, [file], Masked, lambda: make(task, request, folder.file(file)))
+    file = masked_file(ending)
+
+    def work() -> Masked:
+        output = folder.file(file)
+        return _applied(task, request, output, vouched) if generated is None else _handed_out(task, request, output)
+
+    return folder.step(f"mask to {ending}", made_from, [file], Masked, work)
 
 
-def _applied(task: Task, request: DataRequest, output: Path) -> Masked:
+def _applied(task: Task, request: DataRequest, output: Path, vouched: Mapping[str, float]) -> Masked:
     with task.stage("masking records") as progress:
         applied = apply(
             task.table,
@@ -270,7 +276,12 @@ def _applied(task: Task, request: DataRequest, output: Path) -> Masked:
             accept_unique=True,  # judged below
             progress=progress,
         )
-    reached = {name: without_left_out(name, number) for name, number in applied.reached.items()}
+    records = applied.records
+    # What compares with the whole table depends on records that the consumer does not have. What the entry says of it
+    # holds; of the rest, the steps in which it may be told if some label value is rare.
+    told = published_privacy(applied.reached, vouched, [((1, SMALL), (records, records + applied.suppressed))])
+    compared = {name: vouched.get(name, told.get(name)) for name in applied.reached if CRITERIA[name].compares}
+    reached = {name: number for name, number in {**applied.reached, **compared}.items() if number is not None}
     return Masked(
         output.name,
         applied.records,

@@ -63,6 +63,7 @@ class ReleasePrivacy:
         suppressed_cells: How many single cells are suppressed.
         declared: The numbers of suppressed records and cells according to the plan, by name.
         certain: How many records are in classes that all have the same value of some sensitive attribute.
+        told: What may be told of its promise to others, by name; `None` if nobody has decided that.
         left_to_chance, masked_elsewhere: The attributes because of which nothing could be measured.
     """
 
@@ -76,6 +77,7 @@ class ReleasePrivacy:
     left_to_chance: tuple[str, ...] = ()
     masked_elsewhere: tuple[str, ...] = ()
     certain: int = 0
+    told: Mapping[str, float] | None = None
 
     @property
     def risk(self) -> Risk | None:
@@ -146,15 +148,22 @@ class ReleasePrivacy:
         if self.risk is None:
             return "no record is left"
         kept = {each.name: each.promised for each in self.verdicts if each.reached is not None}
+        told = kept if counted else self._told(kept)
         held = [
-            f"{name} = {number if counted else without_left_out(name, number):.6g}"
+            f"{name} = {told[name]:.6g}"
             for name, number in kept.items()
-            if name not in SUPPRESSED and not promises_nothing(name, number)
+            if name in told and name not in SUPPRESSED and not promises_nothing(name, number)
         ]
         parts = [f"holds {', '.join(held)}"] if held else []
         parts += [f"{int(kept[name]):,} {words}" for name, words in _LEFT_OUT.items() if counted and name in kept]
         parts += [f"{', '.join(self.unmeasured)} not measured"] if self.unmeasured else []
         return "; ".join(parts) or "promises nothing"
+
+    def _told(self, kept: Mapping[str, float]) -> Mapping[str, float]:
+        """Return the numbers that others may be told of what is kept."""
+        if self.told is None:
+            return {name: without_left_out(name, number) for name, number in kept.items()}
+        return {name: self.told[name] for name in kept if name in self.told}
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,8 @@ from pathlib import PurePath
 from typing import Any, Final
 
 from aegis_provider.check import Interval
-from aegis_provider.privacy import CRITERIA, without_left_out
+from aegis_provider.control import coarse_privacy
+from aegis_provider.privacy import CRITERIA
 from aegis_provider.workflow.card import Card, CardAuc, CardChoice, CardColumn, CardLabel
 from aegis_provider.workflow.comparing import Comparison
 from aegis_sdk.wire import Configuration, EntryDocument
@@ -23,14 +24,19 @@ _AUC_DIGITS: Final = 3
 _SHARE_DIGITS: Final = 2
 
 
-def public(card: Card, entry: EntryDocument) -> Card:
+def public(card: Card, entry: EntryDocument, sensitive: tuple[str, ...]) -> Card:
     """Return a card without counts and digits that its entry and its masked table do not tell.
+
+    Privacy is told in the steps of the entry: a card may be read without the masked table.
 
     Args:
         card: The card with exact numbers.
         entry: The entry of the release.
+        sensitive: The sensitive attributes of its plan.
     """
     known = {each.id: each for each in entry.masked}
+    chosen = known.get(card.configuration)
+    published = {} if chosen is None else chosen.privacy or {}
     release, before = card.highest_risk
     control = entry.disclosure_control
     return replace(
@@ -38,10 +44,12 @@ def public(card: Card, entry: EntryDocument) -> Card:
         table=PurePath(card.table).name,
         plan_digest=None,
         rounded_to=None if control is None else control.rounded_to,
-        left_out=(left_out := _left_out(card.left_out, known.get(card.configuration))),
+        left_out=(left_out := _left_out(card.left_out, chosen)),
         left_out_reason=_reason(card.left_out, left_out),
-        promised=_promised(card.promised),
-        reached={name: without_left_out(name, number) for name, number in card.reached.items()},
+        promised={
+            name: published.get(name, number) for name, number in card.promised.items() if _is_told(name, published)
+        },
+        reached=coarse_privacy(card.reached, published, entry, chosen, sensitive),
         highest_risk=(release, None if before is None else _share(min(before, HIGHEST_SAID))),
         labels=_labels(card.labels, entry),
         columns=tuple(map(_column, card.columns)),
@@ -86,8 +94,9 @@ def _reason(exact: int | None, published: int | None) -> str:
     return _NOT_COUNTED if exact is not None and published is None else ""
 
 
-def _promised(promised: Mapping[str, float]) -> dict[str, float]:
-    return {name: without_left_out(name, number) if name in CRITERIA else number for name, number in promised.items()}
+def _is_told(name: str, published: Mapping[str, float]) -> bool:
+    """Whether what is promised by a criterion may be told: what can be measured only as the entry does."""
+    return name in published or name not in CRITERIA or not CRITERIA[name].is_measured
 
 
 def _labels(labels: Mapping[str, CardLabel], entry: EntryDocument) -> dict[str, CardLabel]:

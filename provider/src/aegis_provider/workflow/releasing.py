@@ -156,7 +156,7 @@ def _carded(steps: Steps, findings: Findings, service: CardService | None) -> Ca
     kinds, accepted = steps.replayed.kinds, findings.accepted
     exact = replace(card_of(*about, service), replayed=kinds, accepted=accepted)
     published = card_of(*about, service, published=True)
-    card = replace(public(published, findings.entry), replayed=kinds, accepted=accepted)
+    card = replace(public(published, findings.entry, steps.found.sensitive), replayed=kinds, accepted=accepted)
     texts = list(_texts_in(TypeAdapter(Card).dump_python(card, mode="json")))
     if steps.accept_identifiers:
         found = {**findings.accepted, **accepted_in([("this card", texts)], steps.replayed)}
@@ -268,7 +268,8 @@ def _worked_out(steps: Steps, service: Client | None, counted: _Counted, entry_i
             advice = asked(service, entry_id, entry, steps.aim)
     masked = steps.mask(advice.best.id)
     together = steps.judge_together(entry, advice.best.id)
-    assessed = steps.assess(advice.best.id, _alone(steps, entry, masked, advice.best.id))
+    published_privacy = next((each.privacy for each in entry.masked if each.id == advice.best.id), None) or {}
+    assessed = steps.assess(advice.best.id, _alone(steps, entry, masked, advice.best.id), published_privacy)
     check = _checked(steps, [each.id for each in advice.ranking[:2]], search)
     comparison = _compared(steps, entry, _on_the_frontier(steps, advice.best.id, search))
     summarised = replace(counted.summarised, advice=advice)

@@ -302,19 +302,26 @@ class Steps:
         with open_table(table, **self.how) as opened:
             return opened.counts_of_values(self.aim.label)
 
-    def assess(self, configuration: str, alone: Alone) -> Assessed:
-        """Measure the privacy of the table and of the release; `alone`: how many of its records are."""
+    def assess(self, configuration: str, alone: Alone, published: Mapping[str, float]) -> Assessed:
+        """Measure the privacy of the table and of the release.
+
+        Args:
+            configuration: The id of the configuration of the release.
+            alone: How many of its records are alone.
+            published: What the entry says of its privacy, in which the verdict is told.
+        """
 
         def work() -> Assessed:
             with self.stage("measuring privacy") as progress:
                 found = assess(self.table, self.found, configuration=configuration, progress=progress, **self.how)
             [release] = found.releases
             highest, before = (None if each is None else each.highest for each in (release.risk, found.as_it_is.risk))
-            verdict = risk_verdict(found, table_name(self.table), self.plan, alone, counted=False)
+            judged = replace(found, releases=(replace(release, told=published),))
+            verdict = risk_verdict(judged, table_name(self.table), self.plan, alone, counted=False)
             told = (verdict.passed, verdict.line)
             return Assessed(found.columns, *told, highest, before, release.certain, alone.in_short())
 
-        inputs = self._of(FOUND, configuration=configuration, alone=alone.document)
+        inputs = self._of(FOUND, configuration=configuration, alone=alone.document, published=dict(published))
         return self.folder.step("privacy", inputs, [], Assessed, work)
 
     def check(self, configurations: Sequence[str], further: Sequence[Configuration]) -> CheckResult:

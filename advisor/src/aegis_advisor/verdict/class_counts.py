@@ -1,0 +1,257 @@
+"""Counts of one class that follow from a published number of privacy.
+
+A number such as beta is that of the worst class. Let this class have m records, x of which have the sensitive value
+that gives the number, and let the table have N records, c of which have this value. The number, read within its
+published digits, limits the share x / m for each c:
+
+    alpha             x / m
+    beta              x / m = (1 + beta) c / N                     (Cao and Karras 2012)
+    delta_disclosure  x / m = exp(delta) c / N or exp(-delta) c / N  (Brickell and Shmatikov 2008)
+    t, two values     x / m = c / N + t                            (Li et al. 2007)
+    entropy_l         x / m of the most frequent value, between the shares with two and with all values that have this
+                      entropy                                      (Machanavajjhala et al. 2007)
+
+If the whole numbers that fit agree on one of c, x, m and m - x, and it is small, a reader knows it. Only values up to 9
+are tried: a share that admits one of 1 to 4 and a larger count admits another one up to 9.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from math import ceil
+from typing import Final
+
+import numpy as np
+import scipy
+
+from aegis_advisor.arrays import BoolArray, FloatArray
+from aegis_advisor.verdict.model import SMALL
+
+TRIED: Final = 9
+"""The largest count that is tried."""
+
+_WIDE: Final = 64
+"""Of a wide range of totals, so many are looked at one by one, and as many beyond."""
+
+_SLACK: Final = 1e-12
+_ROUNDED: Final = 1e-6
+_FAR_OFF: Final = 500.0
+
+_FAR: Final = 0.8
+"""Beyond this t, a class has only values that are rare in the table."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClassLimits:
+    """What is known of a class and of the whole table, beside a number of privacy.
+
+    Attributes:
+        totals: For each sensitive value, the least and the most records of the table that have it.
+        size: The least records of a class (k).
+        values: The least sensitive values of a class (l).
+        share: The largest share of a class that has one value (alpha).
+        times: How many times as likely a value can be in a class as in the table, at most (1 + beta, exp(delta)).
+    """
+
+    totals: tuple[tuple[int, int], ...]
+    size: int = 1
+    values: int = 1
+    share: float = 1.0
+    times: float = np.inf
+
+    @property
+    def records(self) -> tuple[int, int]:
+        """The least and the most records of the table."""
+        return sum(least for least, _ in self.totals), sum(most for _, most in self.totals)
+
+
+@lru_cache(maxsize=4096)
+def certain_counts(name: str, low: float, high: float, limits: ClassLimits) -> dict[str, int]:
+    """Return the counts of 1 to `SMALL` that follow if a criterion reaches more than `low` and at most `high`.
+
+    Args:
+        name: The criterion; of others than those above, nothing follows.
+        low: The number is larger than this.
+        high: It is not larger than this.
+        limits: What else is known.
+
+    Returns:
+        By name: `total` of the table's records with a value (c), `cell` of the class (x), `class` (m) and `rest`, the
+        records of the class with other values (m - x); of t with more than two values, `few`, the records of the table
+        with the values of the class.
+    """
+    if name == "t" and len(limits.totals) > 2:  # noqa: PLR2004 - the formula is for two values
+        return _few_values(low, high, limits)
+    candidates = _Candidates.of(limits)
+    fits: dict[str, set[int]] = {"total": set(), "cell": set(), "class": set(), "rest": set()}
+    gain = min(
+        limits.times, {"beta": 1 + high, "delta_disclosure": float(np.exp(min(high, _FAR_OFF)))}.get(name, np.inf)
+    )
+    others = 1 - (1 - candidates.rare) * gain - _ROUNDED  # other values gain no more either
+    for least, most in _shares(name, low, high, candidates, limits):
+        largest = np.minimum(limits.share, gain * candidates.common)
+        _fit(fits, np.maximum(np.maximum(least, others), 0.0), np.minimum(most, largest), candidates, limits)
+    known = {what: next(iter(counts)) for what, counts in fits.items() if len(counts) == 1}
+    if "total" in known and not candidates.open[candidates.totals == known["total"]].any():
+        del known["total"]  # it is published
+    return {what: count for what, count in known.items() if 1 <= count <= SMALL}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Candidates:
+    """Totals that sensitive values may have, (candidates,) each.
+
+    Attributes:
+        totals: The records of the table with the value.
+        least, most: The records with other values.
+        open: Whether the value may have another total.
+    """
+
+    totals: FloatArray
+    least: FloatArray
+    most: FloatArray
+    open: BoolArray
+
+    @classmethod
+    def of(cls, limits: ClassLimits) -> "_Candidates":
+        """Return every total of each value; of many, some."""
+        own = []
+        for least, most in limits.totals:
+            first = np.arange(max(1, least), min(most, least + _WIDE) + 1)
+            far = np.geomspace(least + _WIDE, most, _WIDE).round() if most > least + _WIDE else np.zeros(0)
+            own.append(np.concatenate([first, far]).astype(np.float64))
+        values = np.repeat(np.arange(len(own)), [len(each) for each in own])
+        ranges = np.array(limits.totals, dtype=np.float64)
+        least, most = (ranges.sum(axis=0) - ranges)[values].T
+        return cls(np.concatenate(own), least, most, (ranges[:, 0] < ranges[:, 1])[values])
+
+    @property
+    def rare(self) -> FloatArray:
+        """The least share of the table that the value has."""
+        return self.totals / (self.totals + self.most)
+
+    @property
+    def common(self) -> FloatArray:
+        """The largest share of the table that it has."""
+        return self.totals / (self.totals + self.least)
+
+
+def _shares(
+    name: str, low: float, high: float, candidates: _Candidates, limits: ClassLimits
+) -> list[tuple[FloatArray, FloatArray]]:
+    """The shares x / m of a class, above the first and up to the second (candidates,), that give the number."""
+    rare, common = candidates.rare, candidates.common
+    every, least_share = np.ones_like(rare), (1 - _ROUNDED) / len(limits.totals)
+    match name:
+        case "alpha":
+            return [(every * max(low, least_share), every * high)]
+        case "beta":
+            return [((1 + low) * rare, (1 + high) * common)]
+        case "delta_disclosure":
+            more = np.exp(low) * rare, np.exp(min(high, _FAR_OFF)) * common
+            # Less likely than in the table: then other values are more likely, but by a smaller factor.
+            most = np.minimum(np.exp(-low) * common * (1 - _SLACK), np.minimum(common, 1 - rare) * (1 + _ROUNDED))
+            return [more, (np.exp(-high) * rare * (1 - _SLACK), most)]
+        case "t" | "ordered_t" if len(limits.totals) == 2:  # noqa: PLR2004 - two values
+            return [(rare + low, common + high)]
+        case "entropy_l":
+            least, most = _largest_share(high, 2), _largest_share(low, len(limits.totals))
+            return [(every * max(least * (1 - _ROUNDED), least_share), every * most * (1 + _ROUNDED))]
+        case _:
+            return [(every * 0.0, every)]
+
+
+def _largest_share(entropy_l: float, values: int) -> float:
+    """The share of the most frequent value if the others, this many with it, are equally frequent."""
+    if entropy_l >= values:
+        return 1 / max(entropy_l, values)
+    others = values - 1
+
+    def entropy(share: float) -> float:
+        return float(scipy.special.entr(share) + scipy.special.entr(1 - share) + (1 - share) * np.log(others))
+
+    if entropy_l <= 1:
+        return 1.0
+    return float(scipy.optimize.brentq(lambda share: entropy(share) - np.log(entropy_l), 1 / values, 1.0, xtol=1e-14))
+
+
+def _fit(
+    fits: dict[str, set[int]], low: FloatArray, high: FloatArray, candidates: _Candidates, limits: ClassLimits
+) -> None:
+    """Add the counts that fit shares above `low` and up to `high` (candidates,)."""
+    counts = np.arange(TRIED + 1, dtype=np.float64)[np.newaxis]
+    low, high = low[:, np.newaxis], high[:, np.newaxis]
+    total, others = candidates.totals[:, np.newaxis], candidates.most[:, np.newaxis]
+    few, size = limits.values - 1, limits.size
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # x is this count: a size m from x / high to x / low
+        least = np.maximum(_up(counts / high), np.maximum(size, counts + few))
+        most = np.minimum(_below(counts / low), counts + others)
+        cell = (counts >= 1) & (counts <= total) & (least <= most)
+        # m - x is this count
+        least = np.maximum(_down(low / (1 - low) * counts) + 1, np.maximum(1, size - counts))
+        most = np.minimum(np.where(high < 1, _down(high / (1 - high) * counts), np.inf), total)
+        rest = (counts >= few) & (counts <= others) & (least <= most) & (low < 1)
+    # m is this count
+    least = np.maximum(_down(low * counts) + 1, np.maximum(1, counts - others))
+    most = np.minimum(_down(high * counts), np.minimum(total, counts - few))
+    whole = (counts >= max(size, limits.values)) & (least <= most)
+    cells = {"cell": cell, "rest": rest, "class": whole}
+    small = (cell | rest | whole).any(axis=1)
+    largest = np.minimum(total + others, total / np.maximum(low, _SLACK))
+    asked = ~small & (np.minimum(candidates.totals, candidates.most) > TRIED) & (largest[:, 0] >= size)
+    most = np.minimum(high, 1 - few / largest)
+    large = _has_large(low[:, 0], most[:, 0], candidates.totals, candidates.most, asked)
+    fitting = small | large
+    fits["total"].update(candidates.totals[fitting].astype(int).tolist())
+    for what, each in cells.items():
+        fits[what].update(np.flatnonzero(each.any(axis=0)).tolist())
+        fits[what].update([TRIED + 1] * int((fitting & ~each.any(axis=1)).any()))
+
+
+def _has_large(
+    low: FloatArray, high: FloatArray, totals: FloatArray, others: FloatArray, asked: BoolArray
+) -> BoolArray:
+    """(candidates,) whether some class has a share above `low` and up to `high`, of these totals and other records."""
+    found = np.zeros_like(asked)
+    for place in np.flatnonzero(asked & (low < high)).tolist():
+        least = max(float(low[place]) * (1 + _SLACK), 0.5 / float(totals[place] + others[place]))
+        cell, size = _simplest(least, max(least, float(high[place])))
+        found[place] = cell <= totals[place] and size - cell <= others[place]
+    return found
+
+
+def _simplest(low: float, high: float, depth: int = 40) -> tuple[float, float]:
+    """The fraction from `low` to `high` with the least terms, by continued fractions; infinite if it has too many."""
+    whole = float(np.ceil(low))
+    if whole <= high or depth == 0:
+        return (whole, 1.0) if depth else (np.inf, np.inf)
+    below = whole - 1
+    numerator, denominator = _simplest(1 / (high - below), 1 / (low - below), depth - 1)
+    return below * numerator + denominator, numerator
+
+
+def _up(numbers: FloatArray) -> FloatArray:
+    return np.ceil(numbers * (1 - _SLACK))
+
+
+def _down(numbers: FloatArray) -> FloatArray:
+    return np.floor(numbers * (1 + _SLACK))
+
+
+def _below(numbers: FloatArray) -> FloatArray:
+    """The largest whole number below each."""
+    return np.ceil(numbers * (1 - _SLACK)) - 1
+
+
+def _few_values(low: float, high: float, limits: ClassLimits) -> dict[str, int]:
+    """Return how many records have the values of a class that has nothing else in common with the table.
+
+    With t = 1 - o, the shares of class and table have o in common. If o is small, and so are the records that make it
+    up, the class has all the values that are more frequent in it, and o is their share of the table.
+    """
+    least, most = limits.records
+    if low < _FAR:
+        return {}
+    first = max(limits.size, limits.values, ceil(least * (1 - min(high, 1.0)) * (1 - _SLACK)))
+    last = ceil(most * (1 - low) * (1 - _SLACK)) - 1
+    return {"few": first} if first == last <= SMALL else {}

@@ -1,0 +1,163 @@
+"""The steps in which measured numbers of privacy are published, and how a published number is read."""
+
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from math import exp, floor, inf, log10
+from typing import Final
+
+from aegis_advisor.verdict.class_counts import ClassLimits, certain_counts
+
+_SHARES: Final = tuple(round(0.05 * step, 2) for step in range(21))
+_TIMES: Final = (0.0, 0.1, 0.2, 0.5, *(float(digit * 10**power) for power in range(6) for digit in (1, 2, 5)))
+_LOGARITHMS: Final = (0.0, 0.1, 0.2, 0.5, 1.0, 1.5, 2.0, 2.5, *map(float, range(3, 21)))
+_VALUES: Final = (1.0, 1.2, 1.4, 1.6, 1.8, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 15.0, 20.0, 30.0, 50.0, 100.0)
+
+STEPS: Final = {
+    "t": _SHARES,
+    "ordered_t": _SHARES,
+    "alpha": _SHARES,
+    "beta": _TIMES,
+    "delta_disclosure": _LOGARITHMS,
+    "entropy_l": _VALUES,
+}
+"""By criterion, the steps, ascending. `k` and `l` are whole numbers that every class has at least; they have none."""
+
+_LOWER: Final = "entropy_l"
+"""The criterion of which more is more private, so that it is rounded down."""
+
+Totals = tuple[tuple[int, int], ...]
+"""For each value of a sensitive attribute, the least and the most records of the table that have it."""
+
+_LARGEST: Final = 500.0
+_DIGITS: Final = 12
+_OPEN: Final = 1e-9
+
+
+def read(name: str, number: float) -> tuple[float, float]:
+    """Return between which numbers lies what was measured, if this is published: above the first, up to the second.
+
+    A step tells that it lies between this step and the next. Any other number is taken to have been rounded by its last
+    digit, outwards or to the nearest.
+    """
+    steps, lower = STEPS[name], name == _LOWER
+    place = bisect_left(steps, number)
+    if place < len(steps) and steps[place] == number:
+        if lower:
+            return _closed(number, steps[place + 1] if place + 1 < len(steps) else inf)
+        return (steps[place - 1] if place else -1.0), number
+    unit = 10.0 ** _last_digit(number)
+    return _closed(number - unit / 2, number + unit) if lower else (number - unit, number + unit / 2)
+
+
+def _closed(low: float, high: float) -> tuple[float, float]:
+    """Numbers from the first on and below the second."""
+    return low * (1 - _OPEN), high * (1 - _OPEN)
+
+
+def _last_digit(number: float) -> int:
+    """The power of ten of the last digit of a number, of two digits at least and twelve at most."""
+    first = floor(log10(abs(number))) if number else 0
+    digits = f"{number:.{_DIGITS - 1}e}".split("e")[0].replace(".", "").lstrip("-").rstrip("0")
+    return first - max(2, len(digits)) + 1
+
+
+def limits_of(privacy: Mapping[str, float], totals: Totals) -> ClassLimits:
+    """Return what published privacy says of every class, and the totals of the sensitive values, of the worst one."""
+    times = min(1 + privacy.get("beta", inf), exp(min(privacy.get("delta_disclosure", inf), _LARGEST)))
+    return ClassLimits(
+        totals,
+        max(1, int(privacy.get("k", 1))),
+        max(1, int(privacy.get("l", 1))),
+        min(1.0, privacy.get("alpha", 1.0)),
+        times if times < exp(_LARGEST) else inf,
+    )
+
+
+def telling_numbers(privacy: Mapping[str, float], totals: Totals) -> dict[str, dict[str, int]]:
+    """Return the published numbers from which small counts of their class follow, with these (`certain_counts`).
+
+    Args:
+        privacy: What is published of a configuration, by criterion.
+        totals: For each sensitive value, the least and the most records of the table that have it.
+    """
+    telling = {}
+    for name in (each for each in STEPS if each in privacy):
+        others = limits_of({other: number for other, number in privacy.items() if other != name}, totals)
+        if certain := certain_counts(name, *read(name, privacy[name]), others):
+            telling[name] = certain
+    return telling
+
+
+def published_privacy(
+    measured: Mapping[str, float], promised: Mapping[str, float], sensitive: Sequence[Totals]
+) -> dict[str, float]:
+    """Return the numbers to publish for measured ones, so that no small count of a class follows from them.
+
+    A number is rounded to the next step that promises no more than it, unless the promise promises more: that is
+    published as it is. Where a step would tell a count, a weaker one takes its place. What no step is left for is not
+    published. All this depends on what else is published only.
+
+    Args:
+        measured: What a configuration reaches, by criterion: at most, `entropy_l` at least.
+        promised: What somebody chose to promise of it, whatever is measured.
+        sensitive: For each sensitive attribute, what readers know of its totals.
+    """
+    privacy = {name: number for name, number in measured.items() if name not in STEPS}
+    for name in (each for each in STEPS if each in measured):
+        if sensitive:
+            known = tuple(limits_of(privacy, totals) for totals in sensitive)
+            published = _published(name, measured[name], promised.get(name), known)
+        else:
+            published = measured[name]
+        if published is not None:
+            privacy[name] = published
+    for totals in sensitive:  # numbers rounded later say more of the class of earlier ones
+        for name in telling_numbers(privacy, totals):
+            del privacy[name]
+    return {name: float(privacy[name]) for name in measured if name in privacy}
+
+
+def _published(name: str, measured: float, promised: float | None, known: tuple[ClassLimits, ...]) -> float | None:
+    bounds = _bounds(name, promised, known)
+    if name == _LOWER:
+        return max((each for each in bounds if each <= measured * (1 + _OPEN)), default=None)
+    return min((each for each in bounds if each >= measured * (1 - _OPEN)), default=None)
+
+
+@lru_cache(maxsize=4096)
+def _bounds(name: str, promised: float | None, known: tuple[ClassLimits, ...]) -> tuple[float, ...]:
+    """Return the numbers that are published of a criterion, whatever is measured, the weakest first.
+
+    No count follows from any as it is read, nor from being between two neighbours: those who know these numbers know
+    that the next stronger one was not reached. What is weaker than all of them is not published.
+    """
+    lower = name == _LOWER
+
+    def tells(cell: tuple[float, float]) -> bool:
+        return any(certain_counts(name, *cell, each) for each in known)
+
+    def between(weaker: float, stronger: float) -> tuple[float, float]:
+        return _closed(weaker, stronger) if lower else (stronger, weaker)
+
+    weakest, strongest = (0.0, inf) if lower else (inf, -1.0)
+    bounds = [] if promised is None else [_unsuspicious(name, promised, known)]
+    last = weakest if promised is None else promised
+    for step in STEPS[name] if lower else reversed(STEPS[name]):
+        is_stronger = step > last if lower else step < last
+        if is_stronger and not tells(between(last, step)) and not tells(read(name, step)):
+            bounds.append(step)
+            last = step
+    while len(bounds) > 1 and tells(between(bounds[-1], strongest)):
+        bounds.pop()
+    return tuple(bounds)
+
+
+def _unsuspicious(name: str, promised: float, known: tuple[ClassLimits, ...]) -> float:
+    """Return the promise, or the next weaker step that does not read as if a count followed from it."""
+    steps = STEPS[name] if name != _LOWER else tuple(reversed(STEPS[name]))
+    weaker = (each for each in steps if (each < promised if name == _LOWER else each > promised))
+    for number in (promised, *weaker):
+        if not any(certain_counts(name, *read(name, number), each) for each in known):
+            return number
+    return promised

@@ -1,0 +1,83 @@
+"""The privacy of configurations as it is published: what is promised as promised, what was measured beyond in steps."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from aegis_advisor.evidence import attribute_evidence
+from aegis_advisor.verdict import Totals, label_totals, published_privacy
+from aegis_provider.plan.model import DROP, IDENTITY, Plan
+from aegis_sdk.wire import Attribute, Configuration, EntryDocument, GeneratedConfiguration
+
+_MANY = 20
+"""A value with so many times the base is taken to have the records that are published: chance hardly changes them."""
+
+
+def with_published_privacy(entry: EntryDocument, plan: Plan) -> EntryDocument:
+    """Return an entry whose privacy numbers give no small count of a class away (`published_privacy`).
+
+    Args:
+        entry: The entry, its counts controlled already.
+        plan: Its plan, which says what is promised and what is sensitive.
+    """
+    promised = {each.id: each.promised for each in plan.configurations}
+
+    def published(each: Configuration | GeneratedConfiguration) -> Configuration | GeneratedConfiguration:
+        if not isinstance(each, Configuration) or not each.privacy:
+            return each
+        told = coarse_privacy(each.privacy, promised.get(each.id, {}), entry, each, plan.sensitive)
+        return each.model_copy(update={"privacy": told or None})
+
+    if not entry.configurations:
+        return entry
+    return entry.model_copy(update={"configurations": [published(each) for each in entry.configurations]})
+
+
+def coarse_privacy(
+    measured: Mapping[str, float],
+    promised: Mapping[str, float],
+    entry: EntryDocument,
+    configuration: Configuration | None,
+    sensitive: tuple[str, ...],
+) -> dict[str, float]:
+    """Return what a configuration reaches in the steps in which it may be published, beside an entry.
+
+    Args:
+        measured: Its privacy, by criterion.
+        promised: What is promised of it, whatever is measured.
+        entry: The entry, as it is published.
+        configuration: The configuration; `None` if the entry does not have it.
+        sensitive: The sensitive attributes. Readers are taken to know them, and may take the label for one.
+    """
+    first, control = entry.attributes[0].model_dump(), entry.disclosure_control
+    declared = None if control is None else control.model_dump()
+    known = [label_totals(attribute_evidence(first, entry.label.model_dump(), declared))]
+    for each in entry.attributes:
+        masking = None if configuration is None else configuration.maskings.get(each.name)
+        if each.name in sensitive and masking is not None and masking != DROP:
+            known.append(_totals_of(each, masking, entry))
+    base = _base(entry)
+    every = [totals for totals in known if totals]
+    return published_privacy(measured, promised, [*every, *(_settled(totals, base) for totals in every)])
+
+
+def _base(entry: EntryDocument) -> int:
+    control = entry.disclosure_control
+    return 1 if control is None or control.rounded_to is None else control.rounded_to
+
+
+def _totals_of(attribute: Attribute, masking: str, entry: EntryDocument) -> Totals:
+    """Return the least and the most records of each masked value; none if the entry does not count them."""
+    joint = attribute.joint
+    if masking != IDENTITY:
+        joint = next((each.joint for each in attribute.maskings if each.id == masking), None)
+    if joint is None:
+        return ()
+    counts = np.array(joint, dtype=np.int64)
+    slack = counts.shape[1] * (_base(entry) - 1)
+    return tuple((max(1, count - slack), max(1, count + slack)) for count in counts.sum(axis=1).tolist())
+
+
+def _settled(totals: Totals, base: int) -> Totals:
+    """Return the totals, frequent values with the records that are published."""
+    return tuple((((least + most) // 2,) * 2 if least > _MANY * base else (least, most)) for least, most in totals)
