@@ -42,7 +42,7 @@ def compute_verdict(given: VerdictInput, seconds: float) -> StoredVerdict:
     findings = (
         {"reason": each.reason.value, "pointer": pointer(*each.path), "cells": each.cells} for each in verdict.findings
     )
-    return StoredVerdict(verdict.passed, tuple(findings))
+    return StoredVerdict(verdict.passed, tuple(findings), verdict.few)
 
 
 def _published(document: Document, configurations: Document) -> PublishedCounts:

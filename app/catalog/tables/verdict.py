@@ -16,4 +16,5 @@ class VerdictRow(Base):
     version_id: Mapped[int] = mapped_column(ForeignKey("entry_version.id", ondelete="CASCADE"), primary_key=True)
     passed: Mapped[bool]
     findings: Mapped[list[dict[str, Any]]] = mapped_column(JSONB)
+    few: Mapped[int | None]
     created_at: Mapped[datetime] = created_at()

@@ -1,16 +1,17 @@
 """What is known of an entry's counts and guarantees, in words."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from typing import Any, Final
 
 from aegis_sdk import wire
-from aegis_sdk.reading import seen_by
+from aegis_sdk.reading import few_in_words, seen_by
 from app.console.words import count, significant
 from app.domain.verdicts import StoredVerdict
 
 _PASSED: Final = (
-    "No count of 1 to 4 records is shown by a table, follows from all tables together, or is known with a probability "
-    "above 0.9."
+    "No exact count of 1 to 4 records is shown by a table, follows from all tables together, or has a probability "
+    "above 0.9"
 )
 _FAILED: Final = "Counts of 1 to 4 records, which can be about single persons, may be read from the published counts."
 _WAITING: Final = "The counts are being judged. Until then, nobody should rely on them."
@@ -49,7 +50,7 @@ def judged(verdict: StoredVerdict | None) -> str:
     """A verdict in words."""
     if verdict is None:
         return _WAITING
-    return _PASSED if verdict.passed else _FAILED
+    return f"{_PASSED}{few_in_words(wire.Verdict.model_validate(asdict(verdict)))}." if verdict.passed else _FAILED
 
 
 def control_words(control: Mapping[str, Any]) -> Iterator[str]:

@@ -16,7 +16,7 @@ from app.console.raw_tables import RawTableError
 from app.console.viewers import Viewer
 from app.console.views.entry import state_of
 from app.console.views.entry_index import SOME_K
-from app.console.views.entry_words import REASONS
+from app.console.views.entry_words import REASONS, judged
 from app.domain.arrays import unpack
 from app.domain.entries import AttributeOutline, Audience, Head, Publication, Visibility
 from app.domain.errors import Fault, InvalidDocumentError, RefusalError
@@ -66,11 +66,13 @@ class VerdictView:
         outcome: `pass`, `fail` or `undecided`.
         findings: the first places that fail.
         left_out: how many more there are.
+        words: what it says if it passes.
     """
 
     outcome: str
     findings: tuple[FindingLine, ...] = ()
     left_out: int = 0
+    words: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +199,7 @@ def verdict_view(verdict: StoredVerdict | None, places: Sequence[Place]) -> Verd
     if verdict is None:
         return VerdictView("undecided")
     if verdict.passed:
-        return VerdictView("pass")
+        return VerdictView("pass", words=judged(verdict))
     is_decided = any(finding["reason"] != "undecided" for finding in verdict.findings)
     lines = tuple(
         FindingLine(place, REASONS.get(finding["reason"], finding["reason"]), finding["cells"])

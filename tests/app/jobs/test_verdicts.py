@@ -40,7 +40,7 @@ async def test_only_who_may_read_the_counts_learns_what_fails(database_url, work
         head = await publish(api, **owner)
         await worker.run()
         assert (await verdict_on(api, head["id"], headers=owner))["findings"]
-        assert await verdict_on(api, head["id"], headers=reader) == {"passed": False, "findings": []}
+        assert await verdict_on(api, head["id"], headers=reader) == {"passed": False, "findings": [], "few": None}
 
 
 async def test_a_version_that_cannot_be_judged_does_not_pass(api, worker, database_url):
@@ -49,7 +49,7 @@ async def test_a_version_that_cannot_be_judged_does_not_pass(api, worker, databa
         connection.execute("UPDATE procrastinate_jobs SET attempts = 3")
     await worker.run()
     undecided = [{"reason": "undecided", "pointer": "", "cells": 0}]
-    assert await verdict_on(api, head["id"]) == {"passed": False, "findings": undecided}
+    assert await verdict_on(api, head["id"]) == {"passed": False, "findings": undecided, "few": None}
 
 
 async def test_the_job_of_a_deleted_version_ends_and_a_verdict_is_given_once(api, worker, database_url):

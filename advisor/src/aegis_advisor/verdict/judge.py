@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from aegis_advisor.cell_bounds import bound_cells
 from aegis_advisor.reconstruction.ipf import never
 from aegis_advisor.verdict.certain import Bound, find_certain
+from aegis_advisor.verdict.few_records import certainly_few, find_known_label
 from aegis_advisor.verdict.model import Finding, PublishedCounts, Verdict
 from aegis_advisor.verdict.noisy import find_little_noise
 from aegis_advisor.verdict.pairs import find_certain_pairs
@@ -16,19 +17,21 @@ from aegis_advisor.verdict.totals import find_likely
 def judge(published: PublishedCounts, *, bound: Bound | None = None, stop: Callable[[], bool] = never) -> Verdict:
     """Return the verdict on what published counts give away.
 
-    They pass if no cell of 1 to `SMALL` records follows for certain from all of them together, and a reader who knows
-    the declared controls gives no cell a small count with a probability above `LIKELY`. Tables that show small counts
-    end the search, since the verdict cannot change any more.
+    They pass if of no cell of 1 to `SMALL` records it follows from all of them together how many it has, and a reader
+    who knows the declared controls gives none of these counts a probability above `LIKELY`. That a cell has 1 to
+    `SMALL` records may be certain: such cells are counted (`Verdict.few`). Tables that show small counts end the
+    search, since the verdict cannot change any more.
 
     Args:
         published: the counts, without faults.
         bound: finds the bounds of an attribute's cells; `bound_cells` by default.
         stop: called now and then; if true, what is left is undecided, which is not a pass.
     """
+    few = certainly_few(published)
     if shown := tuple(find_shown(published)):
-        return Verdict(shown)
+        return Verdict(shown, few)
     bound = bound or (lambda evidence: bound_cells(evidence, stop=stop))
-    return Verdict(tuple(_find_hidden(published, bound)))
+    return Verdict(tuple(_find_hidden(published, bound)), few)
 
 
 def _find_hidden(published: PublishedCounts, bound: Bound) -> Iterator[Finding]:
@@ -36,6 +39,7 @@ def _find_hidden(published: PublishedCounts, bound: Bound) -> Iterator[Finding]:
     for place, evidence in enumerate(published.evidence):
         yield from find_certain(place, evidence, bound)
     yield from find_certain_pairs(published, bound)
+    yield from find_known_label(published)
     yield from find_in_privacy(published)
     yield from find_likely(published)
     yield from find_little_noise(published)

@@ -57,9 +57,11 @@ class Verdict:
 
     Attributes:
         findings: everything that fails; none if the counts pass.
+        few: how many listed values and cells certainly have 1 to `SMALL` records, without it being known how many.
     """
 
     findings: tuple[Finding, ...] = ()
+    few: int = 0
 
     @property
     def passed(self) -> bool:

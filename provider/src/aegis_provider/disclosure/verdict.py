@@ -7,7 +7,7 @@ from typing import Final
 from aegis_advisor.cell_bounds import CellBounds, bound_cells
 from aegis_advisor.evidence import AttributeEvidence
 from aegis_advisor.verdict import ENOUGH, PublishedCounts, judge, spent_epsilon
-from aegis_advisor.verdict.model import Path
+from aegis_advisor.verdict.model import Finding, Path
 from aegis_provider.disclosure.model import Judged
 from aegis_provider.entry_evidence import pair_counts_of, releases_of
 from aegis_provider.entry_warnings import tables_in
@@ -66,10 +66,11 @@ def judged(
         for each in verdict.findings
     )
     places = tuple(_in_words(entry, each.path) for each in verdict.findings)
-    return Judged(Verdict(passed=verdict.passed, findings=tuple(findings)), places, _mending_options(entry, published))
+    told = Verdict(passed=verdict.passed, findings=tuple(findings), few=verdict.few)
+    return Judged(told, places, _mending_options(entry, published, verdict.findings))
 
 
-def _in_words(entry: EntryDocument, path: Path) -> str:
+def _in_words(entry: EntryDocument, path: Path) -> str:  # noqa: PLR0911 - a place of each kind
     """Name a place of an entry."""
     match path:
         case ("attributes", int(place), "maskings", int(masking), _):
@@ -81,20 +82,26 @@ def _in_words(entry: EntryDocument, path: Path) -> str:
         case ("pairs", int(place), *_):
             pair = entry.pairs[place]
             return " x ".join(map(": ".join, zip(pair.attributes, pair.maskings, strict=True)))
+        case ("configurations", int(place), "privacy", str(name)):
+            return f"{name} of {(entry.configurations or [])[place].id}"
         case ("configurations", int(place), kind):
             what = "cells" if kind == "suppressed_cells" else "records"
             return f"suppressed {what} of {(entry.configurations or [])[place].id}"
+        case ("configuration_table", _, name, place):
+            return f"{name} of configuration {place}"
         case _:
             return f"{entry.label.name}, histogram"
 
 
-def _mending_options(entry: EntryDocument, published: PublishedCounts) -> str:
+def _mending_options(entry: EntryDocument, published: PublishedCounts, findings: Sequence[Finding]) -> str:
     """Return the options of `aegis summarize` with which an entry that fails is published more safely.
 
     Exact counts, and counts rounded table by table, are mended by the default, which needs no option. The default is
     mended by a minimum, which leaves out pairs that tell too much, and a minimum by noise that is always enough.
     """
     control, pairs = entry.disclosure_control, " --pairs" if entry.pairs else ""
+    if control is not None and control.rounding is not None and all("privacy" in each.path for each in findings):
+        return pairs.strip()  # the default publishes privacy in steps
     if control is not None and control.epsilon is not None:
         split = f" --split {control.split}" if control.split else ""
         return f"--epsilon {_at_most(control.epsilon * ENOUGH / spent_epsilon(published))}{split}{pairs}"

@@ -31,7 +31,7 @@ from aegis_sdk.reading.headline import Kept, Whole, headline, kept_by_best, whol
 from aegis_sdk.reading.lattice import Lattice, Node, lattice_of
 from aegis_sdk.reading.outcome import outcome
 from aegis_sdk.reading.outline import AttributeOutline, EntryOutline, MaskingOutline, Range, outline_of, seen_by
-from aegis_sdk.reading.verdict import read_together_line, verdict_in_words, verdict_line
+from aegis_sdk.reading.verdict import few_in_words, read_together_line, verdict_in_words, verdict_line
 
 __all__ = [
     "ACCEPT_UNIQUE",
@@ -54,6 +54,7 @@ __all__ = [
     "configurations_of",
     "declares_joint",
     "deviation_bounds",
+    "few_in_words",
     "generated_in",
     "generated_of",
     "headline",

@@ -31,19 +31,27 @@ def verdict_line(passed: bool | None, reason: str, mend: str = "") -> str:  # no
 
 def verdict_in_words(name: str, verdict: Verdict, mend: str = "") -> str:
     """Say in a line whether an entry passes, and if it does not, why, and what mends it."""
-    if verdict.passed:
-        reason = "none is shown, follows from all tables together or has a probability above 0.9"
-        return verdict_line(True, f"the entry {name} gives no count of 1 to 4 records away: {reason}")
-    return verdict_line(
-        False, f"the entry {name} {_gives(verdict)} counts of 1 to 4 records away: {_why(verdict)}", mend
-    )
+    if not verdict.passed:
+        reason = f"the entry {name} {_gives(verdict)} counts of 1 to 4 records away: {_why(verdict)}"
+        return verdict_line(False, reason, mend)
+    why = "none is shown, follows from all tables together or has a probability above 0.9"
+    reason = f"the entry {name} gives no exact count of 1 to 4 records away: {why}{few_in_words(verdict)}"
+    return verdict_line(True, reason)
+
+
+def few_in_words(verdict: Verdict) -> str:
+    """Say of how many values it is certain that they have few records; empty if there are none."""
+    if not verdict.few:
+        return ""
+    values = "1 listed value has" if verdict.few == 1 else f"{verdict.few:,} listed values have"
+    return f"; {values} 1 to 4 records for certain, but it is not known how many"
 
 
 def read_together_line(verdict: Verdict, mend: str = _RUN_AGAIN) -> str:
     """Say in a line whether entry and card, read together with the masked table, give small counts away."""
     read = "entry and card, read together with the table,"
     if verdict.passed:
-        return verdict_line(True, f"{read} give no count of 1 to 4 of what it does not show")
+        return verdict_line(True, f"{read} give no exact count of 1 to 4 of what it does not show")
     gives = _gives(verdict).replace("gives", "give")
     return verdict_line(False, f"{read} {gives} counts of 1 to 4 of what it does not show: {_why(verdict)}", mend)
 

@@ -21,7 +21,12 @@ class Verdict(Answer):
     """Whether the counts of an entry give small ones away."""
 
     passed: bool = Field(
-        description="No count of 1 to 4 records is shown, follows from all tables together, or is known with a "
-        "probability above 0.9, and everything was decided"
+        description="Of no count of 1 to 4 records can be told which of these it is: none is shown, follows from all "
+        "tables together, or has a probability above 0.9, and everything was decided"
     )
     findings: tuple[VerdictFinding, ...] = Field(description="Every place that fails; empty if it passed")
+    few: int | None = Field(
+        default=None,
+        description="How many listed values certainly have 1 to 4 records, without it being known how many; null: not "
+        "counted, or not told to callers who may not read the counts",
+    )
