@@ -9,6 +9,8 @@ from aegis_sdk.wire import Configuration, EntryDocument, Measured
 
 # More digits than an interval justifies would only make equal figures look different.
 _DIGITS = 4
+# Where counts are controlled, as on the card: the digits of an AUC tell how many records it compares.
+_FEW_DIGITS = 3
 
 
 def refuse_other_entry(entry: EntryDocument, plan: Plan, configurations: Sequence[str]) -> None:
@@ -44,16 +46,17 @@ def with_measured(entry: EntryDocument, plan: Plan, result: CheckResult) -> Entr
     if model is None or raw is None:
         return entry
     found = {name: one for name in result.configurations if (one := result.of(name, model)) is not None}
+    digits = _DIGITS if entry.disclosure_control is None else _FEW_DIGITS
     configurations = [
-        _with(each, found[each.id], raw) if isinstance(each, Configuration) and each.id in found else each
+        _with(each, found[each.id], raw, digits) if isinstance(each, Configuration) and each.id in found else each
         for each in entry.configurations or ()
     ]
     return entry.model_copy(update={"configurations": configurations})
 
 
-def _with(configuration: Configuration, one: Performance, raw: Performance) -> Configuration:
+def _with(configuration: Configuration, one: Performance, raw: Performance, digits: int) -> Configuration:
     auc, low, high, raw_auc = (
-        round(each, _DIGITS) for each in (one.auc.value, one.auc.low, one.auc.high, raw.auc.value)
+        round(each, digits) for each in (one.auc.value, one.auc.low, one.auc.high, raw.auc.value)
     )
     measured = Measured(model=one.model, auc=auc, low=low, high=high, raw_auc=raw_auc)
     return configuration.model_copy(update={"measured": measured})
