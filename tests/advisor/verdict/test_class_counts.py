@@ -1,14 +1,18 @@
 """Counts that follow from a number of privacy, compared with all small tables and all their classes."""
 
 from collections import defaultdict
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from aegis_advisor.evidence import Masking
+from aegis_advisor.verdict import PublishedCounts, Reason, Releases, judge
 from aegis_advisor.verdict.class_counts import ClassLimits, certain_counts
 from aegis_advisor.verdict.privacy_steps import STEPS, published_privacy, read, telling_numbers
+from tests.advisor.cases import evidence_of
 from tests.examples import at_most
 
 NAMES = ("alpha", "beta", "delta_disclosure", "t", "entropy_l")
@@ -57,7 +61,7 @@ def agreed(found):
 @st.composite
 def cases(draw):
     name = draw(st.sampled_from(NAMES))
-    least = draw(st.lists(st.integers(1, 7), min_size=2, max_size=2 if name == "t" else 3))
+    least = draw(st.lists(st.integers(1, 5), min_size=2, max_size=2 if name == "t" else 3))
     totals = tuple((each, each + draw(st.integers(0, 2))) for each in least)
     limits = ClassLimits(totals, draw(st.integers(1, 4)), draw(st.integers(1, 2)))
     whole = [draw(st.integers(*each)) for each in totals]
@@ -144,3 +148,17 @@ def test_a_number_is_read_by_its_step_or_its_last_digit():
     assert np.allclose(read("t", 0.75), (0.7, 0.75))
     assert np.allclose(read("entropy_l", 1.4), (1.3999999986, 1.5999999984))
     assert all(low < step <= high for name in STEPS for step in STEPS[name] for low, high in [read(name, step)])
+
+
+def test_the_verdict_names_the_number_and_what_it_had_no_time_for_is_no_pass():
+    counts = np.array([[1557, 1443, 0]])
+    masking = Masking("m", 1, np.zeros(2, dtype=np.int64), counts, deterministic=True)
+    evidence = replace(evidence_of(counts, [masking], histogram=False), values=2, rounded_once=3)
+    privacy = {"k": [2, 2, 5], "l": [2, 2, 2], "beta": [1500, 1500, None]}
+    releases = Releases(np.zeros((3, 1), dtype=np.int64), [("m",)], [None] * 3, privacy=privacy, in_columns=True)
+    findings = judge(PublishedCounts([evidence], {}, releases)).findings
+    assert [(each.reason, each.path) for each in findings] == [
+        (Reason.CERTAIN, ("configuration_table", "privacy", "beta", place)) for place in (0, 1)
+    ]
+    [undecided] = judge(PublishedCounts([evidence], {}, releases), stop=lambda: True).findings
+    assert undecided.reason == Reason.UNDECIDED

@@ -27,19 +27,18 @@ def judge(published: PublishedCounts, *, bound: Bound | None = None, stop: Calla
         bound: finds the bounds of an attribute's cells; `bound_cells` by default.
         stop: called now and then; if true, what is left is undecided, which is not a pass.
     """
-    few = certainly_few(published)
     if shown := tuple(find_shown(published)):
-        return Verdict(shown, few)
+        return Verdict(shown)
     bound = bound or (lambda evidence: bound_cells(evidence, stop=stop))
-    return Verdict(tuple(_find_hidden(published, bound)), few)
+    return Verdict(tuple(_find_hidden(published, bound, stop)), certainly_few(published))
 
 
-def _find_hidden(published: PublishedCounts, bound: Bound) -> Iterator[Finding]:
+def _find_hidden(published: PublishedCounts, bound: Bound, stop: Callable[[], bool]) -> Iterator[Finding]:
     """Yield what no table shows by itself."""
     for place, evidence in enumerate(published.evidence):
         yield from find_certain(place, evidence, bound)
     yield from find_certain_pairs(published, bound)
     yield from find_known_label(published)
-    yield from find_in_privacy(published)
+    yield from find_in_privacy(published, stop)
     yield from find_likely(published)
     yield from find_little_noise(published)

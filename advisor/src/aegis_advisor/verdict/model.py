@@ -57,7 +57,8 @@ class Verdict:
 
     Attributes:
         findings: everything that fails; none if the counts pass.
-        few: how many listed values and cells certainly have 1 to `SMALL` records, without it being known how many.
+        few: how many listed values and cells certainly have 1 to `SMALL` records, without it being known how many; not
+            counted where tables show small counts.
     """
 
     findings: tuple[Finding, ...] = ()

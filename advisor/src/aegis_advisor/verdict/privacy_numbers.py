@@ -1,26 +1,37 @@
 """Small counts that follow from the privacy that configurations vouch for."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final
 
 from aegis_advisor.evidence import AttributeEvidence
+from aegis_advisor.reconstruction.ipf import never
 from aegis_advisor.verdict.model import Finding, PublishedCounts, Reason
 from aegis_advisor.verdict.privacy_steps import Totals, telling_numbers
 
-_DEVIATIONS = 5
+_DEVIATIONS: Final = 5
 """Noise beyond so many times its scale is not expected."""
 
 
-def find_in_privacy(published: PublishedCounts) -> Iterator[Finding]:
+def find_in_privacy(published: PublishedCounts, stop: Callable[[], bool] = never) -> Iterator[Finding]:
     """Yield the numbers of privacy from which small counts follow, if the label is what is sensitive.
 
     Which attributes are sensitive is not published. Readers are taken to know that the label is.
+
+    Args:
+        published: the counts.
+        stop: called for each configuration that differs; if true, the others are undecided.
     """
-    totals = label_totals(published.evidence[0])
-    releases = published.releases
-    for place in range(len(releases.codes)):
-        stated = {name: column[place] for name, column in releases.privacy.items()}
-        privacy = {name: number for name, number in stated.items() if number is not None}
-        for name, counts in telling_numbers(privacy, totals).items():
+    totals, releases = label_totals(published.evidence[0]), published.releases
+    names, columns = tuple(releases.privacy), tuple(releases.privacy.values())
+    known: dict[tuple[float | None, ...], Mapping[str, Mapping[str, int]]] = {}
+    for place, numbers in enumerate(zip(*columns, strict=True)):
+        if numbers not in known:
+            if stop():
+                yield Finding(Reason.UNDECIDED, releases.place_of(place, names[0]), 1)
+                return
+            stated = zip(names, numbers, strict=True)
+            known[numbers] = telling_numbers({name: each for name, each in stated if each is not None}, totals)
+        for name, counts in known[numbers].items():
             yield Finding(Reason.CERTAIN, releases.place_of(place, name), len(counts))
 
 

@@ -60,7 +60,7 @@ def judged(
         known = bounds.get(one.name) if any(one is each for each in evidence) else None
         return bound_cells(one, stop=stop) if known is None else known
 
-    verdict = judge(published, bound=bound)
+    verdict = judge(published, bound=bound, stop=stop)
     findings = (
         VerdictFinding(reason=each.reason.value, pointer=pointer_of(each.path), cells=each.cells)
         for each in verdict.findings
