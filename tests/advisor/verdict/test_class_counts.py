@@ -61,7 +61,7 @@ def agreed(found):
 @st.composite
 def cases(draw):
     name = draw(st.sampled_from(NAMES))
-    least = draw(st.lists(st.integers(1, 5), min_size=2, max_size=2 if name == "t" else 3))
+    least = draw(st.lists(st.integers(1, 5 if name == "t" else 4), min_size=2, max_size=2 if name == "t" else 3))
     totals = tuple((each, each + draw(st.integers(0, 2))) for each in least)
     limits = ClassLimits(totals, draw(st.integers(1, 4)), draw(st.integers(1, 2)))
     whole = [draw(st.integers(*each)) for each in totals]
