@@ -6,6 +6,7 @@ import pytest
 from aegis_provider import Requirement, find_configurations, load_plan, prepare_entry, write_plan
 from aegis_provider.control import RandomRounding
 from aegis_provider.disclosure import disclose
+from aegis_sdk.reading import verdict_in_words
 from tests.for_each import for_each
 
 PLAN = """label: y
@@ -57,5 +58,7 @@ def test_listed_values_of_few_records_are_counted_beside_a_pass(write, plan_of, 
     certain = [name for name, row in zip(masking.domain, masking.joint, strict=True) if sum(row) + 2 * (base - 1) <= 4]
     assert verdict.passed
     assert verdict.few == len(certain)
+    told = f"; {len(certain)} listed values have 1 to 4 records for certain, but it is not known how many"
+    assert verdict_in_words("x", verdict).endswith(told) == bool(certain)
     assert all(1 <= a.count(int(name[1:])) <= 4 for name in certain)
     assert bool(certain) == (base == 3)
