@@ -4,6 +4,7 @@ import pyarrow as pa
 
 from aegis_provider.identifiers.contents import contents_of
 from aegis_provider.identifiers.quantities import is_quantity
+from aegis_provider.identifiers.written import identifying_texts
 from tests.for_each import for_each
 
 CONTAINED = [
@@ -63,3 +64,11 @@ def test_what_only_looks_so(text):
 def test_amounts_and_times_are_told_from_codes():
     assert [text for text in QUANTITIES if not is_quantity(text)] == []
     assert [text for text in CODES if is_quantity(text)] == []
+
+
+def test_ranges_of_numbers_are_no_telephone_numbers():
+    ranges = ["60000-64999", "61000-61999", "100000-200000", "1500000-1999999"]
+    assert identifying_texts(pa.array(ranges)) == []
+    phones = ["64999-60000", "60001-64999", "0664 1234567", "5000-649990"]
+    assert set(identifying_texts(pa.array(phones))) >= {"0664 1234567"}
+    assert identifying_texts(pa.array(["60001-64999"])) == ["60001-64999"]

@@ -206,7 +206,8 @@ def test_advice_that_did_not_hold_is_a_warning(released, low, warnings):
 
 
 def test_a_card_that_fails_says_how_many_names_tell_and_not_which(released):
-    findings = replace(released.findings, telling=(TellingNames("job", "job-1", ("bishop | nurse", "pope")),))
+    telling = (TellingNames("job", "job-1", ("bishop | nurse", "pope")),)
+    findings = replace(released.findings, summarised=replace(released.findings.summarised, telling=telling))
     plan = load_plan(released.folder / "configurations.yaml")
     about = (Aim("ill", {"k": 5, "l": 2}), "people.csv", plan, "0", findings, "aegis summarize", None)
     own, published = card_of(*about), card_of(*about, published=True)

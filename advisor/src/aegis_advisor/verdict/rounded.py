@@ -1,7 +1,7 @@
 """How probable small counts are to a reader of counts that were rounded at random, without bias.
 
 A count n is published as the multiple p of the base b with probability `1 - |n - p| / b`. A reader who takes all tables
-of counts for equally probable gives n a probability in proportion to that. It is at most 1/2 for each small count, so
+of counts for equally probable gives n a probability in proportion to that. It is at most 1/2 if the count may be 0, so
 one rounded count alone never tells it. What may tell it is that several tables show sums of the same records. Of a sum
 of k cells, `sum_n prod_i (1 - |n_i - p_i| / b)` over all k counts with the sum t, divided by their number, is the
 likelihood of t. The likelihoods of tables that were rounded apart multiply. Counts of one draw that add up those of a

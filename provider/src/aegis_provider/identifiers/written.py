@@ -42,6 +42,9 @@ _TOGETHER: Final = " | "
 _MORE_THAN_A_NUMBER: Final = r"[^\d.+\-eE, ]"
 _TELLING_ANYTHING: Final = rf"{_MORE_THAN_A_NUMBER}|\d[\d \-/]{{6,}}"
 
+# From a round number to one before or at a round one.
+_RANGE: Final = re.compile(r"(\d+0)-(\d+[09])", re.ASCII)
+
 # Values of a column that is left out by which it is known when they stand elsewhere: not `Anna`, 42 or a date.
 _TELLING: Final = re.compile(r"(?=.*\d)(?=.*[^\W\d_]).{5,}|\d[\d \-/]{7,}\d|[^\W\d_]{2,}\S* \S.+")
 
@@ -230,7 +233,13 @@ def texts_of_entry(entry: EntryDocument) -> dict[str, list[str]]:
 
 
 def _counts(kind: str, content: str, text: str) -> bool:
-    return kind not in BY_CHANCE or len(content) < len(text.strip())
+    return not _is_range(text) and (kind not in BY_CHANCE or len(content) < len(text.strip()))
+
+
+def _is_range(text: str) -> bool:
+    """Whether a text is a range of whole numbers from a round one, as masked numbers are: `60000-64999`."""
+    ends = _RANGE.fullmatch(text)
+    return ends is not None and len(ends[1]) == len(ends[2]) and int(ends[1]) < int(ends[2])
 
 
 def identifying_texts(texts: pa.Array) -> list[str]:
