@@ -154,6 +154,40 @@ def test_noise_adds_next_to_nothing(size, values, labels, uneven):
     assert np.mean(added) <= 0.01
 
 
+def told_by_all(agreement, values, copies, *, originals):
+    """What all attributes together tell of the label, from the probabilities of every combination of their values.
+
+    Two attributes with so many equally likely values each have copies, which keep a value with a probability and have
+    it drawn anew otherwise. The label is the exclusive or of their upper halves, wrong with a probability of 0.1.
+    """
+    kept = agreement * np.eye(values) + (1 - agreement) / values
+    one = np.ones((1, values)) / values  # (combinations of copies, values of the original)
+    for _ in range(copies):
+        one = (one[:, np.newaxis] * kept[np.newaxis]).reshape(-1, values)
+    upper = one[:, values // 2 :].sum(axis=1)
+    if originals:
+        one = np.concatenate([one * row for row in np.eye(values)])
+        upper = one[:, values // 2 :].sum(axis=1)
+    weights = np.outer(one.sum(axis=1), one.sum(axis=1))
+    exclusive = np.outer(upper, one.sum(axis=1) - upper) + np.outer(one.sum(axis=1) - upper, upper)
+    label = 0.1 + 0.8 * exclusive[weights > 0] / weights[weights > 0]
+    return float(np.sum(weights[weights > 0] * (2 * label - 1) ** 2))
+
+
+@for_each(("agreement", "values"), [(kept, values) for kept in (0.2, 0.6, 0.8, 0.9, 0.98) for values in (2, 4)])
+def test_noisy_copies_tell_no_more_than_there_is(agreement, values):
+    """An exclusive or whose attributes have noisy copies: never more than the joint distribution of all has it."""
+    rng, copies = np.random.default_rng(9), 3
+    pair = rng.integers(0, values, (2, 8000))
+    copied = np.where(rng.random((6, 8000)) < agreement, pair.repeat(3, 0), rng.integers(0, values, (6, 8000)))
+    label = (pair >= values // 2).sum(axis=0) % 2 ^ (rng.random(8000) < 0.1)
+    few, most = [2, 2, *[1] * 2 * copies], [2] * (2 + 2 * copies)
+    real, every, alone = score(bits(*pair, *copied, classes=label), [few, most, [1, 1, *most[2:]]]).utility
+    assert real == pytest.approx(told_by_all(agreement, values, copies, originals=True), abs=0.03)
+    assert real - 0.01 <= every <= 1.03 * real
+    assert alone <= min(1.03 * told_by_all(agreement, values, copies, originals=False) + 0.003, real)
+
+
 class TestACycleOfPairs:
     """Three attributes, any two of which tell something together."""
 
@@ -211,7 +245,7 @@ def test_the_overlap_of_maskings_that_have_nothing_in_common_is_nothing():
         rng = np.random.default_rng(seed)
         records = bits(rng.integers(0, 25, 300), rng.integers(0, 20, 300), classes=rng.integers(0, 2, 300))
         design = Design.of(records.evidence(), records.options, np.array([[2, 2]]), records.pairs())
-        assert interactions.overlap(design, PairPlace(0, 1, 2, 2), 300) < 0.01
+        assert interactions.overlap(design, PairPlace(0, 1, 2, 2), 300, 1) == 0
 
 
 def test_the_total_is_never_more_than_there_is_to_explain():

@@ -6,9 +6,9 @@ of the pair. If chance is an unlikely explanation, it counts, as a *share* of wh
 
 A configuration adds the shares of its pairs one after another, each of what is left unexplained until then, so that the
 total never exceeds the number of classes less one. Two things would count an interaction twice. Copies: the products of
-the values of `i` and `j` are nearly those of `k` and `l` if `i` tells `k` and `j` tells `l`, so a share is reduced by
-how much they do (`overlap`). And cycles of pairs: as in a dependence tree [@chowliu1968], only a forest counts. An
-attribute and its exact copies are one node of it.
+the values of `i` and `j` are nearly those of `k` and `l` if `i` tells `k` and `j` tells `l`. So a pair counts by what
+it tells beyond a copy of the pairs before it, as far as they overlap (`overlap`, `_by_forest`). And cycles of pairs: as
+in a dependence tree [@chowliu1968], only a forest counts. An attribute and its exact copies are one node of it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -98,7 +98,7 @@ class Interactions:
             if errors is not None and shares[where][cell] > 0:
                 moved = errors.trace_variance([(pair.first, pair.code), (pair.second, pair.other)])
                 variances[where][cell] = judge.variance(association, trace, shares[where][cell], moved)
-            overlaps[where][cell] = overlap(design, pair, records)
+            overlaps[where][cell] = overlap(design, pair, records, len(known))
         return cls(ends, tuple(shares), tuple(variances), tuple(overlaps))
 
     def explained(self, codes: Codes) -> tuple[FloatArray, FloatArray]:
@@ -132,9 +132,16 @@ class Interactions:
 
 
 def _by_forest(shares: FloatArray, variances: FloatArray, ends: IntArray, overlaps: FloatArray) -> tuple[float, float]:
-    """The share that a maximum spanning forest of the pairs explains, each pair of what those before it leave.
+    """The share that a spanning forest of the pairs explains: at each step the pair that tells most anew.
 
-    Its variance is that of the product of what pairs with independent errors leave, to the first order.
+    Pairs are taken as directions, at angles whose squared cosines are their overlaps, and the root of a share as the
+    correlation of the label with a direction. Pairs that were taken predict the root share of a further one, and
+    explain a part of its direction. What it tells anew is the square of the rest of its root over the rest of its
+    direction, as in a regression on one more variable. A copy has what is predicted, and tells nothing. Two limits keep
+    directions that overlap otherwise than taken here from telling too much: nothing is told by a pair below what is
+    predicted, nor more than the part of its share that goes with the rest of its direction.
+
+    The variance is that of the product of what pairs with independent errors leave, to the first order.
 
     Args:
         shares: (pairs,).
@@ -143,19 +150,25 @@ def _by_forest(shares: FloatArray, variances: FloatArray, ends: IntArray, overla
         overlaps: (attributes, attributes) how much each tells of each; 1 on the diagonal.
     """
     (first, second), left, variance = ends.T, 1.0, 0.0
-    tree, shares, variances = (overlaps >= COPY).argmax(axis=0), shares.copy(), variances.copy()
-    while shares.max(initial=0.0) > 0:
-        best = int(shares.argmax())
+    tree, alike, roots = (overlaps >= COPY).argmax(axis=0), np.sqrt(overlaps), np.sqrt(shares)
+    predicted, explained, basis = np.zeros(len(shares)), np.zeros(len(shares)), np.zeros((0, len(shares)))
+    while True:
+        rest = 1 - explained
+        anew = np.where(tree[first] == tree[second], 0.0, roots - np.maximum(predicted, explained * roots))
+        told = np.divide(np.maximum(anew, 0.0) ** 2, rest, out=np.zeros(len(shares)), where=rest > 1 - COPY)
+        best = int(told.argmax()) if told.size else 0
+        if not told.any():
+            return 1 - left, float(variance)
         one, two = ends[best].tolist()
-        variance = variance * (1 - shares[best]) ** 2 + left**2 * variances[best]
-        left *= 1 - shares[best]
+        moved = variances[best] * (anew[best] / (rest[best] * roots[best])) ** 2
+        variance = variance * (1 - told[best]) ** 2 + left**2 * moved
+        left *= 1 - told[best]
         tree[tree == tree[two]] = tree[one]
-        straight, crossed = overlaps[first, one] * overlaps[second, two], overlaps[first, two] * overlaps[second, one]
-        new = 1 - np.maximum(straight, crossed)
-        shares *= new
-        variances *= new**2
-        shares[tree[first] == tree[second]] = 0.0
-    return 1 - left, float(variance)
+        cosines = np.maximum(alike[first, one] * alike[second, two], alike[first, two] * alike[second, one])
+        direction = (cosines - basis[:, best] @ basis) / np.sqrt(rest[best])
+        basis = np.vstack([basis, direction])
+        explained = explained + direction**2
+        predicted = predicted + direction * np.sqrt(told[best])
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,14 +271,17 @@ def _spread(combinations: IntArray, labels: IntArray) -> float:
     return max(1.0, variance / (2 * (rows - 1) * (columns - 1)))
 
 
-def overlap(design: Design, pair: PairPlace, records: int) -> float:
+def overlap(design: Design, pair: PairPlace, records: int, tried: int) -> float:
     """How much of the smaller of two maskings the larger explains, on average over its dimensions: from 0 to 1.
 
-    If one is a function of the other, this is 1. It is adjusted for chance like any share that is explained.
+    If one is a function of the other, this is 1. It is adjusted for chance like any share that is explained, and 0 if
+    it may be chance, given how many pairs of maskings are tried.
     """
     rows, columns = design.columns[pair.first][pair.code], design.columns[pair.second][pair.other]
     square = float(np.sum(np.square(design.correlations[np.ix_(rows, columns)])))
     small, large = sorted((rows.size, columns.size))
+    if scipy.special.chdtrc(small * large, records * square) * max(tried, LEAST_TRIED) > SIGNIFICANCE:
+        return 0.0
     return float(np.clip((square - trace_bias(square, large, small, records)) / small, 0.0, 1.0))
 
 
