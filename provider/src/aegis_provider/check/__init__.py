@@ -2,13 +2,14 @@
 
 from aegis_provider.check.check import check
 from aegis_provider.check.entry import refuse_other_entry, with_measured
-from aegis_provider.check.masked_records import Refit
+from aegis_provider.check.masked_records import Choose, Refit
 from aegis_provider.check.result import NOTHING, RAW, CheckResult, Interval, Performance
 
 __all__ = [
     "NOTHING",
     "RAW",
     "CheckResult",
+    "Choose",
     "Interval",
     "Performance",
     "Refit",

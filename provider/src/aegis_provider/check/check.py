@@ -1,6 +1,6 @@
 """Training and testing of models on a table and on its releases, within a time limit."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from time import monotonic
@@ -9,7 +9,15 @@ import numpy as np
 
 from aegis_provider.check.estimates import Estimate, accuracy, auc
 from aegis_provider.check.folds import Fold, folds_of
-from aegis_provider.check.masked_records import CheckedRecords, Refit, Refitted, is_fitted
+from aegis_provider.check.masked_records import (
+    CheckedRecords,
+    Choose,
+    ChosenAnew,
+    MaskedRecords,
+    Refit,
+    Refitted,
+    is_fitted,
+)
 from aegis_provider.check.result import CHANCE, NOTHING, RAW, CheckResult, Interval, Performance
 from aegis_provider.check.training import Training
 from aegis_provider.draft import refitted
@@ -36,6 +44,7 @@ def check(
     seconds: float = 45.0,
     folds: int = 5,
     refit: Refit = refitted,
+    choose: Choose | None = None,
     delimiter: str = ",",
     memory_limit: str = "1GB",
     progress: Progress = lambda _done, _fits: None,
@@ -58,6 +67,9 @@ def check(
         folds: How many folds.
         refit: Fits those maskings that are fitted to the label anew to the training records of each fold: as they are,
             they have seen the label of the records tested.
+        choose: Chooses the `configurations` anew by the training records of each fold, if they were chosen by the label
+            of all records: the best of many looks better on these than it is. What is measured is then what releases
+            tell that are chosen in this way.
         delimiter: The delimiter of a CSV table.
         memory_limit: The memory limit of DuckDB.
         progress: Called with the number of trainings done, and of all.
@@ -73,14 +85,22 @@ def check(
     with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened:
         records = CheckedRecords.read(opened, plan, folds, _SEED)
         masked = {each.id: cache(partial(records.masked, each)) for each in chosen}
-        released = {each: masked[each] for each in configurations}
-        tables = {RAW: cache(records.as_it_is), **released, NOTHING: cache(records.without_attributes)}
-        fitted = _fitted(plan, chosen)
+        split, fitted = folds_of(records.labels, folds, _SEED), _fitted(plan, chosen)
         anew = Refitted(records, chosen, refit) if fitted else None
-        training = Training(records.labels, folds_of(records.labels, folds, _SEED), tables, anew, end, progress)
+        released: dict[str, Callable[[int], MaskedRecords]] = {
+            each.id: partial(_in_fold, masked[each.id], anew, each.id, split) for each in chosen
+        }
+        if choose is not None:
+            best = chosen[: len(configurations)]
+            again = ChosenAnew(records, best, choose, refit if _fitted(plan) else None, split)
+            released |= {each.id: partial(again.masked, rank) for rank, each in enumerate(best)}
+        first = {each: released[each] for each in configurations}
+        tables = {RAW: _always(records.as_it_is), **first, NOTHING: _always(records.without_attributes)}
+        training = Training(records.labels, split, tables, end, progress)
         estimates, unfinished = _estimates(training)
-        rest = replace(training, folds=_enough(training.folds), tables={each: masked[each] for each in further})
+        rest = replace(training, folds=_enough(training.folds), tables={each: released[each] for each in further})
         shares = _shares(estimates, rest)
+        left_out = {each: int((~masked[each]().shown).sum()) for each in configurations}
     return CheckResult(
         label=plan.label,
         configurations=tuple(configurations),
@@ -92,10 +112,26 @@ def check(
         of_records=records.counted.records,
         classes=len(np.unique(records.labels)),
         rare=records.rare,
-        left_out={each: int((~released[each]().shown).sum()) for each in configurations},
+        left_out=left_out,
         shares=shares,
         refitted=fitted,
+        chosen_anew=choose is not None,
     )
+
+
+def _always(table: Callable[[], MaskedRecords]) -> Callable[[int], MaskedRecords]:
+    """Return what gives the same records in every fold."""
+    known = cache(table)
+    return lambda _place: known()
+
+
+def _in_fold(
+    masked: Callable[[], MaskedRecords], anew: Refitted | None, configuration: str, folds: Sequence[Fold], place: int
+) -> MaskedRecords:
+    """Return the records of a configuration in a fold, with the columns that are refitted there."""
+    if anew is None or not anew.changes(configuration):
+        return masked()
+    return masked().with_features(anew.features(configuration, place, folds[place]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,9 +155,10 @@ def _estimates(training: Training) -> tuple[dict[str, dict[str, _Estimates]], di
         if probabilities is None:
             unfinished[model] = (*unfinished.get(model, ()), name)
         else:
+            whole = auc(probabilities, labels, folds)
             estimates.setdefault(model, {})[name] = _Estimates(
-                auc(probabilities, labels, folds),
-                accuracy(probabilities, labels),
+                whole,
+                replace(accuracy(probabilities, labels), excess=whole.excess),
                 auc(probabilities, labels, _enough(folds)),
             )
     return estimates, unfinished
@@ -167,12 +204,12 @@ def _chosen(plan: Plan, configurations: Sequence[str], further: Sequence[str], f
     return chosen
 
 
-def _fitted(plan: Plan, chosen: Sequence[Configuration]) -> tuple[str, ...]:
-    """Return the attributes fitted to the label that a configuration masks."""
+def _fitted(plan: Plan, chosen: Sequence[Configuration] | None = None) -> tuple[str, ...]:
+    """Return the attributes with maskings fitted to the label, or those of them that a configuration masks."""
     return tuple(
         each.name
         for each in plan.attributes
-        if each.fitted_to_label and any(is_fitted(each, configuration) for configuration in chosen)
+        if each.fitted_to_label and (chosen is None or any(is_fitted(each, configuration) for configuration in chosen))
     )
 
 

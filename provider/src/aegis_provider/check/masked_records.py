@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from aegis_provider.check.features import Feature, masked_numbers
 from aegis_provider.check.folds import Fold, Labels
-from aegis_provider.counting.counted_table import CountedTable
-from aegis_provider.errors import TableError, shortened
+from aegis_provider.counting.counted_table import CountedTable, DistinctRecords
+from aegis_provider.errors import NothingHoldsError, TableError, shortened
 from aegis_provider.plan.model import DROP, IDENTITY, Attribute, Configuration, Plan
 from aegis_provider.records import MOST_RECORDS, drawn, numbers_of, rows_of
 from aegis_provider.release.blocks import Release, Texts, blocks_of, places_of
@@ -35,6 +35,26 @@ class Refit(Protocol):
         Args:
             plan: The plan.
             records: The records: a column of texts for each of the plan's `columns`; a missing value is `""`.
+        """
+        ...
+
+
+class Choose(Protocol):
+    """Chooses configurations anew."""
+
+    def __call__(
+        self, counted: CountedTable, plan: Plan, told: DistinctRecords, most: int, /
+    ) -> Sequence[Configuration]:
+        """Return the configurations that would be chosen if only some records had a known label, the best first.
+
+        Args:
+            counted: The table, all of whose records have to be private.
+            plan: Its plan.
+            told: The records whose label is known: the place of each one's value of each attribute and the label.
+            most: How many configurations at most.
+
+        Raises:
+            NothingHoldsError: None can be chosen.
         """
         ...
 
@@ -97,6 +117,22 @@ class CheckedRecords:
         kept = sizes[labels] >= folds
         _, classes = np.unique(labels[kept], return_inverse=True)
         return cls(counted, plan, chosen[kept], texts.filter(pa.array(kept)), classes, rare)
+
+    @cached_property
+    def coded(self) -> DistinctRecords:
+        """One record each, by its values of the attributes, which are in bins if the plan says so, and of the label."""
+        domains = {each.attribute.name: each.domain for each in self.counted.attributes}
+        domains.setdefault(self.plan.label, self.counted.label)
+        columns = _wholes(rows_of(self.counted.table.batches(list(domains)), self.chosen))
+        codes = [places_of(texts, each.places) for texts, each in zip(columns, domains.values(), strict=True)]
+        ones = np.ones(len(self.chosen), dtype=np.int64)
+        return DistinctRecords(tuple(domains), tuple(domains.values()), np.stack(codes, axis=1), ones)
+
+    def with_plan(self, plan: Plan) -> "CheckedRecords":
+        """Return the same records with other maskings of their attributes."""
+        named = {each.name: each for each in plan.attributes}
+        attributes = tuple(replace(each, attribute=named[each.attribute.name]) for each in self.counted.attributes)
+        return replace(self, counted=replace(self.counted, attributes=attributes), plan=plan)
 
     def as_it_is(self) -> MaskedRecords:
         """Return the plan's attributes unmasked and not in bins."""
@@ -184,6 +220,44 @@ class Refitted:
             [block] = blocks_of(counted.table.batches(wanted), len(self.records.labels))
             closed = replace(counted.table, finder=None)  # it can no longer find the row of a value
             return replace(counted, table=closed), dict(zip(wanted, block.columns, strict=True))
+
+
+@dataclass(frozen=True, eq=False)
+class ChosenAnew:
+    """The masked records in each fold, by the configurations that its training records alone would choose.
+
+    Attributes:
+        records: The records.
+        configurations: The configurations that all records chose, the best first.
+        choose: Chooses anew.
+        refit: Fits maskings to the label anew; `None` if there are none.
+        folds: The folds.
+    """
+
+    records: CheckedRecords
+    configurations: Sequence[Configuration]
+    choose: Choose
+    refit: Refit | None
+    folds: Sequence[Fold]
+    _by_fold: dict[int, Sequence[MaskedRecords]] = field(default_factory=dict)
+
+    def masked(self, rank: int, place: int) -> MaskedRecords:
+        """Return the records as the configuration of this rank masks them in a fold."""
+        if place not in self._by_fold:
+            self._by_fold[place] = self._of(self.folds[place])
+        return self._by_fold[place][rank]
+
+    def _of(self, fold: Fold) -> Sequence[MaskedRecords]:
+        records, known = self.records, self.records.coded
+        if self.refit is not None:
+            records = records.with_plan(self.refit(records.plan, records.texts.take(pa.array(fold.train))))
+        told = replace(known, codes=known.codes[fold.train], counts=known.counts[fold.train])
+        try:
+            chosen = self.choose(records.counted, records.plan, told, len(self.configurations))
+        except NothingHoldsError:  # with maskings that were fitted anew
+            chosen = self.configurations
+        masked = [records.masked(each) for each in chosen]
+        return [*masked, *masked[-1:] * (len(self.configurations) - len(masked))]
 
 
 def is_fitted(attribute: Attribute, configuration: Configuration) -> bool:

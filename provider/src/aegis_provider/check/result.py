@@ -62,6 +62,7 @@ class CheckResult:
         shares: By configuration, further ones included, the share of `RAW`'s AUC above chance that is left, by the best
             model; of those that were finished.
         refitted: The attributes whose maskings were fitted to the label anew in each fold.
+        chosen_anew: Whether the configurations were chosen anew in each fold.
     """
 
     label: str
@@ -77,6 +78,7 @@ class CheckResult:
     left_out: Mapping[str, int]
     shares: Mapping[str, Interval] = field(default_factory=dict)
     refitted: tuple[str, ...] = ()
+    chosen_anew: bool = False
 
     @property
     def winner(self) -> str:

@@ -9,10 +9,10 @@ from time import monotonic
 
 import numpy as np
 
-from aegis_provider.check.features import Feature
 from aegis_provider.check.folds import Fold, Labels
-from aegis_provider.check.masked_records import MaskedRecords, Refitted
+from aegis_provider.check.masked_records import MaskedRecords
 from aegis_provider.check.models import USUAL, fitting_of
+from aegis_provider.check.result import NOTHING
 from aegis_provider.classifiers import Matrix
 from aegis_provider.processes import results
 from aegis_provider.progress import Progress
@@ -25,8 +25,7 @@ class Training:
     Attributes:
         labels: (records,) The classes.
         folds: The folds, the same for all tables.
-        tables: Returns the records of each table, by its name; may be called often.
-        refitted: The columns of configurations that differ between the folds, if there are any.
+        tables: Returns the records of each table in a fold, by its name; may be called often.
         end: The time, by the monotonic clock, after which no further training starts.
         progress: Called with the number of trainings done, and of all.
         models: The names of the models.
@@ -34,8 +33,7 @@ class Training:
 
     labels: Labels
     folds: Sequence[Fold]
-    tables: Mapping[str, Callable[[], MaskedRecords]]
-    refitted: Refitted | None
+    tables: Mapping[str, Callable[[int], MaskedRecords]]
     end: float
     progress: Progress
     models: Sequence[str] = USUAL
@@ -69,18 +67,11 @@ class Training:
 
     def _call(self, model: str, table: str, place: int) -> Callable[[], Matrix | None]:
         """Return what trains on all folds but one, and predicts the records of that one, unless time is up."""
-        fold, records = self.folds[place], self.tables[table]()
-        if records.features and monotonic() >= self.end:
+        if table != NOTHING and monotonic() >= self.end:
             return _nothing
+        fold, records = self.folds[place], self.tables[table](place)
         train = fold.train[records.shown[fold.train]]
-        fitting = fitting_of(model, self._features(table, place), self.labels, train, fold)
-        return partial(fitting.probabilities_before, self.end)
-
-    def _features(self, table: str, place: int) -> Sequence[Feature]:
-        records = self.tables[table]()
-        if self.refitted is None or not self.refitted.changes(table):
-            return records.features
-        return records.with_features(self.refitted.features(table, place, self.folds[place])).features
+        return partial(fitting_of(model, records.features, self.labels, train, fold).probabilities_before, self.end)
 
 
 def _nothing() -> None:

@@ -4,8 +4,8 @@ result = find_configurations(Path("health.csv"), plan, Requirement({"k": 5, "l":
 result.frontier[0].configuration  # the best
 """
 
-from aegis_provider.search.configurations import find_configurations
+from aegis_provider.search.configurations import choose_again, find_configurations
 from aegis_provider.search.requirement import Requirement, in_words
 from aegis_provider.search.result import FrontierPoint, SearchResult
 
-__all__ = ["FrontierPoint", "Requirement", "SearchResult", "find_configurations", "in_words"]
+__all__ = ["FrontierPoint", "Requirement", "SearchResult", "choose_again", "find_configurations", "in_words"]

@@ -9,7 +9,7 @@ import numpy as np
 from aegis_advisor.ranking.blocks import CodeBlocks
 from aegis_advisor.ranking.order import rank
 from aegis_advisor.ranking.scores import LEAST, TIE_TOLERANCE
-from aegis_provider.counting.counted_table import CountedTable
+from aegis_provider.counting.counted_table import CountedTable, DistinctRecords
 from aegis_provider.counting.counts import Places
 from aegis_provider.errors import NothingHoldsError, PlanError
 from aegis_provider.plan.model import Configuration, Plan
@@ -87,6 +87,42 @@ def find_configurations(
     if not any(each.utilities for each in explorations):
         raise NothingHoldsError(_nearest(explorations[0].evaluation, required, plan, counted.records))
     return _Found(problem, plan, required, explorations, most).result(measure, interrupted=interrupted)
+
+
+def choose_again(
+    counted: CountedTable,
+    plan: Plan,
+    told: DistinctRecords,
+    most: int,
+    *,
+    requirement: Requirement,
+    measure: str,
+    seconds: float,
+) -> tuple[Configuration, ...]:
+    """Return what `find_configurations` would choose if it knew the label of some of the records only.
+
+    Args:
+        counted: The counted table, all of whose records have to be private.
+        plan: Its plan.
+        told: The records that utility is measured on; see `Problem.of`.
+        most: How many configurations to return at most, the best first.
+        requirement: What is required.
+        measure: The measure of utility.
+        seconds: How long to search.
+
+    Raises:
+        PlanError: As in `find_configurations`.
+        NothingHoldsError: No configuration meets the requirement.
+    """
+    clock = Clock(seconds, 1, lambda _done, _all: None)
+    problem = Problem.of(counted, plan, [requirement], measure_of_search(measure), told)
+    exploration = Exploration(problem.evaluations[0], problem.utility, clock)
+    if explore_each([exploration], plan.source):
+        raise KeyboardInterrupt
+    if not exploration.utilities:
+        raise NothingHoldsError(_nearest(exploration.evaluation, [requirement], plan, counted.records))
+    found = _Found(problem, plan, [requirement], [exploration], most).result(measure, interrupted=False)
+    return found.configurations[:most]
 
 
 @dataclass(frozen=True, eq=False)

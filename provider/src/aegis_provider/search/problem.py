@@ -41,8 +41,23 @@ class Problem:
     ignored: Mapping[str, tuple[str, ...]]
 
     @classmethod
-    def of(cls, counted: CountedTable, plan: Plan, requirements: Sequence[Requirement], measure: Measure) -> "Problem":
+    def of(
+        cls,
+        counted: CountedTable,
+        plan: Plan,
+        requirements: Sequence[Requirement],
+        measure: Measure,
+        told: DistinctRecords | None = None,
+    ) -> "Problem":
         """Read the records of the counted table.
+
+        Args:
+            counted: The counted table.
+            plan: Its plan.
+            requirements: What is required of all its records.
+            measure: The measure of utility.
+            told: The records that utility is measured on, with at least the plan's attributes and the label as columns;
+                without them, all records of the table.
 
         Raises:
             PlanError: The search cannot evaluate a default.
@@ -53,7 +68,7 @@ class Problem:
         possible, evaluated = _possible(every)
         choices, others, ignored = _comparable(possible, unsearched(counted, plan), measure)
         names = [each.attribute for each in choices if each.attribute != plan.label]
-        records = DistinctRecords.of(counted, [*names, *others, plan.label])
+        records = told or DistinctRecords.of(counted, [*names, *others, plan.label])
         whole = dict(zip([each.attribute.name for each in counted.attributes], whole_values(counted), strict=True))
         counts = UtilityCounts(records, plan.label, choices, others, whole)
         lattice = Lattice(choices)

@@ -51,6 +51,11 @@ class Aim:
         """How long what the counts give away may take to find out, and how long models may train."""
         return 0.75 * self.seconds
 
+    @property
+    def choosing_seconds(self) -> float:
+        """How long the search is repeated within the check, in all folds together."""
+        return 0.15 * self.seconds
+
     def requirements(self) -> list[Requirement]:
         """Return what the search has to meet: the aim itself, then the same with the other numbers of k."""
         first = Requirement(dict(self.require), self.suppress_at_most)

@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Final
 from uuid import uuid4
 
 from aegis_provider.advice import EntryAdvice, advise
-from aegis_provider.check import CheckResult, check
+from aegis_provider.check import CheckResult, Choose, check
 from aegis_provider.digests import digest_of
 from aegis_provider.disclosure import Judged, verdict_on
 from aegis_provider.draft import start
@@ -32,7 +32,7 @@ from aegis_provider.receiving.with_entry import verdict_with_table
 from aegis_provider.records import held_out_share
 from aegis_provider.release.apply import apply
 from aegis_provider.report.risk_verdict import risk_verdict
-from aegis_provider.search import SearchResult, find_configurations
+from aegis_provider.search import SearchResult, choose_again, find_configurations
 from aegis_provider.table import Source, open_table, table_name
 from aegis_provider.table.values import Domain
 from aegis_provider.workflow.aim import Aim
@@ -331,12 +331,20 @@ class Steps:
         def work() -> CheckResult:
             with self.stage("training models") as progress:
                 seconds = self.aim.checking_seconds
-                how = {"folds": _FOLDS, "further": ids, **self.how}
+                how = {"folds": _FOLDS, "further": ids, "choose": self._choose, **self.how}
                 plan = _with(self.found, further)
                 return check(self.table, plan, configurations, seconds=seconds, progress=progress, **how)
 
         inputs = self._of(FOUND, checked=list(configurations), further=ids)
         return self.folder.step("check", inputs, [], CheckResult, work)
+
+    @property
+    def _choose(self) -> Choose | None:
+        """The search again, by some of the records; `None` if configurations suppress cells, which it does not do."""
+        if any(each.suppressed_cells is not None for each in self.found.configurations):
+            return None
+        required, seconds = self.aim.requirements()[0], self.aim.choosing_seconds / _FOLDS
+        return partial(choose_again, requirement=required, measure=self.aim.measure, seconds=seconds)
 
     @cached_property
     def found(self) -> Plan:
