@@ -64,6 +64,8 @@ def test_the_best_of_a_search_tells_nothing_of_coins(write):
         for figures, choose in ((flattered, None), (honest, again)):
             result = check(table, chosen, [best.id], seconds=600, choose=choose)
             figures.append(result.of(best.id, "logistic regression").auc)
-    assert np.mean([each.value for each in flattered]) > 0.55
-    assert np.mean([each.value for each in honest]) == pytest.approx(0.5, abs=0.05)
+    means = [np.mean([each.value for each in figures]) for figures in (flattered, honest)]
+    assert means[0] > 0.53
+    assert means[1] == pytest.approx(0.5, abs=0.06)
+    assert means[0] > means[1] + 0.03
     assert sum(each.low > 0.5 for each in honest) <= 1
