@@ -15,6 +15,9 @@ CONFIDENCE = 1.96
 class Figure:
     """A transfer utility.
 
+    Its interval holds the figure of the same rule on endless records 94 % of the time if 20 of the records that it was
+    evaluated on have the rarest label, and 90 % of the time if 6 have.
+
     Attributes:
         value: the utility, in the unit of its measure.
         standard_error: how much it varies because the records that it was evaluated on are a sample. The rule is taken
