@@ -213,7 +213,7 @@ def test_a_card_that_fails_says_how_many_names_tell_and_not_which(released):
     own, published = card_of(*about), card_of(*about, published=True)
     assert (own.passed, published.passed, "bishop | nurse" in own.verdict) == (False, False, True)
     assert published.verdict.startswith("FAIL: job, job-1 has 2 names that tell values of fewer than 20 records; write")
-    assert "bishop" not in str(public(published, findings.entry))
+    assert "bishop" not in str(public(published, findings.entry, ()))
 
 
 def test_a_card_says_why_it_does_not_tell_how_many_records_are_left_out(released):
@@ -222,7 +222,7 @@ def test_a_card_says_why_it_does_not_tell_how_many_records_are_left_out(released
     exact = replace(
         released.card, left_out=3, frontier=tuple(replace(each, suppressed=3) for each in released.card.frontier)
     )
-    card = public(exact, entry.model_copy(update={"configurations": uncounted}))
+    card = public(exact, entry.model_copy(update={"configurations": uncounted}), ())
     reason = "some records are left out, but the entry counts none of them"
     assert (card.left_out, card.left_out_reason) == (None, reason)
     assert {(each.suppressed, each.suppressed_reason) for each in card.frontier} == {(None, reason)}
