@@ -226,7 +226,7 @@ def test_a_card_says_why_it_does_not_tell_how_many_records_are_left_out(released
     reason = "some records are left out, but the entry counts none of them"
     assert (card.left_out, card.left_out_reason) == (None, reason)
     assert {(each.suppressed, each.suppressed_reason) for each in card.frontier} == {(None, reason)}
-    assert public(replace(exact, left_out=0), entry).left_out_reason == ""
+    assert public(replace(exact, left_out=0), entry, ()).left_out_reason == ""
 
 
 def test_the_frontier_on_the_card_is_measured_by_the_model_that_is_best_on_the_table(released):

@@ -86,7 +86,9 @@ def certain_counts(name: str, low: float, high: float, limits: ClassLimits) -> d
     gain = min(
         limits.times, {"beta": 1 + high, "delta_disclosure": float(np.exp(min(high, _FAR_OFF)))}.get(name, np.inf)
     )
-    others = 1 - (1 - candidates.rare) * gain - _ROUNDED  # other values gain no more either
+    with np.errstate(invalid="ignore"):  # where there are no other values
+        spread = np.where(candidates.rare < 1, (1 - candidates.rare) * gain, 0.0)
+    others = 1 - spread - _ROUNDED  # other values gain no more either
     for least, most in _shares(name, low, high, candidates, limits):
         largest = np.minimum(limits.share, gain * candidates.common)
         _fit(fits, np.maximum(np.maximum(least, others), 0.0), np.minimum(most, largest), candidates, limits)
