@@ -54,7 +54,7 @@ class Aim:
     @property
     def choosing_seconds(self) -> float:
         """How long the search is repeated within the check, in all folds together."""
-        return 0.15 * self.seconds
+        return 0.3 * self.seconds
 
     def requirements(self) -> list[Requirement]:
         """Return what the search has to meet: the aim itself, then the same with the other numbers of k."""

@@ -43,6 +43,9 @@ _CERTAIN: Final = 5
 _LIKELY: Final = 3
 """A stretch with so many is halved."""
 
+_LEAST: Final = 0.5
+"""A level has at least this share of a record, whatever the noise is."""
+
 _EPOCH: Final = 719_163
 """The ordinal of 1970-01-01, from which days are counted: the nearer to 0, the finer the grid."""
 
@@ -137,14 +140,14 @@ def _of_numbers(column: Column, kind: ValueType | None, rho: float) -> Levels:
     low, high, of_stretches = _halved(held, counts, units, known, histogram, max(FEWEST, _LIKELY * deviation))
     first = int(is_missing_frequent)
     of_value = np.where(known, first + np.searchsorted(low, units, side="right") - 1, 0)
-    weights = np.maximum(np.append(counts[-1:][:first], of_stretches), np.finfo(float).tiny)
-    shares, zeros = weights / weights.sum(), np.zeros(first, dtype=np.int64)
+    weights = np.maximum(np.append(counts[-1:][:first], of_stretches), _LEAST)
+    shares = weights / weights.sum()
     if kind == ValueType.DATE:
         low, high = (np.clip(each + _EPOCH, 1, _LAST_DAY) for each in (low, high))
     decoder = Stretches(
         Units(units, ~known, None if kind == ValueType.DATE else decimals),
-        np.append(zeros, low),
-        np.append(zeros, high),
+        np.append(low[:first], low),  # of what is missing, nothing is written
+        np.append(high[:first], high),
         first,
     )
     return Levels(column.name, of_value, shares, positions_of(shares, first), 0 if first else None, decoder)
