@@ -160,5 +160,5 @@ def test_the_verdict_names_the_number_and_what_it_had_no_time_for_is_no_pass():
     assert [(each.reason, each.path) for each in findings] == [
         (Reason.CERTAIN, ("configuration_table", "privacy", "beta", place)) for place in (0, 1)
     ]
-    [undecided] = judge(PublishedCounts([evidence], {}, releases), stop=lambda: True).findings
+    *_, undecided = judge(PublishedCounts([evidence], {}, releases), stop=lambda: True).findings
     assert undecided.reason == Reason.UNDECIDED

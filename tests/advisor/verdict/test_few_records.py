@@ -5,7 +5,7 @@ from itertools import product
 
 import numpy as np
 
-from aegis_advisor.evidence import Masking
+from aegis_advisor.evidence import Masking, PairCounts, Perturbation
 from aegis_advisor.verdict import PublishedCounts, Reason, Releases, judge
 from tests.advisor.cases import evidence_of
 from tests.for_each import for_each
@@ -80,3 +80,16 @@ def test_the_probabilities_of_the_model_are_right(base, cells, largest):
         weights[sum(counts)] += np.prod([1 - count / base for count in counts])
     weights[0] = 0
     assert np.isclose(weights[1:5].max() / weights.sum(), largest)
+
+
+def test_a_pair_that_may_be_off_by_more_bases_is_not_certain():
+    counts = 10 * np.eye(5, dtype=int) + 30
+    attributes = [replace(evidence_of(counts, [], joint=True, name=name), rounded_once=2) for name in "ab"]
+    few = []
+    for within in (1, 2):
+        pair = PairCounts(
+            (0, 1), ("identity", "identity"), 2 * np.eye(5, dtype=int), Perturbation(rounded_to=2, within=within)
+        )
+        nothing = Releases(np.zeros((0, 2), dtype=np.int64), [], [])
+        few.append(judge(PublishedCounts(attributes, {0: pair}, nothing)).few)
+    assert few == [5, 0]

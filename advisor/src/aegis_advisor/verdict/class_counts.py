@@ -65,6 +65,7 @@ class ClassLimits:
 
 
 @lru_cache(maxsize=4096)
+@np.errstate(divide="ignore", invalid="ignore", over="ignore")  # numbers of others may be of any size
 def certain_counts(name: str, low: float, high: float, limits: ClassLimits) -> dict[str, int]:
     """Return the counts of 1 to `SMALL` that follow if a criterion reaches more than `low` and at most `high`.
 
@@ -86,8 +87,7 @@ def certain_counts(name: str, low: float, high: float, limits: ClassLimits) -> d
     gain = min(
         limits.times, {"beta": 1 + high, "delta_disclosure": float(np.exp(min(high, _FAR_OFF)))}.get(name, np.inf)
     )
-    with np.errstate(invalid="ignore"):  # where there are no other values
-        spread = np.where(candidates.rare < 1, (1 - candidates.rare) * gain, 0.0)
+    spread = np.where(candidates.rare < 1, (1 - candidates.rare) * gain, 0.0)
     others = 1 - spread - _ROUNDED  # other values gain no more either
     for least, most in _shares(name, low, high, candidates, limits):
         largest = np.minimum(limits.share, gain * candidates.common)

@@ -6,7 +6,7 @@ unions are known almost exactly, and so is their difference. A difference of sum
 never tells a count (`rounded`), so only tables that were rounded apart, and do not keep published sums, matter here.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -14,11 +14,18 @@ from typing import Final
 import numpy as np
 
 from aegis_advisor.arrays import BoolArray, FloatArray, IntArray
+from aegis_advisor.reconstruction.ipf import never
 from aegis_advisor.verdict.model import LIKELY, SMALL
 from aegis_advisor.verdict.rounded_tables import RoundedTable
 
 _MOST_TERMS: Final = 64
 """More roundings in one sum tell no more than these."""
+
+_WIDEST: Final = 100
+"""With a larger base, a small difference would need some 20,000 looks: (base / 0.3)^2 / 6."""
+
+_MOST_UNIONS: Final = 4_000
+"""Of more, which no provider's entry has had, differences are not decided."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,34 +47,46 @@ class _Unions:
     @classmethod
     def of(cls, tables: Sequence[RoundedTable]) -> "_Unions":
         """Return all masked values, and those up to each, where they are runs of values."""
-        groupings = {table.mappings[0].tobytes(): table.mappings[0] for table in tables}
-        values = np.unique(np.concatenate([_unions(mapping) for mapping in groupings.values()]), axis=0)
+        values = np.unique(np.concatenate([_unions(each.mappings[0]) for each in _distinct(tables)]), axis=0)
         sums, cells = zip(*(_shown(table, values) for table in tables), strict=True)
         bases = np.array([table.base for table in tables])
         return cls(values, np.stack(sums, axis=1), np.stack(cells, axis=1), bases)
 
 
-def known_differences(tables: Sequence[RoundedTable]) -> int:
+def known_differences(tables: Sequence[RoundedTable], stop: Callable[[], bool] = never) -> int | None:
     """Return how many small differences of unions of an attribute's masked values a reader of these tables knows.
 
     Args:
         tables: all tables of the attribute, its values in the rows.
+        stop: called for each two unions.
+
+    Returns:
+        How many; None if that is not decided: there are too many unions, looks contradict each other, or it is to stop.
     """
-    looking = [table for table in tables if not table.keeps_sums and not table.once]
+    looking = [table for table in tables if not table.keeps_sums and not table.once and table.base <= _WIDEST]
     if not any(table.base > 1 for table in looking):
         return 0
-    drawn = [table for table in tables if table.once][:1]
+    drawn = [table for table in tables if table.once and table.within == 1 and table.base <= _WIDEST][:1]
+    if sum(2 * len(table.counts) for table in _distinct([*drawn, *looking])) > _MOST_UNIONS:
+        return None
     unions = _Unions.of([*drawn, *looking])
-    posteriors: dict[int, tuple[int, FloatArray]] = {}
+    posteriors: dict[int, tuple[int, FloatArray] | None] = {}
     known = set()
     for inner, outer in _close(unions):
         for place in (inner, outer):
             if place not in posteriors:
                 posteriors[place] = _posterior(unions, place)
+        less, more = posteriors[inner], posteriors[outer]
+        if less is None or more is None or stop():
+            return None
         between = unions.values[outer] & ~unions.values[inner]
-        if _is_known(posteriors[inner], posteriors[outer], int(between.sum())):
+        if _is_known(less, more, int(between.sum())):
             known.add(between.tobytes())
     return len(known)
+
+
+def _distinct(tables: Sequence[RoundedTable]) -> list[RoundedTable]:
+    return list({table.mappings[0].tobytes(): table for table in tables}.values())
 
 
 def _unions(mapping: IntArray) -> BoolArray:
@@ -103,14 +122,14 @@ def _close(unions: _Unions) -> Iterator[tuple[int, int]]:
     yield from ((int(inner), int(outer)) for inner, outer in np.argwhere(both))
 
 
-def _posterior(unions: _Unions, place: int) -> tuple[int, FloatArray]:
-    """Return the least number of records of a union, and (numbers,) the probability of each from there.
+def _posterior(unions: _Unions, place: int) -> tuple[int, FloatArray] | None:
+    """Return the least number of records of a union, and (numbers,) the probability of each; None if looks disagree.
 
     How many roundings add up in a sum is not declared: it is taken to be what explains the looks best, from one on.
     """
     seen = unions.sums[place] >= 0
     sums, cells, bases = unions.sums[place][seen], unions.cells[place][seen], unions.bases[seen]
-    best, found = -np.inf, (int(sums.min()), np.ones(_MOST_TERMS))  # nobody knows what contradicts itself
+    best, found = -np.inf, None
     for terms in (1 << power for power in range(int(cells.max()).bit_length())):
         least, logs = _log_likelihood(sums, np.minimum(cells, min(terms, _MOST_TERMS)), bases)
         total = float(np.logaddexp.reduce(logs, initial=-np.inf))

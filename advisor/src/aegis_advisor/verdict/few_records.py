@@ -48,7 +48,8 @@ def _few(table: RoundedTable, totals: IntArray | None) -> int:
         table: The table, of two attributes or of one and the label.
         totals: The most records of each label value; `None` for two attributes, of which not every value is listed.
     """
-    least, most = np.maximum(table.counts - table.base + 1, 0), table.counts + table.base - 1
+    off = table.base * table.within - 1
+    least, most = np.maximum(table.counts - off, 0), table.counts + off
     if totals is None:
         return _certain(least, most)
     most = np.minimum(most, totals)

@@ -39,6 +39,6 @@ def _find_hidden(published: PublishedCounts, bound: Bound, stop: Callable[[], bo
         yield from find_certain(place, evidence, bound)
     yield from find_certain_pairs(published, bound)
     yield from find_known_label(published)
-    yield from find_in_privacy(published, stop)
-    yield from find_likely(published)
+    yield from find_likely(published, stop)
     yield from find_little_noise(published)
+    yield from find_in_privacy(published, stop)

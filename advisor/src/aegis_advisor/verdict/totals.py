@@ -1,13 +1,14 @@
 """Small sums that tables rounded apart show several times, so that a reader may know them together."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from typing import Final
 
 import numpy as np
 
 from aegis_advisor.arrays import IntArray
+from aegis_advisor.reconstruction.ipf import never
 from aegis_advisor.verdict.differences import known_differences
 from aegis_advisor.verdict.model import SMALL, Finding, Path, PublishedCounts, Reason
 from aegis_advisor.verdict.rounded import known_cells, knows_small
@@ -17,21 +18,31 @@ _CELLS_PER_RECORD: Final = 8
 """Cells of a sum with fewer cells for each record are not looked at: in trials, none of them was known to be small."""
 
 
-def find_likely(published: PublishedCounts) -> Iterator[Finding]:
+def find_likely(published: PublishedCounts, stop: Callable[[], bool] = never) -> Iterator[Finding]:
     """Yield the places of small counts that a reader of rounded tables knows with a probability above `LIKELY`.
 
     The reader combines what all tables show of the records of a masked value, and then of each cell that is part of
     them. Of a combination of two values, all tables of these two attributes are combined. Of two sums of masked values,
     one inside the other, the difference is looked at, too.
+
+    Args:
+        published: the counts.
+        stop: called for each attribute, and for each two sums; if true, what is left is undecided.
     """
     pairs = list(tables_of_pairs(published))
     cells: Counter[Path] = Counter()
     for place, evidence in enumerate(published.evidence):
         own, path = tables_of(place, evidence), ("attributes", place)
+        if stop():
+            yield Finding(Reason.UNDECIDED, path, evidence.values * evidence.labels)
+            continue
         first = [table for (one, _), table in pairs if one == place]
         second = [table.transposed for (_, other), table in pairs if other == place]
         cells += _of_masked_values(path, [*own, *first, *second])
-        cells[path] += _of_combinations(own).total() + known_differences([*own, *first, *second])
+        differences = known_differences([*own, *first, *second], stop)
+        if differences is None:
+            yield Finding(Reason.UNDECIDED, path, evidence.values)
+        cells[path] += _of_combinations(own).total() + (differences or 0)
     for both in dict.fromkeys(names for names, _ in pairs):
         cells += _of_combinations([table for names, table in pairs if names == both])
     yield from (Finding(Reason.LIKELY, path, count) for path, count in cells.items() if count)

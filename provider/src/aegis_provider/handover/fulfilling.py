@@ -11,7 +11,15 @@ from pydantic import ValidationError
 
 from aegis_advisor.verdict import SMALL, published_privacy
 from aegis_provider.digests import digest_of
-from aegis_provider.errors import IdentifierError, OutputError, PlanError, PromiseError, ServiceError, SmallCountsError
+from aegis_provider.errors import (
+    EntryError,
+    IdentifierError,
+    OutputError,
+    PlanError,
+    PromiseError,
+    ServiceError,
+    SmallCountsError,
+)
 from aegis_provider.handover.agreement import refuse_other
 from aegis_provider.handover.leasing import LEASED, SECONDS, Held, leased
 from aegis_provider.handover.naming import CSV_ENDING, MEDIA_TYPES, file_name
@@ -202,9 +210,11 @@ def _refuse_read_together(task: Task, request: DataRequest, masked: Path) -> Non
     if task.service.entry(entry_id, version).accepted_small_counts:
         return
     entry = EntryDocument.model_validate(task.service.summaries(entry_id, version))
+    with open_table(task.table, delimiter=task.delimiter, memory_limit=task.memory_limit) as source:
+        separator = source.delimiter or ","  # as it was written
     with (
         task.stage("judging entry and table together"),
-        open_table(masked, delimiter=task.delimiter, memory_limit=task.memory_limit) as opened,
+        open_table(masked, delimiter=separator, memory_limit=task.memory_limit) as opened,
     ):
         table = unescaped_table(opened, task.plan.columns) if task.escape_formulas else opened
         verdict = judged_beside(entry, configuration, table, TOGETHER_SECONDS)
@@ -218,7 +228,7 @@ def _nothing_if_refused(folder: Folder) -> Iterator[None]:
     """Remove the masked table if it is refused; after other failures, the next run goes on with it."""
     try:
         yield
-    except (IdentifierError, PromiseError, SmallCountsError, UniqueRecordsError):
+    except (EntryError, IdentifierError, PromiseError, SmallCountsError, UniqueRecordsError):
         folder.remove()
         raise
 

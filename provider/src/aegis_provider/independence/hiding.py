@@ -107,9 +107,10 @@ def hide(
     _refuse_unsound(hide, from_, clusters, solver, seed)
     _refuse_kept((*hide, *from_), _stays(plan, keep))
     types = _types(plan, from_, ordered)
-    refuse_overwriting(output, table)
+    inputs = table, *(() if plan is None else plan.files)
+    refuse_overwriting(output, *inputs)
     values = values_beside(output) if clusters_output is None else clusters_output
-    _refuse_values_output(output, values, table)
+    _refuse_values_output(output, values, inputs)
     with (
         none_if_refused(output, values),
         written_whole(values) as values_part,
@@ -203,11 +204,11 @@ def _types(plan: Plan | None, from_: Sequence[str], ordered: Sequence[str]) -> d
     return types | {name: types.get(name) for name in ordered}
 
 
-def _refuse_values_output(output: Path, values: Path, table: Source) -> None:
+def _refuse_values_output(output: Path, values: Path, inputs: Sequence[Source]) -> None:
     """Reject an output for the values of the clusters that is also the table's output, or an input."""
     if output.resolve() == values.resolve():
         raise OutputError(f"{output}: the table and the values of its clusters need separate files")
-    refuse_overwriting(values, table)
+    refuse_overwriting(values, *inputs)
 
 
 def _refuse_second_cluster(table: Table, from_: Sequence[str]) -> None:

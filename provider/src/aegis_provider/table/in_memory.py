@@ -69,7 +69,7 @@ class InMemory:
 def _version_of(paths: Iterable[Path]) -> Hashable:
     """Return what changes when one of these files does; `None` if one is gone."""
     try:
-        return tuple((seen.st_mtime_ns, seen.st_size, seen.st_ino) for seen in map(Path.stat, paths))
+        return tuple((seen.st_mtime_ns, seen.st_ctime_ns, seen.st_size, seen.st_ino) for seen in map(Path.stat, paths))
     except OSError:
         return None
 

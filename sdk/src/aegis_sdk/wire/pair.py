@@ -27,6 +27,9 @@ def _two(names: list[str]) -> list[str]:
 ASSOCIATED = 2
 """The sensitivity of the sums behind chi-square and of the number of combinations together: 1 each."""
 
+MOST_BASES = 1_000
+"""The most bases by which counts that keep sums may be off."""
+
 _Two = Annotated[Identifiers, AfterValidator(_two), Field(json_schema_extra={"minItems": 2, "maxItems": 2})]
 
 
@@ -103,7 +106,7 @@ class Pair(Request):
     rounded_to: RoundingBase | None = Field(
         default=None, description="Each count of `joint` was rounded up or down to a multiple of this base"
     )
-    within: Annotated[int, Field(ge=1, le=COUNT_MAX)] | None = Field(
+    within: Annotated[int, Field(ge=1, le=MOST_BASES)] | None = Field(
         default=None,
         description="The counts were rounded so that rows and columns add up to the published records of the masked "
         "values, and each is off by less than this many times `rounded_to`. Needs `rounded_to`. null: they were "
@@ -147,6 +150,8 @@ class Pair(Request):
         by_rounding = self.rounded_to is not None and self.noise is None
         if self.within is not None and self.joint is not None and not by_rounding:
             yield ("within",), "Describes rounded counts, without noise"
+        elif self.within is not None and (self.rounded_to or 0) * self.within > COUNT_MAX:
+            yield ("within",), f"Allows any count: times `rounded_to`, it is above {COUNT_MAX}"
         if self.counted_with is not None and self.joint is not None and not by_rounding:
             yield ("counted_with",), "Masked values are counted with others only in rounded counts, without noise"
 

@@ -166,6 +166,8 @@ def _margin_faults(margins: MaskedMargins, index: int, pair: PairCounts) -> Iter
         for axis, margin in enumerate((rows, columns)):
             if margin is not None:
                 yield from _inexact_margin_faults(path, pair, axis, margin)
+            elif pair.perturbation.within is not None:
+                yield from _unknown_sum_faults(margins.evidence, path, pair, axis)
         return
     if rows is None:
         yield from margins.faults(path, first, pair.joint.sum(axis=1))
@@ -197,6 +199,20 @@ def _inexact_margin_faults(path: Path, pair: PairCounts, axis: int, margin: Mask
         yield from row_faults(path, pair.joint, expected, margin.source, allowed)
     else:
         yield from column_faults(path, pair.joint, expected, allowed, margin.source)
+
+
+def _unknown_sum_faults(
+    evidence: Sequence[AttributeEvidence], path: Path, pair: PairCounts, axis: int
+) -> Iterator[Fault]:
+    """A fault if counts say that they keep sums of rows (axis 0) or columns that are not published.
+
+    All records may be counted together: their sum is published with the label.
+    """
+    if pair.counted_with is None or len(np.unique(pair.counted_with[axis])) > 1:
+        detail = f"they say `within`, but the records of the masked values of {pair.maskings[axis]!r} are not published"
+        yield Fault(path, detail)
+    elif int(pair.joint.sum()) != evidence[0].records:
+        yield Fault(path, differ("adds up to", int(pair.joint.sum()), "the label counts", evidence[0].records))
 
 
 def _nesting_faults(
