@@ -2,10 +2,14 @@
 
 import csv
 import random
+from collections import Counter
 
 import numpy as np
 import pytest
 
+from aegis_provider import load_plan, open_table
+from aegis_provider.counting.counted_table import CountedTable
+from aegis_provider.draft import start
 from aegis_provider.draft.names import group_names
 from aegis_provider.workflow import release
 from tests.for_each import for_each
@@ -55,3 +59,26 @@ def test_nothing_that_leaves_names_the_one_president(tmp_path):
     texts = {name: (tmp_path / "release" / name).read_text(encoding="utf-8") for name in left}
     assert all("nurse" in texts[name] for name in ("entry.json", "masked.csv"))
     assert [name for name, text in texts.items() if "president" in text or "judge" in text] == []
+
+
+@for_each("column", ["height", "visit"])
+def test_no_part_of_a_code_or_date_names_few_records(column, tmp_path):
+    """Prefixes named the one patient of 1,38 m and the one of 2,10 m, and years the one visit of 1911."""
+    rng = random.Random(1)
+    heights = [f"1,{rng.randint(50, 99)}" for _ in range(3_000)] + [f"1,{rng.randint(40, 49)}" for _ in range(300)]
+    born = [f"{rng.randint(1960, 1999)}-0{rng.randint(1, 9)}-11" for _ in heights]
+    heights, born = [*heights, "1,38", "2,10"], [*born, "1911-03-11", "1960-01-11"]
+    rows = zip(heights, born, (rng.choice("yn") for _ in heights), strict=True)
+    with (tmp_path / "t.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([("height", "visit", "y"), *rows])
+    start(tmp_path / "t.csv", "y", tmp_path / "plan.yaml", accept_identifiers=True)
+    plan = load_plan(tmp_path / "plan.yaml", configurations_needed=False)
+    [drafted] = [each for each in plan.attributes if each.name == column]
+    with open_table(tmp_path / "t.csv") as opened:
+        [counted] = [each for each in CountedTable.of(opened, plan).attributes if each.attribute.name == column]
+        records = counted.counts.histogram()
+        for masking in drafted.maskings:
+            masked = Counter()
+            for text, number in zip(masking.function.mask(counted.domain), records.tolist(), strict=True):
+                masked[text] += number
+            assert {text for text, number in masked.items() if number < 20} <= {"others"}

@@ -72,7 +72,7 @@ def drafted(table: CountedTable, counted: CountedAttribute, column: Column, mini
     """Return an attribute with maskings whose groups have at least `minimum` records.
 
     Where values are ordered, missing ones stay missing. Units of dates, and prefixes, may leave one record in a hundred
-    in smaller groups.
+    in smaller groups, which have names for 20 records at least: `1,3*` would tell how tall somebody is.
 
     Args:
         table: The counted table.
@@ -107,13 +107,14 @@ class _Drafting:
 
     def attribute(self) -> Attribute:
         """Return the attribute with the maskings that suit its values."""
+        has_codes = self.column.has_codes and self.column.distinct > _FEW_CODES
         is_fitted = False
         if self.column.is_number:
             functions, is_fitted = self._intervals(), True
         elif self.column.type == ValueType.DATE:
             functions = self._dates()
-        elif self.column.has_codes and self.column.distinct > _FEW_CODES:
-            functions = self._prefixes()
+        elif has_codes and (prefixes := self._prefixes()):
+            functions = prefixes
         else:
             functions, is_fitted = self._categories(), True
         maskings = tuple(Masking(name, function, "the draft") for name, function in functions.items())
@@ -153,7 +154,8 @@ class _Drafting:
         for step, names in steps.items():
             _, places = np.unique(names, return_inverse=True)
             sizes = np.bincount(places, records)
-            if 1 < len(sizes) < values and sizes[sizes < self.minimum].sum() <= _TOO_FEW * records.sum():
+            are_enough = sizes.min() >= LEAST and sizes[sizes < self.minimum].sum() <= _TOO_FEW * records.sum()
+            if 1 < len(sizes) < values and are_enough:
                 yield step
                 values = len(sizes)
 
