@@ -109,7 +109,7 @@ def _described(drafted: DraftedAttribute, label: str) -> str:
 
 def _kept(level: Level) -> str:
     kept = "" if level.kept is None else f"; keeps {100 * level.kept:.0f} %"
-    return f"{level.groups} masked values, the rarest in {level.smallest:,} records{kept}"
+    return f"{level.groups} masked values, the rarest in {level.smallest:,} record{'s' * (level.smallest != 1)}{kept}"
 
 
 def _edges(edges: Sequence[Decimal]) -> str:
