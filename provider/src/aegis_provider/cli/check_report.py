@@ -71,7 +71,8 @@ def _notes(result: CheckResult) -> Iterator[str]:
         yield f"label values with fewer than {result.folds} records are not checked: {rare}"
     for name, records in result.left_out.items():
         if records:
-            yield f"{shown(name)} leaves out {records} record{'s' * (records != 1)}: models are tested on them, but not trained on them"
+            left_out = f"{records} record{'s' * (records != 1)}"
+            yield f"{shown(name)} leaves out {left_out}: models are tested on them, but not trained on them"
     yield from _method(result)
 
 
