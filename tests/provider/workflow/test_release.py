@@ -4,6 +4,7 @@ import csv
 import json
 import math
 import random
+import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -24,6 +25,7 @@ from aegis_provider.workflow.aim import Aim
 from aegis_provider.workflow.card_making import card_of
 from aegis_provider.workflow.card_public import HIGHEST_SAID, is_public, public
 from aegis_provider.workflow.card_report import card_report
+from aegis_sdk.cli.failures import explained
 from tests.for_each import for_each
 
 HOURS = 3600.0 * 24
@@ -227,6 +229,19 @@ def test_a_card_says_why_it_does_not_tell_how_many_records_are_left_out(released
     assert (card.left_out, card.left_out_reason) == (None, reason)
     assert {(each.suppressed, each.suppressed_reason) for each in card.frontier} == {(None, reason)}
     assert public(replace(exact, left_out=0), entry, ()).left_out_reason == ""
+
+
+def test_a_refusal_says_that_it_removed_an_earlier_release(released, people, tmp_path):
+    shutil.copytree(released.folder, tmp_path / "r")
+    with pytest.raises(NothingHoldsError) as refused:
+        release(people, "ill", require={"l": 9}, output=tmp_path / "r")
+    assert refused.value.__notes__ == [f"The release of an earlier run that was in {tmp_path / 'r'} is removed"]
+    assert explained(refused.value) == f"{refused.value}. {refused.value.__notes__[0]}"
+    assert {each.name for each in (tmp_path / "r").iterdir()} == {
+        "plan.yaml",
+        "configurations.yaml",
+        ".aegis-release.json",
+    }
 
 
 def test_the_frontier_on_the_card_is_measured_by_the_model_that_is_best_on_the_table(released):

@@ -80,7 +80,8 @@ def release(
 
     Every step leaves its files in the output folder. A run that was stopped goes on there, if nothing else changed.
     Ctrl-C during the search goes on with the best configurations until then. A run that is refused leaves the plan and
-    what was found for it, and nothing that looks like a release, not even that of an earlier run.
+    what was found for it, and nothing that looks like a release, not even that of an earlier run; one that cannot begin
+    changes nothing.
 
     Args:
         table: Anything that `open_table` accepts.
@@ -130,13 +131,15 @@ def release(
         _refuse_early(steps, publish)
         with stage("opening the table"):
             records = steps.records
+        earlier = any(folder.file(each).exists() for each in _CARDS)
         folder.withdraw(_CARDS)
         with processes_ready(records, find_configurations.__module__):
-            with _withdrawn_if_refused(folder, _FINISHED):
+            with _withdrawn_if_refused(folder, _FINISHED, earlier=earlier):
                 counted = _Counted.of(steps)
                 entry_id = None if publish is None else _published(steps, publish, counted, accept_unique=accept_unique)
             # A published entry stays, so that its counts are not rounded a second time.
-            with _withdrawn_if_refused(folder, [each for each in _FINISHED if entry_id is None or each != ENTRY]):
+            finished = [each for each in _FINISHED if entry_id is None or each != ENTRY]
+            with _withdrawn_if_refused(folder, finished, earlier=earlier):
                 findings = _worked_out(steps, publish, counted, entry_id)
                 service = None if publish is None or entry_id is None else CardService(publish.url, entry_id)
                 card = _carded(steps, findings, service)
@@ -185,14 +188,19 @@ def _texts_in(document: Any) -> Iterator[str]:  # noqa: ANN401 - any JSON value
 
 
 @contextmanager
-def _withdrawn_if_refused(folder: Folder, names: Sequence[str]) -> Iterator[None]:
-    """Remove these files if the release is refused; what fails otherwise, such as a service that is gone, goes on."""
+def _withdrawn_if_refused(folder: Folder, names: Sequence[str], *, earlier: bool) -> Iterator[None]:
+    """Remove these files if the release is refused; what fails otherwise, such as a service that is gone, goes on.
+
+    The refusal says so if an `earlier` release was there.
+    """
     try:
         yield
     except _FAILURES:
         raise
-    except AegisError:
+    except AegisError as error:
         folder.withdraw(names)
+        if earlier:
+            error.add_note(f"The release of an earlier run that was in {folder.path} is removed")
         raise
 
 

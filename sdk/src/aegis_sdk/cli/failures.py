@@ -28,9 +28,9 @@ def exit_code(error: AegisError) -> int:
 
 
 def explained(error: AegisError) -> str:
-    """The error, with the first fault that the service found."""
+    """The error, with the first fault that the service found, and with what else it led to."""
     faults = error.errors if isinstance(error, ProblemError) else []
     if not faults:
-        return str(error)
+        return ". ".join([str(error), *getattr(error, "__notes__", ())])
     more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
     return f"{str(error).rstrip('.')}; {faults[0].pointer}: {faults[0].detail}{more}"
