@@ -41,6 +41,7 @@ _VARYING = (
     (re.compile(r"aegis_[0-9a-f]{8}(_[\w-]{43})?"), "KEY"),
     (re.compile(r'"elapsed_ms": ?[\d.]+'), "ELAPSED"),
     (re.compile(r"\d+ passed.*"), "PASSED"),
+    (re.compile(r"\d+(?= records left out, rounded)"), "ROUNDED"),
     (re.compile(r"\d+(\.\d+)? s\b|127\.0\.0\.1:\d+"), "VARIES"),
 )
 _DECIMAL = re.compile(r"-?\d+\.\d+(e[+-]?\d+)?|-?\d+e[+-]?\d+")

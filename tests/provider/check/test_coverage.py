@@ -87,6 +87,6 @@ def test_intervals_hold_the_auc_to_be_expected():
 
 @pytest.mark.long
 @for_each("records", [400, 2000])
-def test_intervals_hold_it_in_93_to_97_percent_but_for_the_error_of_500_tables(records):
+def test_intervals_hold_it_in_92_to_98_percent_of_500_tables(records):
     """The standard error of a share of 500 is 0.01."""
-    assert held(records, 500, 3) == pytest.approx(0.95, abs=0.025)
+    assert held(records, 500, 3) == pytest.approx(0.95, abs=0.03)

@@ -83,10 +83,10 @@ def test_the_auc_goes_into_the_entry(run, entry, table, plan):
     one, raw = (result.of(name, result.best_model).auc for name in ("fine", "(as it is)"))
     assert after["configurations"][0].pop("measured") == {
         "model": result.best_model,
-        "auc": round(one.value, 4),
-        "low": round(one.low, 4),
-        "high": round(one.high, 4),
-        "raw_auc": round(raw.value, 4),
+        "auc": round(one.value, 3),
+        "low": round(one.low, 3),
+        "high": round(one.high, 3),
+        "raw_auc": round(raw.value, 3),
     }
     assert after == before
 

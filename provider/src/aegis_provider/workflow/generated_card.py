@@ -25,7 +25,7 @@ from aegis_sdk.reading import shown
 
 _PACKAGES: Final = ("aegis-provider", "aegis-sdk")
 _COLUMNS_SHOWN: Final = 200
-COVERED: Final = ("sha256", "records")
+COVERED: Final = ("sha256", "records", "accepted")
 """The members of the card that differential privacy covers: what follows from the generated records alone."""
 
 EXACT: Final = (
