@@ -153,3 +153,15 @@ def test_looks_that_contradict_each_other_are_not_decided():
         for n, (count, step) in enumerate([(100, 1), (900, 1), (105, -1), (500, -1)])
     ]
     assert known_differences(tables) is None
+
+
+def test_a_difference_of_fewer_records_than_listed_values_is_not_decided():
+    """Twenty listed values between two cuts have twenty records at least; the looks allow sixteen at most."""
+    values = np.arange(22)
+    tables = [
+        RoundedTable(
+            ("pairs", n, "joint"), BASE, np.array([[count], [300]]), ((values > cut).astype(int), np.arange(1))
+        )
+        for n, (count, cut) in enumerate([(300, 0), (303, 20)])
+    ]
+    assert known_differences(tables) is None

@@ -80,7 +80,10 @@ def known_differences(tables: Sequence[RoundedTable], stop: Callable[[], bool] =
         if less is None or more is None or stop():
             return None
         between = unions.values[outer] & ~unions.values[inner]
-        if _is_known(less, more, int(between.sum())):
+        is_known = _is_known(less, more, int(between.sum()))
+        if is_known is None:
+            return None
+        if is_known:
             known.add(between.tobytes())
     return len(known)
 
@@ -156,10 +159,12 @@ def _log_errors(base: int, terms: int) -> FloatArray:
     return np.log(one if terms == 1 else np.convolve(np.exp(_log_errors(base, terms - 1)), one))
 
 
-def _is_known(inner: tuple[int, FloatArray], outer: tuple[int, FloatArray], least: int) -> bool:
-    """Whether a difference, which is at least that, is most likely one small count."""
+def _is_known(inner: tuple[int, FloatArray], outer: tuple[int, FloatArray], least: int) -> bool | None:
+    """Whether a difference, which is at least that, is most likely one small count; None if it cannot be so large."""
     shares = np.convolve(outer[1], inner[1][::-1])
     numbers = np.arange(shares.size) + outer[0] - inner[0] - (inner[1].size - 1)
     possible = np.where(numbers >= least, shares, 0.0)
+    if not possible.any():
+        return None
     small = (numbers >= 1) & (numbers <= SMALL)
     return bool(possible[small].max(initial=0.0) > LIKELY * possible.sum())
