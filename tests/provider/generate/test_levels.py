@@ -33,6 +33,15 @@ def test_numbers_of_too_few_records_are_missing(known):
     assert drawn(levels, levels.encode(column)) == [""] * (60 + known)
 
 
+@for_each("missing", [0, 3, 5, 60])
+def test_missing_dates_are_drawn_as_such(missing):
+    column = column_of([f"2024-01-{day:02}" for day in range(1, 32)] * 2 + [None] * missing)
+    levels = levels_of(column)
+    texts = drawn(levels, levels.encode(column))
+    assert texts.count("") == (missing if missing >= FEWEST else 0)
+    assert all("2024-01-01" <= text <= "2024-01-31" for text in texts if text)
+
+
 @given(NUMBERS)
 def test_levels_of_numbers_are_stretches_with_enough_records(values):
     if sum(each is not None for each in values) < FEWEST:

@@ -21,6 +21,7 @@ from aegis_provider import (
     refuse_overwriting,
     table_name,
 )
+from aegis_provider.draft import start
 from aegis_provider.search import Requirement
 from aegis_provider.table import files_of, open_table
 from tests.for_each import for_each
@@ -213,3 +214,85 @@ def test_not_a_number_is_missing_in_parquet_too(tmp_path):
             counted = table.combinations(["x"])
         records = dict(zip(counted["v0"].to_pylist(), counted["n"].to_pylist(), strict=True))
         assert (records[""], "nan" in records) == (200, False)
+
+
+def whole(table):
+    """The columns and records of a table as texts."""
+    with open_table(table) as opened:
+        texts = pa.Table.from_batches(opened.batches(opened.columns))
+        return dict(zip(opened.columns, texts.to_pydict().values(), strict=True))
+
+
+DAYS = pd.to_datetime(["2024-01-31", "2024-02-01", None, "2023-12-31"])
+TIMED = pd.DataFrame(
+    {
+        "day": DAYS,
+        "moment": pd.to_datetime(["2024-01-31 10:30:00", "2024-02-01 00:00:00", None, "2023-12-31 00:00:00"]),
+        "month": DAYS.to_period("M"),
+        "quarter": DAYS.to_period("Q"),
+        "year": DAYS.to_period("Y"),
+        "by day": DAYS.to_period("D"),
+        "span": pd.arrays.IntervalArray.from_tuples([(1, 2), (3.5, 4), None, (1, 2)], closed="left"),
+        "rank": pd.Categorical(["low", "high", None, "mid"], ["low", "mid", "high"], ordered=True),
+    }
+)
+
+
+def test_periods_intervals_and_days_are_as_in_csv(tmp_path):
+    TIMED.to_csv(tmp_path / "t.csv", index=False)
+    TIMED.to_parquet(tmp_path / "t.parquet")
+    assert whole(TIMED) == whole(tmp_path / "t.parquet") == whole(tmp_path / "t.csv")
+
+
+def test_what_only_frames_hold_is_as_in_csv(tmp_path):
+    frame = pd.DataFrame({"cut": pd.cut(pd.Series([1, 5, None, 9]), [0, 3, 6, 10]), "week": DAYS.to_period("W")})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    assert whole(frame) == whole(tmp_path / "t.csv")
+    with open_table(frame) as opened:
+        assert opened.orders == {"cut": ("(0, 3]", "(3, 6]", "(6, 10]")}
+    frame[["week"]].to_parquet(tmp_path / "t.parquet")
+    with pytest.raises(TableError, match=r"'week' has periods of pandas \(period\[W-SUN\]\); write texts or dates"):
+        whole(tmp_path / "t.parquet")
+
+
+@for_each("zone", ["Europe/Berlin", "America/New_York", "+05:30", "UTC"])
+def test_a_zoned_moment_has_the_day_of_its_zone(zone, tmp_path):
+    days = ["1980-01-01", "1980-07-01"]
+    frame = pd.DataFrame({"day": pd.to_datetime(days).tz_localize(zone)})
+    frame.to_parquet(tmp_path / "t.parquet")
+    assert whole(frame) == whole(pa.table(frame)) == whole(tmp_path / "t.parquet") == {"day": days}
+    if zone[0] != "+":
+        assert whole(pl.DataFrame({"day": pl.Series(pd.to_datetime(days)).dt.replace_time_zone(zone)})) == {"day": days}
+
+
+def indexed():
+    """Yield frames that have an index, as Parquet and CSV would keep it."""
+    frame = pd.DataFrame({"age": [31, 45, 62, 19] * 10, "y": ["a", "b"] * 20})
+    yield "filtered", frame[frame["age"] > 20], ["__index_level_0__"]
+    yield "sampled", frame.sample(20, random_state=1), ["__index_level_0__"]
+    yield "twice", pd.concat([frame, frame]), ["__index_level_0__"]
+    yield "named", frame.set_index(pd.Index([n * n for n in range(40)], name="row")), ["row"]
+    yield (
+        "levels",
+        frame.set_index([(frame["age"] // 10).rename("decade"), frame["age"]]),
+        ["decade", "__index_level_1__"],
+    )
+
+
+@for_each(("how", "frame", "index"), list(indexed()))
+def test_the_index_of_a_frame_is_no_column_that_is_drafted(how, frame, index, tmp_path):
+    path = tmp_path / "t.parquet"
+    frame.to_parquet(path)
+    for held in (frame, path):
+        left_out = start(held, "y", tmp_path / f"{how}.yaml").left_out
+        assert left_out == dict.fromkeys(index, "the index of a data frame, no column of the table; --index drafts it")
+        assert start(held, "y", tmp_path / f"{how} with.yaml", index=True).described
+        for plan in tmp_path.glob("*.yaml"):
+            plan.unlink()
+
+
+def test_a_first_column_without_a_name_is_an_index_in_csv(tmp_path):
+    path, plan = tmp_path / "t.csv", tmp_path / "plan.yaml"
+    pd.DataFrame({"age": [31, 45, 62, 19] * 10, "y": ["a", "b"] * 20}).to_csv(path)
+    assert list(start(path, "y", plan).left_out) == ["Unnamed: 0"]
+    assert [each.name for each in load_plan(plan, configurations_needed=False).attributes] == ["age"]

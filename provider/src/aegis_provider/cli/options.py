@@ -51,6 +51,9 @@ EscapeFormulasOption = Annotated[
 AcceptOption = Annotated[
     bool, typer.Option("--accept-identifiers", help="Share what identifies persons, too: you may, and you want to.")
 ]
+IndexOption = Annotated[
+    bool, typer.Option("--index", help="Draft the index of a data frame, in Parquet or without a name in CSV, too.")
+]
 MemoryOption = Annotated[str, typer.Option(help="Memory that reading may use; the rest goes to disk.")]
 
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import typer
 from pydantic import TypeAdapter
 
-from aegis_provider.cli.options import AcceptOption, FoundDelimiterOption, MemoryOption, TableArgument
+from aegis_provider.cli.options import AcceptOption, FoundDelimiterOption, IndexOption, MemoryOption, TableArgument
 from aegis_provider.cli.stages import stage
 from aegis_provider.identifiers import accepted_in_words
 from aegis_provider.workflow import USUAL, Card, Released
@@ -47,6 +47,7 @@ def release(
     delimiter: FoundDelimiterOption = None,
     memory_limit: MemoryOption = "1GB",
     accept_identifiers: AcceptOption = False,  # noqa: FBT002 - a flag
+    index: IndexOption = False,  # noqa: FBT002 - a flag
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
     """Mask a table so that it can be shared and stays useful.
@@ -80,6 +81,7 @@ def release(
             delimiter=delimiter,
             memory_limit=memory_limit,
             accept_identifiers=accept_identifiers,
+            index=index,
             also_generate=also_generate,
             accept_unique=accept_unique,
             stage=stage,

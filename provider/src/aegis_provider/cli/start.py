@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from aegis_provider.cli.options import AcceptOption, FoundDelimiterOption, MemoryOption, TableArgument
+from aegis_provider.cli.options import AcceptOption, FoundDelimiterOption, IndexOption, MemoryOption, TableArgument
 from aegis_provider.draft import DraftedAttribute, Started
 from aegis_provider.draft import start as draft_plan
 from aegis_provider.table import table_name
@@ -38,6 +38,7 @@ def start(
     delimiter: FoundDelimiterOption = None,
     memory_limit: MemoryOption = "1GB",
     accept_identifiers: AcceptOption = False,  # noqa: FBT002 - a flag
+    index: IndexOption = False,  # noqa: FBT002 - a flag
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
     """Profile a table and draft a plan for it.
@@ -56,6 +57,7 @@ def start(
             delimiter=delimiter,
             memory_limit=memory_limit,
             accept_identifiers=accept_identifiers,
+            index=index,
             progress=progress,
         )
     if started.rare_labels:

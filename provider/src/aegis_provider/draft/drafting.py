@@ -1,7 +1,7 @@
 """From a bare table to a plan that can be used as it is: what `aegis start` does."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -24,6 +24,7 @@ from aegis_provider.table.values import MISSING, Domain
 _MOST_LABEL_VALUES: Final = 200
 _RARE: Final = 5
 _LONGEST_NAME: Final = 250
+_INDEX: Final = "the index of a data frame, no column of the table; --index drafts it"
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,7 @@ def start(
     delimiter: str | None = None,
     memory_limit: str = "1GB",
     accept_identifiers: bool = False,
+    index: bool = False,
     progress: Progress = lambda _done, _columns: None,
 ) -> Started:
     """Survey a table and draft a plan for it; a plan that is there already keeps every word.
@@ -93,6 +95,7 @@ def start(
         delimiter: The delimiter of CSV files; by default, the usual one with which the header has the label.
         memory_limit: The memory limit of DuckDB.
         accept_identifiers: Whether columns to add, and the label, may identify persons.
+        index: Whether the index of a data frame is a column like others.
         progress: Called with the number of columns drafted and of all.
 
     Raises:
@@ -104,7 +107,8 @@ def start(
     refuse_overwriting(output, table)
     there = load_plan(output, configurations_needed=False) if output.exists() else None
     separator = delimiter if delimiter is not None else delimiter_in(table, label)
-    with open_table(table, delimiter=separator, memory_limit=memory_limit, most_columns=MOST_COLUMNS) as opened:
+    with open_table(table, delimiter=separator, memory_limit=memory_limit, most_columns=MOST_COLUMNS) as found:
+        opened = replace(found, index=()) if index else found
         opened.positions([label, *add])
         new = [] if there is None else _checked_new(there, opened, label, add, output)
         names = add if there else [name for name in opened.columns if name != label]
@@ -166,8 +170,9 @@ def _survey(
     for each in [of_label, *(each for each in columns if each.name in add)]:
         if each.identifies and not accept_identifiers:
             raise IdentifierError(f"{table.name}: {shortened(each.name)}: {told(table, each.name, each.identifies)}")
-    reasons = {each.name: _unnameable(each.name) or (None if each.name in add else each.left_out()) for each in columns}
-    left_out = {name: reason for name, reason in reasons.items() if reason is not None}
+    index = dict.fromkeys(table.index, _INDEX)
+    reasons = {each.name: index.get(each.name) or each.left_out() for each in columns if each.name not in add}
+    left_out = {name: why for name in names if (why := _unnameable(name) or reasons.get(name))}
     to_draft = [each for each in columns if each.name not in left_out]
     return _Survey(of_label.records, _label_counts(table, label), to_draft, left_out)
 

@@ -108,9 +108,12 @@ class Stretches:
 
     def drawn(self, codes: Codes, rng: np.random.Generator) -> Texts:
         """(records,) Return a number of each record's level."""
-        drawn, of_record = np.unique(rng.integers(self.low[codes], self.high[codes] + 1), return_inverse=True)
-        texts = np.array([self.units.text(int(each)) for each in drawn], dtype=object)[of_record]
-        return np.where(codes < self.first, MISSING, texts)
+        is_number = codes >= self.first
+        drawn = rng.integers(self.low[codes], self.high[codes] + 1)[is_number]
+        numbers, of_record = np.unique(drawn, return_inverse=True)
+        texts = np.full(len(codes), MISSING, dtype=object)
+        texts[is_number] = np.array([self.units.text(int(each)) for each in numbers], dtype=object)[of_record]
+        return texts
 
 
 def _of_categories(column: Column, fewest: int) -> Levels:

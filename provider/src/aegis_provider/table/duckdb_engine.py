@@ -41,6 +41,7 @@ def bounded(backend: Any, memory_limit: str) -> Iterator[None]:  # noqa: ANN401 
 def _bound(connection: duckdb.DuckDBPyConnection, memory_limit: str, spill: str) -> None:
     _limit_memory(connection, memory_limit)
     connection.execute("SET temp_directory = $1", [spill])
+    connection.execute("SET TimeZone = 'UTC'")  # moments without a zone of their own are told alike everywhere
     hide_progress(connection)
     # The least and the greatest number in a Parquet file leave out NaN, and DuckDB 2.0 concludes that there is none.
     connection.execute("SET disabled_optimizers = 'statistics_propagation'")

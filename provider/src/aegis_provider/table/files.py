@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 from aegis_provider.errors import CONVERT, TableError, shortened
 from aegis_provider.table.duckdb_engine import bounded, duckdb_engine, quoted, view_of
 from aegis_provider.table.engine import Engine
+from aegis_provider.table.frame_types import index_columns, selected
 from aegis_provider.table.in_memory import InMemory
 from aegis_provider.table.orders import orders_in_parquet
 from aegis_provider.table.table import Table
@@ -27,23 +28,25 @@ _AS_IT_IS = "hive_partitioning = false"
 
 @dataclass(frozen=True)
 class _Files:
-    """Files with the same columns, read by DuckDB. `delimiter` is `None` for Parquet."""
+    """Files with the same columns, read by DuckDB: CSV with a delimiter, or Parquet with a schema."""
 
     paths: tuple[Path, ...]
     columns: tuple[str, ...]
-    delimiter: str | None
+    delimiter: str | None = None
+    schema: pa.Schema | None = None
 
     def table(self, engine: Engine) -> Table:
         """Return their records, one file after the other.
 
         SQL never gets the column names, since two of them may differ only in case.
         """
-        aliases = ", ".join(f"c{place}" for place in range(len(self.columns)))
-        query = f"SELECT * FROM {self._reader()} AS t({aliases})"  # noqa: S608 - quoted paths and places
+        places = [f"c{place}" for place in range(len(self.columns))]
+        values = "*" if self.schema is None else selected(self.schema, places, engine.name)
+        query = f"SELECT {values} FROM {self._reader()} AS t({', '.join(places)})"  # noqa: S608 - quoted paths, places
         table = Table.of(engine, view_of(engine, query), self.columns)
         orders = orders_in_parquet(self.paths) if self.delimiter is None else {}
         memory = InMemory.of_files(self.paths)
-        return replace(table, finder=self, delimiter=self.delimiter, orders=orders, memory=memory)
+        return replace(table, finder=self, delimiter=self.delimiter, orders=orders, index=self._index(), memory=memory)
 
     def whereabouts(self, table: Table, place: int, text: str) -> str:
         """Return `line 17` of a CSV file or `row 16` of a Parquet file, after the file's name if there are several."""
@@ -55,6 +58,12 @@ class _Files:
             if row := replace(table_of_file, readings=table.readings).first_row(place, text):
                 return f"{prefix}row {row}"
         return ""
+
+    def _index(self) -> tuple[str, ...]:
+        """Return the columns that pandas wrote as the index of a frame; to CSV it writes one without a name."""
+        if self.schema is not None:
+            return index_columns(self.schema)
+        return self.columns[:1] if self.columns[0] == UNNAMED else ()
 
     def _reader(self) -> str:
         paths = f"[{', '.join(quoted(_literal_glob(path)) for path in self.paths)}]"
@@ -104,20 +113,21 @@ def _csv_files(paths: Sequence[Path], delimiter: str) -> _Files:
 
 
 def _parquet_files(paths: Sequence[Path]) -> _Files:
-    headers = [_parquet_columns(path) for path in paths]
+    schemas = list(map(_parquet_schema, paths))
+    headers = [tuple(each.names) for each in schemas]
     _refuse_other_columns(paths, headers)
-    return _Files(tuple(paths), headers[0], None)
+    return _Files(tuple(paths), headers[0], schema=schemas[0])
 
 
-def _parquet_columns(path: Path) -> tuple[str, ...]:
-    """Return the names as in the file; DuckDB would rename those that differ only in case."""
+def _parquet_schema(path: Path) -> pa.Schema:
+    """Return the columns, with the names as in the file; DuckDB would rename those that differ only in case."""
     try:
         with path.open("rb") as file:
-            columns = tuple(pq.read_schema(file).names)
+            schema = pq.read_schema(file)
     except (pa.ArrowException, OSError, ValueError) as error:
         raise TableError(f"{path}: not a readable Parquet file; was it written to its end?") from error
-    refuse_repeated(columns, str(path))
-    return columns
+    refuse_repeated(schema.names, str(path))
+    return schema
 
 
 def _refuse_other_columns(paths: Sequence[Path], headers: Sequence[tuple[str, ...]]) -> None:
@@ -148,6 +158,9 @@ def _literal_glob(path: Path) -> str:
     return re.sub(r"([*?\[])", r"[\1]", str(path))
 
 
+#: What pandas calls a first column without a name, which is the index of a frame that it wrote as CSV.
+UNNAMED: Final = "Unnamed: 0"
+
 #: The longest line, in characters here, and in bytes for DuckDB.
 _LONGEST_LINE: Final = 2 << 20
 
@@ -157,12 +170,14 @@ class _LongLineError(csv.Error):
 
 
 def header_of(path: Path, delimiter: str) -> tuple[str, ...]:
-    """Return the names in the header, which must be unique.
+    """Return the names in the header, which must be unique. The first may be missing: pandas names no index.
 
     Raises:
         TableError: As for `fields_of_header`, or the header is blank, or a column has no name or the name of another.
     """
     columns = fields_of_header(path, delimiter)
+    if len(columns) > 1 and not columns[0]:
+        columns = (UNNAMED, *columns[1:])
     for place, name in enumerate(columns):
         if not name:
             raise TableError(f"{path}: line 1: column {place + 1} has no name")

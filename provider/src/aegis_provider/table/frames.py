@@ -11,6 +11,7 @@ import pyarrow as pa
 from aegis_provider.errors import TableError
 from aegis_provider.table.duckdb_engine import bounded, duckdb_engine, view_of
 from aegis_provider.table.files import refuse_repeated
+from aegis_provider.table.frame_types import in_words, index_columns, selected
 from aegis_provider.table.in_memory import SMALL, InMemory
 from aegis_provider.table.orders import orders_in
 from aegis_provider.table.table import Table
@@ -57,11 +58,14 @@ def open_frame(table: Frame, memory_limit: str) -> Iterator[Table]:
     backend = ibis.duckdb.connect()
     with bounded(backend, memory_limit):
         engine = duckdb_engine(name, backend)
+        places = [f"c{place}" for place in range(columns.num_columns)]
         with engine.complaining():
-            backend.con.register("held", columns.rename_columns([f"c{n}" for n in range(columns.num_columns)]))
-        opened = Table.of(engine, view_of(engine, "SELECT * FROM held"), columns.column_names)
+            backend.con.register("held", columns.rename_columns(places))
+        query = f"SELECT {selected(columns.schema, places, name)} FROM held"  # noqa: S608 - places
+        opened = Table.of(engine, view_of(engine, query), columns.column_names)
         memory = InMemory(lambda: 0) if columns.nbytes <= SMALL else None
-        yield replace(opened, finder=_Rows(), orders=orders_in(columns), memory=memory)
+        index = index_columns(columns.schema)
+        yield replace(opened, finder=_Rows(), orders=orders_in(columns), index=index, memory=memory)
 
 
 class _Rows:
@@ -74,7 +78,7 @@ class _Rows:
 def _arrow_table(table: Any) -> pa.Table:  # noqa: ANN401 - anything may be given
     _refuse_other_kinds(table)
     try:
-        frame = table.collect() if _is_lazy(table) else table
+        frame = table.collect() if _is_lazy(table) else in_words(table) if _is_of("pandas", table) else table
         columns = pa.table(frame)
     except Exception as error:  # the errors of Arrow, pandas and Polars have no common base
         message = next(iter(str(error).splitlines()), type(error).__name__)[:_LONGEST]
@@ -96,4 +100,8 @@ def _refuse_other_kinds(table: object) -> None:
 
 def _is_lazy(table: object) -> bool:
     """Return whether this is a Polars frame that is not computed yet, without importing Polars."""
-    return type(table).__module__.partition(".")[0] == "polars" and hasattr(table, "collect")
+    return _is_of("polars", table) and hasattr(table, "collect")
+
+
+def _is_of(library: str, table: object) -> bool:
+    return type(table).__module__.partition(".")[0] == library

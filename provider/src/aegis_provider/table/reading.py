@@ -10,7 +10,7 @@ from typing import Any
 import ibis
 import pyarrow as pa
 
-from aegis_provider.table.engine import Expression
+from aegis_provider.table.engine import Engine, Expression
 from aegis_provider.table.values import MISSING
 
 
@@ -116,6 +116,24 @@ def reading_of(dtype: Any) -> Reading:  # noqa: ANN401 - a type of Ibis, which h
     if dtype.is_floating():
         return Floats(str(dtype.copy(nullable=True)))
     return Others()
+
+
+def with_dates(engine: Engine, source: Expression) -> Expression:
+    """Return a table whose moments are dates if those of a column are all midnight, as in CSV.
+
+    This reads the table once if it has moments.
+
+    Raises:
+        TableError: The engine fails.
+    """
+    moments = [name for name, kind in source.schema().items() if kind.is_timestamp()]
+    if not moments:
+        return source
+    midnight = {f"m{n}": source[name] == source[name].truncate("D") for n, name in enumerate(moments)}
+    whole = source.aggregate(**{name: is_midnight.all() for name, is_midnight in midnight.items()})
+    are_dates = engine.fetch(whole).to_pylist()[0].values()
+    dates = {name: source[name].cast("date") for name, is_date in zip(moments, are_dates, strict=True) if is_date}
+    return source.mutate(**dates) if dates else source
 
 
 def translated(texts: pa.Array, translate: Any) -> pa.Array:  # noqa: ANN401 - from text to text; NumPy's too

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from aegis_provider.errors import TableError, nearest, shortened
 from aegis_provider.table.engine import Engine, Expression, counts_of_sets
 from aegis_provider.table.in_memory import Column, InMemory, combined
-from aegis_provider.table.reading import Reading, reading_of
+from aegis_provider.table.reading import Reading, reading_of, with_dates
 from aegis_provider.table.values import Domain
 
 _RECORDS_PER_BATCH = 1 << 16
@@ -50,6 +50,7 @@ class Table:
         delimiter: The delimiter of CSV files; otherwise `None`.
         orders: The values, from the lowest to the highest, of columns whose type states them: ordered categoricals and
             enums.
+        index: Columns that were the index of a data frame: row numbers, mostly, which nobody means to share.
         memory: Keeps texts of small tables, so that they are read once; `None` if the table is not small.
     """
 
@@ -61,12 +62,17 @@ class Table:
     finder: Finder | None = None
     delimiter: str | None = None
     orders: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    index: tuple[str, ...] = ()
     memory: InMemory | None = None
 
     @classmethod
     def of(cls, engine: Engine, source: Expression, columns: Sequence[str] | None = None) -> "Table":
-        """Return the table of an Ibis expression, optionally with other names for its columns."""
+        """Return the table of an Ibis expression, optionally with other names for its columns.
+
+        Columns whose moments are all midnight are dates, as in CSV.
+        """
         names = tuple(columns or source.columns)
+        source = with_dates(engine, source)
         readings = tuple(map(reading_of, source.schema().types))
         places = {f"c{place}": name for place, name in enumerate(source.columns)}
         # Ibis takes seconds to select some thousand columns, even if each keeps its name.

@@ -74,6 +74,7 @@ def release(
     also_generate: bool = False,
     accept_unique: bool = False,
     accept_identifiers: bool = False,
+    index: bool = False,
     stage: Stage = unseen,
 ) -> Released:
     """Mask a table so that it has the required privacy and keeps as much as possible of what it tells about the label.
@@ -103,6 +104,7 @@ def release(
             on all columns that it shares.
         accept_identifiers: Whether columns that identify persons may be shared if the plan has them. Otherwise the
             release is refused.
+        index: Whether a drafted plan has the index of a data frame as a column.
         stage: Called with the name of each step; returns a context that shows its progress.
 
     Raises:
@@ -125,7 +127,7 @@ def release(
     folder = Folder.open(Path(temporary.name if temporary else output or ""), keep=[PLAN, *map(file_at, LEVELS)])
     how = {"delimiter": delimiter or delimiter_in(table, label), "memory_limit": memory_limit}
     steps = Steps(
-        table, aim, folder, Path(plan) if plan else None, name or _name_of(table), how, stage, accept_identifiers
+        table, aim, folder, Path(plan) if plan else None, name or _name_of(table), how, stage, accept_identifiers, index
     )
     with _no_empty(folder.path):
         _refuse_early(steps, publish)

@@ -66,6 +66,7 @@ class Steps:
         how: How to read the table: `delimiter` and `memory_limit`.
         stage: Shows the progress.
         accept_identifiers: Whether it may have what identifies persons.
+        index: Whether the index of a data frame is drafted like other columns.
     """
 
     table: Source
@@ -76,6 +77,7 @@ class Steps:
     how: Mapping[str, Any]
     stage: Stage
     accept_identifiers: bool = False
+    index: bool = False
 
     @cached_property
     def origin(self) -> Mapping[str, Any]:
@@ -115,6 +117,7 @@ class Steps:
                     self.aim.label,
                     self.plan,
                     accept_identifiers=self.accept_identifiers,
+                    index=self.index,
                     progress=progress,
                     **self.how,
                 )

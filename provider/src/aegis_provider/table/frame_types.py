@@ -1,0 +1,84 @@
+"""Columns of data frames and Parquet files as CSV would have them, and which of them are the index of a frame."""
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+import pyarrow as pa
+
+from aegis_provider.errors import TableError, shortened
+from aegis_provider.table.duckdb_engine import quoted
+
+_LEVEL: Final = re.compile(r"__index_level_\d+__")
+_OFFSET: Final = re.compile(r"[+-]\d{2}:\d{2}")
+
+# Pandas keeps a period as the number of periods since 1970.
+_PERIODS: Final[Mapping[str, str]] = {
+    "period[D]": "(DATE '1970-01-01' + {}::INTEGER)::VARCHAR",
+    "period[M]": "strftime(DATE '1970-01-01' + to_months({}::INTEGER), '%Y-%m')",
+    "period[Q-DEC]": "strftime(DATE '1970-01-01' + to_months(3 * {0}::INTEGER), '%YQ') || (1 + ({0} % 4 + 4) % 4)",
+    "period[Y-DEC]": "(1970 + {})::VARCHAR",
+}
+
+
+def index_columns(schema: pa.Schema) -> tuple[str, ...]:
+    """Return the columns that were the index of a pandas frame: row numbers, mostly, and no data of the table."""
+    stated = _pandas(schema).get("index_columns", [])
+    return tuple(name for name in schema.names if name in stated or _LEVEL.fullmatch(name))
+
+
+def selected(schema: pa.Schema, columns: Sequence[str], name: str) -> str:
+    """Return the SQL of `columns`, which hold the values of a schema, with these as they are in CSV.
+
+    A moment with a time zone has the date and time of its zone; periods and intervals of pandas are texts.
+
+    Args:
+        schema: The types of the values, with what pandas says of them.
+        columns: The names of the columns in SQL.
+        name: The name of the table in messages.
+
+    Raises:
+        TableError: A column has periods that cannot be told without pandas.
+    """
+    kinds = {each["field_name"]: each["numpy_type"] for each in _pandas(schema).get("columns", [])}
+    told = [_told(field, kinds.get(field.name, ""), name) for field in schema]
+    return ", ".join(f"{tell(column)} AS {column}" for tell, column in zip(told, columns, strict=True))
+
+
+def in_words(frame: Any) -> Any:  # noqa: ANN401 - pandas need not be installed
+    """Return a pandas frame whose periods and intervals, also of categories, are the texts that CSV has."""
+    texts = {}
+    for place, dtype in enumerate(frame.dtypes):
+        column = frame.iloc[:, place]
+        if _is_told_in_words(getattr(dtype, "categories", None)):
+            texts[frame.columns[place]] = column.cat.rename_categories(str)
+        elif _is_told_in_words(column):
+            texts[frame.columns[place]] = column.astype(str).where(column.notna(), None)
+    return frame.assign(**texts) if texts else frame
+
+
+def _is_told_in_words(values: Any) -> bool:  # noqa: ANN401 - see above
+    return str(getattr(values, "dtype", "")).startswith(("period[", "interval["))
+
+
+def _told(field: pa.Field, kind: str, name: str) -> Callable[[str], str]:
+    """Return what turns the name of a column into the SQL of its values."""
+    if pa.types.is_timestamp(field.type) and field.type.tz:
+        zone = f"GMT{field.type.tz}" if _OFFSET.fullmatch(field.type.tz) else field.type.tz
+        return lambda column: f"timezone({quoted(zone)}, {column})"
+    if kind.startswith("interval["):
+        left = "[" if kind.endswith(("left]", "both]")) else "("
+        right = "]" if kind.endswith(("right]", "both]")) else ")"
+        return lambda column: f"'{left}' || {column}.left || ', ' || {column}.right || '{right}'"
+    if kind.startswith("period["):
+        if kind not in _PERIODS:
+            raise TableError(f"{name}: {shortened(field.name)} has periods of pandas ({kind}); write texts or dates")
+        return _PERIODS[kind].format
+    return str
+
+
+def _pandas(schema: pa.Schema) -> dict[str, Any]:
+    """Return what pandas says about a table; nothing if it did not write it."""
+    told = (schema.metadata or {}).get(b"pandas")
+    return json.loads(told) if told else {}
