@@ -141,6 +141,9 @@ def test_parameters_are_json_numbers_where_no_digit_is_lost():
     assert Mapped({"a": "b"}, "c").parameters() == {"values": {"a": "b"}, "other": "c"}
 
 
+EVERY_LEVEL = "every value needs a masked value at every level"
+
+
 class TestHierarchyFile:
     def write(self, path, text):
         path.write_text(text, encoding="utf-8")
@@ -166,7 +169,9 @@ class TestHierarchyFile:
         ("text", "message"),
         [
             ("1;a\n", "h.csv, line 1: has levels 1 to 1, not 2"),
-            ("1;a;b\n2;a\n", "h.csv, line 2: has levels 1 to 1, not 2"),
+            ("1;a;b\n2;a\n", f"h.csv, line 2: has 2 fields, but line 1 has 3; {EVERY_LEVEL}"),
+            ("1;a\n2;a;b\n", f"h.csv, line 2: has 3 fields, but line 1 has 2; {EVERY_LEVEL}"),
+            ("1;a;b;\n2;a;b\n", f"h.csv, line 2: has 3 fields, but line 1 has 4; {EVERY_LEVEL}"),
             ("1,a,b\n", "h.csv, line 1: no level found after '1,a,b'; is the delimiter ';'?"),
             ("1;a;b\n1;a;c\n", "h.csv, line 2: '1' appears twice, with different masked values"),
             ("", "h.csv is empty"),
@@ -176,6 +181,20 @@ class TestHierarchyFile:
         with pytest.raises(PlanError) as raised:
             FileHierarchy.of(HierarchyFile.read(self.write(tmp_path / "h.csv", text), ";"), 2)
         assert str(raised.value) == message
+
+    @for_each(
+        "text", ["1;a;b\n2;c;b\n", "1;a;b;\n2;c;b;\n", " 1 ; a ;b\n2;c; b \n", "1,a,b\n2,c,b\n", "1\ta\tb\n2\tc\tb\n"]
+    )
+    def test_slips_of_a_program_or_a_hand_mean_nothing(self, tmp_path, text):
+        file = HierarchyFile.read(self.write(tmp_path / "h.csv", text))
+        assert (file.levels, file.level(1), file.level(2)) == (2, {"1": "a", "2": "c"}, {"1": "b", "2": "b"})
+
+    def test_two_spellings_of_a_value_are_masked_alike(self, tmp_path):
+        alike = FileHierarchy.of(HierarchyFile.read(self.write(tmp_path / "a.csv", "34;low\n34.0;low\n")), 1)
+        assert masked(alike, "34.00") == ["low"]
+        unlike = FileHierarchy.of(HierarchyFile.read(self.write(tmp_path / "b.csv", "34;low\n34.0;high\n")), 1)
+        with pytest.raises(UnmaskableValueError, match=r"'34\.0' is listed twice, in two spellings"):
+            masked(unlike, "34")
 
     def test_a_file_in_another_encoding_is_refused(self, tmp_path):
         (tmp_path / "h.csv").write_bytes(b"caf\xe9;drink\n")

@@ -100,7 +100,7 @@ NOT_JSON = [
     b'"\xff"',
     b'"\\ud800"',
     b"[" * 5000,
-    b"\xef\xbb\xbf{}",
+    b"\xef\xbb\xbf\xef\xbb\xbf{}",
 ]
 
 
@@ -108,6 +108,13 @@ NOT_JSON = [
 def test_what_is_not_json_is_told_apart(body):
     with pytest.raises(NotJsonError):
         read_entry(body)
+
+
+@for_each("encoded", [bytes, bytes.decode])
+def test_a_byte_order_mark_is_no_part_of_a_document(encoded):
+    body = json.dumps(EXAMPLE_ENTRY).encode()
+    marked = encoded(b"\xef\xbb\xbf" + body)
+    assert read_entry(marked) == read_entry(body)
 
 
 def test_reading_gives_the_document_as_sent_besides():

@@ -241,7 +241,7 @@ class TreeHierarchy(Hierarchy, MaskingFunction):
 
 
 def _file(fields: Mapping[str, Element]) -> _Levels:
-    delimiter = fields["delimiter"].character() if "delimiter" in fields else ";"
+    delimiter = fields["delimiter"].character() if "delimiter" in fields else None
     file = HierarchyFile.read(fields["file"].file(), delimiter)
     return _Levels(file.levels, lambda level: FileHierarchy.of(file, level))
 

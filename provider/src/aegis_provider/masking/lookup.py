@@ -1,17 +1,20 @@
 """`mapping`, and hierarchy files: masked values looked up by value."""
 
 import csv
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, TypeVar
+from typing import ClassVar, TypeAlias, TypeVar
 
 from aegis_provider.errors import PlanError, UnmaskableValueError, shortened
 from aegis_provider.masking.function import MaskingFunction
+from aegis_provider.table.table import DELIMITERS
 from aegis_provider.table.values import MISSING, Domain, Key, ValueType, key_of
 from aegis_provider.yaml_file import Element
 
 _Masked = TypeVar("_Masked")
+_Line: TypeAlias = tuple[int, list[str]]
 
 
 @dataclass(frozen=True)
@@ -26,30 +29,36 @@ class HierarchyFile:
 
     path: Path
     delimiter: str
-    rows: tuple[tuple[int, list[str]], ...]
+    rows: tuple[_Line, ...]
 
     @classmethod
-    def read(cls, path: Path, delimiter: str) -> "HierarchyFile":
-        """Read the lines of a file.
+    def read(cls, path: Path, delimiter: str | None = None) -> "HierarchyFile":
+        """Read the lines of a file. Blanks around fields, and a delimiter at the end of every line, mean nothing.
+
+        Args:
+            path: The path of the file.
+            delimiter: By default, the one of `DELIMITERS` that splits the first line into most fields.
 
         Raises:
-            PlanError: The file is absent, empty or not CSV.
+            PlanError: The file is absent, empty, ragged or not CSV.
         """
-        rows = tuple(_rows(path, delimiter))
+        mark = delimiter or _delimiter_in(path)
+        rows = tuple(_without_empty_column(_rows(path, mark)))
         if not rows:
             raise PlanError(f"{path.name} is empty")
-        return cls(path, delimiter, rows)
+        _refuse_ragged(path, rows)
+        return cls(path, mark, rows)
 
     @property
     def levels(self) -> int:
-        """The number of levels of the first line."""
+        """The number of levels."""
         return len(self.rows[0][1]) - 1
 
     def level(self, level: int) -> Mapping[str, str]:
         """Return the masked text of each listed value at that level.
 
         Raises:
-            PlanError: The file is ragged, contradicts itself or lacks the level.
+            PlanError: The file contradicts itself or lacks the level.
         """
         table: dict[str, str] = {}
         for line, row in self.rows:
@@ -93,15 +102,35 @@ class Mapped(MaskingFunction):
         return look_up(domain, named, self.other, "is not in the mapping, which has no `other`")
 
 
-def _rows(path: Path, delimiter: str) -> list[tuple[int, list[str]]]:
+def _rows(path: Path, delimiter: str) -> list[_Line]:
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             reader = csv.reader(file, delimiter=delimiter, strict=True)
-            return [(reader.line_num, row) for row in reader if row]
+            return [(reader.line_num, [field.strip() for field in row]) for row in reader if row]
     except OSError as error:
         raise PlanError(f"{path.name} cannot be read in {path.parent}: {error.strerror}") from error
     except (csv.Error, UnicodeDecodeError) as error:
         raise PlanError(f"{path.name} is not CSV in UTF-8: {error}") from error
+
+
+def _delimiter_in(path: Path) -> str:
+    found = {mark: len(rows[0][1]) for mark in DELIMITERS if (rows := _rows(path, mark))}
+    return max(found, key=lambda mark: found[mark], default=next(iter(DELIMITERS)))
+
+
+def _without_empty_column(rows: Sequence[_Line]) -> Sequence[_Line]:
+    is_there = any(row[-1] or len(row) == 1 for _, row in rows)
+    return rows if is_there else [(line, row[:-1]) for line, row in rows]
+
+
+def _refuse_ragged(path: Path, rows: Sequence[_Line]) -> None:
+    (first, model), *others = rows
+    for line, row in others:
+        if len(row) != len(model):
+            raise PlanError(
+                f"{path.name}, line {line}: has {len(row)} fields, but line {first} has {len(model)}; every value "
+                "needs a masked value at every level"
+            )
 
 
 def _no_such_level(path: Path, line: int, row: list[str], level: int, delimiter: str) -> str:
@@ -116,7 +145,10 @@ def look_up(domain: Domain, table: Mapping[str, _Masked], other: _Masked | None,
     Raises:
         UnmaskableValueError: There is neither; the reason is `absence`.
     """
-    by_key = dict(_typed(table, domain.value_type))
+    by_key: dict[Key, _Masked] = {}
+    for text, key, masked_by in _typed(table, domain.value_type):
+        if by_key.setdefault(key, masked_by) != masked_by:
+            raise UnmaskableValueError(text, "is listed twice, in two spellings and with different masked values")
     masked = []
     for text, key in zip(domain.texts, domain.keys, strict=True):
         instead = table.get(text, by_key.get(key, other))
@@ -126,11 +158,7 @@ def look_up(domain: Domain, table: Mapping[str, _Masked], other: _Masked | None,
     return masked
 
 
-def _typed(table: Mapping[str, _Masked], value_type: ValueType) -> list[tuple[Key, _Masked]]:
-    pairs = []
+def _typed(table: Mapping[str, _Masked], value_type: ValueType) -> Iterator[tuple[str, Key, _Masked]]:
     for text, masked in table.items():
-        try:
-            pairs.append((key_of(text, value_type), masked))
-        except UnmaskableValueError:
-            continue  # the table may list texts that are not values of this type; no record has them
-    return pairs
+        with suppress(UnmaskableValueError):  # no record has a text that is not a value of this type
+            yield text, key_of(text, value_type), masked

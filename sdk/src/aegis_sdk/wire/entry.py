@@ -181,12 +181,14 @@ def _too_many_records(attribute: Attribute, records: int) -> Iterator[Fault]:
 
 
 def read_json(body: bytes | str) -> object:
-    """The JSON value of a body.
+    """The JSON value of a body. A byte order mark before it, as some editors write it, is no part of it.
 
     Raises:
         NotJsonError: it is not JSON.
     """
+    mark = "\ufeff"
     try:
+        body = body.removeprefix(mark) if isinstance(body, str) else body.removeprefix(mark.encode())
         return from_json(body, allow_inf_nan=False, cache_strings="keys")
     except ValueError as error:
         raise NotJsonError(str(error)) from None
