@@ -1,11 +1,15 @@
 """How the commands handle outputs that are not files, inputs named as outputs, and impossible file names."""
 
+import json
 import os
 import socket
 import subprocess
 import sys
 
 import pytest
+
+from aegis_sdk.wire import EXAMPLE_ENTRY
+from tests.for_each import for_each
 
 PLAN = """label: y
 attributes:
@@ -142,3 +146,23 @@ def test_a_full_stdout_is_named(folder):
             [sys.executable, "-m", "aegis_sdk.cli", *arguments], stdout=full, stderr=subprocess.PIPE, check=False
         )
     assert (ran.returncode, ran.stderr) == (1, b"aegis: stdout: No space left on device\n")
+
+
+@pytest.mark.long
+@for_each("encoding", ["cp1252", "utf-8"])
+def test_what_an_encoding_lacks_is_printed_as_a_question_mark(encoding, tmp_path):
+    entry = tmp_path / "entry.json"
+    label = {**EXAMPLE_ENTRY["label"], "name": "größe → 大"}
+    entry.write_text(json.dumps({**EXAMPLE_ENTRY, "label": label}), encoding="utf-8")
+    show = [sys.executable, "-m", "aegis_sdk.cli", "show", str(entry)]
+    settings = {**os.environ, "PYTHONIOENCODING": encoding}
+    lines = subprocess.run(show, capture_output=True, env=settings, check=True).stdout.decode(encoding)
+    assert "größe → 大".encode(encoding, "replace").decode(encoding) in lines
+    told = subprocess.run([*show, "--json"], capture_output=True, env=settings, check=True).stdout
+    assert json.loads(told.decode(encoding))["label"] == "größe → 大"
+
+
+def test_a_name_that_is_no_text_is_refused_in_one_line(aegis):
+    code, out, error = aegis("show", "gr\udcf6.json")
+    assert (code, out) == (2, "")
+    assert error == "aegis: 'gr\\udcf6.json' cannot be read as text; say it in UTF-8, and set PYTHONUTF8=1\n"

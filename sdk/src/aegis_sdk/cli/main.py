@@ -12,7 +12,7 @@ from typing import Any
 import typer
 
 from aegis_sdk._errors import AegisError, KeyExpiresWarning
-from aegis_sdk.cli.failures import BAD_INPUT, FAILED, exit_code, explained, fail
+from aegis_sdk.cli.failures import BAD_INPUT, FAILED, InputError, exit_code, explained, fail
 from aegis_sdk.cli.group import CommandGroup
 from aegis_sdk.cli.signals import ended_by_signals
 from aegis_sdk.cli.terminal import warn
@@ -35,6 +35,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """
     try:
         words = sys.argv[1:] if arguments is None else list(arguments)
+        _print_what_the_encoding_has()
+        _refuse_no_text(words)
         with ended_by_signals(), _warnings_in_a_line():
             code = command_group()(args=words or ["--help"], prog_name="aegis", standalone_mode=False) or 0
             sys.stdout.flush()
@@ -47,6 +49,23 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if _is_of_stdout(error):
             _give_up_stdout()
     sys.exit(code)
+
+
+def _print_what_the_encoding_has() -> None:
+    """Print a question mark for what stdout cannot encode, as a redirected console of Windows cannot, say."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")
+
+
+def _refuse_no_text(words: Sequence[str]) -> None:
+    """Refuse words that Python could not decode: no library for tables opens files of such names.
+
+    Raises:
+        InputError: There is one.
+    """
+    for word in words:
+        if not word.isascii() and any("\udc80" <= letter <= "\udcff" for letter in word):
+            raise InputError(f"{word!a} cannot be read as text; say it in UTF-8, and set PYTHONUTF8=1")
 
 
 @contextmanager

@@ -36,7 +36,8 @@ def warn(warning: str) -> None:
 
 def print_json(result: dict[str, Any]) -> None:
     """Print the result as JSON, for programs."""
-    typer.echo(json.dumps(result, indent=2, ensure_ascii=False))
+    is_any_text = (getattr(sys.stdout, "encoding", None) or "utf-8").lower().startswith("utf")
+    typer.echo(json.dumps(result, indent=2, ensure_ascii=not is_any_text))
 
 
 def print_result(result: dict[str, Any], lines: Iterable[str], *, as_json: bool) -> None:
