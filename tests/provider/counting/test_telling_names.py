@@ -97,6 +97,52 @@ def test_an_end_of_an_interval_that_is_a_number_of_few_records_is_found(table, p
     assert found == names
 
 
+@for_each(
+    ("column", "masking", "names"),
+    [
+        ("size", "{hierarchy: {prefixes: [3, 1], level: 1}}", ["1,3*", "2,1*"]),
+        ("size", "{hierarchy: {prefixes: [3, 1], level: 2}}", ["2***"]),
+        ("size", "{blur: {keep: 2, at: end}}", ["**10", "**38"]),
+        ("size", "{blur: {positions: [1, 2, 3]}}", ["***8"]),
+        ("size", "{blur: {keep: 0, character: x}}", []),
+        ("size", "{hierarchy: {tree: {'1,3*': ['1,38'], a: ['2,10'], '1,7': ['1,70', '1,75']}, level: 1}}", ["1,3*"]),
+        ("size", "{mapping: {'1,38': short, '2,10': '10'}, other: others}", ["10"]),
+        ("size", "{suppress: {}}", []),
+        ("day", "{hierarchy: {dates: [month, year], level: 1}}", ["1911-03"]),
+        ("day", "{hierarchy: {dates: [quarter], level: 1}}", ["1911-Q1"]),
+        ("day", "{hierarchy: {dates: [year, decade], level: 2}}", ["1910s"]),
+        ("paid", "{round: {to: 1}}", ["7654"]),
+        ("paid", "{round: {to: 1000}}", []),
+        ("paid", "{bucketize: {width: 5}}", ["[7650,7655)"]),
+        ("paid", "{bucketize: {width: 10}}", []),
+        ("paid", "{bucketize: {edges: [0, 7651, 7659, .inf]}}", ["[7651,7659)"]),
+        ("paid", "{bucketize: {edges: [0, 3217, .inf]}}", []),
+        ("paid", "{hierarchy: {intervals: [1, 100], level: 1}}", ["[7654,7655)"]),
+        ("paid", "{hierarchy: {intervals: [1, 100], level: 2}}", []),
+        ("paid", "{top_bottom: {top: 7001}}", []),
+        ("paid", "{microaggregate: {size: 2}}", []),
+    ],
+)
+def test_a_part_of_what_fewer_than_20_records_have_is_found_whatever_function_made_it(
+    write, plan_of, column, masking, names
+):
+    """A prefix in a plan that a person wrote named the one patient of 1,38 m, and a month the one visit of 1911."""
+    rows = ['"1,70",2024-03-01,2000.5', '"1,75",2024-03-02,2000.5'] * 25
+    rows += ['"1,38",1911-03-11,7654.4', '"2,10",2024-03-03,2000.5']
+    lines = [f"{row},{'yn'[place % 2]}" for place, row in enumerate(rows)]
+    table = write("t.csv", "\n".join(["size,day,paid,y", *lines]) + "\n")
+    plan = plan_of(f"{{{column}: {{maskings: {{m: {masking}}}}}}}", f"{{c: {{{column}: m}}}}\n")
+    assert told(table, plan) == ({"m": names} if names else {})
+
+
+def test_a_name_that_the_table_does_not_have_is_not_told_of(table, planned, tmp_path):
+    """The one president is left out for k, so nobody reads that name."""
+    jobs = renamed(JOBS, "others", "federal president or so")
+    left_out = "privacy: {c: {k: 5}}\nsuppressed: {c: 1}\nquasi_identifiers: [job]\n"
+    plan = planned(jobs=jobs, choice="{job: job-1, paid: drop, day: drop}", more=left_out)
+    assert apply(table, plan, "c", tmp_path / "masked.csv").checked.shown.telling == ()
+
+
 def test_the_entry_and_the_table_say_which_names_tell_and_what_to_do(table, planned, tmp_path):
     plan = planned(jobs=renamed(JOBS, "nurse and others", "bishop | nurse"), choice="{job: job-1}")
     said = "job, job-1 has names that tell values of fewer than 20 records: bishop | nurse; write `others` for these"

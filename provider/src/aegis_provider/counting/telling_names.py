@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from itertools import chain
 from typing import Any, Final
 
@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from aegis_provider.counting.counted_table import CountedAttribute, CountedTable
 from aegis_provider.counting.counts import Counts
 from aegis_provider.counting.published_domain import LEAST
-from aegis_provider.table.arithmetic import is_round
+from aegis_provider.masking.function import MaskingFunction, NumberFunction
+from aegis_provider.table.arithmetic import ROUND_DIGITS, is_round
 from aegis_provider.table.discretization import Binned
 from aegis_provider.table.values import MISSING, Domain, ValueType
 from aegis_sdk.reading import shown, some
@@ -30,13 +31,16 @@ _WHOLE_INTERVAL: Final = re.compile(r"(-?\d+)-(-?\d+)")
 _NO_VALUES: Final = frozenset({(word,) for word in ("others", "other", "more", "and", "or", "missing", "unknown")})
 _SHOWN: Final = 3
 
-MENDED: Final = "write `others` for these values in the plan, or remove the attribute there and draft it again"
+MENDED: Final = (
+    "write `others` for these values in the plan, mask coarser (a shorter prefix, a larger unit or step), or remove "
+    "the attribute there and draft it again"
+)
 """What mends a name that tells a rare value."""
 
 
 @dataclass(frozen=True)
 class TellingNames:
-    """Masked values whose names tell raw values that fewer than 20 records have.
+    """Masked values whose names tell raw values that fewer than 20 records have, or a part of them.
 
     Attributes:
         attribute: The attribute.
@@ -61,7 +65,8 @@ def telling_names(counted: CountedTable, maskings: Mapping[str, str] | None = No
     """Return the names that tell rare values, of maskings of a table whose masked values have names.
 
     A masked value that stands for a single raw value, and has its text, has no other name: how many records show it is
-    judged where the table is written.
+    judged where the table is written. A name tells a rare value if it has it in it, or if fewer than 20 records have
+    the name, and it is a part of what they have: characters, a unit of dates, or a number to more than three digits.
 
     Args:
         counted: The table.
@@ -78,20 +83,57 @@ def _of_attribute(
 ) -> Iterator[TellingNames]:
     if isinstance(counted.table.reading(one.attribute.name), Binned):
         return  # edges of bins are judged where they are made
-    rare = _rare_values(one.domain, one.counts.histogram() < LEAST)
-    for masking in one.attribute.maskings if rare else ():
+    records = one.counts.histogram()
+    rare = _rare_values(one.domain, records < LEAST)
+    for masking in one.attribute.maskings if (records < LEAST).any() else ():
         is_meant = maskings is None or maskings[one.attribute.name] == masking.id
         if is_meant and masking.is_by_value and not masking.is_secret:
-            names = _telling(counted.masked(one, masking), one.domain, rare)
-            if names:
+            masked = counted.masked(one, masking)
+            parts = _parts(counted.function(one, masking), masked, one.domain, records)
+            if names := _telling(masked, one.domain, rare, parts):
                 yield TellingNames(one.attribute.name, masking.id, tuple(names))
 
 
-def _telling(masked: Sequence[str], domain: Domain, rare: Collection[Any]) -> list[str]:
-    """Return the names among the masked texts of a domain's values that tell a rare one."""
+def _telling(masked: Sequence[str], domain: Domain, rare: Collection[Any], parts: Collection[str]) -> list[str]:
+    """Return the names among the masked texts of a domain's values that tell a rare one, or are such parts."""
     stand_for = Counter(masked)
     named = (name for name in stand_for if name != MISSING and not (stand_for[name] == 1 and name in domain.places))
-    return sorted(name for name in named if _tells(name, domain, rare))
+    return sorted(name for name in named if name in parts or (rare and _tells(name, domain, rare)))
+
+
+def _parts(function: MaskingFunction, masked: Sequence[str], domain: Domain, records: Counts) -> set[str]:
+    """Return the names of fewer than 20 records that are a part of each value they stand for."""
+    sizes: Counter[str] = Counter()
+    for name, number in zip(masked, records.tolist(), strict=True):
+        sizes[name] += number
+    if isinstance(function, NumberFunction):
+        return {name for name, size in sizes.items() if size < LEAST and _is_precise(name)}
+    is_part = _has_characters_of if function.keeps_parts else _begins_or_ends
+    pairs = [(name, text) for name, text in zip(masked, domain.texts, strict=True) if sizes[name] < LEAST]
+    return {name for name, _ in pairs} - {name for name, text in pairs if not is_part(name, text)}
+
+
+def _is_precise(name: str) -> bool:
+    """Return whether a number, or an interval such as `1230-1234` or `[0.5,1.0)`, tells more than three digits."""
+    with suppress(InvalidOperation):  # `90+` tells no digits
+        if whole := _WHOLE_INTERVAL.fullmatch(name):
+            low, high = Decimal(whole[1]), Decimal(whole[2]) + 1
+        elif "," in name:
+            low, high = map(Decimal, name[1:-1].split(","))
+        else:
+            return name != MISSING and not is_round(Decimal(name))
+        return high - low < Decimal(1).scaleb(max(abs(low), abs(high)).adjusted() + 1 - ROUND_DIGITS)
+    return False
+
+
+def _has_characters_of(name: str, text: str) -> bool:
+    return any(one == other and one.isalnum() for one, other in zip(name, text, strict=False))
+
+
+def _begins_or_ends(name: str, text: str) -> bool:
+    """Return whether a name is how a value begins or ends, without the stars of a list made by another tool."""
+    told = name.strip("*")
+    return bool(_WORD.search(told)) and (text.startswith(told) or text.endswith(told))
 
 
 def rare_texts(domain: Domain, records: Counts) -> frozenset[str]:

@@ -16,6 +16,7 @@ End: TypeAlias = Literal["start", "end"]
 class Blur(MaskingFunction):
     """Keeps the first `keep` characters (or the last, if `at` is `end`) and writes `character` over the others."""
 
+    keeps_parts: ClassVar[bool] = True
     name: ClassVar[str] = "blur"
     keep: int
     character: str = "*"
@@ -55,6 +56,7 @@ class Blur(MaskingFunction):
 class BlurPositions(MaskingFunction):
     """Writes `character` over `positions` of a text: 1 is the first, -1 the last. A text may be too short for some."""
 
+    keeps_parts: ClassVar[bool] = True
     name: ClassVar[str] = "blur"
     positions: tuple[int, ...]
     character: str = "*"

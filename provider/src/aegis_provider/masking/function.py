@@ -54,7 +54,13 @@ class Function(ABC):
 
 
 class MaskingFunction(Function):
-    """A masking function `M` that gives every value of `Dom(A)` a masked value."""
+    """A masking function `M` that gives every value of `Dom(A)` a masked value.
+
+    Attributes:
+        keeps_parts: Whether masked values have characters or units of the values at their places.
+    """
+
+    keeps_parts: ClassVar[bool] = False
 
     @abstractmethod
     def mask(self, domain: Domain) -> list[str]:

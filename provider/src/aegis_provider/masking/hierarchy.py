@@ -140,6 +140,7 @@ class IntervalHierarchy(Hierarchy, NumberFunction):
 class PrefixHierarchy(Hierarchy, MaskingFunction):
     """Level `i` keeps the first `kept[i - 1]` characters, fewer from level to level, and writes `*` over the others."""
 
+    keeps_parts: ClassVar[bool] = True
     kept: tuple[int, ...]
     level: int
 
@@ -176,6 +177,7 @@ DATE_UNITS: Mapping[str, Callable[[dt.date], str]] = {
 class DateHierarchy(Hierarchy, MaskingFunction):
     """Level `i` is the unit `units[i - 1]` of a date: `2024-03`, `2024-Q1`, `2024`, `2020s`."""
 
+    keeps_parts: ClassVar[bool] = True
     units: tuple[str, ...]
     level: int
 

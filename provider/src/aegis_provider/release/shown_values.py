@@ -1,7 +1,7 @@
 """Values that a masked table shows as they are, and few records have: they may tell who is in it."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,12 +71,19 @@ def shown_values(written: Table, counted: CountedTable, plan: Plan, configuratio
     whole = {each.attribute.name: each.domain for each in counted.attributes if each.attribute.discretization is None}
     names = [*(name for name in whole if name in written.columns), plan.label]
     known = {name: None if configuration.maskings.get(name, IDENTITY) == IDENTITY else whole[name] for name in names}
-    tallies = zip(names, tally(written, names, plan.label), strict=True)
-    sizes = {name: _records(each, known[name]) for name, each in tallies}
+    tallies = dict(zip(names, tally(written, names, plan.label), strict=True))
+    sizes = {name: _records(each, known[name]) for name, each in tallies.items()}
     promised, judged = configuration.promised.get("k", 0), {*plan.sensitive, *plan.quasi_identifiers, plan.label}
     below = {name: each < promised for name, each in sizes.items() if name not in judged}
-    telling = tuple(telling_names(counted, configuration.maskings))
+    telling = tuple(each for one in telling_names(counted, configuration.maskings) for each in _written(one, tallies))
     return ShownValues(_numbers({name: each < LEAST for name, each in sizes.items()}), _numbers(below), telling)
+
+
+def _written(telling: TellingNames, tallies: Mapping[str, Tally]) -> Iterator[TellingNames]:
+    """Yield what is left of these names if records with some are left out; nothing if none is written."""
+    names = tuple(sorted({*telling.names} & {*tallies[telling.attribute].texts}))
+    if names:
+        yield replace(telling, names=names)
 
 
 def _numbers(few: Mapping[str, NDArray[np.bool_]]) -> dict[str, int]:
