@@ -14,6 +14,7 @@ import pytest
 from aegis_provider import PlanError, TableError, apply, find_configurations, load_plan, open_table
 from aegis_provider.counting.counted_table import CountedTable
 from aegis_provider.draft import start
+from aegis_provider.draft.columns import Column
 from aegis_provider.search import Requirement
 from aegis_provider.table.arithmetic import interval_name
 from aegis_provider.table.values import ValueType
@@ -304,3 +305,40 @@ def test_typed_columns_are_drafted_by_their_types_whatever_holds_them(tmp_path):
         assert [each.column.missing for each in started.attributes] == [0, 60, 0, 0]
         assert set(started.left_out) == {"seen", "none"}
         assert started.delimiter is None
+
+
+def test_what_others_know_is_found_by_its_name_in_other_languages():
+    known = [
+        "PLZ",
+        "Geschlecht",
+        "Geburtsdatum",
+        "Staatsangehörigkeit",
+        "Alter",
+        "Code postal",
+        "Sexe",
+        "date_naissance",
+    ]
+    known += [
+        "sexo",
+        "Código Postal",
+        "fechaNacimiento",
+        "Città",
+        "Stato civile",
+        "età",
+        "Geslacht",
+        "Leeftijd",
+        "Płeć",
+    ]
+    known += ["Kod pocztowy", "Wykształcenie", "Profissão", "Estado-civil", "idade", "ZIP", "birthDate"]
+    unknown = [
+        "kapital",
+        "eta_minutes",
+        "market_cap",
+        "movie genre",
+        "landing page",
+        "cohort",
+        "cp_level",
+        "sortierung",
+    ]
+    columns = [Column(name, 1, 1, 1, 0, None, ("x",)) for name in [*known, *unknown]]
+    assert [each.name for each in columns if each.is_likely_known] == known

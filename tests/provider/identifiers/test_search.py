@@ -332,3 +332,46 @@ def test_what_is_left_out_for_another_reason_may_stand_elsewhere(write):
     refuse_written([("born", ["United States", "Mexico"]), ("diagnosis", ["type 2 diabetes"])], replayed, "the entry")
     with pytest.raises(IdentifierError, match="the entry: 'other' would show other identifiers of the table"):
         refuse_written([("other", ["4711-0815-7"])], replayed, "the entry")
+
+
+VOUCHERS = ["WELCOME10", "SUMMER2024", "SUMMER2023", ""]
+
+
+@for_each(
+    ("columns", "expected"),
+    [
+        (["customer", "voucher"], {"voucher": "contains codes with the number of another identifier"}),
+        (["voucher"], {"voucher": "contains numbered codes that hardly any two records share"}),
+        (["customer", "campaign"], {}),
+        (["campaign", "cohort"], {}),
+        (["dob", "cohort"], {}),
+    ],
+)
+def test_codes_with_the_number_of_a_person_are_found_beside_codes_that_many_share(columns, expected, write):
+    rng = random.Random(7)
+    rows = []
+    for place in range(400):
+        customer, born = f"{rng.randint(1000, 9999)}{place:03}", rng.randint(1960, 1999)
+        own = [f"HAPPY-BDAY-{customer}"] * (place % 10 == 0)
+        rows.append(
+            {
+                "customer": customer,
+                "voucher": rng.choice(own or VOUCHERS),
+                "campaign": rng.choice(VOUCHERS),
+                "cohort": f"BORN-{born}",
+                "dob": f"{born}-0{rng.randint(1, 9)}-{rng.randint(10, 28)}",
+            }
+        )
+    lines = [",".join(row[name] for name in columns) for row in rows]
+    told = reasons(write("t.csv", "\n".join([",".join(columns), *lines]) + "\n"))
+    assert {name: why for name, why in told.items() if name not in {"customer", "dob"}} == expected
+
+
+def test_a_column_that_is_nearly_empty_tells_only_of_those_few(write, tmp_path):
+    rows = [
+        f"{'VIP' * (place == 7)},{'late' * (place % 9 == 0)},{place % 4},{'yn'[place % 3 > 0]}" for place in range(260)
+    ]
+    table = write("t.csv", "\n".join(["remark,late,size,y", *rows]) + "\n")
+    started = start(table, "y", tmp_path / "plan.yaml")
+    assert dict(started.left_out) == {"remark": "fewer than 20 records have a value, which tells about nobody else"}
+    assert [each.attribute.name for each in started.attributes] == ["late", "size"]

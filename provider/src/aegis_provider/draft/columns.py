@@ -5,7 +5,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Final
 
-from aegis_provider.identifiers import Values, identifying, is_quantity, values_of
+from aegis_provider.counting.published_domain import LEAST
+from aegis_provider.identifiers import Values, identifying, is_quantity, values_of, words_of
 from aegis_provider.table import Table
 from aegis_provider.table.values import ValueType, infer_type, possible_code
 from aegis_sdk.reading import some
@@ -18,12 +19,25 @@ _MATCHING = 0.9
 _FEW = 20
 _SHOWN = 3
 
-_KNOWN = (
-    r"(age|birth|birthday|born|dob|sex|gender|zip|zip_?code|postal|post_?code|city|town|county|state|country|region|district"
+# What others are likely to know of a person; English, German, French, Spanish and Portuguese, Italian, Dutch, Polish.
+_KNOWN: Final = (
+    r"age|birth|birthday|born|dob|sex|gender|zip|zip_?code|postal|post_?code|city|town|county|state|country|region|district"
     r"|race|ethnic\w*|nationality|native|religion|marital|marriage|education|degree|occupation|job|profession|employer"
-    r"|employment|workclass|language|height|weight|household|children|relationship)"
+    r"|employment|workclass|language|height|weight|household|children|relationship"
+    r"|plz|postleitzahl|wohnort|stadt|gemeinde|bezirk|bundesland|kanton|staatsangehorigkeit|nationalitat|geschlecht|geburt\w*"
+    r"|geb_?dat\w*|familienstand|bildung|ausbildung|beruf|sprache|korpergrosse|gewicht|haushalt\w*|kinder"
+    r"|code_?postal|ville|commune|departement|pays|nationalite|sexe|naissance|etat_?civil|metier|langue|poids|enfants"
+    r"|codigo_?postal|ciudad|cidade|municipio|provincia|distrito|pais|nacionalidade?|sexo|genero|edad|idade|nacimiento"
+    r"|nascimento|fecha_?nac\w*|data_?nasc\w*|estado_?civil|profesion|profissao|ocupacion|ocupacao|idioma|educacion"
+    r"|escolaridade|raza|raca|etnia|estatura|altura|peso|hijos|filhos"
+    r"|citta|comune|regione|paese|nazionalita|cittadinanza|sesso|nascita|stato_?civile|professione|lingua|altezza|figli"
+    r"|woonplaats|gemeente|nationaliteit|geslacht|leeftijd|geboorte\w*|burgerlijke_?staat|beroep|opleiding|kinderen"
+    r"|kod_?pocztowy|miasto|gmina|powiat|wojewodztwo|narodowosc|obywatelstwo|plec|wiek|urodzenia|data_?ur\w*|stan_?cywilny"
+    r"|zawod|jezyk|wzrost|waga|dzieci|wyksztalcenie"
 )
-_NAMES_KNOWN = re.compile(f"(^|[^a-z]){_KNOWN}([^a-z]|$)")
+# Words that mean this only if they are the whole name.
+_KNOWN_ALONE: Final = r"alter|ort|land|cp|cep|cap|eta|genre|genere|taille|kraj|taal|lengte|religione|educacao"
+_NAMES_KNOWN = re.compile(f"(?:^|[^a-z])(?:{_KNOWN})(?:[^a-z]|$)|^(?:{_KNOWN_ALONE})$")
 
 _UNMASKABLE: Final[Mapping[str, re.Pattern[str]]] = {
     "contains times of day; keep only the dates to share it": re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}.*"),
@@ -56,7 +70,7 @@ class Column(Values):
     @property
     def is_likely_known(self) -> bool:
         """Whether, judging by its name, people are likely to know its value about others."""
-        return _NAMES_KNOWN.search(_words(self.name)) is not None
+        return _NAMES_KNOWN.search(words_of(self.name)) is not None
 
     @property
     def possible_code(self) -> str | None:
@@ -73,6 +87,8 @@ class Column(Values):
         """Return why the column should not be shared at all, or `None` if maskings can be drafted for it."""
         if not self.known:
             return "no record has a value"
+        if self.known < LEAST <= self.records:
+            return f"fewer than {LEAST} records have a value, which tells about nobody else"
         if self.distinct == 1 and not self.missing:
             return "every record has the same value"
         odd = self._with_texts_among("numbers", (ValueType.INTEGER, ValueType.NUMBER))
@@ -117,8 +133,3 @@ def columns_of(table: Table, names: Sequence[str]) -> list[Column]:
     reasons = identifying(table, surveyed)
     own = [{one.name: getattr(each, one.name) for one in fields(each)} for each in surveyed]
     return [Column(**each, identifies=reasons.get(each["name"])) for each in own]
-
-
-def _words(name: str) -> str:
-    """Return the words of a column's name in lower case: `birthDate` and `BIRTH DATE` are `birth_date`."""
-    return re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", name).lower().replace(" ", "_")

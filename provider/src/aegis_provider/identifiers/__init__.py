@@ -2,6 +2,7 @@
 
 from aegis_provider.identifiers.asked import identifying_in, refuse_identifiers, shared_as_they_are, told
 from aegis_provider.identifiers.entries import identifying_in_entry
+from aegis_provider.identifiers.headers import words_of
 from aegis_provider.identifiers.quantities import is_quantity
 from aegis_provider.identifiers.search import identifying
 from aegis_provider.identifiers.survey import MOST_COLUMNS, values_of
@@ -36,4 +37,5 @@ __all__ = [
     "texts_written",
     "told",
     "values_of",
+    "words_of",
 ]

@@ -131,13 +131,21 @@ def _pattern(words: str) -> re.Pattern[str]:
 
 
 @cache
-def header_of(name: str) -> Header:
-    """Return what a name such as `birthDate`, `BIRTH DATE` or `Geburtsdatum` says."""
+def words_of(name: str) -> str:
+    """Return the words of a name in small letters without accents: `Straße (Ort)` is `strasse_(ort)`."""
     words = re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", name).lower()
     words = "".join(
         each for each in unicodedata.normalize("NFD", words) if not unicodedata.combining(each) or each > "\u0370"
     )
-    words = re.sub(r"[\s.\-/:]+", "_", unicodedata.normalize("NFC", words.replace("ß", "ss").replace("ø", "o")))
+    for letter, instead in (("ß", "ss"), ("ø", "o"), ("ł", "l")):
+        words = words.replace(letter, instead)
+    return re.sub(r"[\s.\-/:]+", "_", unicodedata.normalize("NFC", words))
+
+
+@cache
+def header_of(name: str) -> Header:
+    """Return what a name such as `birthDate`, `BIRTH DATE` or `Geburtsdatum` says."""
+    words = words_of(name)
     matches = [
         _pattern(each).search(words) is not None
         for each in (_NAMES, _IDENTIFIERS, _BIRTH, _PLACES, _THINGS, _MEASURES, _DAYS)

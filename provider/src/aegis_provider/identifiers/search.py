@@ -1,5 +1,6 @@
 """The search for identifying columns in a table: every different value is looked at, and pairs of columns."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -7,9 +8,11 @@ from itertools import combinations
 from typing import Final
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from aegis_provider.identifiers.columns import identifies, is_code_like, may_stand_for_people
 from aegis_provider.identifiers.contents import BY_CHANCE, CONTENTS, contents_of, contents_of_each
+from aegis_provider.identifiers.quantities import is_quantity
 from aegis_provider.identifiers.values import Values
 from aegis_provider.table import Table
 
@@ -21,6 +24,12 @@ _FEWEST_PEOPLE: Final = 30
 # If nothing else says that values stand for people: ages and years of birth can stand for each other, too.
 _FEWEST_UNKNOWN: Final = 130
 _REPEATED: Final = 1.2
+
+# A number inside of a code, such as that of a customer in HAPPY-BDAY-4048.
+_NUMBER: Final = re.compile(r"(?<!\d)\d{3,}(?!\d)")
+_FEWEST_NUMBERED: Final = 10
+_FEWEST_MATCHES: Final = 3
+_MOST_PER_CODE: Final = 1.2
 
 
 def identifying(table: Table, columns: Sequence[Values]) -> dict[str, str]:
@@ -34,7 +43,8 @@ def identifying(table: Table, columns: Sequence[Values]) -> dict[str, str]:
         reason = identifies(each) or _in_any_cell(table, each)
         if reason is not None:
             reasons[each.name] = reason
-    return reasons | dict(_one_to_one(table, columns, reasons))
+    reasons |= dict(_one_to_one(table, columns, reasons))
+    return reasons | dict(_with_numbers(table, columns, reasons))
 
 
 def with_contents(columns: Sequence[Values]) -> list[Values]:
@@ -93,3 +103,43 @@ def _one_to_one(table: Table, columns: Sequence[Values], reasons: Mapping[str, s
             yield other.name, reason
             if one.name not in reasons:
                 yield one.name, reason
+
+
+def _with_numbers(table: Table, columns: Sequence[Values], reasons: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield columns with codes made of a number of a person, such as HAPPY-BDAY-4048, beside codes that many share."""
+    known = [each.name for each in columns if each.name in reasons and any(map(_NUMBER.search, each.texts))]
+    for each in columns:
+        numbered = [text for text in each.texts if _NUMBER.search(text) and not is_quantity(text)]
+        if each.name in reasons or each.kind != "string" or len(numbered) < _FEWEST_MATCHES or each.header.is_place:
+            continue
+        if known and _has_numbers_of(table, each.name, known):
+            yield each.name, "contains codes with the number of another identifier"
+        elif len(numbered) >= _FEWEST_NUMBERED and _is_numbered_alike(table.counts_of_values(each.name)):
+            yield each.name, "contains numbered codes that hardly any two records share"
+
+
+def _has_numbers_of(table: Table, name: str, known: Sequence[str]) -> bool:
+    """Return whether different values have a number in them that an identifier of the same record has."""
+    matching: set[str] = set()
+    for batch in table.batches([name, *known]):
+        texts, *identifiers = (pa.array(column) for column in batch.columns)
+        places = pc.indices_nonzero(pc.match_substring_regex(texts, r"\d{3}"))
+        rows = zip(
+            texts.take(places).to_pylist(), *(each.take(places).to_pylist() for each in identifiers), strict=True
+        )
+        for text, *others in set(rows):
+            digits = {"".join(filter(str.isdigit, other)) for other in others}
+            if not digits.isdisjoint(_NUMBER.findall(text)):
+                matching.add(text)
+        if len(matching) >= _FEWEST_MATCHES:
+            return True
+    return False
+
+
+def _is_numbered_alike(records: Mapping[str, int]) -> bool:
+    """Return whether some codes differ only in their number, and hardly any two records share one of these."""
+    numbered: dict[str, list[int]] = {}
+    for text, number in records.items():
+        if _NUMBER.search(text) and not is_quantity(text):
+            numbered.setdefault(_NUMBER.sub("#", text), []).append(number)
+    return any(len(each) >= _FEWEST_NUMBERED and sum(each) <= _MOST_PER_CODE * len(each) for each in numbered.values())

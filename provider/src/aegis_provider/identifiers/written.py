@@ -29,6 +29,7 @@ _OF_THE_TABLE: Final = " of the table"
 # Why columns are left out whose whole values tell nobody, though the draft cannot mask them.
 _IDENTIFIES_NOBODY: Final = (
     "no record has a value",
+    "fewer than 20 records have a value",
     "every record has the same value",
     "too many different texts",
     "numbers, ",
