@@ -163,14 +163,16 @@ DELIMITERS = {
 
 @for_each("name", DELIMITERS)
 @pytest.mark.parametrize("options", [(), ("--label", "c"), ("--plan", "plan.yaml")])
-def test_a_delimiter_that_is_not_named_is_found(aegis, tmp_path, monkeypatch, name, options):
+def test_a_delimiter_is_found_and_one_that_is_wrongly_named_is_told(aegis, tmp_path, monkeypatch, name, options):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "plan.yaml").write_text("label: c\nattributes: {a: {}, b: {}}\n")
     *marks, expected = DELIMITERS[name]
     for file, mark in zip(("release.csv", "table.csv"), marks, strict=True):
         (tmp_path / file).write_text("\n".join(["a,b,c", *["1,2,x"] * 20]).replace(",", mark))
-    code, _, err = aegis("risk", "release.csv", "--against", "table.csv", *options)
+    asked = ("risk", "release.csv", "--against", "table.csv", *options)
+    code, _, err = aegis(*asked, "--delimiter", ",")
     assert (code != 0, err.strip()) == (True, f"aegis: {expected}")
+    assert "at least 10 are needed" not in aegis(*asked)[1]
 
 
 def test_three_records_are_too_few(aegis, people, tmp_path):

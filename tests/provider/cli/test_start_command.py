@@ -135,3 +135,40 @@ def test_too_little_memory_is_one_line(aegis, write, tmp_path):
     result = aegis("start", table, "--label", "y", "--output", plan, "--memory-limit", "4MB")
     assert result == (2, "", f"aegis: {table}: needs more memory than allowed; raise the memory limit\n")
     assert not plan.exists()
+
+
+@for_each(
+    "command",
+    [
+        ("start", "--label", "y", "--output", "drafted.yaml"),
+        ("summarize", "--plan", "plan.yaml", "--name", "t", "--output", "entry.json"),
+        ("configurations", "--plan", "plan.yaml", "--require", "k=5", "--output", "found.yaml"),
+        ("apply", "--plan", "plan.yaml", "--configuration", "c", "--output", "masked.csv"),
+        ("risk", "--plan", "plan.yaml"),
+        ("risk", "--quasi-identifiers", "a,b"),
+        (
+            "independence",
+            "--keep",
+            "y",
+            "--hide",
+            "a",
+            "--from",
+            "b",
+            "--output",
+            "i.csv",
+            "--clusters",
+            2,
+        ),
+    ],
+)
+def test_every_command_finds_the_delimiter_in_the_header(aegis, tmp_path, monkeypatch, command):
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{n % 3};{n % 2};{'yn'[n % 5 > 1]}" for n in range(60)]
+    (tmp_path / "t.csv").write_text("\n".join(["a;b;y", *rows]) + "\n")
+    (tmp_path / "plan.yaml").write_text(
+        "label: y\nattributes: {a: {maskings: {m: {round: {to: 2}}}}, b: {}}\n"
+        "configurations: {c: {a: m}}\nprivacy: {c: {k: 2}}\n"
+    )
+    name, *options = command
+    code, _, err = aegis(name, "t.csv", *options)
+    assert (code, "column" in err) == (0, False), err

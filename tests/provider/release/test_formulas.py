@@ -2,6 +2,7 @@
 
 import csv
 import random
+from collections import Counter
 
 import polars as pl
 import pyarrow as pa
@@ -16,6 +17,7 @@ from aegis_provider.receiving import verify
 from aegis_provider.released import open_release
 from aegis_provider.table import open_table
 from aegis_provider.table.formulas import are_escaped, escaped, formulas_in, is_formula, unescaped
+from aegis_provider.workflow import release
 from tests.for_each import for_each
 from tests.provider.receiving.delivering import Provider, delivery_of
 
@@ -130,7 +132,7 @@ def test_apply_tells_how_many_cells_of_which_columns_are_formulas(table, plan, t
     listed = ", ".join(f"{n} in {name}" for name, n in cells.items() if n)
     [said] = applied.warnings
     assert said.startswith(f"a spreadsheet would run {total} cells ({listed}) and 2 headers ({HEADER[0]}, @age) as")
-    assert said.endswith("; --escape-formulas of apply, fulfil and generate writes ' before each")
+    assert said.endswith("; --escape-formulas writes ' before each")
     with open_table(tmp_path / "m.csv") as opened:
         assert formulas_in(opened).cells == {name: n for name, n in cells.items() if n}
 
@@ -197,3 +199,18 @@ def test_generated_records_are_escaped_as_masked_ones_are(tmp_path):
     header, written = read(tmp_path / "g.csv")
     assert not run([*header, *(text for record in written for text in record)])
     assert [[unescaped(text) for text in record] for record in written] == [list(row) for row in rows()]
+
+
+@pytest.mark.long
+def test_a_release_whose_formulas_are_escaped_is_judged_as_the_same_table(write, tmp_path):
+    rng = random.Random(3)
+    rows = [f"{rng.choice(['=1+1', '@x', 'b'])},{rng.randint(1, 4)},{rng.choice(['-y', 'n'])}" for _ in range(300)]
+    table = write("t.csv", "\n".join(["kind,=size,ill", *rows]) + "\n")
+    released = release(table, "ill", output=tmp_path / "r", require={"k": 5}, seconds=3600, escape_formulas=True)
+    assert released.findings.masked.applied.warnings == ()
+    header, records = read(tmp_path / "r" / "masked.csv")
+    assert "=" in "".join(header)
+    assert not run([*header, *(text for record in records for text in record)])
+    before, after = Counter(row.split(",")[2] for row in rows), Counter(unescaped(record[-1]) for record in records)
+    assert dict(released.findings.masked.labels) == {label: (before[label], after[label]) for label in sorted(before)}
+    assert released.card.passed, released.card.together_verdict

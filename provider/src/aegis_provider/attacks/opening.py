@@ -52,7 +52,7 @@ def open_case(
     configuration: str | None = None,
     roles: Roles | None = None,
     holdout: float | None = None,
-    delimiter: str = ",",
+    delimiter: str | None = None,
     memory_limit: str = "1GB",
     seed: int = 0,
     is_sure: bool = False,
@@ -66,7 +66,7 @@ def open_case(
         configuration: The configuration of the plan that masked the release.
         roles: What attackers know and guess, without a plan.
         holdout: The share of the records that the release never saw; see `open_release`.
-        delimiter: The delimiter of CSV files.
+        delimiter: The delimiter of CSV files; by default, each one's own is found in its header.
         memory_limit: The memory limit of DuckDB.
         seed: The seed of all random choices.
         is_sure: Whether the release surely never saw the held-out records, however many records it has.

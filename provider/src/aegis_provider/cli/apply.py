@@ -23,7 +23,7 @@ from aegis_provider.privacy import CRITERIA, certain_values_warning, promises_no
 from aegis_provider.release.alone import alone_in_releases, told_alone
 from aegis_provider.release.apply import Applied
 from aegis_provider.release.apply import apply as write_masked
-from aegis_provider.table import table_name
+from aegis_provider.table import delimiter_in, table_name
 from aegis_sdk.cli.failures import InputError
 from aegis_sdk.cli.options import AcceptUniqueOption, JsonOption
 from aegis_sdk.cli.terminal import aligned, print_result, progress_bar, say, warn
@@ -35,7 +35,7 @@ def apply(
     plan: PlanOption,
     configuration: Annotated[str, typer.Option(help="Id of a configuration in the plan.")],
     output: MaskedTableOption,
-    delimiter: DelimiterOption = ",",
+    delimiter: DelimiterOption = None,
     memory_limit: MemoryOption = "1GB",
     accept_identifiers: AcceptOption = False,  # noqa: FBT002 - a flag
     accept_unique: AcceptUniqueOption = False,  # noqa: FBT002 - a flag
@@ -54,6 +54,7 @@ def apply(
     A generated table that the plan offers is copied as it is, if its SHA-256 is the one that the plan states.
     """
     intended = load_plan(plan)
+    delimiter = delimiter or delimiter_in(table, intended.label)
     if intended.generated_table(configuration) is not None:
         if force or keep_order or escape_formulas:
             raise InputError(

@@ -31,7 +31,7 @@ class Attacked:
         holdout: The share of the records that the release never saw.
         seconds: The time limit.
         html: The page to write.
-        delimiter: The delimiter of CSV files.
+        delimiter: The delimiter of CSV files, if it is stated.
         memory_limit: The memory limit of DuckDB.
         as_json: Whether to print JSON.
     """
@@ -46,7 +46,7 @@ class Attacked:
     holdout: float | None
     seconds: float
     html: Path | None
-    delimiter: str
+    delimiter: str | None
     memory_limit: str
     as_json: bool
 

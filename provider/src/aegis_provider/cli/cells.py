@@ -9,7 +9,7 @@ from aegis_provider.output import refuse_overwriting
 from aegis_provider.plan.reading import load_plan
 from aegis_provider.plan.writing import write_plan
 from aegis_provider.privacy.cell_plan import CellPlan, suppress_cells
-from aegis_provider.table import table_name
+from aegis_provider.table import delimiter_in, table_name
 from aegis_sdk.cli.options import JsonOption
 from aegis_sdk.cli.terminal import aligned, print_result, progress_bar, say
 
@@ -20,7 +20,7 @@ def cells(
     table: TableArgument,
     plan: PlanOption,
     output: Annotated[Path, typer.Option(help="A copy of the plan, with the numbers of suppressed cells.")],
-    delimiter: DelimiterOption = ",",
+    delimiter: DelimiterOption = None,
     memory_limit: MemoryOption = "1GB",
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
@@ -31,6 +31,7 @@ def cells(
     and the other commands do what the new plan says.
     """
     intended = load_plan(plan)
+    delimiter = delimiter or delimiter_in(table, intended.label)
     refuse_overwriting(output, table, *intended.files)
     say(f"reading {table_name(table)} ...")
     with progress_bar("choosing cells") as progress:

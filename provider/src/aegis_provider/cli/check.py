@@ -12,7 +12,7 @@ from aegis_provider.errors import EntryError
 from aegis_provider.output import refuse_overwriting
 from aegis_provider.plan.model import Plan
 from aegis_provider.plan.reading import load_plan
-from aegis_provider.table import table_name
+from aegis_provider.table import delimiter_in, table_name
 from aegis_sdk.cli.entry_files import document_of, read
 from aegis_sdk.cli.failures import InputError
 from aegis_sdk.cli.options import JsonOption
@@ -31,7 +31,7 @@ def check(
     entry: Annotated[
         Path | None, typer.Option(help="Add the AUC of each configuration to this entry file, for its readers.")
     ] = None,
-    delimiter: DelimiterOption = ",",
+    delimiter: DelimiterOption = None,
     memory_limit: MemoryOption = "1GB",
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
@@ -42,6 +42,7 @@ def check(
     on this machine, unless you publish an entry with the AUC.
     """
     intended = load_plan(plan)
+    delimiter = delimiter or delimiter_in(table, intended.label)
     ids = names_of("configurations", configurations)
     published = None if entry is None else _published(entry, table, intended, ids)
     say(f"checking {table_name(table)} ...")

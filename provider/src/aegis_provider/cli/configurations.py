@@ -21,7 +21,7 @@ from aegis_provider.plan.writing import write_plan
 from aegis_provider.release.alone import alone_in_releases, told_alone
 from aegis_provider.report.frontier import frontier_report, proof_of
 from aegis_provider.search import FrontierPoint, Requirement, SearchResult, find_configurations
-from aegis_provider.table import table_name
+from aegis_provider.table import delimiter_in, table_name
 from aegis_sdk.cli.failures import InputError
 from aegis_sdk.cli.options import JsonOption, requirements_of
 from aegis_sdk.cli.terminal import aligned, print_result, progress_bar, say, warn
@@ -58,7 +58,7 @@ def configurations(
         float, typer.Option(min=0.1, help="How long to search; Ctrl-C ends it earlier and keeps the best so far.")
     ] = 60.0,
     html: HtmlOption = None,
-    delimiter: DelimiterOption = ",",
+    delimiter: DelimiterOption = None,
     memory_limit: MemoryOption = "1GB",
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
@@ -67,6 +67,7 @@ def configurations(
     What they keep is their utility: what the masked table tells about the label.
     """
     intended = load_plan(plan, configurations_needed=False)
+    delimiter = delimiter or delimiter_in(table, intended.label)
     refuse_overwriting(output, table, *intended.files)
     requirements = _requirements(require or [], suppress_at_most)
     write_page = page_writer(html, table, output, *intended.files)

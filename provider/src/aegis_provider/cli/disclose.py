@@ -9,6 +9,7 @@ from aegis_provider.plan.reading import load_plan
 from aegis_provider.report.disclosure import disclosure_report
 from aegis_provider.report.disclosure_document import disclosure_document
 from aegis_provider.report.text import text_lines
+from aegis_provider.table import delimiter_in
 from aegis_sdk.cli.entry_files import document_of, read
 from aegis_sdk.cli.failures import InputError
 from aegis_sdk.cli.options import AttributeOption, EntryArgument, JsonOption
@@ -30,7 +31,7 @@ def disclose(
         bool, typer.Option("--check", help="Exit code 1 unless the verdict is PASS.")
     ] = False,
     html: HtmlOption = None,
-    delimiter: DelimiterOption = ",",
+    delimiter: DelimiterOption = None,
     memory_limit: MemoryOption = "1GB",
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
@@ -57,7 +58,7 @@ def disclose(
                 within=within,
                 table=table,
                 plan=intended,
-                delimiter=delimiter,
+                delimiter=delimiter or delimiter_in(table or "", intended.label if intended else ""),
                 memory_limit=memory_limit,
                 seconds=seconds,
                 progress=progress,

@@ -32,7 +32,7 @@ def fidelity(
     label: Annotated[str | None, typer.Option(help="The label, if there is no plan.")] = None,
     holdout: HoldoutOption = None,
     html: HtmlOption = None,
-    delimiter: DelimiterOption = ",",
+    delimiter: DelimiterOption = None,
     memory_limit: MemoryOption = "1GB",
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:

@@ -19,6 +19,7 @@ from aegis_provider.handover import Fulfilled, Task, storage_at
 from aegis_provider.handover import fulfil as fulfil_task
 from aegis_provider.handover import relink as give_new_link
 from aegis_provider.plan.reading import load_plan
+from aegis_provider.table import delimiter_in
 from aegis_sdk import Client
 from aegis_sdk.cli.decisions import RequestIdArgument
 from aegis_sdk.cli.options import AcceptUniqueOption, JsonOption
@@ -63,7 +64,7 @@ def fulfil(
     escape_formulas: EscapeFormulasOption = False,  # noqa: FBT002 - a flag
     accept_unique: AcceptUniqueOption = False,  # noqa: FBT002 - a flag
     work: WorkOption = WORK,
-    delimiter: DelimiterOption = ",",
+    delimiter: DelimiterOption = None,
     memory_limit: MemoryOption = "1GB",
     accept_identifiers: AcceptOption = False,  # noqa: FBT002 - a flag
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
@@ -82,14 +83,14 @@ def fulfil(
 
     If it is stopped, the same command again goes on. While it runs, no other program can fulfil the request.
     """
-    storage = storage_at(to, link)
+    storage, intended = storage_at(to, link), load_plan(plan)
     with Client() as service:
         task = Task(
             service,
             request_id,
             table,
-            load_plan(plan),
-            delimiter=delimiter,
+            intended,
+            delimiter=delimiter or delimiter_in(table, intended.label),
             memory_limit=memory_limit,
             accept_identifiers=accept_identifiers,
             ending=f".{file_format}",

@@ -20,7 +20,7 @@ from aegis_provider.generate import DEFAULT_METHOD, MOST, Generated, Knobs, Look
 from aegis_provider.generate import generate as generate_records
 from aegis_provider.identifiers import accepted_in_words
 from aegis_provider.plan.reading import load_plan
-from aegis_provider.table import table_name
+from aegis_provider.table import delimiter_in, table_name
 from aegis_provider.workflow.card_files import remove_card
 from aegis_provider.workflow.generated_card import made_document
 from aegis_provider.workflow.judging_generated import card_beside, judge_generated
@@ -81,7 +81,7 @@ def generate(
         ),
     ] = True,
     escape_formulas: EscapeFormulasOption = False,  # noqa: FBT002 - a flag
-    delimiter: DelimiterOption = ",",
+    delimiter: DelimiterOption = None,
     memory_limit: MemoryOption = "1GB",
     accept_identifiers: AcceptOption = False,  # noqa: FBT002 - a flag
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
@@ -99,6 +99,7 @@ def generate(
     written.
     """
     intended, digest = load_plan(plan, configurations_needed=False), digest_of(plan)
+    delimiter = delimiter or delimiter_in(table, intended.label)
     knobs = Knobs(usual_knobs(method).privacy if privacy is None else privacy, value, epsilon)
     wish = Wish(records, _shares(label_shares), holdout, seed, seconds)
     remove_card(card_beside(output))

@@ -65,7 +65,7 @@ def independence(
     ] = 30,
     star: Annotated[str, typer.Option(help="Text that replaces masked values.")] = STAR,
     keep_order: Annotated[bool, typer.Option("--keep-order", help="Keep the order of the records.")] = False,  # noqa: FBT002 - a flag
-    delimiter: DelimiterOption = ",",
+    delimiter: DelimiterOption = None,
     memory_limit: MemoryOption = "1GB",
     accept_identifiers: AcceptOption = False,  # noqa: FBT002 - a flag
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
@@ -100,7 +100,7 @@ def independence(
             star=star,
             keep_order=keep_order,
             measure=True,
-            delimiter=delimiter,
+            delimiter=delimiter or delimiter_in(table, intended.label if intended else hide.split(",")[0]),
             memory_limit=memory_limit,
             accept_identifiers=accept_identifiers,
             progress=progress,

@@ -35,9 +35,6 @@ MaskedTableOption = Annotated[
 ]
 HtmlOption = Annotated[Path | None, typer.Option("--html", help="Also write the report to this HTML file.")]
 DelimiterOption = Annotated[
-    str, typer.Option(callback=delimiter_of, help="Separates the fields of a CSV table; `tab` for a tab.")
-]
-FoundDelimiterOption = Annotated[
     str | None,
     typer.Option(
         callback=lambda text: text and delimiter_of(text),

@@ -5,7 +5,14 @@ from typing import Annotated, Any
 import typer
 from pydantic import TypeAdapter
 
-from aegis_provider.cli.options import AcceptOption, FoundDelimiterOption, IndexOption, MemoryOption, TableArgument
+from aegis_provider.cli.options import (
+    AcceptOption,
+    DelimiterOption,
+    EscapeFormulasOption,
+    IndexOption,
+    MemoryOption,
+    TableArgument,
+)
 from aegis_provider.cli.stages import stage
 from aegis_provider.identifiers import accepted_in_words
 from aegis_provider.workflow import USUAL, Card, Released
@@ -44,8 +51,9 @@ def release(
         typer.Option("--also-generate", help="Also offer tables that a model draws, and compare them with masks."),
     ] = False,
     accept_unique: AcceptUniqueOption = False,  # noqa: FBT002 - a flag
-    delimiter: FoundDelimiterOption = None,
+    delimiter: DelimiterOption = None,
     memory_limit: MemoryOption = "1GB",
+    escape_formulas: EscapeFormulasOption = False,  # noqa: FBT002 - a flag
     accept_identifiers: AcceptOption = False,  # noqa: FBT002 - a flag
     index: IndexOption = False,  # noqa: FBT002 - a flag
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
@@ -83,6 +91,7 @@ def release(
             accept_identifiers=accept_identifiers,
             index=index,
             also_generate=also_generate,
+            escape_formulas=escape_formulas,
             accept_unique=accept_unique,
             stage=stage,
         )

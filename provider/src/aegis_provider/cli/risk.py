@@ -23,7 +23,7 @@ from aegis_provider.report.risk import risk_report
 from aegis_provider.report.risk_document import risk_document
 from aegis_provider.report.risk_verdict import RiskVerdict, risk_verdict
 from aegis_provider.report.text import text_lines
-from aegis_provider.table import table_name
+from aegis_provider.table import delimiter_in, table_name
 from aegis_sdk._errors import AegisError
 from aegis_sdk.cli.failures import InputError
 from aegis_sdk.cli.options import JsonOption, RequireOption, requirements_of
@@ -52,7 +52,7 @@ def risk(
     ] = None,
     check: Annotated[bool, typer.Option("--check", help="Exit code 1 unless the verdict is PASS.")] = False,  # noqa: FBT002 - a flag
     html: HtmlOption = None,
-    delimiter: DelimiterOption = ",",
+    delimiter: DelimiterOption = None,
     memory_limit: MemoryOption = "1GB",
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
@@ -81,7 +81,8 @@ def risk(
     intended = _plan(plan, configuration, quasi_identifiers, sensitive)
     required = requirements_of(require)
     write_page = page_writer(html, table, *intended.files)
-    how = {"delimiter": delimiter, "memory_limit": memory_limit}
+    column = intended.label or next(iter(intended.columns), "")
+    how = {"delimiter": delimiter or delimiter_in(table, column), "memory_limit": memory_limit}
     say("measuring the table ...")
     with progress_bar("measuring configurations") as progress:
         assessment = assess(table, intended, configuration=configuration, require=required, progress=progress, **how)

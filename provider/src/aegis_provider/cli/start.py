@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from aegis_provider.cli.options import AcceptOption, FoundDelimiterOption, IndexOption, MemoryOption, TableArgument
+from aegis_provider.cli.options import AcceptOption, DelimiterOption, IndexOption, MemoryOption, TableArgument
 from aegis_provider.draft import DraftedAttribute, Started
 from aegis_provider.draft import start as draft_plan
 from aegis_provider.table import table_name
@@ -35,7 +35,7 @@ def start(
         int | None,
         typer.Option(min=1, help="Least records of a merged group.  [half a percent of the records, at least 5]"),
     ] = None,
-    delimiter: FoundDelimiterOption = None,
+    delimiter: DelimiterOption = None,
     memory_limit: MemoryOption = "1GB",
     accept_identifiers: AcceptOption = False,  # noqa: FBT002 - a flag
     index: IndexOption = False,  # noqa: FBT002 - a flag

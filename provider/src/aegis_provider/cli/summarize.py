@@ -20,7 +20,7 @@ from aegis_provider.identifiers import accepted_in_words
 from aegis_provider.offer import refuse_early, with_generated
 from aegis_provider.plan.reading import load_plan
 from aegis_provider.prepare import PreparedEntry, accepted_in_entry, prepare_entry, refuse_outputs
-from aegis_provider.table import table_name
+from aegis_provider.table import delimiter_in, table_name
 from aegis_sdk.cli.failures import InputError
 from aegis_sdk.cli.options import JsonOption
 from aegis_sdk.cli.terminal import print_json, progress_bar, say, warn
@@ -34,7 +34,7 @@ def summarize(
     plan: PlanOption,
     name: Annotated[str, typer.Option(help="Name of the entry: a-z 0-9 - _ .")],
     output: Annotated[Path, typer.Option(help="The entry (JSON); read it before you publish it.")],
-    delimiter: DelimiterOption = ",",
+    delimiter: DelimiterOption = None,
     memory_limit: MemoryOption = "1GB",
     accept_identifiers: AcceptOption = False,  # noqa: FBT002 - a flag
     pairs: Annotated[bool, typer.Option("--pairs", help="Also count pairs of attributes (joint measures).")] = False,  # noqa: FBT002 - a flag
@@ -85,6 +85,7 @@ def summarize(
     if plan_output is not None and min_cell is None:
         raise InputError("--plan-output writes the plan that --min-cell changes; give --min-cell too")
     intended = load_plan(plan)
+    delimiter = delimiter or delimiter_in(table, intended.label)
     refuse_outputs(table, intended, output, plan_output)
     refuse_early(intended, controls, delimiter=delimiter)
     say(f"counting {table_name(table)} ...")

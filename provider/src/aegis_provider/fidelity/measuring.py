@@ -29,7 +29,7 @@ def fidelity(
     label: str | None = None,
     holdout: float | None = None,
     embed: bool = False,
-    delimiter: str = ",",
+    delimiter: str | None = None,
     memory_limit: str = "1GB",
     seed: int = 0,
     progress: Progress = lambda _done, _total: None,
@@ -51,7 +51,7 @@ def fidelity(
         label: The label, without a plan.
         holdout: The share of the records that the release never saw; see `open_release`.
         embed: Whether to return points in two dimensions, too; takes some seconds.
-        delimiter: The delimiter of CSV files.
+        delimiter: The delimiter of CSV files; by default, each one's own is found in its header.
         memory_limit: The memory limit of DuckDB.
         seed: The seed of all random choices.
         progress: Called with the number of steps that are done, and of all.

@@ -20,6 +20,7 @@ from aegis_provider.handover.policy import Policy
 from aegis_provider.handover.relinking import ends_soon, relink
 from aegis_provider.handover.retrying import pause
 from aegis_provider.handover.work_folder import InUseError, abandon, work_folder
+from aegis_provider.table import delimiter_in
 from aegis_provider.workflow.results import Stage, unseen
 from aegis_sdk import AegisError, Client, ConflictError, NotFoundError
 from aegis_sdk.wire import DataRequestHead
@@ -144,7 +145,7 @@ class Agent:
             request.id,
             planned.table,
             planned.plan,
-            delimiter=planned.delimiter,
+            delimiter=planned.delimiter or delimiter_in(planned.table, planned.plan.label),
             ending=planned.ending,
             escape_formulas=planned.escape_formulas,
             accept_unique=planned.accept_unique,

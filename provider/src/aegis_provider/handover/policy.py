@@ -54,7 +54,7 @@ class PlannedTable:
     Attributes:
         table: The table: a path, a glob or a URL.
         plan: The plan that the entry was made from.
-        delimiter: The delimiter of CSV files.
+        delimiter: The delimiter of CSV files, if it is stated; otherwise it is found in the header.
         ending: The ending of masked files.
         escape_formulas: Whether what a spreadsheet would run in CSV gets an apostrophe before it.
         accept_unique: Whether tables are delivered of which more than 1 % of the records are alone on what is shared.
@@ -63,7 +63,7 @@ class PlannedTable:
 
     table: str
     plan: Plan
-    delimiter: str
+    delimiter: str | None
     ending: Literal[".csv", ".parquet"]
     escape_formulas: bool = False
     accept_unique: bool = False
@@ -123,7 +123,7 @@ def _planned_table(element: Element) -> PlannedTable:
     return PlannedTable(
         table if "://" in table else str(fields["table"].file()),
         load_plan(fields["plan"].file()),
-        fields["delimiter"].character() if "delimiter" in fields else ",",
+        fields["delimiter"].character() if "delimiter" in fields else None,
         ".parquet" if ending == "parquet" else ".csv",
         "escape_formulas" in fields and fields["escape_formulas"].one_of("true", "false") == "true",
         "accept_unique" in fields and fields["accept_unique"].one_of("true", "false") == "true",

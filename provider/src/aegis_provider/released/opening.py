@@ -20,7 +20,7 @@ from aegis_provider.released.masked_by_plan import masked_elsewhere, meanings_by
 from aegis_provider.released.meanings import Members
 from aegis_provider.released.released import Released
 from aegis_provider.released.spellings import named_alike
-from aegis_provider.table import DELIMITERS, Source, Table, open_table
+from aegis_provider.table import DELIMITERS, Source, Table, delimiter_in, open_table
 from aegis_provider.table.formulas import with_plain_header
 
 FEWEST = 10
@@ -73,7 +73,7 @@ def open_release(
     label: str | None = None,
     named: Sequence[str] = (),
     holdout: float | None = None,
-    delimiter: str = ",",
+    delimiter: str | None = None,
     memory_limit: str = "1GB",
     seed: int = 0,
 ) -> Opened:
@@ -88,7 +88,7 @@ def open_release(
         named: Further columns that both must have, without a plan.
         holdout: The share of the records that the release never saw; by default 0 if a configuration is named or a
             value of the release stands for several, which only masking does, and else that of the plan, or 0.2.
-        delimiter: The delimiter of CSV files.
+        delimiter: The delimiter of CSV files; by default, each one's own is found in its header.
         memory_limit: The memory limit of DuckDB.
         seed: The seed by which records are drawn from a large release.
 
@@ -97,9 +97,11 @@ def open_release(
         TableError: A table cannot be read, is too small, lacks a column, or has none in common with the other; or the
             release is masked and has seen the records that should be held out.
     """
+    column = plan.label if plan is not None else label or next(iter(named), "")
+    marks = [delimiter or delimiter_in(each, column) for each in (release, table)]
     with (
-        open_table(release, delimiter=delimiter, memory_limit=memory_limit) as given,
-        open_table(table, delimiter=delimiter, memory_limit=memory_limit) as original,
+        open_table(release, delimiter=marks[0], memory_limit=memory_limit) as given,
+        open_table(table, delimiter=marks[1], memory_limit=memory_limit) as original,
     ):
         masked = with_plain_header(given, original.columns)
         _refuse_other_delimiters(original, masked)

@@ -129,7 +129,7 @@ class FormulaGuard:
     def warnings(self) -> tuple[str, ...]:
         """A sentence if something was written that a spreadsheet would run."""
         said = "" if self.escapes else Formulas.of(self.names, self._cells).in_words()
-        return (f"{said}; --escape-formulas of apply, fulfil and generate writes ' before each",) if said else ()
+        return (f"{said}; --escape-formulas writes ' before each",) if said else ()
 
     def passed(self, blocks: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Yield the blocks as they are to be written."""

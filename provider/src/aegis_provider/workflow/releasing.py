@@ -13,7 +13,7 @@ from pydantic import TypeAdapter
 from aegis_provider.check import CheckResult
 from aegis_provider.digests import digest_of
 from aegis_provider.disclosure import Judged
-from aegis_provider.errors import MachineError, SmallCountsError
+from aegis_provider.errors import MachineError, OutputError, SmallCountsError
 from aegis_provider.generate import method_of
 from aegis_provider.identifiers import accepted_in
 from aegis_provider.plan.model import Configuration
@@ -52,7 +52,7 @@ _CARDS: Final = (PROVIDER_ONLY, *(f"{CARD}{ending}" for ending in CARD_ENDINGS))
 _FINISHED: Final = (ENTRY, MASKED, *map(file_at, LEVELS), *_CARDS)
 """What a release consists of, besides what only the provider has."""
 
-_FAILURES: Final = (ServiceUnreachableError, UnexpectedAnswerError, UnavailableError, MachineError)
+_FAILURES: Final = (ServiceUnreachableError, UnexpectedAnswerError, UnavailableError, MachineError, OutputError)
 _FRAMES: Final = ("pandas", "polars")
 _LONGEST_NAME: Final = 60
 
@@ -72,6 +72,7 @@ def release(
     delimiter: str | None = None,
     memory_limit: str = "1GB",
     also_generate: bool = False,
+    escape_formulas: bool = False,
     accept_unique: bool = False,
     accept_identifiers: bool = False,
     index: bool = False,
@@ -82,7 +83,7 @@ def release(
     Every step leaves its files in the output folder. A run that was stopped goes on there, if nothing else changed.
     Ctrl-C during the search goes on with the best configurations until then. A run that is refused leaves the plan and
     what was found for it, and nothing that looks like a release, not even that of an earlier run; one that cannot begin
-    changes nothing.
+    changes nothing. One that is stopped, or cannot write, leaves what is done, without a card, and says so.
 
     Args:
         table: Anything that `open_table` accepts.
@@ -100,6 +101,8 @@ def release(
         memory_limit: The memory limit of DuckDB.
         also_generate: Whether tables that a model draws are put beside the masked one: into the folder, the plan, the
             entry and the card. It needs the extra `synth`.
+        escape_formulas: Whether cells and headers of the masked table that a spreadsheet would run get an apostrophe
+            before them.
         accept_unique: Whether the entry is published even if a configuration leaves more than 1 % of the records alone
             on all columns that it shares.
         accept_identifiers: Whether columns that identify persons may be shared if the plan has them. Otherwise the
@@ -126,9 +129,8 @@ def release(
     temporary = TemporaryDirectory(prefix="aegis-release-") if output is None else None
     folder = Folder.open(Path(temporary.name if temporary else output or ""), keep=[PLAN, *map(file_at, LEVELS)])
     how = {"delimiter": delimiter or delimiter_in(table, label), "memory_limit": memory_limit}
-    steps = Steps(
-        table, aim, folder, Path(plan) if plan else None, name or _name_of(table), how, stage, accept_identifiers, index
-    )
+    given, may = Path(plan) if plan else None, (accept_identifiers, escape_formulas, index)
+    steps = Steps(table, aim, folder, given, name or _name_of(table), how, stage, *may)
     with _no_empty(folder.path):
         _refuse_early(steps, publish)
         with stage("opening the table"):
@@ -191,13 +193,19 @@ def _texts_in(document: Any) -> Iterator[str]:  # noqa: ANN401 - any JSON value
 
 @contextmanager
 def _withdrawn_if_refused(folder: Folder, names: Sequence[str], *, earlier: bool) -> Iterator[None]:
-    """Remove these files if the release is refused; what fails otherwise, such as a service that is gone, goes on.
+    """Remove these files if the release is refused.
 
-    The refusal says so if an `earlier` release was there.
+    The refusal says so if an `earlier` release was there. What stops otherwise, by Ctrl-C, a full disk or a service
+    that is gone, can go on: the card is removed, what is done stays, and the error says not to share it yet.
     """
     try:
         yield
-    except _FAILURES:
+    except (*_FAILURES, KeyboardInterrupt, SystemExit) as stopped:
+        with suppress(OutputError):  # the disk may be what is wrong
+            folder.withdraw(_CARDS)
+        if left := [name for name in _FINISHED if name not in _CARDS and folder.file(name).exists()]:
+            there = f"{folder.path} has {' and '.join(left)} without a card"
+            stopped.add_note(f"{there}: do not share them yet; the same command goes on")
         raise
     except AegisError as error:
         folder.withdraw(names)

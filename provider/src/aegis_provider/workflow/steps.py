@@ -1,6 +1,7 @@
 """The steps of a release, each made from the files of those before it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -28,12 +29,13 @@ from aegis_provider.plan.writing import write_plan
 from aegis_provider.prepare import PreparedEntry
 from aegis_provider.privacy import assess
 from aegis_provider.privacy.cell_plan import suppress_cells
-from aegis_provider.receiving.with_entry import verdict_with_table
+from aegis_provider.receiving.with_entry import judged_beside
 from aegis_provider.records import held_out_share
 from aegis_provider.release.apply import apply
 from aegis_provider.report.risk_verdict import risk_verdict
 from aegis_provider.search import SearchResult, choose_again, find_configurations
-from aegis_provider.table import Source, open_table, table_name
+from aegis_provider.table import Source, Table, open_table, table_name
+from aegis_provider.table.formulas import unescaped_table
 from aegis_provider.table.values import Domain
 from aegis_provider.workflow.aim import Aim
 from aegis_provider.workflow.comparing import Comparison, compare
@@ -66,6 +68,7 @@ class Steps:
         how: How to read the table: `delimiter` and `memory_limit`.
         stage: Shows the progress.
         accept_identifiers: Whether it may have what identifies persons.
+        escape_formulas: Whether what a spreadsheet would run in the masked table gets an apostrophe before it.
         index: Whether the index of a data frame is drafted like other columns.
     """
 
@@ -77,6 +80,7 @@ class Steps:
     how: Mapping[str, Any]
     stage: Stage
     accept_identifiers: bool = False
+    escape_formulas: bool = False
     index: bool = False
 
     @cached_property
@@ -283,27 +287,30 @@ class Steps:
         return self.folder.step("together", inputs, [], Verdict, lambda: self._together(entry, configuration))
 
     def _together(self, entry: EntryDocument, configuration: str) -> Verdict:
-        masked, seconds = self.folder.file(MASKED), self.aim.checking_seconds
-        return verdict_with_table(entry, configuration, masked, seconds=seconds, **self.how)
+        with self._as_masked() as masked:
+            return judged_beside(entry, configuration, masked, self.aim.checking_seconds)
+
+    @contextmanager
+    def _as_masked(self) -> Iterator[Table]:
+        """Open the masked table, without the apostrophes before formulas."""
+        with open_table(self.folder.file(MASKED), **self.how) as opened:
+            yield unescaped_table(opened, self.found.columns) if self.escape_formulas else opened
 
     def mask(self, configuration: str) -> Masked:
         """Write the masked table."""
-        inputs = self._of(FOUND, configuration=configuration)
+        inputs = self._of(FOUND, configuration=configuration, escapes=self.escape_formulas)
         return self.folder.step("masked", inputs, [MASKED], Masked, lambda: self._mask(configuration))
 
     def _mask(self, configuration: str) -> Masked:
         output = self.folder.file(MASKED)
         with self.stage("masking records") as progress:
             how = {"accept_identifiers": self.accept_identifiers, "accept_unique": True, **self.how}  # judged later
+            how = {"escape_formulas": self.escape_formulas, **how}
             applied = apply(self.table, self.found, configuration, output, progress=progress, **how)
-        before, after = (self._labels(each) for each in (self.table, output))
+        with open_table(self.table, **self.how) as original, self._as_masked() as masked:
+            before, after = (each.counts_of_values(self.aim.label) for each in (original, masked))
         ordered = Domain.of(before, order=self.found.order).texts
         return Masked(applied, {label: (before[label], after.get(label, 0)) for label in ordered})
-
-    def _labels(self, table: Source) -> dict[str, int]:
-        """Return the records of each label value, in their order, whatever texts a value has."""
-        with open_table(table, **self.how) as opened:
-            return opened.counts_of_values(self.aim.label)
 
     def assess(self, configuration: str, alone: Alone, published: Mapping[str, float]) -> Assessed:
         """Measure the privacy of the table and of the release.

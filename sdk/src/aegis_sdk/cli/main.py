@@ -31,7 +31,7 @@ def command_group() -> CommandGroup:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command and exit with 0, with 2 for bad input, or with 1 otherwise. A failure is one line on stderr.
 
-    A signal (SIGINT, SIGTERM, SIGHUP) ends the command silently with 128 plus its number, and leaves nothing behind.
+    A signal (SIGINT, SIGTERM, SIGHUP) ends the command with 128 plus its number. It leaves nothing, or says what.
     """
     try:
         words = sys.argv[1:] if arguments is None else list(arguments)
@@ -40,6 +40,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         with ended_by_signals(), _warnings_in_a_line():
             code = command_group()(args=words or ["--help"], prog_name="aegis", standalone_mode=False) or 0
             sys.stdout.flush()
+    except SystemExit as ended:  # a signal came
+        for note in getattr(ended, "__notes__", ()):
+            fail(note, FAILED)
+        raise
     except typer.TyperException as error:
         code = fail(error.format_message(), BAD_INPUT)
     except AegisError as error:
