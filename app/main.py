@@ -21,6 +21,7 @@ from app.api.dependencies import refuse_repeated_parameters
 from app.api.describe import openapi
 from app.api.middleware import middlewares
 from app.api.pages import Site
+from app.build import build_version
 from app.catalog.announcements import Announcements
 from app.catalog.probe import Probe
 from app.catalog.queue import queue_app
@@ -42,7 +43,15 @@ from app.services.sessions import SessionRules
 from app.services.signing import Signer, signer_of
 from app.services.small_counts import SmallCounts, SmallCountsGate
 from app.settings import Settings
-from app.telemetry import UNTRACED, ApiMetrics, ChildrenCollector, DatabaseCollector, PoolCollector, tracer_for
+from app.telemetry import (
+    UNTRACED,
+    ApiMetrics,
+    BuildCollector,
+    ChildrenCollector,
+    DatabaseCollector,
+    PoolCollector,
+    tracer_for,
+)
 from app.web import uploads
 from app.web.limits import Limits
 from app.web.required_privacy import required_by
@@ -82,7 +91,7 @@ def create_app(
     metrics = CollectorRegistry()
     app = FastAPI(
         title="Aegis",
-        version="1",
+        version=build_version(),
         description=_DESCRIPTION,
         lifespan=lifespan,
         middleware=middlewares(settings, metrics, tracer),
@@ -111,6 +120,7 @@ def create_app(
 def _observe(registry: CollectorRegistry, state: State) -> None:
     """Have the registry show the state of the process."""
     ProcessCollector(registry=registry)
+    registry.register(BuildCollector())
     registry.register(PoolCollector(state.database))
     registry.register(DatabaseCollector(state.probe))
     children = {f"check_{lane.value}": child for lane, child in state.checking.items()}

@@ -8,10 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import typer
 import yaml
 
-import app.cli.commands
 from aegis_advisor.measures import MEASURES
 from aegis_provider import load_plan
 from aegis_provider.masking.bucketize import FittedBuckets
@@ -28,6 +26,7 @@ from aegis_sdk.wire import (
     EXAMPLE_PAIR,
 )
 from app.catalog.tables import Base
+from app.cli.commands import cli
 from app.settings import Settings
 from app.web.errors import STATUS
 from docs.generate import ROOT, abridged, blocks, documents, essence, run, running_service, steps
@@ -36,7 +35,7 @@ from tests.provider.masking.functions import concrete_functions
 DOCUMENTS = documents()
 COMMANDS = {
     "aegis": command_group(),
-    "aegis-server": typer.main.get_command(app.cli.commands.cli),
+    "aegis-server": cli,
 }
 #: Errors of the framework, and the answer to a defect: they have no exception class.
 UNCLASSED = {(405, "method_not_allowed"), (500, "internal")}
@@ -154,7 +153,8 @@ def test_the_settings_are_those_there_are():
     said = {cells[0].strip("`"): cells[1].strip("`") for cells in rows(text_of(ROOT / "README.md"), r"`AEGIS_\w+`")}
     fields = {f"AEGIS_{name.upper()}": field.default for name, field in Settings.model_fields.items()}
     assert {name: said[name] for name in fields} == {name: as_text(default) for name, default in fields.items()}
-    options = {option.envvar for command in COMMANDS["aegis-server"].commands.values() for option in command.params}
+    loaded = map(cli.get_command, [None] * len(cli.list_commands(None)), cli.list_commands(None))
+    options = {option.envvar for command in loaded for option in command.params}
     read = ("sdk/src/aegis_sdk/_client.py", "sdk/src/aegis_sdk/cli/terminal.py")
     client = {name for place in read for name in re.findall(r'"(AEGIS_\w+)"', text_of(ROOT / place))}
     composed = set(re.findall(r"\$\{(AEGIS_\w+)", text_of(ROOT / "docker-compose.yml")))

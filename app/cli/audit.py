@@ -1,8 +1,6 @@
-"""Export the audit log, and check an exported one."""
+"""Check an exported audit log. Nothing here needs a database."""
 
-import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
 from typing import Annotated, BinaryIO, NoReturn
@@ -12,13 +10,9 @@ import typer
 
 from aegis_sdk.receipts import HEAD, RECEIPT, ReceiptError, checked_claims, content_of, keys_in
 from aegis_sdk.wire import PublicKeySet
-from app.cli.environment import DataDir, fail, on_services
-from app.domain.audit import SignedHead
-from app.factory import Factory
+from app.cli.failures import fail
 from app.services.audit_chain import BrokenLogError, Promise, check_chain
 from app.web.audit_promises import counted, coverage, head_promise, promise_of
-
-audit = typer.Typer(help=__doc__, no_args_is_help=True, rich_markup_mode=None)
 
 #: A head in an export; records begin otherwise.
 _HEAD_LINE = b'{"head":'
@@ -29,26 +23,6 @@ _LONGEST_LINE = 1 << 20
 _UNSIGNED = "nothing is signed, so all of it could be new: give --signed, or accept that with --unsigned"
 
 
-@audit.command()
-def export(
-    output: Annotated[Path | None, typer.Option(help="File to write; by default, standard output.")] = None,
-    data_dir: DataDir = None,
-) -> None:
-    """Write the whole audit log: JSON lines, first the signed heads, then the records, oldest first."""
-
-    async def write(services: Factory) -> None:
-        with _whole_file(output) as file:
-            async for one in services.audit().export():
-                line = orjson.dumps({"head": one.jws}) if isinstance(one, SignedHead) else one.encode()
-                file.write(line + b"\n")
-
-    try:
-        on_services(data_dir, write)
-    except OSError as error:
-        fail(f"the log cannot be written: {error.strerror or error}")
-
-
-@audit.command()
 def verify(
     file: Annotated[Path, typer.Argument(help="A log that `aegis-server audit export` has written.")],
     keys: Annotated[Path, typer.Option(help="The public keys: a copy of /.well-known/aegis-keys.json that you trust.")],
@@ -79,21 +53,6 @@ def verify(
     if not (heads or kept or unsigned):
         _refuse(f"{intact}, but {_UNSIGNED}")
     typer.echo(f"{intact}; {coverage(last, max((one.place.sequence for one in [*heads, *kept]), default=0))}")
-
-
-@contextmanager
-def _whole_file(output: Path | None) -> Iterator[BinaryIO]:
-    """The file, which has its name only once it is complete; or standard output."""
-    if output is None:
-        yield sys.stdout.buffer
-        return
-    part = output.with_name(f"{output.name}.part")
-    try:
-        with part.open("wb") as file:
-            yield file
-        part.replace(output)
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def _lines(file: BinaryIO) -> Iterator[bytes]:

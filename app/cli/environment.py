@@ -1,10 +1,10 @@
-"""What all commands need: the settings, the database, and errors that an operator can correct."""
+"""What commands need that use the database: the settings, and the services."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, NoReturn, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import typer
 from pydantic import ValidationError
@@ -13,11 +13,13 @@ from app.catalog import migrations
 from app.catalog.queue import queue_app
 from app.catalog.roles import DatabaseUrls
 from app.catalog.session import Database
+from app.cli.failures import fail
+from app.cli.private_files import create_privately
 from app.domain.quotas import Quota
 from app.factory import Factory
 from app.identity import code_flow, token_reader
 from app.process.embedded import EmbeddedPostgres, Postmaster, home_of, running_urls, server_account
-from app.services.signing import signer_of
+from app.services.signing import draw_key_text, signer_of
 from app.settings import Settings
 from app.telemetry import refuse_missing_exporter
 from app.web.required_privacy import required_by
@@ -82,6 +84,17 @@ def audit_key_file_of(settings: Settings) -> Path | None:
     return settings.audit_key_file
 
 
+def made_audit_key_file(settings: Settings) -> Path | None:
+    """The file of the key that signs, which is made if there is none; exit with a message if it cannot be."""
+    path = audit_key_file_of(settings)
+    try:
+        if path is not None and not path.exists():
+            create_privately(path, draw_key_text())
+    except OSError as error:
+        fail(f"the audit key cannot be written to {path}: {error.strerror}")
+    return path
+
+
 def refuse_bad_audit_key(settings: Settings) -> None:
     """Exit with a message if the key that signs cannot be used."""
     try:
@@ -105,9 +118,3 @@ async def with_services(url: str, work: Callable[[Factory], Awaitable[T]]) -> T:
             return await work(Factory(session, queue_app(url)))
     finally:
         await database.close()
-
-
-def fail(message: str) -> NoReturn:
-    """Exit with a message and code 2."""
-    typer.echo(f"aegis-server: {message}", err=True)
-    raise SystemExit(2)

@@ -8,10 +8,7 @@ import typer
 from app.cli.environment import DataDir, on_services
 from app.domain.callers import ApiKey, Role
 
-keys = typer.Typer(help=__doc__, no_args_is_help=True, rich_markup_mode=None)
 
-
-@keys.command("create")
 def create_key(
     tenant: Annotated[str, typer.Option(help="Name of the tenant, created if it is new.")],
     role: Annotated[Role, typer.Option(help="What the key may do.")],
@@ -29,14 +26,12 @@ def create_key(
     typer.echo(text)
 
 
-@keys.command("list")
 def list_keys(data_dir: DataDir = None) -> None:
     """List every key ever created: prefix, tenant, role, whether it is valid, and when it was last used."""
     for key in on_services(data_dir, lambda services: services.keyring().all()):
         typer.echo("\t".join(_key_line(key)))
 
 
-@keys.command("revoke")
 def revoke_key(
     prefix: Annotated[str, typer.Argument(help="Readable prefix of the key, such as `aegis_1a2b3c4d`.")],
     data_dir: DataDir = None,
@@ -45,7 +40,6 @@ def revoke_key(
     on_services(data_dir, lambda services: services.keyring().revoke(prefix))
 
 
-@keys.command("renew-server-key")
 def renew_server_key(data_dir: DataDir = None) -> None:
     """Draw a new key for the digests that others see of entries, and make these digests anew. Print how many."""
     typer.echo(on_services(data_dir, lambda services: services.keyring().renew_server_key()))

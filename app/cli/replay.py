@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from app.catalog import migrations
-from app.cli.environment import DataDir, database_of, fail, settings_of, with_services
+from app.cli.environment import DataDir, database_of, settings_of, with_services
+from app.cli.failures import fail
 from app.domain.advice import PackedReference
 from app.process.child import ChildProcess
 from app.services import computation

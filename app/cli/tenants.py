@@ -5,16 +5,14 @@ from typing import Annotated, Any
 
 import typer
 
-from app.cli.environment import DataDir, fail, on_services
+from app.cli.environment import DataDir, on_services
+from app.cli.failures import fail
 from app.domain.quotas import Quota
 from app.factory import Factory
 from app.settings import numbers_by_name
 from app.web.required_privacy import privacy_in
 
-tenants = typer.Typer(help=__doc__, no_args_is_help=True, rich_markup_mode=None)
 
-
-@tenants.command("set")
 def set_tenant(
     tenant: Annotated[str, typer.Argument(help="Name of the tenant, created if it is new.")],
     *,
@@ -49,7 +47,6 @@ def set_tenant(
     on_services(data_dir, change)
 
 
-@tenants.command("list")
 def list_tenants(data_dir: DataDir = None) -> None:
     """List every tenant with what it asks of its entries."""
     for name, policy in on_services(data_dir, lambda services: services.tenants().all()):

@@ -1,13 +1,13 @@
 """Pages: their templates and their headers."""
 
 from collections.abc import Mapping
-from importlib.metadata import version
 from typing import Any
 
 from fastapi import Request, Response
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from app.build import build_version
 from app.console import words
 from app.console.routes.static import static_url
 
@@ -32,7 +32,7 @@ TEMPLATES = Environment(
     undefined=StrictUndefined,
 )
 TEMPLATES.filters |= words.FILTERS
-TEMPLATES.globals |= {"static_url": static_url, "release": version("aegis-server")}
+TEMPLATES.globals |= {"static_url": static_url, "release": build_version()}
 
 
 def page(request: Request, template: str, status: int = 200, **values: Any) -> Response:  # noqa: ANN401 -- views

@@ -18,6 +18,10 @@ def pointer(*path: str | int) -> str:
     return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)
 
 
+class OperatorError(Exception):
+    """What whoever runs the service can correct. The first line says what is wrong, and what to do."""
+
+
 class RefusalError(Exception):
     """A request that the service refuses. `code` is a stable slug for programs; the text is for people."""
 

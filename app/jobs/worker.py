@@ -29,7 +29,7 @@ from app.services import computation
 from app.services.retention import Retention
 from app.services.signing import signer_of
 from app.settings import Settings
-from app.telemetry import ChildrenCollector, JobMetrics, PoolCollector, WebhookMetrics, tracer_for
+from app.telemetry import BuildCollector, ChildrenCollector, JobMetrics, PoolCollector, WebhookMetrics, tracer_for
 
 _log = structlog.get_logger(__name__)
 
@@ -93,6 +93,7 @@ def observed(
 ) -> CollectorRegistry:
     """The registry, with the state of a worker's process."""
     ProcessCollector(registry=registry)
+    registry.register(BuildCollector())
     registry.register(PoolCollector(database))
     registry.register(ChildrenCollector({f"compute_{lane.value}": child for lane, child in children.items()}))
     return registry

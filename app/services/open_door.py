@@ -1,10 +1,11 @@
 """Whether a service lets everybody in, which it must not where others can reach it."""
 
+from app.domain.errors import OperatorError
 from app.services.keyring import Keyring
 from app.settings import LOOPBACK, Settings
 
 
-class OpenDoorError(Exception):
+class OpenDoorError(OperatorError):
     """No key exists yet, and the service was told to listen where others can reach it."""
 
     def __init__(self, host: str) -> None:

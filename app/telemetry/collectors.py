@@ -2,12 +2,21 @@
 
 from collections.abc import Iterator, Mapping
 
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, InfoMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from app.build import build_version
 from app.catalog.probe import Probe, Reading
 from app.catalog.session import Database
 from app.process.child import ChildProcess
+
+
+class BuildCollector(Collector):
+    """Which build the process is of."""
+
+    def collect(self) -> Iterator[Metric]:
+        """The version, as a label of 1."""
+        yield InfoMetricFamily("aegis_build", "The version of the service", value={"version": build_version()})
 
 
 class PoolCollector(Collector):

@@ -11,6 +11,8 @@ from opentelemetry.context import Context
 from opentelemetry.trace import NoOpTracerProvider, Span, SpanKind, Status, StatusCode, Tracer
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
+from app.build import build_version
+
 _NAME = "aegis"
 
 #: Makes spans that nobody sees.
@@ -44,7 +46,9 @@ def tracer_for(endpoint: str | None, service: str) -> Iterator[Tracer]:
     from opentelemetry.sdk.trace import TracerProvider  # noqa: PLC0415
     from opentelemetry.sdk.trace.export import BatchSpanProcessor  # noqa: PLC0415
 
-    provider = TracerProvider(resource=Resource.create({"service.name": service}), shutdown_on_exit=False)
+    provider = TracerProvider(
+        resource=Resource.create({"service.name": service, "service.version": build_version()}), shutdown_on_exit=False
+    )
     provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(endpoint, timeout=_SENDING)))
     try:
         yield provider.get_tracer(_NAME)

@@ -7,6 +7,7 @@ import re
 import signal
 import sys
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 
 import httpx
@@ -50,6 +51,12 @@ def run(monkeypatch, capsys):
 
     yield run
     structlog.configure(**log)
+
+
+def test_the_version_is_that_of_the_build_whatever_a_variable_says(run):
+    shown = run("--version", version="true")
+    assert (shown.code, shown.out, shown.err) == (0, f"aegis-server {version('aegis-server')}\n", "")
+    assert run("keys", version="true").out != shown.out
 
 
 @pytest.mark.long

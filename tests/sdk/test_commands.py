@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from importlib.metadata import version
 
 import pytest
 
@@ -26,6 +27,10 @@ def test_the_list_has_every_command_with_its_summary(aegis):
     code, out, _ = aegis("--help")
     text = " ".join(out.split())
     assert (code, [command.name for command in COMMANDS if command.summary not in text]) == (0, [])
+
+
+def test_the_program_says_its_version(aegis):
+    assert aegis("--version") == (0, f"aegis {version('aegis-sdk')}\n", "")
 
 
 @pytest.mark.processes

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from importlib.metadata import version
 from typing import Any
 
 import orjson
@@ -58,17 +57,13 @@ class Site:
 
     def home(self, *, needs_key: bool) -> bytes:
         """The first page, which says what this is and how to begin."""
-        return _page("home.html", info=self._describe()["info"], version=_version(), needs_key=needs_key)
+        return _page("home.html", info=self._describe()["info"], needs_key=needs_key)
 
     def index(self, *, needs_key: bool) -> bytes:
         """The same for programs."""
         links = {"documentation": "/docs", "openapi": "/openapi.json", "readiness": "/readyz"}
-        about = {"name": self._describe()["info"]["title"], "version": _version(), "needs_key": needs_key}
-        return orjson.dumps(about | links)
-
-
-def _version() -> str:
-    return version("aegis-server")
+        info = self._describe()["info"]
+        return orjson.dumps({"name": info["title"], "version": info["version"], "needs_key": needs_key} | links)
 
 
 def _page(template: str, **values: Any) -> bytes:  # noqa: ANN401 -- what the template shows

@@ -6,20 +6,23 @@ from fastapi import APIRouter, Query, Request, Response
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
 from app.api.describe import problems
+from app.build import build_version
 from app.domain.errors import DatabaseUnavailableError, InterruptedWorkError, NoWorkerError, SchemaMismatchError
 from app.web.state import StateDependency
 
 router = APIRouter(tags=["operation"])
 
+_ALIVE = {"status": "alive", "version": "0.1.0"}
+
 
 @router.get(
     "/healthz",
     summary="Is the process alive?",
-    responses={200: {"description": "Alive", "content": {"application/json": {"example": {"status": "alive"}}}}},
+    responses={200: {"description": "Alive", "content": {"application/json": {"example": _ALIVE}}}},
 )
 async def read_health() -> dict[str, str]:
-    """Answers as long as the process runs; does not use the database."""
-    return {"status": "alive"}
+    """Answers as long as the process runs, and says of which version it is; does not use the database."""
+    return {"status": "alive", "version": build_version()}
 
 
 _READY = {"status": "ready", "workers": 1}

@@ -7,11 +7,13 @@ import stat
 from dataclasses import dataclass
 from pathlib import Path
 
+from app.domain.errors import OperatorError
+
 _ENTER = 0o1
 _READ_AND_ENTER = 0o5
 
 
-class EmbeddedPostgresError(Exception):
+class EmbeddedPostgresError(OperatorError):
     """The embedded server cannot be used. The first line says what, where and what to do; a log may follow."""
 
 

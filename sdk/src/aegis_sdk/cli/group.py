@@ -15,6 +15,10 @@ from aegis_sdk._errors import AegisError
 from aegis_sdk.cli.failures import InputError
 from aegis_sdk.cli.loading import loading
 from aegis_sdk.cli.terminal import warn
+from aegis_sdk.cli.version import version_options
+
+DISTRIBUTION = "aegis-sdk"
+"""What has the version that the program shows."""
 
 PROVIDER = "provider"
 """The entry point of the provider's package."""
@@ -78,7 +82,8 @@ class CommandGroup(TyperGroup):
     """The commands of the SDK, and those that other distributions register by an entry point."""
 
     def __init__(self, name: str, help: str, epilog: str) -> None:  # noqa: A002 - typer's word
-        super().__init__(name=name, help=help, epilog=epilog, rich_markup_mode=None)
+        options = version_options(name, DISTRIBUTION)
+        super().__init__(name=name, help=help, epilog=epilog, params=options, rich_markup_mode=None)
         self.sections = list(_sections())
         # The first command of a name runs, so no other distribution can replace a command of the SDK.
         self._records: dict[str, Command] = {}

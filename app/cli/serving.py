@@ -1,0 +1,125 @@
+"""Run the service, or a part of it."""
+
+import asyncio
+import os
+import socket
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from uvicorn.loops.auto import auto_loop_factory
+
+from app import log
+from app.catalog import migrations
+from app.catalog.compatibility import refuse_mismatch
+from app.cli.environment import (
+    DataDir,
+    audit_key_file_of,
+    made_audit_key_file,
+    own_database,
+    refuse_bad_audit_key,
+    settings_of,
+    with_services,
+)
+from app.cli.failures import fail
+from app.process.embedded import home_of, running_urls, server_account
+from app.process.loading import loading
+from app.process.supervisor import GroupMember, Supervisor
+from app.services.open_door import refuse_open_door
+from app.web.server import ANSWER_SECONDS
+
+#: Settings that only migrations need.
+_OWNER_ONLY = ("AEGIS_OWNER_DATABASE_URL", "AEGIS_OWNER_DATABASE_PASSWORD_FILE")
+
+#: Seconds that a process has to end besides those for what it does.
+_END_SECONDS = 2.0
+
+#: The advisor's arrays are small, so one thread in each process is fastest and leaves the cores to the workers.
+_ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+
+
+def serve(
+    host: Annotated[str | None, typer.Option(envvar="AEGIS_HOST", help="Address to listen on.")] = None,
+    port: Annotated[
+        int | None, typer.Option(envvar="AEGIS_PORT", help="Port to listen on; 0 picks a free one.")
+    ] = None,
+    workers: Annotated[int | None, typer.Option(envvar="AEGIS_WORKERS", help="Number of workers to start.")] = None,
+    data_dir: DataDir = None,
+    example: Annotated[
+        Path | None, typer.Option(envvar="AEGIS_EXAMPLE", help="Entry file to use in the printed curl commands.")
+    ] = None,
+) -> None:
+    """Run the whole service until SIGTERM. Starts the database (embedded unless AEGIS_DATABASE_URL is set),
+    migrations, the API and its workers.
+    """
+    settings = settings_of(host=host, port=port, workers=workers, data_dir=data_dir)
+    log.configure(settings.log_level)
+    port = _free_port(settings.host, settings.port)
+    with own_database(settings) as (urls, postmaster):
+        migrations.upgrade(urls)
+        asyncio.run(with_services(urls.service, lambda services: refuse_open_door(services.keyring(), settings)))
+        environment = _ONE_THREAD | {
+            "AEGIS_DATABASE_URL": urls.service,
+            "AEGIS_HOST": settings.host,
+            "AEGIS_PORT": str(port),
+            "AEGIS_EXAMPLE": str(example or ""),
+        }
+        if settings.disk_dir is None and settings.database_url is None:
+            environment["AEGIS_DISK_DIR"] = str(home_of(settings.data_dir, server_account()))
+        if (key_file := made_audit_key_file(settings)) is not None:
+            environment["AEGIS_AUDIT_KEY_FILE"] = str(key_file)
+            refuse_bad_audit_key(settings.model_copy(update={"audit_key_file": key_file}))
+        for name in _OWNER_ONLY:
+            os.environ.pop(name, None)  # the others do not need what the owner may do
+        this = (sys.executable, "-m", "app.cli")
+        group = [GroupMember(name="api", argv=(*this, "api"), env=environment)]
+        for number in range(1, settings.workers + 1):
+            name = f"worker {number}"
+            own = environment | settings.of_worker(number)
+            group.append(GroupMember(name=name, argv=(*this, "worker"), env=own))
+        grace = max(settings.stop_seconds, settings.drain_seconds + ANSWER_SECONDS) + _END_SECONDS
+        status = Supervisor(group, server=postmaster, grace=grace).run()
+    raise typer.Exit(status)
+
+
+def api(example: Annotated[str, typer.Option(envvar="AEGIS_EXAMPLE")] = "") -> None:
+    """Run the API alone, as `serve` starts it."""
+    with loading():
+        from app.main import run  # noqa: PLC0415 -- neither the supervisor nor a worker needs the application
+
+    settings = settings_of()
+    refuse_bad_audit_key(settings)
+    log.configure(settings.log_level)
+    run(settings, example)
+
+
+def worker(data_dir: DataDir = None) -> None:
+    """Run one more worker, on any machine that can reach the database."""
+    with loading():
+        from app.jobs.worker import run_worker  # noqa: PLC0415 -- only a worker needs it
+
+    os.environ.update(_ONE_THREAD)
+    settings = settings_of(data_dir=data_dir)
+    log.configure(settings.log_level)
+    urls = settings.urls or running_urls(settings.data_dir)
+    if urls is None:
+        fail(f"no database: set AEGIS_DATABASE_URL, or start `aegis-server serve --data-dir {settings.data_dir}`")
+    own = settings.model_copy(update={"database_url": urls.service, "audit_key_file": audit_key_file_of(settings)})
+    refuse_bad_audit_key(own)
+    refuse_mismatch(urls.service)  # its jobs would fail
+    with asyncio.Runner(loop_factory=auto_loop_factory()) as runner:  # as the API has it
+        runner.run(run_worker(own))
+
+
+def _free_port(host: str, port: int) -> int:
+    """The port to listen on: for 0 a free one, which the API has again after each start.
+
+    Exit if it is taken, before anything is started; the API itself would notice only after the rest.
+    """
+    try:
+        with socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET) as tried:
+            number: int = tried.getsockname()[1]
+            return number
+    except OSError as error:
+        fail(f"cannot listen on {host}, port {port}: {error.strerror or error}; choose another by --port or AEGIS_PORT")
