@@ -22,6 +22,7 @@ COPY advisor advisor
 COPY sdk sdk
 COPY app app
 COPY migrations migrations
+COPY docs/glossary.md docs/
 RUN /opt/aegis/bin/pip install --no-deps ./advisor ./sdk . && /opt/aegis/bin/pip uninstall --yes pip
 
 FROM ${PYTHON}

@@ -27,7 +27,7 @@ TO_RUN := --editable ./advisor --editable './sdk[receipts]' --editable './provid
 ALL := $(TO_RUN) --editable './provider[postgres,noise,independence,synth,storage]' --editable '.[telemetry,dev]'
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo serve test test-long test-spark test-synth check format openapi migration figures screenshots docs bench chaos load fuzz research evaluate evaluate-synth audit sbom clean
+.PHONY: help install demo serve test test-long test-spark test-synth check format openapi migration figures screenshots docs bench chaos load fuzz research evaluate evaluate-synth audit sbom image-check clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -179,6 +179,9 @@ sbom/%.cdx.json: $(STAMP)
 	@$(call install,.venv-sbom/$*,$(PINNED) $(patsubst %,'%',$(installed)))
 	@$(BIN)/cyclonedx-py environment --pyproject $(project) --gather-license-texts --output-reproducible \
 		--validate --output-format JSON --output-file $@ .venv-sbom/$*/bin/python
+
+image-check: $(STAMP) ## build the wheels from what the Dockerfile copies, install them without an index, and ask them (a minute)
+	@$(BIN)/python -m pytest -n 0 -m "" tests/test_image.py
 
 clean: ## remove all files that these commands made
 	rm -rf .venv .venv-spark .venv-synth .venv-audit .venv-sbom sbom .aegis .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
