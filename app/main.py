@@ -3,7 +3,7 @@
 import asyncio
 import socket
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from functools import cache
@@ -239,8 +239,9 @@ def _serve(settings: Settings, example: str, tracer: Tracer) -> None:
         sys.stdout.write(_greeting(host, port, example or "entry.json", has_console=settings.console))
         sys.stdout.flush()
 
-    server, listening = listening_server(settings, create_app(settings, greet, tracer, example))
-    server.run(sockets=[listening])
+    app = create_app(settings, greet, tracer, example)
+    server, listening = listening_server(settings, app)
+    server.run(sockets=[listening, *_metrics_sockets(settings, app)])
 
 
 def listening_server(settings: Settings, app: FastAPI) -> tuple[Server, socket.socket]:
@@ -263,6 +264,17 @@ def listening_server(settings: Settings, app: FastAPI) -> tuple[Server, socket.s
     listening = config.bind_socket()
     listening.listen()
     return Server(config, app, settings.drain_seconds), listening
+
+
+def _metrics_sockets(settings: Settings, app: FastAPI) -> Iterator[socket.socket]:
+    """The socket on which the same server has the metrics, if they have a port of their own."""
+    if settings.metrics_port is None:
+        return
+    listening = uvicorn.Config(app, settings.metrics_host, settings.metrics_port, log_config=None).bind_socket()
+    app.state.metrics_port = listening.getsockname()[1]
+    listening.listen()
+    _log.info("metrics served", port=app.state.metrics_port)
+    yield listening
 
 
 def _greeting(host: str, port: int, example: str, *, has_console: bool) -> str:

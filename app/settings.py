@@ -266,6 +266,13 @@ class Settings(BaseSettings):
         ge=0,
         description="Have browsers use HTTPS alone for so many seconds (`Strict-Transport-Security`); only behind TLS.",
     )
+    metrics_port: int | None = Field(
+        default=None,
+        ge=0,
+        le=65535,
+        description="Port on which the API serves its metrics, and no longer beside all else; 0 picks a free one.",
+    )
+    metrics_host: str = Field(default="127.0.0.1", description="Address on which the API serves its metrics, then.")
     worker_metrics_port: int | None = Field(
         default=None,
         ge=0,
@@ -283,6 +290,14 @@ class Settings(BaseSettings):
     def _put_password(cls, url: str | None, info: ValidationInfo) -> str | None:
         file = info.data.get(f"{str(info.field_name).removesuffix('url')}password_file")  # validated before
         return url if url is None or file is None else with_password(url, file)
+
+    @field_validator("metrics_port")
+    @classmethod
+    def _refuse_same_port(cls, port: int | None, info: ValidationInfo) -> int | None:
+        if port and port == info.data.get("port"):
+            message = "choose another port than that of the API"
+            raise ValueError(message)
+        return port
 
     @property
     def urls(self) -> DatabaseUrls | None:

@@ -147,6 +147,12 @@ def draw_key() -> tuple[str, str]:
     return f"{prefix}_{secrets.token_urlsafe(32)}", prefix
 
 
+def prefix_of(text: str) -> str | None:
+    """The readable prefix of a text that could be a key, drawn as `draw_key` does; None if it could not."""
+    form = re.fullmatch(rf"({_MARK}[0-9a-f]{{{2 * _PREFIX_BYTES}}})_[A-Za-z0-9_-]{{43}}", text)
+    return form and form[1]
+
+
 def is_prefix(text: str) -> bool:
     """Whether a text can be the readable part of a key."""
     return re.fullmatch(rf"{_MARK}[0-9a-f]{{{2 * _PREFIX_BYTES}}}", text) is not None

@@ -10,8 +10,18 @@ from app.catalog.stores.audit import AuditStore
 from app.catalog.stores.keys import KeyStore
 from app.catalog.stores.server_key import ServerKeyStore
 from app.domain.audit import AuditAction, AuditRecord, moment
-from app.domain.callers import LAST_USE_STEP, PREFIX_LENGTH, ApiKey, Caller, Role, draw_key, hash_key
-from app.domain.errors import NotFoundError, UnknownKeyError
+from app.domain.callers import (
+    DEFAULT_TENANT,
+    LAST_USE_STEP,
+    PREFIX_LENGTH,
+    ApiKey,
+    Caller,
+    Role,
+    draw_key,
+    hash_key,
+    prefix_of,
+)
+from app.domain.errors import NotFoundError, OperatorError, UnknownKeyError
 from app.services.tenants import refuse_name
 
 #: As many as the output of the HMAC has (RFC 2104, section 3).
@@ -29,6 +39,26 @@ class Keyring:
     async def any_created(self) -> bool:
         """Whether a key was ever created; if not, the service is in development mode."""
         return await self._keys.any_created()
+
+    async def create_first(self, given: str | None = None) -> str:
+        """Create an operator's key of the first tenant, which never expires; return its text.
+
+        Args:
+            given: its text, which somebody else has drawn; None to draw one.
+
+        Raises:
+            OperatorError: the text is no key.
+        """
+        drawn = None if given is None else (given, prefix_of(given) or "")
+        if drawn is not None and not drawn[1]:
+            raise OperatorError("the first key must be `aegis_`, 8 hexadecimal digits, `_` and 43 of A-Z a-z 0-9 - _")
+        text, _ = await self._create(DEFAULT_TENANT, Role.OPERATOR, None, by=None, drawn=drawn)
+        return text
+
+    async def needs_first(self) -> bool:
+        """Whether no key was ever created; if so, other processes that ask wait for the end of this transaction."""
+        await self._keys.wait_for_turn()
+        return not await self._keys.any_created()
 
     async def create(
         self, tenant: str, role: Role, lifetime: timedelta | None = None, *, by: Caller | None = None
@@ -58,9 +88,16 @@ class Keyring:
         return text, made
 
     async def _create(
-        self, tenant: str, role: Role, lifetime: timedelta | None, replaces: str | None = None, *, by: Caller | None
+        self,
+        tenant: str,
+        role: Role,
+        lifetime: timedelta | None,
+        replaces: str | None = None,
+        *,
+        by: Caller | None,
+        drawn: tuple[str, str] | None = None,
     ) -> tuple[str, ApiKey]:
-        text, prefix = draw_key()
+        text, prefix = drawn or draw_key()
         now = datetime.now(UTC)
         expires_at = None if lifetime is None else now + lifetime
         key = ApiKey(prefix, tenant, role, created_at=now, expires_at=expires_at, replaces=replaces)

@@ -5,8 +5,10 @@ import logging
 import os
 import re
 import signal
+import subprocess
 import sys
 from dataclasses import dataclass
+from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
 
@@ -17,6 +19,7 @@ import structlog
 
 from app.cli import main
 from app.domain.digests import keyed_digest
+from docs.generate import ROOT
 from tests.answers import OPENAPI
 from tests.app.jobs.test_recovery import descendants, runs
 from tests.postgres import create_database, drop_database, throwaway_directory
@@ -101,6 +104,35 @@ def test_migrating_twice_and_the_first_key(run, empty_url, tmp_path):
     assert file.stat().st_mode & 0o777 == 0o600
     listed = run("keys", "list", database_url=empty_url).out.splitlines()
     assert [line.split("\t")[0] for line in listed] == ["_".join(file.read_text().split("_")[:2])]
+
+
+def drawn_by_openssl():
+    """A key as docs/operations.md has people draw it."""
+    text = (ROOT / "docs/operations.md").read_text(encoding="utf-8")
+    [command] = re.findall(r"^(printf 'aegis_.*) > first-key$", text, re.MULTILINE)
+    return subprocess.run(["/bin/sh", "-c", command], capture_output=True, text=True, check=True).stdout
+
+
+def test_a_first_key_is_read_once_and_opens_the_service(run, empty_url, tmp_path):
+    file, unread = tmp_path / "key", tmp_path / "unread"
+    missing = run("migrate", "--bootstrap-key-file", str(file), database_url=empty_url)
+    assert (missing.code, missing.err.count("\n"), str(file) in missing.err) == (0, 1, True)
+    for text in ("", "aegis_12345678_short\n", "x" * 58):
+        file.write_text(text)
+        refused = run("migrate", bootstrap_key_file=str(file), database_url=empty_url)
+        assert (refused.code, refused.err.count("\n"), refused.out) == (2, 1, ""), text
+        assert text.strip() not in refused.err or not text
+    key = drawn_by_openssl()
+    for given in (key + "\n", drawn_by_openssl()):  # another one, later, is too late
+        file.write_text(given)
+        ran = run("migrate", bootstrap_key_file=str(file), first_key_file=str(unread), database_url=empty_url)
+        assert (ran.code, ran.out, ran.err) == (0, "", "")
+    listed = run("keys", "list", database_url=empty_url).out
+    assert listed == f"{key[:14]}\tdefault\toperator\tvalid\tnever used\n"
+    assert not unread.exists()
+    with psycopg.connect(empty_url) as connection:
+        [hashed] = connection.execute("SELECT key_hash FROM api_key").fetchone()
+    assert hashed == sha256(key.encode()).digest()
 
 
 @pytest.mark.parametrize(

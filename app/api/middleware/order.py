@@ -11,6 +11,7 @@ from app.api.middleware.cross_origin import CrossOrigin
 from app.api.middleware.failures import Failures
 from app.api.middleware.head_method import HeadMethod
 from app.api.middleware.metrics import Metrics
+from app.api.middleware.metrics_port import MetricsPort
 from app.api.middleware.request_ids import RequestIds
 from app.api.middleware.request_span import RequestSpan
 from app.api.middleware.safe_headers import SafeHeaders
@@ -30,6 +31,7 @@ def middlewares(settings: Settings, registry: CollectorRegistry, tracer: Tracer)
     * `CrossOrigin` lets a page read problems, too. Without origins it is left out, and a preflight is answered as any
       other OPTIONS.
     * `Failures` is inside of all of these, so that its problems have their headers and are counted.
+    * `MetricsPort`, for metrics that have a port of their own, is inside of `Metrics`, which counts what it refuses.
     * `Compression` is inside of `Failures`, as all that may fail or take long.
     """
     origins = settings.cors_origins
@@ -43,5 +45,6 @@ def middlewares(settings: Settings, registry: CollectorRegistry, tracer: Tracer)
         Middleware(Metrics, registry=registry),
         *([Middleware(CrossOrigin, origins=origins)] if origins else []),
         Middleware(Failures),
+        *([Middleware(MetricsPort)] if settings.metrics_port is not None else []),
         Middleware(Compression),
     ]

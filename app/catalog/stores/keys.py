@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from sqlalchemy import Select, func, select, update
+from sqlalchemy import Select, func, select, text, update
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
@@ -21,6 +21,10 @@ class KeyStore:
     async def any_created(self) -> bool:
         """Whether a key was ever created, including revoked and expired ones."""
         return bool((await self._session.execute(select(select(ApiKeyRow.id).exists()))).scalar())
+
+    async def wait_for_turn(self) -> None:
+        """Until the end of the transaction, let no other process find out whether a first key is needed."""
+        await self._session.execute(_ONE_FIRST)
 
     async def add(self, key: ApiKey, key_hash: bytes) -> None:
         """Store a new key; its tenant is created if it is new."""
@@ -97,6 +101,7 @@ class KeyStore:
         return revoked.first() is not None
 
 
+_ONE_FIRST = text("SELECT pg_advisory_xact_lock(hashtextextended('the first key', 0))")
 _KEYS = select(ApiKeyRow, TenantRow.name).join(TenantRow, TenantRow.id == ApiKeyRow.tenant_id)
 
 

@@ -1,5 +1,6 @@
 """Metrics: of the API, of the queue and the database behind it, of workers and their processes."""
 
+import json
 import re
 import time
 from contextlib import asynccontextmanager
@@ -9,6 +10,7 @@ import httpx
 import psycopg
 import pytest
 from prometheus_client import CollectorRegistry
+from pydantic import ValidationError
 
 from app.catalog.probe import APPLICATION, MANY
 from app.catalog.session import Database
@@ -21,6 +23,7 @@ from app.telemetry import JobMetrics, PoolCollector
 from app.telemetry.job_metrics import Residuals
 from tests.app.telemetry.scrapes import sample, scraped
 from tests.postgres import create_database, drop_database
+from tests.running import line_with, serving
 from tests.service import Worker, ask, create_key, example_entry, publish, running_app
 
 
@@ -204,3 +207,26 @@ def test_each_worker_that_is_served_has_a_port_of_its_own():
     ports = [Settings(worker_metrics_port=9101).of_worker(number) for number in (1, 2)]
     assert ports == [{"AEGIS_WORKER_METRICS_PORT": "9101"}, {"AEGIS_WORKER_METRICS_PORT": "9102"}]
     assert Settings().of_worker(1) == Settings(worker_metrics_port=0).of_worker(2) == {}
+
+
+@pytest.mark.processes
+@pytest.mark.long
+def test_metrics_with_a_port_of_their_own_are_there_alone(database_url):
+    with serving(database_url=database_url, log_level="INFO", metrics_port="0") as (client, server):
+        port = json.loads(line_with(server, "metrics served"))["port"]
+        there = client.base_url.copy_with(port=port)
+        assert {path: client.get(path).status_code for path in ("/metrics", "/readyz", "/%6detrics")} == {
+            "/metrics": 404,
+            "/readyz": 200,
+            "/%6detrics": 404,
+        }
+        assert sample(httpx.get(there.join("/metrics")).text, "aegis_database_up") == 1
+        for path in ("/", "/readyz", "/v1/entries", "/metrics/"):
+            answer = httpx.get(there.join(path))
+            assert (answer.status_code, answer.json()["code"]) == (404, "not_found"), path
+
+
+def test_the_metrics_cannot_have_the_port_of_the_api():
+    with pytest.raises(ValidationError, match="another port"):
+        Settings(port=9100, metrics_port=9100)
+    assert Settings(port=0, metrics_port=0).metrics_port == 0
