@@ -73,6 +73,13 @@ def test_every_variable_is_one_that_the_service_reads(service):
     assert used <= known
 
 
+def test_the_database_is_healthy_only_once_others_can_reach_it():
+    kind, command, *options = COMPOSE["services"]["postgres"]["healthcheck"]["test"]
+    given = dict(zip(options[::2], options[1::2], strict=True))
+    assert (kind, command, given["--host"]) == ("CMD", "pg_isready", "127.0.0.1")
+    assert given["--username"] == COMPOSE["services"]["postgres"]["environment"]["POSTGRES_USER"]
+
+
 def test_nothing_starts_before_the_one_migration_is_done():
     waiting = {name: service["depends_on"] for name, service in aegis_services().items() if name != "migrate"}
     assert set(waiting) == {"api", "worker"}

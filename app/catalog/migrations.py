@@ -13,7 +13,7 @@ from sqlalchemy.exc import OperationalError, ProgrammingError
 from app.catalog.compatibility import refuse_mismatch
 from app.catalog.revisions import configuration
 from app.catalog.roles import DatabaseUrls, grant
-from app.catalog.session import clear_errors
+from app.catalog.session import REACHABLE, clear_errors
 from app.domain.errors import DatabaseUnavailableError, SchemaMismatchError
 
 _log = structlog.get_logger(__name__)
@@ -22,6 +22,10 @@ _log = structlog.get_logger(__name__)
 #: queued up behind it go on.
 TRIES: Final = 20
 PAUSE: Final = 3.0
+
+#: Seconds for which a server that still starts is waited for, and between two looks.
+STARTING: Final = 60.0
+LOOK: Final = 0.5
 
 
 def upgrade(urls: DatabaseUrls) -> None:
@@ -48,6 +52,23 @@ def upgrade(urls: DatabaseUrls) -> None:
             raise DatabaseUnavailableError(
                 "The database must be migrated, but not by this role: set AEGIS_OWNER_DATABASE_URL to its owner's URL."
             ) from None
+
+
+def wait_for_server(url: str) -> None:
+    """Wait until the server takes connections, or for a minute; what is wrong then, or cannot pass, `upgrade` says."""
+    deadline, is_told = time.monotonic() + STARTING, False
+    while True:
+        try:
+            return psycopg.connect(url, **REACHABLE).close()
+        except psycopg.OperationalError as error:  # whatever it is: how a server starts is told in words alone
+            if time.monotonic() >= deadline:
+                return None
+            if not is_told:
+                _log.warning("waiting for the database", seconds=STARTING, reason=str(error).partition("\n")[0])
+                is_told = True
+        except psycopg.Error:  # no URL
+            return None
+        time.sleep(LOOK)
 
 
 def _upgrade(url: str) -> None:

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from app import log
 from app.catalog import migrations
 from app.cli.environment import DataDir, database_of, made_audit_key_file, settings_of, with_services
 from app.cli.private_files import write_privately
@@ -32,12 +33,17 @@ def migrate(
         float | None, typer.Option(min=0, help="Change nothing, but wait so many seconds for another that migrates.")
     ] = None,
 ) -> None:
-    """Bring the database to the newest revision. Safe to run at any time, also several times at once."""
+    """Bring the database to the newest revision. Safe to run at any time, also several times at once.
+
+    A server that does not take connections yet is waited for, a minute at most.
+    """
     settings = settings_of(data_dir=data_dir)
+    log.configure(settings.log_level)
     with database_of(settings) as urls:
         if wait is not None:
             migrations.wait(urls.service, wait)
             return
+        migrations.wait_for_server(urls.owner)
         migrations.upgrade(urls)
         made_audit_key_file(settings)
         if draft is not None:

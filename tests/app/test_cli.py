@@ -23,6 +23,7 @@ from docs.generate import ROOT
 from tests.answers import OPENAPI
 from tests.app.jobs.test_recovery import descendants, runs
 from tests.postgres import create_database, drop_database, throwaway_directory
+from tests.relay import relay
 from tests.running import address, environment, process
 from tests.service import create_key, example_entry, keyring_of, publish, running_app
 from tests.waiting import PATIENCE
@@ -106,6 +107,15 @@ def test_migrating_twice_and_the_first_key(run, empty_url, tmp_path):
     assert [line.split("\t")[0] for line in listed] == ["_".join(file.read_text().split("_")[:2])]
 
 
+def test_a_migration_waits_for_a_server_that_still_starts(run, empty_url):
+    with relay(empty_url, refused=2) as led:
+        ran = run("migrate", database_url=led.url)
+        assert (ran.code, ran.out, led.refused) == (0, "", 0)
+        [told] = map(json.loads, ran.err.splitlines())
+        assert (told["event"], "reason" in told) == ("waiting for the database", True)
+        assert run("keys", "list", database_url=led.url).code == 0
+
+
 def drawn_by_openssl():
     """A key as docs/operations.md has people draw it."""
     text = (ROOT / "docs/operations.md").read_text(encoding="utf-8")
@@ -146,7 +156,8 @@ def test_a_first_key_is_read_once_and_opens_the_service(run, empty_url, tmp_path
     ],
     ids=str,
 )
-def test_without_its_database_a_command_says_so_in_a_line(run, command, url):
+def test_without_its_database_a_command_says_so_in_a_line(run, command, url, monkeypatch):
+    monkeypatch.setattr("app.catalog.migrations.STARTING", 0.0)
     failed = run(*command, database_url=url)
     assert (failed.code, failed.out, len(failed.err.splitlines())) == (2, "", 1)
     assert failed.err.startswith("aegis-server: ")
