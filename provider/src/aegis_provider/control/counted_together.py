@@ -1,23 +1,21 @@
 """Rounded pair counts in which masked values with few records are counted with others."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
 import numpy as np
 
-from aegis_provider.control.dependent_rounding import RandomBytes, rounded_once, rounded_up
+from aegis_provider.control.control import ControlError
+from aegis_provider.control.dependent_rounding import RandomBytes
 from aegis_provider.control.kept_sums import rounded_to_sums
-from aegis_provider.counting.counts import Counts, Partition, Places
+from aegis_provider.counting.counts import Counts, Places
 
 _SMALL: Final = 4
 _CELLS_PER_RECORD: Final = 14
 _BASES: Final = 3
 """So many bases more have to be published than are needed, since any published count may be too large by a base."""
-_THIN: Final = 4
-"""A row of pair counts is thin if it has less than this many times the fewest records of a row."""
-
 Masked: TypeAlias = tuple[str, str]
 """An attribute and one of its maskings, or `identity`."""
 
@@ -49,45 +47,46 @@ class Pools:
         enough = self.times[masked] * _enough(self.partners[masked], self.base)
         return _places(size, self.records[masked], enough)
 
-    def sums(self, masked: Masked, places: Places) -> Counts | None:
-        """(size,) The published records that are counted at each place; None if these are not all records."""
+    def sums(self, masked: Masked, places: Places) -> Counts:
+        """(size,) The published records that are counted at each place.
+
+        Raises:
+            ControlError: These are not all records.
+        """
         records = self.records[masked]
         if records is None:
             records = self.whole * (np.arange(places.size) == places)
         pooled: Counts = np.bincount(places, records, places.size).astype(np.int64)
-        return pooled if pooled.sum() == self.whole else None
+        if pooled.sum() != self.whole:
+            attribute, masking = masked
+            raise ControlError(f"{masking!r} of {attribute!r} does not count all records: summarize without pairs")
+        return pooled
 
 
 def counted_together(
-    counts: Counts, masked: tuple[Masked, Masked], pools: Pools, views: Sequence[Partition], random_bytes: RandomBytes
+    counts: Counts, masked: tuple[Masked, Masked], pools: Pools, random_bytes: RandomBytes
 ) -> Mapping[str, Any]:
     """Return the members of a pair that tell its rounded counts.
 
-    They add up to the published records of the masked values, so that no pair is one more look at these. Where a
-    masking does not count all records, they are rounded by themselves.
+    They add up to the published records of the masked values, so that no pair is one more look at these.
 
     Args:
         counts: (first, second) the exact counts.
         masked: The two maskings.
         pools: Where masked values are counted.
-        views: Partitions of the cells, row by row, whose sums are rounded as well.
         random_bytes: The source of randomness.
+
+    Raises:
+        ControlError: A masking does not count all records.
     """
-    base = pools.base
     rows, columns = (pools.places(each, size) for each, size in zip(masked, counts.shape, strict=True))
     pooled = np.zeros_like(counts)
     np.add.at(pooled, (rows[:, np.newaxis], columns[np.newaxis]), counts)
-    of_rows, of_columns = pools.sums(masked[0], rows), pools.sums(masked[1], columns)
-    if of_rows is None or of_columns is None:
-        up = rounded_up(np.array([pooled.sum()]), base, random_bytes)
-        drawn = [_thin(pooled, base), *views]
-        told: dict[str, Any] = {"joint": rounded_once(pooled.reshape(-1, 1), drawn, base, up, random_bytes)}
-    else:
-        joint, within = rounded_to_sums(pooled, (of_rows, of_columns), base, random_bytes)
-        told = {"within": within, "joint": joint}
+    sums = pools.sums(masked[0], rows), pools.sums(masked[1], columns)
+    joint, within = rounded_to_sums(pooled, sums, pools.base, random_bytes)
     together = any((places != np.arange(places.size)).any() for places in (rows, columns))
-    told |= {"counted_with": [rows.tolist(), columns.tolist()]} if together else {}
-    return told | {"rounded_to": base, "joint": told["joint"].reshape(counts.shape).tolist()}
+    where = {"counted_with": [rows.tolist(), columns.tolist()]} if together else {}
+    return {"rounded_to": pools.base, "within": within, "joint": joint.tolist(), **where}
 
 
 def fewest_counted(cells: int, base: int) -> int:
@@ -125,17 +124,3 @@ def _places(size: int, records: Counts | None, enough: int) -> Places:
     if begin > 0:
         places[begin:] = begin - 1
     return places
-
-
-def _thin(counts: Counts, base: int) -> Partition:
-    """Return the cells, row by row, in groups: those of a row with few records, or else of a column with few, together.
-
-    The sum of such a group is then rounded as well, so that not many of its small counts can be rounded up by chance:
-    each would be known to be 1.
-    """
-    of_rows, of_columns = (_THIN * fewest_counted(size, base) for size in counts.shape[::-1])
-    rows, columns = counts.sum(axis=1) < of_rows, counts.sum(axis=0) < of_columns
-    groups = np.arange(counts.size).reshape(counts.shape)
-    groups = np.where(columns, counts.size + np.arange(columns.size), groups)
-    groups = np.where(rows[:, np.newaxis], counts.size + columns.size + np.arange(rows.size)[:, np.newaxis], groups)
-    return Partition.of(groups.ravel())

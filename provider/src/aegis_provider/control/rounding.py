@@ -14,7 +14,7 @@ from aegis_provider.control.control import Beside, Changes, Control, ControlErro
 from aegis_provider.control.counted_together import Masked, Pools, counted_together
 from aegis_provider.control.dependent_rounding import RandomBytes, rounded_once, rounded_up, uniform
 from aegis_provider.control.noisy_association import key_of
-from aegis_provider.control.pair_counts import coarser_cells, masked_of
+from aegis_provider.control.pair_counts import masked_of
 from aegis_provider.control.promises import Roles
 from aegis_provider.control.rounded_association import rounded_association
 from aegis_provider.control.rounded_pairs import known_pairs
@@ -81,7 +81,7 @@ class RandomRounding(Control):
         The histogram of an attribute without joint counts is left out.
 
         Raises:
-            ControlError: No record is left.
+            ControlError: No record is left, or a masking of a pair does not count all records.
         """
         labels = np.array(entry.label.histogram, dtype=np.int64)
         if entry.records < self.base:
@@ -184,17 +184,17 @@ class RandomRounding(Control):
             entry: The exact entry.
             rounded: The entry with all other counts rounded.
         """
-        views, pools = list(coarser_cells(entry)), self._pools(entry, rounded)
+        pools = self._pools(entry, rounded)
         published = self._evidence(without_unshared(rounded))  # what else readers get: more could mislead them
         label = rounded.label.histogram
-        pairs, again = dict[int, Pair](), set(range(len(views)))
+        pairs, again = dict[int, Pair](), set(range(len(entry.pairs)))
         while again:
-            pairs |= {place: self._pair(entry.pairs[place], pools, views[place], label) for place in again}
+            pairs |= {place: self._pair(entry.pairs[place], pools, label) for place in again}
             known = {masked for place in known_pairs(entry, published, pairs) for masked in masked_of(pairs[place])}
             few = {masked for masked in known if pools.times[masked] < entry.records}
             pools.times |= {masked: 2 * pools.times[masked] for masked in few}
             again = {place for place, pair in pairs.items() if few.intersection(masked_of(pair))}
-        return [pairs[place] for place in range(len(views))]
+        return [pairs[place] for place in range(len(entry.pairs))]
 
     def _pools(self, entry: EntryDocument, rounded: EntryDocument) -> Pools:
         evidence = {each.name: each for each in self._evidence(rounded)}
@@ -209,11 +209,11 @@ class RandomRounding(Control):
         label = rounded.label.model_dump()
         return [attribute_evidence(each.model_dump(), label, self.declared()) for each in rounded.attributes]
 
-    def _pair(self, pair: Pair, pools: Pools, views: Sequence[Partition], label: Sequence[int]) -> Pair:
+    def _pair(self, pair: Pair, pools: Pools, label: Sequence[int]) -> Pair:
         changed: dict[str, Any] = {}
         masked, chance = masked_of(pair), self._chance(*pair.attributes, *pair.maskings)
         if pair.joint is not None:
-            changed |= counted_together(np.array(pair.joint, dtype=np.int64), masked, pools, views, chance)
+            changed |= counted_together(np.array(pair.joint, dtype=np.int64), masked, pools, chance)
         if pair.with_label is not None:
             told = self.beside.told.frequent.get(key_of(pair), pair.with_label)
             changed["with_label"] = rounded_association(told.chi_square, told.combinations, label, self.base, chance)
