@@ -42,6 +42,7 @@ from aegis_provider.progress import Progress
 from aegis_provider.release.alone import alone_in_releases, known_of
 from aegis_provider.summary import SharedSummary, summarize_in_doubt, summarize_shared
 from aegis_provider.table import Source, Table, open_table
+from aegis_provider.table.writing import plainly
 from aegis_sdk.wire import Configuration, EntryDocument
 
 
@@ -162,7 +163,8 @@ def prepare_entry(
         raise ControlError("exact counts are published as they are; leave out the controls, or do not ask for them")
     how: dict[str, Any] = {"delimiter": delimiter, "memory_limit": memory_limit}
     counting = {"name": name, "pairs": pairs, "progress": progress, **how}
-    with open_table(table, **how) as opened:
+    with open_table(table, **how) as given:
+        opened = plainly(given, plan.writings)
         replayed = None if accept_identifiers else _replayed(opened, plan)
         if exact:
             counted, telling, doubtful = summarize_in_doubt(opened, plan, **counting)

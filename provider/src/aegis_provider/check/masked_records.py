@@ -19,6 +19,7 @@ from aegis_provider.records import MOST_RECORDS, drawn, numbers_of, rows_of
 from aegis_provider.release.blocks import Release, Texts, blocks_of, places_of
 from aegis_provider.release.promise import Promise
 from aegis_provider.table import Table, open_table
+from aegis_provider.table.discretization import undiscretized
 from aegis_provider.table.values import Domain
 
 _FEWEST_CLASSES: Final = 2
@@ -82,7 +83,7 @@ class CheckedRecords:
 
     Attributes:
         counted: The table, counted as the plan says.
-        plan: The plan.
+        plan: The plan of `texts`: everything is written plainly, and has the types that it has in the table.
         chosen: (records,) The places of the records in the table, ascending.
         texts: The records: a column of texts for each of the plan's columns.
         labels: (records,) The class of each record, from 0.
@@ -105,7 +106,8 @@ class CheckedRecords:
         """
         counted = CountedTable.of(table, plan)
         chosen = drawn(counted.records, MOST_RECORDS, seed)
-        texts = pa.table(rows_of(table.batches(plan.columns), chosen).columns, names=plan.columns)
+        plainly = undiscretized(counted.table)
+        texts = pa.table(rows_of(plainly.batches(plan.columns), chosen).columns, names=plan.columns)
         values, labels = np.unique(places_of(_column(texts, plan.label), counted.label.places), return_inverse=True)
         sizes = np.bincount(labels)
         if (sizes >= folds).sum() < _FEWEST_CLASSES:
@@ -116,7 +118,7 @@ class CheckedRecords:
         rare = {counted.label.texts[values[each]]: int(sizes[each]) for each in np.flatnonzero(sizes < folds)}
         kept = sizes[labels] >= folds
         _, classes = np.unique(labels[kept], return_inverse=True)
-        return cls(counted, plan, chosen[kept], texts.filter(pa.array(kept)), classes, rare)
+        return cls(counted, _of_texts(plan, counted), chosen[kept], texts.filter(pa.array(kept)), classes, rare)
 
     @cached_property
     def coded(self) -> DistinctRecords:
@@ -163,6 +165,16 @@ class CheckedRecords:
         marked = map(suppression.marked, blocks)
         rows = rows_of((block.append_column("shown", pc.invert(left_out)) for block, left_out in marked), self.chosen)
         return MaskedRecords(_features(suppression.release, _wholes(rows)), rows.column("shown").to_numpy())
+
+
+def _of_texts(plan: Plan, counted: CountedTable) -> Plan:
+    """Return the plan for some records of a table as it was counted, whatever types they alone would seem to have."""
+    plain = plan.of_plain_table()
+    types = {each.attribute.name: each.domain.value_type for each in counted.attributes}
+    attributes = (
+        each if each.discretization else replace(each, value_type=types[each.name]) for each in plain.attributes
+    )
+    return replace(plain, attributes=tuple(attributes))
 
 
 @dataclass(frozen=True, eq=False)

@@ -51,6 +51,17 @@ AcceptOption = Annotated[
 IndexOption = Annotated[
     bool, typer.Option("--index", help="Draft the index of a data frame, in Parquet or without a name in CSV, too.")
 ]
+OddOption = Annotated[
+    bool,
+    typer.Option(
+        "--odd-as-missing",
+        help="Take other texts among numbers or dates for missing, if they are in at most 1 % of a column's cells.",
+    ),
+]
+FoldOption = Annotated[
+    bool,
+    typer.Option("--fold-case", help="Values that differ only in case, or in blanks around them, are one."),
+]
 MemoryOption = Annotated[str, typer.Option(help="Memory that reading may use; the rest goes to disk.")]
 
 

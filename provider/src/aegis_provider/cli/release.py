@@ -9,8 +9,10 @@ from aegis_provider.cli.options import (
     AcceptOption,
     DelimiterOption,
     EscapeFormulasOption,
+    FoldOption,
     IndexOption,
     MemoryOption,
+    OddOption,
     TableArgument,
 )
 from aegis_provider.cli.stages import stage
@@ -56,6 +58,8 @@ def release(
     escape_formulas: EscapeFormulasOption = False,  # noqa: FBT002 - a flag
     accept_identifiers: AcceptOption = False,  # noqa: FBT002 - a flag
     index: IndexOption = False,  # noqa: FBT002 - a flag
+    odd_as_missing: OddOption = False,  # noqa: FBT002 - a flag
+    fold_case: FoldOption = False,  # noqa: FBT002 - a flag
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
     """Mask a table so that it can be shared and stays useful.
@@ -90,6 +94,8 @@ def release(
             memory_limit=memory_limit,
             accept_identifiers=accept_identifiers,
             index=index,
+            odd_as_missing=odd_as_missing,
+            fold_case=fold_case,
             also_generate=also_generate,
             escape_formulas=escape_formulas,
             accept_unique=accept_unique,

@@ -5,7 +5,15 @@ from typing import Annotated, Any
 
 import typer
 
-from aegis_provider.cli.options import AcceptOption, DelimiterOption, IndexOption, MemoryOption, TableArgument
+from aegis_provider.cli.options import (
+    AcceptOption,
+    DelimiterOption,
+    FoldOption,
+    IndexOption,
+    MemoryOption,
+    OddOption,
+    TableArgument,
+)
 from aegis_provider.draft import DraftedAttribute, Started
 from aegis_provider.draft import start as draft_plan
 from aegis_provider.table import table_name
@@ -39,6 +47,8 @@ def start(
     memory_limit: MemoryOption = "1GB",
     accept_identifiers: AcceptOption = False,  # noqa: FBT002 - a flag
     index: IndexOption = False,  # noqa: FBT002 - a flag
+    odd_as_missing: OddOption = False,  # noqa: FBT002 - a flag
+    fold_case: FoldOption = False,  # noqa: FBT002 - a flag
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
     """Profile a table and draft a plan for it.
@@ -58,6 +68,8 @@ def start(
             memory_limit=memory_limit,
             accept_identifiers=accept_identifiers,
             index=index,
+            odd_as_missing=odd_as_missing,
+            fold_case=fold_case,
             progress=progress,
         )
     if started.rare_labels:
@@ -140,6 +152,7 @@ def _row(drafted: DraftedAttribute) -> tuple[str | int, ...]:
     bits, chance = f"{drafted.information:.4f}", f"{drafted.by_chance:.4f}"
     remarks = ["known"] * column.is_likely_known
     remarks += [f"{some(column.missing_codes, 3)} may mean missing"] * bool(column.missing_codes)
+    remarks += column.remarks
     remarks += [f"{column.possible_code} may be a code or a number: see its type in the plan"] * bool(
         column.possible_code
     )

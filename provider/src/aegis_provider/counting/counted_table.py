@@ -1,8 +1,8 @@
 """From a table and a plan to domains, joint counts, masked values and combinations of values."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,8 @@ from aegis_provider.masking import Draw, FittedFunction, MaskingFunction, Random
 from aegis_provider.plan.model import Attribute, Masking, Plan
 from aegis_provider.table import Table
 from aegis_provider.table.discretization import Binned, discretized
-from aegis_provider.table.values import MISSING, Domain, ValueType, decimal_of, possible_code
+from aegis_provider.table.values import MISSING, Domain, ValueType, decimal_of, infer_type, key_of, possible_code
+from aegis_provider.table.writing import Recognised, Writing, is_text, odd_texts, plainly, recognised_or_located
 
 
 @dataclass(frozen=True)
@@ -52,31 +53,43 @@ class MaskedDomain:
 
 @dataclass(frozen=True)
 class CountedTable:
-    """The attributes of a plan, counted in a table against the label."""
+    """The attributes of a plan, counted in a table against the label.
+
+    `recognised`: what columns have where the plan does not state it: numbers and dates that are not written plainly, or
+    so many other texts that all are read as texts.
+    """
 
     table: Table
     label: Domain
     attributes: tuple[CountedAttribute, ...]
+    recognised: Mapping[str, Recognised] = field(default_factory=dict)
 
     @classmethod
     def of(cls, table: Table, plan: Plan) -> "CountedTable":
         """Count the attributes of the plan against its label.
 
-        Reads the table once, once more if attributes are discretised, and again for each rule that needs quantiles.
-        The result's `table` reads discretised attributes as bins.
+        Reads the table once, once more if attributes are discretised, and again for each rule that needs quantiles, or
+        if numbers or dates turn out not to be written plainly. The result's `table` reads discretised attributes as
+        bins, and others plainly.
 
         Raises:
-            TableError: A column is missing, there are no records, or a value is not of its attribute's type.
+            TableError: A column is missing, there are no records, a value is not of its attribute's type, or the plan
+                does not say what few texts among numbers or dates are.
         """
         rules = {each.name: each.discretization for each in plan.attributes if each.discretization is not None}
-        table = discretized(table, rules)
-        tallies = tally(table, [attribute.name for attribute in plan.attributes], plan.label)
+        names = [attribute.name for attribute in plan.attributes]
+        table = discretized(plainly(table, plan.writings), rules)
+        tallies = tally(table, names, plan.label)
         if not len(tallies[0].counts):
             raise TableError(f"{table.name}: the table has no records")
+        if recognised := dict(_recognised(table, plan, tallies)):
+            forms = {name: Writing(each.form) for name, each in recognised.items() if not each.odd}
+            table = plainly(table, forms)
+            tallies = tally(table, names, plan.label) if forms else tallies
         label = _domain(table, plan.label, tallies[0].labels, None, plan.order)
         pairs = zip(plan.attributes, tallies, strict=True)
         counted = (_counted(table, attribute, each, label, plan.source) for attribute, each in pairs)
-        return cls(table, label, tuple(counted))
+        return cls(table, label, tuple(counted), recognised)
 
     @property
     def records(self) -> int:
@@ -85,6 +98,9 @@ class CountedTable:
 
     def doubtful_types(self, plan: Plan) -> Iterator[str]:
         """Yield a sentence for each attribute without a type in the plan whose decimals may be codes."""
+        for name, of in self.recognised.items():
+            texts = f"{of.in_words}, so all are read as texts; clean them, or write `type: string`"
+            yield f"{name}: {texts if of.odd else of.how_read} ({plan.source}: attributes.{name})"
         for each in self.attributes:
             code = None if each.attribute.value_type is not None else possible_code(each.domain.places)
             if code is not None and each.domain.value_type is ValueType.STRING:
@@ -200,6 +216,35 @@ class CountedTable:
             raise TableError(f"{where}: {name} {fault} ({masking.place})") from fault
         except ValueError as error:
             raise TableError(f"{self.table.name}: {name}: {error} ({masking.place})") from error
+
+
+def _recognised(table: Table, plan: Plan, tallies: Sequence[Tally]) -> Iterator[tuple[str, Recognised]]:
+    """Yield how the columns of texts are written that have numbers or dates, but not plainly.
+
+    Raises:
+        TableError: A few of their texts are neither, or they may be read in two ways.
+    """
+    for attribute, each in zip(plan.attributes, tallies, strict=True):
+        texts, name = set(each.texts), attribute.name
+        if not is_text(table, name) or attribute.order is not None or _are_typed(texts, attribute.value_type):
+            continue
+        counts = dict.fromkeys(texts, 0)
+        for text, records in zip(each.texts, each.counts.tolist(), strict=True):
+            counts[text] += records
+        of = recognised_or_located(table, name, counts, attribute.value_type)
+        if of is not None and of.odd and not (of.has_many_odd and attribute.value_type is None):
+            raise odd_texts(table, name, of, f" ({plan.source}: attributes.{name})")
+        if of is not None:
+            yield name, of
+
+
+def _are_typed(texts: Collection[str], declared: ValueType | None) -> bool:
+    """Return whether texts are plain values of a type, so that nothing is to be recognised."""
+    if declared is None:
+        return infer_type(texts) is not ValueType.STRING
+    with suppress(UnmaskableValueError):
+        return all(key_of(text, declared) is not None for text in texts if text != MISSING)
+    return False
 
 
 def _counted(table: Table, attribute: Attribute, counted: Tally, label: Domain, source: str = "") -> CountedAttribute:

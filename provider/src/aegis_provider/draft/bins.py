@@ -16,6 +16,7 @@ from aegis_provider.table.discretization import (
     EqualFrequency,
     discretized,
     number_of,
+    plain_key,
     roundest_above,
 )
 
@@ -51,7 +52,8 @@ def _edges(table: Table, name: str, binned: Table) -> list[Decimal]:
 def _counted(table: Table, name: str) -> ibis.Table:
     """Return the different numbers of a column, `x`, with the records of each, `n`."""
     [place] = table.positions([name])
-    numbers = table.source.select(x=number_of(table.source[f"c{place}"])).filter(ibis._.x.notnull())
+    value = plain_key(table.readings[place], table.source[f"c{place}"])
+    numbers = table.source.select(x=number_of(value)).filter(ibis._.x.notnull())
     return numbers.group_by("x").aggregate(n=ibis._.count())
 
 

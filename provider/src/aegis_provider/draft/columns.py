@@ -3,12 +3,17 @@
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import cached_property
+from types import MappingProxyType
 from typing import Final
 
 from aegis_provider.counting.published_domain import LEAST
+from aegis_provider.errors import shortened
 from aegis_provider.identifiers import Values, identifying, is_quantity, values_of, words_of
+from aegis_provider.plan.model import Attribute
 from aegis_provider.table import Table
 from aegis_provider.table.values import ValueType, infer_type, possible_code
+from aegis_provider.table.writing import Recognised, Writing, are_likely, is_text, plainly, recognised_in
 from aegis_sdk.reading import some
 
 #: More different texts are not merged by the label.
@@ -53,9 +58,44 @@ class Column(Values):
 
     Attributes:
         identifies: How it identifies persons; `None` if it does not.
+        recognised: What the texts are that are not plain; its values are plain, and other texts than numbers or dates
+            are missing, if these are few.
+        spellings: Some texts that differ only in case, or in blanks around them.
+        fold_case: Whether these are one value.
+        stated: What somebody has stated of it; its type and how it is written count, not what it seems to be.
     """
 
     identifies: str | None = None
+    recognised: Recognised | None = None
+    spellings: tuple[str, ...] = ()
+    fold_case: bool = False
+    stated: Attribute | None = None
+
+    @cached_property
+    def type(self) -> ValueType:
+        """The stated type, or that of the sampled values."""
+        return (self.stated and self.stated.value_type) or infer_type(self.sample)
+
+    @property
+    def writing(self) -> Writing:
+        """How it is written, for the plan."""
+        if self.stated is not None and not self.stated.writing.is_plain:
+            return self.stated.writing
+        if self.recognised is None or self.recognised.has_many_odd:
+            return Writing(fold_case=self.fold_case)
+        return Writing(self.recognised.form, odd_as_missing=bool(self.recognised.odd))
+
+    @property
+    def remarks(self) -> list[str]:
+        """What is to be said of how it is written."""
+        of = self.recognised
+        said = [] if of is None or of.how_read is None else [of.how_read]
+        if of is not None and of.odd and not of.has_many_odd:
+            said.append(f"{some(list(map(shortened, of.odd)), _SHOWN)} is read as missing ({of.cells:,} cells)")
+        if self.spellings:
+            alike = some(list(map(shortened, self.spellings)), _SHOWN)
+            said.append(f"{alike} are one value" if self.fold_case else f"{alike} may be one value: --fold-case")
+        return said
 
     @property
     def missing(self) -> int:
@@ -91,17 +131,12 @@ class Column(Values):
             return f"fewer than {LEAST} records have a value, which tells about nobody else"
         if self.distinct == 1 and not self.missing:
             return "every record has the same value"
-        odd = self._with_texts_among("numbers", (ValueType.INTEGER, ValueType.NUMBER))
-        odd = odd or self._with_texts_among("dates", (ValueType.DATE,))
-        return self.identifies or odd or self._unmaskable()
+        return self.identifies or self._with_many_odd() or self._unmaskable()
 
-    def _with_texts_among(self, what: str, types: Collection[ValueType]) -> str | None:
-        if self.type != ValueType.STRING or self.distinct <= MOST_TEXTS:
+    def _with_many_odd(self) -> str | None:
+        if self.recognised is None or not self.recognised.has_many_odd:
             return None
-        odd = [text for text in self.sample if infer_type([text]) not in types]
-        if len(odd) > (1 - _MATCHING) * len(self.sample):
-            return None
-        return f"{what}, except {some(odd, _SHOWN)}; leave these values empty to share it"
+        return f"{self.recognised.in_words}, more than one in a hundred; leave these cells empty to share it"
 
     def _unmaskable(self) -> str | None:
         if self.is_number and self.numbers < self.known:
@@ -123,13 +158,75 @@ class Column(Values):
         return self.distinct > _NEARLY_UNIQUE * self.known
 
 
-def columns_of(table: Table, names: Sequence[str]) -> list[Column]:
-    """Survey these columns, and find out which identify persons.
+def columns_of(
+    table: Table,
+    label: str,
+    names: Sequence[str],
+    as_texts: Collection[str] = (),
+    *,
+    fold_case: bool = False,
+    stated: Mapping[str, Attribute] = MappingProxyType({}),
+) -> tuple[Table, list[Column]]:
+    """Survey the label and these columns, and find out which identify persons.
+
+    Args:
+        table: The table.
+        label: The label.
+        names: The other columns.
+        as_texts: Those that are texts if they have others than numbers or dates.
+        fold_case: Whether values that differ only in case, or in blanks around them, are one.
+        stated: What somebody has stated of columns; the table reads them so already.
+
+    Returns:
+        The table with its columns read as they are written, a few odd texts as missing, and the columns.
 
     Raises:
-        TableError: The table cannot be read, has no records, or there are too many columns.
+        TableError: The table cannot be read, has no records, or there are too many columns; or numbers or dates may be
+            read in two ways.
     """
-    surveyed = values_of(table, names)
-    reasons = identifying(table, surveyed)
-    own = [{one.name: getattr(each, one.name) for one in fields(each)} for each in surveyed]
-    return [Column(**each, identifies=reasons.get(each["name"])) for each in own]
+    surveyed = {each.name: each for each in values_of(table, [label, *names])}
+    types = {name: each.value_type for name, each in stated.items()}
+    unclear = [name for name in names if _may_be(table, surveyed[name]) and types.get(name) is not ValueType.STRING]
+    seen = {name: recognised_in(table, name, types.get(name)) for name in unclear}
+    forms = {name: each for name, each in seen.items() if each is not None and not (each.odd and name in as_texts)}
+    writings = {name: Writing(each.form, odd_as_missing=True) for name, each in forms.items() if not each.has_many_odd}
+    of_texts = [each for name, each in surveyed.items() if name not in forms and is_text(table, name)]
+    spellings = {each.name: _spellings(each) for each in of_texts}
+    if fold_case:
+        writings |= {name: Writing(fold_case=True) for name, alike in spellings.items() if alike}
+    if writings:
+        table = plainly(table, writings)
+        surveyed |= {each.name: each for each in values_of(table, list(writings))}
+    reasons = identifying(table, list(surveyed.values()))
+    return table, [
+        Column(
+            **{one.name: getattr(each, one.name) for one in fields(each)},
+            identifies=reasons.get(name),
+            recognised=forms.get(name),
+            spellings=spellings.get(name, ()),
+            fold_case=fold_case and bool(spellings.get(name)),
+            stated=stated.get(name),
+        )
+        for name, each in surveyed.items()
+    ]
+
+
+def _may_be(table: Table, values: Values) -> bool:
+    """Return whether all texts of a column must be seen to tell how it is written."""
+    if not is_text(table, values.name):
+        return False
+    if values.type == ValueType.STRING:
+        return are_likely(values.sample)
+    is_number = values.type in {ValueType.INTEGER, ValueType.NUMBER}
+    return values.numbers < values.known if is_number else len(values.sample) < values.distinct
+
+
+def _spellings(values: Values) -> tuple[str, ...]:
+    """Return texts that differ only in case, or in blanks around them, as many as there are of one value."""
+    if values.type != ValueType.STRING:
+        return ()
+    alike: dict[str, list[str]] = {}
+    for text in values.sample:
+        alike.setdefault(text.strip().lower(), []).append(text)
+    most = max(alike.values(), key=len, default=[])
+    return tuple(most) if len(most) > 1 else ()

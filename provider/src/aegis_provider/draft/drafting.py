@@ -1,5 +1,6 @@
 """From a bare table to a plan that can be used as it is: what `aegis start` does."""
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,15 +17,19 @@ from aegis_provider.errors import IdentifierError, PlanError, TableError, shorte
 from aegis_provider.identifiers import MOST_COLUMNS, told
 from aegis_provider.output import refuse_overwriting, written_whole
 from aegis_provider.plan.model import Attribute, Plan
-from aegis_provider.plan.reading import load_plan
+from aegis_provider.plan.reading import is_sketch, load_plan
 from aegis_provider.progress import Progress
 from aegis_provider.table import Source, Table, delimiter_in, described, open_table
 from aegis_provider.table.values import MISSING, Domain
+from aegis_provider.table.writing import plainly
+from aegis_sdk.reading import some
 
 _MOST_LABEL_VALUES: Final = 200
 _RARE: Final = 5
 _LONGEST_NAME: Final = 250
 _INDEX: Final = "the index of a data frame, no column of the table; --index drafts it"
+_SPELLINGS: Final = 3
+_COLUMNS: Final = 3
 
 
 @dataclass(frozen=True)
@@ -63,10 +68,9 @@ class Started:
 
 @dataclass(frozen=True)
 class _Survey:
-    """The label's values, the columns to draft, and the columns to leave out with the reasons."""
+    """The label, the columns to draft, and the columns to leave out with the reasons."""
 
-    records: int
-    labels: Mapping[str, int]
+    label: Column
     to_draft: Sequence[Column]
     left_out: Mapping[str, str]
 
@@ -82,9 +86,14 @@ def start(
     memory_limit: str = "1GB",
     accept_identifiers: bool = False,
     index: bool = False,
+    odd_as_missing: bool = False,
+    fold_case: bool = False,
     progress: Progress = lambda _done, _columns: None,
 ) -> Started:
     """Survey a table and draft a plan for it; a plan that is there already keeps every word.
+
+    A file that only states how some columns are to be read (their types, `decimal`, `dates`) is no plan yet: the plan
+    takes its place, and reads them so.
 
     Args:
         table: The table, as for `open_table`.
@@ -96,31 +105,47 @@ def start(
         memory_limit: The memory limit of DuckDB.
         accept_identifiers: Whether columns to add, and the label, may identify persons.
         index: Whether the index of a data frame is a column like others.
+        odd_as_missing: Whether other texts in a column of numbers or dates are missing, if they are in at most one cell
+            in a hundred. Otherwise they are refused, except in columns to add, which then are texts.
+        fold_case: Whether values that differ only in case, or in blanks around them, are one. Otherwise a label with
+            such values is refused.
         progress: Called with the number of columns drafted and of all.
 
     Raises:
-        TableError: The table cannot be read or has no such column, or the label cannot be predicted.
+        TableError: The table cannot be read or has no such column, or the label cannot be predicted; or it does not
+            follow how a column is to be read.
         PlanError: The plan that is there already is for another label or cannot be read, or no column can be shared.
         IdentifierError: A column to add, or the label, identifies persons, and that is not accepted.
         OutputError: The plan cannot be written.
     """
     refuse_overwriting(output, table)
     there = load_plan(output, configurations_needed=False) if output.exists() else None
+    stated: Mapping[str, Attribute] = {}
+    if there is not None and is_sketch(output):
+        of_label, stated = there.label, {each.name: each for each in there.attributes}
+        fold_case, there = fold_case or there.fold_case, None if of_label == label else there
     separator = delimiter if delimiter is not None else delimiter_in(table, label)
-    with open_table(table, delimiter=separator, memory_limit=memory_limit, most_columns=MOST_COLUMNS) as found:
-        opened = replace(found, index=()) if index else found
-        opened.positions([label, *add])
+    with open_table(table, delimiter=separator, memory_limit=memory_limit, most_columns=MOST_COLUMNS) as given:
+        found = replace(given, index=()) if index else given
+        stated_ways = {name: each.writing for name, each in stated.items()} if there is None else there.writings
+        opened = plainly(found, stated_ways)
+        opened.positions([label, *add, *stated])
         new = [] if there is None else _checked_new(there, opened, label, add, output)
         names = add if there else [name for name in opened.columns if name != label]
         beside = [name for name in there.left_out if name not in add and name in opened.columns] if there else []
-        survey = _survey(opened, label, names, add, beside, accept_identifiers=accept_identifiers)
+        as_texts = () if odd_as_missing else add
+        as_read, columns = columns_of(opened, label, [*names, *beside], as_texts, fold_case=fold_case, stated=stated)
+        survey = _survey(opened, columns[: 1 + len(names)], add, accept_identifiers=accept_identifiers)
+        _refuse_unread(opened, survey, odd_as_missing=odd_as_missing)
         if not (survey.to_draft or there):
             raise PlanError(f"{opened.name}: no column can be shared: {_reasons(survey.left_out)}")
-        least = minimum or default_minimum(survey.records)
-        attributes = _drafted(opened, label, survey.to_draft, least, progress)
+        least = minimum or default_minimum(survey.label.records)
+        attributes = _drafted(as_read, label, survey.to_draft, least, progress)
+        labels = _label_counts(as_read, label)
         source = described(opened)
     if there is None:
-        _write(output, plan_text(f"{source}, {survey.records:,} records", label, attributes, survey.left_out))
+        heading = f"{source}, {survey.label.records:,} records"
+        _write(output, plan_text(heading, label, attributes, survey.left_out, fold_case=survey.label.fold_case))
     elif attributes:
         _write(output, extended(output, attributes, label))
     kept = tuple(each.name for each in there.attributes) if there else ()
@@ -128,8 +153,8 @@ def start(
         output,
         opened.delimiter,
         source,
-        survey.records,
-        survey.labels,
+        survey.label.records,
+        labels,
         least,
         attributes,
         survey.left_out,
@@ -155,26 +180,42 @@ def _checked_new(there: Plan, table: Table, label: str, add: Sequence[str], outp
     return [name for name in table.columns if name not in known]
 
 
-def _survey(
-    table: Table,
-    label: str,
-    names: Sequence[str],
-    add: Sequence[str],
-    beside: Sequence[str],
-    *,
-    accept_identifiers: bool,
-) -> _Survey:
-    """Survey the label and columns to draft; those beside can stand for the same people."""
-    of_label, *columns = columns_of(table, [label, *names, *beside])[: 1 + len(names)]
+def _survey(table: Table, surveyed: Sequence[Column], add: Sequence[str], *, accept_identifiers: bool) -> _Survey:
+    """Judge the label, which comes first, and the columns to draft."""
+    of_label, *columns = surveyed
     _check_label(table.name, of_label)
     for each in [of_label, *(each for each in columns if each.name in add)]:
         if each.identifies and not accept_identifiers:
             raise IdentifierError(f"{table.name}: {shortened(each.name)}: {told(table, each.name, each.identifies)}")
     index = dict.fromkeys(table.index, _INDEX)
     reasons = {each.name: index.get(each.name) or each.left_out() for each in columns if each.name not in add}
-    left_out = {name: why for name in names if (why := _unnameable(name) or reasons.get(name))}
+    left_out = {each.name: why for each in columns if (why := _unnameable(each.name) or reasons.get(each.name))}
     to_draft = [each for each in columns if each.name not in left_out]
-    return _Survey(of_label.records, _label_counts(table, label), to_draft, left_out)
+    return _Survey(of_label, to_draft, left_out)
+
+
+def _refuse_unread(table: Table, survey: _Survey, *, odd_as_missing: bool) -> None:
+    """Refuse a label in several spellings, and odd texts among numbers or dates, if nobody has said what they are.
+
+    Raises:
+        TableError: There are some; the message names the option.
+    """
+    label = survey.label
+    if label.spellings and not label.fold_case:
+        alike = some([shortened(text) for text in label.spellings], _SPELLINGS)
+        raise TableError(
+            f"{table.name}: the label {shortened(label.name)} is written {alike}; --fold-case makes one value of those "
+            "that differ only in case, or in blanks around them"
+        )
+    odd = {each.name: each.recognised for each in survey.to_draft if each.recognised and each.recognised.odd}
+    if odd and not odd_as_missing:
+        name, first = next(iter(odd.items()))
+        said = "; ".join(f"{shortened(each)} has {of.in_words}" for each, of in list(odd.items())[:_COLUMNS])
+        more = f"; and {len(odd) - _COLUMNS} more columns" if len(odd) > _COLUMNS else ""
+        raise TableError(
+            f"{table.located(name, next(iter(first.odd)))}: {said}{more}. Clean these cells, or let --odd-as-missing "
+            f"take them for missing, or `aegis start` with --add {shlex.quote(name)} take the column for texts"
+        )
 
 
 def _unnameable(name: str) -> str | None:
@@ -209,7 +250,7 @@ def _drafted(
     if not columns:
         return ()
     bins = bins_of(table, [each.name for each in columns if each.is_number and each.distinct > MOST_NUMBERS])
-    plain = tuple(Attribute(each.name, each.type, (), bins.get(each.name)) for each in columns)
+    plain = tuple(Attribute(each.name, each.type, (), bins.get(each.name), writing=each.writing) for each in columns)
     counted = CountedTable.of(table, Plan("", label, plain, (), {}))
     attributes = []
     for done, (each, column) in enumerate(zip(counted.attributes, columns, strict=True), start=1):

@@ -25,7 +25,14 @@ _INTRODUCTION: Final = (
 )
 
 
-def plan_text(described: str, label: str, attributes: Sequence[DraftedAttribute], left_out: Mapping[str, str]) -> str:
+def plan_text(
+    described: str,
+    label: str,
+    attributes: Sequence[DraftedAttribute],
+    left_out: Mapping[str, str],
+    *,
+    fold_case: bool = False,
+) -> str:
     """Return the text of a plan without configurations.
 
     Args:
@@ -33,6 +40,7 @@ def plan_text(described: str, label: str, attributes: Sequence[DraftedAttribute]
         label: The label.
         attributes: The attributes, at least one.
         left_out: The columns that are left out, with the reasons.
+        fold_case: Whether values of the label that differ only in case, or in blanks around them, are one.
     """
     known = [scalar(each.column.name) for each in attributes if each.column.is_likely_known]
     lines = [
@@ -40,6 +48,7 @@ def plan_text(described: str, label: str, attributes: Sequence[DraftedAttribute]
         f"# Table: {one_line(described)}.",
         *_INTRODUCTION,
         f"label: {scalar(label)}",
+        *(["fold_case: true  # its values are in small letters"] if fold_case else []),
         "",
         "# What nobody should learn about a person.",
         f"sensitive: [{scalar(label)}]",
@@ -61,6 +70,7 @@ def attribute_lines(drafted: DraftedAttribute, label: str) -> Iterator[str]:
     yield f"  # {_described(drafted, label)}"
     yield f"  {scalar(attribute.name)}:"
     yield f"    type: {attribute.value_type}"
+    yield from (f"    {field}" for field in attribute.writing.fields)
     if attribute.fitted_to_label:
         yield "    fitted_to: label"
     if isinstance(attribute.discretization, Edges):
@@ -100,6 +110,7 @@ def _described(drafted: DraftedAttribute, label: str) -> str:
     parts.append(f"{bits}, of which chance explains about {drafted.by_chance:.2g}")
     if column.missing_codes:
         parts.append(f"{some(column.missing_codes, 3)} may mean missing")
+    parts += column.remarks
     if column.possible_code is not None:
         parts.append("some values may be codes or numbers with exponents: the type says which")
     if column.is_likely_known:

@@ -37,6 +37,7 @@ from aegis_provider.records import (
 )
 from aegis_provider.release.table_file import refuse_escaping
 from aegis_provider.table import Source, Table, open_table, table_name
+from aegis_provider.table.writing import plainly
 
 DEFAULT_METHOD: Final = next(iter(METHODS))
 MOST: Final = 10_000_000
@@ -119,7 +120,8 @@ def generate(
     if output is not None:
         _refuse_output(output, table, plan, escape_formulas=escape_formulas)
     seed = secrets.randbits(63) if wish.seed is None else wish.seed
-    with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened:
+    with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as given:
+        opened = plainly(given, plan.writings)
         records = read_records(opened, attributes, plan.label, as_written=guarantee is not None)
         of_records, separator = opened.records(), opened.delimiter or ","
         prepared = Prepared.of(records, plan, attributes, chosen, knobs, holdout, seed, table_name(table))

@@ -67,7 +67,7 @@ def _by_queries(table: Table, names: Sequence[str]) -> list[Values]:
     for place, name in enumerate(names):
         asked |= {f"known{place}": keys[f"v{place}"].count(), f"distinct{place}": keys[f"v{place}"].nunique()}
         if (dtype := _type(table, name)).is_string() or _is_typed_number(dtype):
-            number = number_of(keys[f"w{place}"])
+            number = number_of(keys[f"{'v' if dtype.is_string() else 'w'}{place}"])
             asked |= {f"numbers{place}": number.count(), f"extent{place}": number.max() - number.min()}
     seen = table.engine.fetch(keys.aggregate(**asked)).to_pylist()[0]
     if not seen["n"]:

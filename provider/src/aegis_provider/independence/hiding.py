@@ -34,6 +34,7 @@ from aegis_provider.plan.model import IDENTITY, Plan
 from aegis_provider.progress import Progress
 from aegis_provider.table import Source, Table, open_table
 from aegis_provider.table.values import ValueType
+from aegis_provider.table.writing import plainly
 
 
 def hide(
@@ -115,8 +116,9 @@ def hide(
         none_if_refused(output, values),
         written_whole(values) as values_part,
         written_whole(output) as part,
-        open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened,
+        open_table(table, delimiter=delimiter, memory_limit=memory_limit) as given,
     ):
+        opened = given if plan is None else plainly(given, plan.writings)
         _refuse_second_cluster(opened, from_)
         opened.positions([*hide, *from_, *_stays(plan, keep)])
         random = np.random.default_rng(seed)

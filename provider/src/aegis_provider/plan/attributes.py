@@ -13,7 +13,11 @@ from aegis_provider.masking.hierarchy import Hierarchy
 from aegis_provider.plan.model import DROP, IDENTITY, Attribute, Masking
 from aegis_provider.table.discretization import Edges, EqualFrequency, EqualWidth, FreedmanDiaconis, Rule
 from aegis_provider.table.values import ValueType
+from aegis_provider.table.writing import ORDERS, Dates, Form, Numbers, Plain, Writing
 from aegis_provider.yaml_file import Element
+
+WRITING: Final = ("decimal", "dates", "odd_as_missing", "fold_case")
+"""The fields of an attribute that state how its values are written."""
 
 _OPTIONAL: Final = (
     "type",
@@ -26,6 +30,7 @@ _OPTIONAL: Final = (
     "privacy_weight",
     "importance",
     "order",
+    *WRITING,
 )
 _MOST_BINS = 10_000
 _FEWEST_BINS = 2
@@ -71,6 +76,7 @@ def read_attributes(element: Element, label: str) -> Iterator[Attribute]:
             privacy_weight,
             importance,
             order,
+            read_writing(attribute, {key: fields[key] for key in WRITING if key in fields}, value_type),
         )
 
 
@@ -104,6 +110,36 @@ def read_order(element: Element | None) -> tuple[str, ...] | None:
     if len(values) < _FEWEST_IN_ORDER:
         element.fail("states two values or more, from the lowest to the highest: [low, mid, high]")
     return tuple(values)
+
+
+def read_writing(attribute: Element, fields: Mapping[str, Element], value_type: ValueType | None) -> Writing:
+    """Read how the values of an attribute are written."""
+    odd, fold = (read_truth(fields.get(key)) for key in ("odd_as_missing", "fold_case"))
+    form: Form | None = _PLAIN.get(value_type) if odd else None
+    if "decimal" in fields:
+        form = Numbers(fields["decimal"].one_of(".", ","))
+    if "dates" in fields:
+        form = Dates(fields["dates"].one_of(*ORDERS))
+    if odd and form is None:
+        fields["odd_as_missing"].fail("needs to know of what: add `type: integer`, number or date")
+    fits = {None, *(kind for kind, plain in _PLAIN.items() if form is not None and plain.values == form.values)}
+    if (form is not None and value_type not in fits) or ("decimal" in fields and "dates" in fields):
+        attribute.fail(f"cannot be of type {value_type or 'number and date'} and be written as {form and form.values}")
+    if fold and value_type not in {None, ValueType.STRING}:
+        fields["fold_case"].fail(f"only texts have a case, but the type is {value_type}")
+    return Writing(form, odd, fold)
+
+
+_PLAIN: Final[Mapping[ValueType | None, Plain]] = {
+    ValueType.INTEGER: Plain("numbers"),
+    ValueType.NUMBER: Plain("numbers"),
+    ValueType.DATE: Plain("dates"),
+}
+
+
+def read_truth(element: Element | None) -> bool:
+    """Read `true` or `false`, which is also what a plan means that is silent."""
+    return element is not None and element.one_of("true", "false") == "true"
 
 
 def choices_of(maskings: Sequence[Masking]) -> list[str]:

@@ -10,6 +10,7 @@ from aegis_provider.masking import Function, MaskedTable, RandomFunction
 from aegis_provider.plan.generated import GeneratedTable
 from aegis_provider.table.discretization import Rule
 from aegis_provider.table.values import ValueType
+from aegis_provider.table.writing import PLAINLY, Writing
 
 IDENTITY = "identity"
 DROP = "drop"
@@ -53,7 +54,8 @@ class Attribute:
     configurations may leave it unmasked. `fitted_to_label`: whether its maskings merge values that tell the same about
     the label; for other records they must be fitted anew. `privacy_weight` and `importance`: in [0, 1], how much it
     counts where a generated record must not be near a real one, and where it should be; `None` if the plan is silent.
-    `order`: its values from the lowest to the highest, if the plan states that.
+    `order`: its values from the lowest to the highest, if the plan states that. `writing`: how they are written in the
+    table; texts of the plan itself are plain.
     """
 
     name: str
@@ -66,6 +68,7 @@ class Attribute:
     privacy_weight: float | None = None
     importance: float | None = None
     order: tuple[str, ...] | None = None
+    writing: Writing = PLAINLY
 
     def masking(self, choice: str) -> Masking | None:
         """Return its masking with that id, or `None` for `identity` and `drop`."""
@@ -132,8 +135,9 @@ class Plan:
     the reason. `saliency`: whether attributes without an `importance` get one by how much they tell a classifier about
     the label; otherwise it is 1. `generated`: the generated tables that are offered beside the configurations.
     `holdout`: the share of the records that they, and figures of all releases, were not made of. `order`: the values of
-    the label from the lowest to the highest, if the plan states that. `files`: the plan file
-    and the files that it names; comparisons ignore where a plan is kept.
+    the label from the lowest to the highest, if the plan states that. `fold_case`: whether values of the label that
+    differ only in case, or in blanks around them, are one. `files`: the plan file and the files that it names;
+    comparisons ignore where a plan is kept.
     """
 
     source: str
@@ -149,12 +153,23 @@ class Plan:
     generated: tuple[GeneratedTable, ...] = ()
     holdout: float | None = None
     order: tuple[str, ...] | None = None
+    fold_case: bool = False
     files: tuple[Path, ...] = field(default=(), compare=False, repr=False)
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns of the table that the plan needs: the attributes, then the label."""
         return (*(attribute.name for attribute in self.attributes), self.label)
+
+    @property
+    def writings(self) -> Mapping[str, Writing]:
+        """How the columns of the table are written, as far as the plan states that."""
+        return {**{each.name: each.writing for each in self.attributes}, self.label: Writing(fold_case=self.fold_case)}
+
+    def of_plain_table(self) -> "Plan":
+        """Return the plan for a table in which everything is written plainly."""
+        attributes = tuple(replace(each, writing=PLAINLY) for each in self.attributes)
+        return replace(self, attributes=attributes, fold_case=False)
 
     @property
     def promised_names(self) -> frozenset[str]:

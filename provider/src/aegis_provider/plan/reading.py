@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from aegis_provider.errors import nearest
 from aegis_provider.masking import names_file
-from aegis_provider.plan.attributes import choices_of, read_attributes, read_choice, read_order
+from aegis_provider.plan.attributes import WRITING, choices_of, read_attributes, read_choice, read_order, read_truth
 from aegis_provider.plan.generated import GeneratedTable, read_generated
 from aegis_provider.plan.model import IDENTITY, Attribute, Configuration, Plan
 from aegis_provider.yaml_file import Element, parsed
@@ -28,6 +28,7 @@ _OPTIONAL: Final = (
     "generated",
     "holdout",
     "order",
+    "fold_case",
 )
 _RELEASED: Final = "configurations.yaml"
 _LEAST_HELD_OUT, _MOST_HELD_OUT = Decimal("0.001"), Decimal("0.9")
@@ -75,8 +76,22 @@ def load_plan(path: Path, *, configurations_needed: bool = True, source: str = "
         generated,
         _holdout(root, fields),
         read_order(fields.get("order")),
+        read_truth(fields.get("fold_case")),
         files,
     )
+
+
+def is_sketch(path: Path) -> bool:
+    """Return whether a valid plan only states how columns are to be read, so that a plan can be drafted from it.
+
+    Raises:
+        PlanError: The file cannot be read.
+    """
+    root = Element(path.name, "", parsed(path), path.parent)
+    fields = dict(root.items())
+    attributes = dict(fields["attributes"].items()) if "attributes" in fields else {}
+    of_attributes = {key for each in attributes.values() for key, _ in each.items()}
+    return set(fields) <= {"label", "attributes", "fold_case"} and of_attributes <= {"type", *WRITING}
 
 
 def _seed(root: Element, fields: Mapping[str, Element], attributes: tuple[Attribute, ...]) -> int:

@@ -13,6 +13,7 @@ from aegis_provider.plan.model import Attribute
 from aegis_provider.records.column import Column
 from aegis_provider.table import Table
 from aegis_provider.table.values import ValueType
+from aegis_provider.table.writing import Writing, is_text, plainly, recognised_or_located
 
 MOST_RECORDS: Final = 50_000
 """Of a larger table, this many records are drawn at random."""
@@ -85,12 +86,28 @@ def read_records(
         raise TableError(f"{table.name}: has no records")
     chosen = drawn(records, records if as_written else most, seed)
     texts = rows_of(table.batches(names), chosen)
+    if not as_written and (again := _read_plainly(table, attributes, texts)) is not table:
+        table, texts = again, rows_of(again.batches(names), chosen)
     types = [ValueType.STRING if as_written else each for each in (*(each.value_type for each in attributes), None)]
     return Records(
         tuple(
             _column(table, name, texts.column(place).combine_chunks(), types[place]) for place, name in enumerate(names)
         )
     )
+
+
+def _read_plainly(table: Table, attributes: Sequence[Attribute], texts: pa.Table) -> Table:
+    """Return the table with numbers and dates read as they are written, as far as these records tell."""
+    forms = {}
+    for attribute, column in zip(attributes, texts.columns, strict=False):
+        if attribute.value_type in {ValueType.STRING, ValueType.BOOLEAN} or not is_text(table, attribute.name):
+            continue
+        counted = column.value_counts()
+        counts = dict(zip(counted.field(0).to_pylist(), counted.field(1).to_pylist(), strict=True))
+        of = recognised_or_located(table, attribute.name, counts, attribute.value_type)
+        if of is not None and not of.odd:
+            forms[attribute.name] = Writing(of.form)
+    return plainly(table, forms)
 
 
 def _column(table: Table, name: str, texts: pa.StringArray, declared: ValueType | None) -> Column:

@@ -24,6 +24,7 @@ from aegis_provider.release.shuffle import shuffled
 from aegis_provider.release.table_file import refuse_escaping, write_table
 from aegis_provider.table import Source, Table, open_table
 from aegis_provider.table.formulas import unescaped_table
+from aegis_provider.table.writing import plainly
 
 
 @dataclass(frozen=True)
@@ -116,8 +117,9 @@ def apply(
     with (
         none_if_refused(output),
         written_whole(output) as part,
-        open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened,
+        open_table(table, delimiter=delimiter, memory_limit=memory_limit) as given,
     ):
+        opened = plainly(given, plan.writings)
         reasons = _identifying(opened, plan, chosen, accept_identifiers=accept_identifiers)
         counted = CountedTable.of(opened, plan)
         refuse_without_order(chosen.privacy, counted, plan)

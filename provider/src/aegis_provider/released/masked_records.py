@@ -17,6 +17,7 @@ from aegis_provider.records import MOST_RECORDS, Records, drawn, read_records, r
 from aegis_provider.release.blocks import places_of
 from aegis_provider.released.released import Released
 from aegis_provider.table import Table
+from aegis_provider.table.discretization import undiscretized
 
 Places = NDArray[np.intp]
 Rows = NDArray[np.bool_]
@@ -50,8 +51,8 @@ class MaskedRecords:
         Raises:
             TableError: The table does not fit the plan, or changes while it is read.
         """
-        records = read_records(table, plan.attributes, plan.label)
         counted = CountedTable.of(table, plan)
+        records = read_records(undiscretized(counted.table), plan.attributes, plan.label)
         codes = _codes(counted, plan, records)
         if not any(each.suppresses for each in plan.configurations):
             return cls(plan, records, counted, codes, None, np.zeros(len(records), dtype=np.intp))

@@ -22,6 +22,7 @@ from aegis_provider.released.released import Released
 from aegis_provider.released.spellings import named_alike
 from aegis_provider.table import DELIMITERS, Source, Table, delimiter_in, open_table
 from aegis_provider.table.formulas import with_plain_header
+from aegis_provider.table.writing import plainly
 
 FEWEST = 10
 """Fewer real records are too few to say anything about a release of them."""
@@ -101,8 +102,9 @@ def open_release(
     marks = [delimiter or delimiter_in(each, column) for each in (release, table)]
     with (
         open_table(release, delimiter=marks[0], memory_limit=memory_limit) as given,
-        open_table(table, delimiter=marks[1], memory_limit=memory_limit) as original,
+        open_table(table, delimiter=marks[1], memory_limit=memory_limit) as real,
     ):
+        original = real if plan is None else plainly(real, plan.writings)
         masked = with_plain_header(given, original.columns)
         _refuse_other_delimiters(original, masked)
         attributes, label = _columns(original, masked, plan, label, named)

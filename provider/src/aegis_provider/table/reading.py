@@ -5,7 +5,7 @@ The engine groups by a *key*, which is missing if the value is. A key becomes a 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import ibis
 import pyarrow as pa
@@ -38,6 +38,10 @@ class Reading:
 
     def _written(self, key: Expression) -> Expression:
         return key
+
+
+AS_TEXT: Final = Reading()
+"""The reading of a column of texts as they are."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +112,7 @@ class Others(Reading):
 def reading_of(dtype: Any) -> Reading:  # noqa: ANN401 - a type of Ibis, which has no types
     """Return the reading of a column of this Ibis type."""
     if dtype.is_string():
-        return Reading()
+        return AS_TEXT
     if dtype.is_boolean():
         return Booleans("boolean")
     if dtype.is_integer():

@@ -76,6 +76,8 @@ def release(
     accept_unique: bool = False,
     accept_identifiers: bool = False,
     index: bool = False,
+    odd_as_missing: bool = False,
+    fold_case: bool = False,
     stage: Stage = unseen,
 ) -> Released:
     """Mask a table so that it has the required privacy and keeps as much as possible of what it tells about the label.
@@ -108,6 +110,8 @@ def release(
         accept_identifiers: Whether columns that identify persons may be shared if the plan has them. Otherwise the
             release is refused.
         index: Whether a drafted plan has the index of a data frame as a column.
+        odd_as_missing: What a drafted plan says of other texts among numbers or dates; see `start`.
+        fold_case: What it says of values that differ only in case; see `start`.
         stage: Called with the name of each step; returns a context that shows its progress.
 
     Raises:
@@ -129,8 +133,9 @@ def release(
     temporary = TemporaryDirectory(prefix="aegis-release-") if output is None else None
     folder = Folder.open(Path(temporary.name if temporary else output or ""), keep=[PLAN, *map(file_at, LEVELS)])
     how = {"delimiter": delimiter or delimiter_in(table, label), "memory_limit": memory_limit}
-    given, may = Path(plan) if plan else None, (accept_identifiers, escape_formulas, index)
-    steps = Steps(table, aim, folder, given, name or _name_of(table), how, stage, *may)
+    reads = {"index": index, "odd_as_missing": odd_as_missing, "fold_case": fold_case}
+    given, may = Path(plan) if plan else None, (accept_identifiers, escape_formulas)
+    steps = Steps(table, aim, folder, given, name or _name_of(table), how, stage, *may, reads)
     with _no_empty(folder.path):
         _refuse_early(steps, publish)
         with stage("opening the table"):

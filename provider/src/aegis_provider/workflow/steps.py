@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Final
@@ -37,6 +37,7 @@ from aegis_provider.search import SearchResult, choose_again, find_configuration
 from aegis_provider.table import Source, Table, open_table, table_name
 from aegis_provider.table.formulas import unescaped_table
 from aegis_provider.table.values import Domain
+from aegis_provider.table.writing import Writing, plainly
 from aegis_provider.workflow.aim import Aim
 from aegis_provider.workflow.comparing import Comparison, compare
 from aegis_provider.workflow.drawing import draw_entry
@@ -69,7 +70,7 @@ class Steps:
         stage: Shows the progress.
         accept_identifiers: Whether it may have what identifies persons.
         escape_formulas: Whether what a spreadsheet would run in the masked table gets an apostrophe before it.
-        index: Whether the index of a data frame is drafted like other columns.
+        reads: How a drafted plan reads what the table does not tell: `index`, `odd_as_missing` and `fold_case`.
     """
 
     table: Source
@@ -81,7 +82,7 @@ class Steps:
     stage: Stage
     accept_identifiers: bool = False
     escape_formulas: bool = False
-    index: bool = False
+    reads: Mapping[str, Any] = field(default_factory=dict)
 
     @cached_property
     def origin(self) -> Mapping[str, Any]:
@@ -121,15 +122,16 @@ class Steps:
                     self.aim.label,
                     self.plan,
                     accept_identifiers=self.accept_identifiers,
-                    index=self.index,
                     progress=progress,
+                    **self.reads,
                     **self.how,
                 )
         plan = self.planned()
         if not (is_new or self.accept_identifiers):
             raw = [each.name for each in plan.attributes if each.identity and each.discretization is None]
             with open_table(self.table, **self.how) as opened:
-                refuse_identifiers(opened, plan.source, [plan.label, *raw], label=plan.label, left_out=plan.left_out)
+                as_read = plainly(opened, plan.writings)
+                refuse_identifiers(as_read, plan.source, [plan.label, *raw], label=plan.label, left_out=plan.left_out)
 
     def planned(self) -> Plan:
         """Return the plan as it is in its file.
@@ -148,7 +150,8 @@ class Steps:
     @cached_property
     def replayed(self) -> Replayed:
         """The identifying values of the table, for which all that leaves is searched."""
-        with open_table(self.table, **self.how) as opened:
+        with open_table(self.table, **self.how) as given:
+            opened = plainly(given, self.found.writings)
             reasons = identifying_in(opened, self.found)
             return Replayed.of(opened, opened.columns, self.found.left_out, reasons)
 
@@ -308,9 +311,14 @@ class Steps:
             how = {"escape_formulas": self.escape_formulas, **how}
             applied = apply(self.table, self.found, configuration, output, progress=progress, **how)
         with open_table(self.table, **self.how) as original, self._as_masked() as masked:
-            before, after = (each.counts_of_values(self.aim.label) for each in (original, masked))
+            before, after = self._labels(original, self.found.writings), self._labels(masked, {})
         ordered = Domain.of(before, order=self.found.order).texts
         return Masked(applied, {label: (before[label], after.get(label, 0)) for label in ordered})
+
+    def _labels(self, table: Table, writings: Mapping[str, Writing]) -> dict[str, int]:
+        """Return the records of each label value, in their order, whatever texts a value has."""
+        label = self.aim.label
+        return plainly(table, {label: writings.get(label, Writing())}).counts_of_values(label)
 
     def assess(self, configuration: str, alone: Alone, published: Mapping[str, float]) -> Assessed:
         """Measure the privacy of the table and of the release.

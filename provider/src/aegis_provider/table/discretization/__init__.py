@@ -1,6 +1,6 @@
 """Discretization of continuous attributes: the rules that a plan names, and their bins for a table."""
 
-from aegis_provider.table.discretization.bins import Binned, Bins, CutBins, EvenBins, is_number, number_of
+from aegis_provider.table.discretization.bins import Binned, Bins, CutBins, EvenBins, is_number, number_of, plain_key
 from aegis_provider.table.discretization.rules import (
     Edges,
     EqualFrequency,
@@ -9,7 +9,7 @@ from aegis_provider.table.discretization.rules import (
     Rule,
     roundest_above,
 )
-from aegis_provider.table.discretization.survey import discretized
+from aegis_provider.table.discretization.survey import discretized, undiscretized
 
 __all__ = [
     "Binned",
@@ -24,5 +24,7 @@ __all__ = [
     "discretized",
     "is_number",
     "number_of",
+    "plain_key",
     "roundest_above",
+    "undiscretized",
 ]

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from aegis_provider.table.arithmetic import floor_ratio, interval_name, minus, plus, times
 from aegis_provider.table.engine import Expression
-from aegis_provider.table.reading import Reading, translated
+from aegis_provider.table.reading import AS_TEXT, Reading, translated
 from aegis_provider.table.values import MISSING, Domain, ValueType
 
 _EXACT = 2**53
@@ -129,6 +129,11 @@ def number_of(value: Expression) -> Expression:
     return (number.isnan() | number.isinf()).ifelse(None, number) if value.type().is_floating() else number
 
 
+def plain_key(reading: Reading, value: Expression) -> Expression:
+    """Return a value as its column is written plainly: texts by their reading, other types as they are."""
+    return reading.key(value) if value.type().is_string() else value
+
+
 def is_number(text: str) -> bool:
     """Return whether a text is a number to `number_of`."""
     return re.fullmatch(_NUMBER, text) is not None
@@ -145,14 +150,20 @@ def not_a_number(value: Expression) -> Expression:
 
 @dataclass(frozen=True, kw_only=True)
 class Binned(Reading):
-    """The reading of values as bins: the engine groups by the number of the bin, and never returns the values."""
+    """The reading of values as bins: the engine groups by the number of the bin, and never returns the values.
+
+    Attributes:
+        bins: The bins.
+        of: The reading of the values before.
+    """
 
     bins: Bins
+    of: Reading = AS_TEXT
     type: str = "int64"
 
     def key(self, value: Expression) -> Expression:
         """Return the number of the bin, or NULL outside all bins."""
-        return self.bins.code(number_of(value))
+        return self.bins.code(number_of(plain_key(self.of, value)))
 
     def canonical(self, texts: pa.Array) -> pa.Array:
         """Return the bins as intervals, such as `[0.5,1.0)`."""

@@ -8,9 +8,11 @@ import ibis
 
 from aegis_provider.errors import TableError, shortened
 from aegis_provider.table import Table
-from aegis_provider.table.discretization.bins import Binned, Bins, EvenBins, not_a_number, number_of
+from aegis_provider.table.discretization.bins import Binned, Bins, EvenBins, not_a_number, number_of, plain_key
 from aegis_provider.table.discretization.rules import Rule
 from aegis_provider.table.engine import Expression
+from aegis_provider.table.values import ValueType
+from aegis_provider.table.writing import Writing, odd_texts, plainly, recognised_in
 
 _MOST_BINS = 1_000_000
 
@@ -27,7 +29,7 @@ class _Column:
 
     def at(self, ranks: Sequence[int]) -> list[float]:
         """Return the exact numbers at these ranks on every engine, from the frequency of each number."""
-        number = number_of(self.table.source[f"c{self.place}"])
+        number = number_of(_values(self.table, self.place))
         each = self.table.source.select(x=number).filter(ibis._.x.notnull()).group_by("x").aggregate(n=ibis._.count())
         upto = each.mutate(upto=each["n"].sum().over(rows=(None, 0), order_by=each["x"]))
         wanted = sorted(set(ranks))
@@ -49,18 +51,39 @@ def discretized(table: Table, rules: Mapping[str, Rule]) -> Table:
     places = dict(zip(rules, table.positions(list(rules)), strict=True))
     for name, place in places.items():
         _refuse_other_types(table, name, table.source[f"c{place}"].type())
-    seen = table.engine.fetch(_survey(table.source, list(places.values()))).to_pylist()[0]
-    return table.read_as({name: Binned(bins=_bins(table, name, rules[name], seen)) for name in rules})
+    seen = table.engine.fetch(_survey(table, list(places.values()))).to_pylist()[0]
+    odd = [name for name, place in places.items() if seen[f"odd{place}"] is not None]
+    if forms := {name: recognised_in(table, name, ValueType.NUMBER) for name in odd}:
+        writings = {name: Writing(each.form) for name, each in forms.items() if each is not None and each.example}
+        for name, each in forms.items():
+            if each is not None and each.odd:
+                raise odd_texts(table, name, each)
+        if (again := plainly(table, writings)) is not table:
+            return discretized(again, rules)
+    readings = dict(zip(table.columns, table.readings, strict=True))
+    return table.read_as(
+        {name: Binned(bins=_bins(table, name, rules[name], seen), of=readings[name]) for name in rules}
+    )
 
 
-def _survey(source: Expression, places: Sequence[int]) -> Expression:
+def undiscretized(table: Table) -> Table:
+    """Return the table with the values of columns that are read as bins."""
+    pairs = zip(table.columns, table.readings, strict=True)
+    return table.read_as({name: reading.of for name, reading in pairs if isinstance(reading, Binned)})
+
+
+def _values(table: Table, place: int) -> Expression:
+    return plain_key(table.readings[place], table.source[f"c{place}"])
+
+
+def _survey(table: Table, places: Sequence[int]) -> Expression:
     asked: dict[str, Expression] = {}
     for place in places:
-        value = source[f"c{place}"]
+        value = _values(table, place)
         number = number_of(value)
         asked |= {f"n{place}": number.count(), f"low{place}": number.min(), f"high{place}": number.max()}
         asked |= {f"odd{place}": not_a_number(value).min()}
-    return source.aggregate(**asked)
+    return table.source.aggregate(**asked)
 
 
 def _bins(table: Table, name: str, rule: Rule, seen: Mapping[str, Any]) -> Bins:

@@ -1,0 +1,440 @@
+"""How a column of texts is written: decimal commas and thousands, orders of dates, texts that are neither, and case.
+
+A column is written in one way, which all its texts decide together: `01.02.1999` is in January or in February, and
+`1,045` above or below 2. The engine then reads it as plain decimals and dates (YYYY-MM-DD), so everything that is
+counted, masked or learnt from it is the same as if the table were written so.
+"""
+
+import datetime as dt
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+import ibis
+
+from aegis_provider.errors import TableError, UnmaskableValueError, shortened
+from aegis_provider.table.engine import Expression
+from aegis_provider.table.reading import AS_TEXT, Reading
+from aegis_provider.table.table import Table
+from aegis_provider.table.values import MISSING, ValueType, infer_type
+
+MOST_ODD: Final = 0.01
+"""At most this share of a column's cells may be odd texts that are read as missing."""
+
+_MOSTLY: Final = 0.9
+_FEWEST_VALUES: Final = 5
+_FEWEST_IF_MANY_ODD: Final = 20
+_PROBED: Final = 500
+_LIKELY: Final = 0.5
+_SHOWN: Final = 3
+_IN_A_CODE: Final = 2
+
+_BLANKS: Final = " \t\u00a0\u202f"
+_BETWEEN_THOUSANDS: Final = " \u00a0\u202f'\u2019"
+_MARKS: Final = {".": ",", ",": "."}
+ORDERS: Final = ("ymd", "dmy", "mdy")
+
+_NAMES_OF_MONTHS: Final = """
+    jan ene gen, feb fev, mar mrt, apr avr abr, may mai mei mag, jun juin giu, jul juil lug, aug aou ago, sep set,
+    oct okt ott, nov, dec dez dic
+"""
+MONTHS: Final = {  # by their first letters in some languages, without accents
+    name: number for number, names in enumerate(_NAMES_OF_MONTHS.split(","), start=1) for name in names.split()
+}
+_ACCENTS: Final = {"ä": "a", "é": "e", "û": "u", "ç": "c"}
+
+_BETWEEN: Final = "[-/., ]+"
+_DAY, _MONTH, _YEAR = "([0-9]{1,2})(?:st|nd|rd|th)?", "([0-9]{1,2}|[a-z]{3,10})", "([0-9]{4})"
+_MIDNIGHT: Final = "(?:[ t]+00:00(?::00(?:[.]0+)?)?(?:z|[+]00(?::?00)?)?)?"
+_PARTS: Final = {"y": _YEAR, "m": _MONTH, "d": _DAY}
+
+_LEAP: Final = "([0-9]{2}(0[48]|[2468][048]|[13579][26])|([02468][048]|[13579][26])00)-02-29"
+_CALENDAR: Final = (
+    f"^({_LEAP}|[0-9]{{4}}-(((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01]))|((0[469]|11)-(0[1-9]|[12][0-9]|30))"
+    "|(02-(0[1-9]|1[0-9]|2[0-8]))))$"
+)
+_WHOLE: Final = "(0|[1-9][0-9]*)"  # a zero before others marks a code
+_PLAIN: Final = {
+    # A bare exponent, as in 1E1, may be a code.
+    "numbers": (f"^[-+]?({_WHOLE}([eE][-+][0-9]{{1,3}})?|({_WHOLE}[.][0-9]*|[.][0-9]+)([eE][-+]?[0-9]{{1,3}})?)$"),
+    "dates": _CALENDAR,
+}
+
+
+class Form(Protocol):
+    """A way to write numbers or dates."""
+
+    @property
+    def values(self) -> str:
+        """What is written: `numbers` or `dates`."""
+        ...
+
+    @property
+    def field(self) -> str:
+        """The field of an attribute in a plan that states it: `decimal: ","`."""
+        ...
+
+    def plain(self, text: str) -> str | None:
+        """Return the plain text of a value, or `None` if it is not written so."""
+        ...
+
+    def key(self, value: Expression) -> Expression:
+        """Return the same in the engine, NULL for `None`."""
+        ...
+
+
+@dataclass(frozen=True)
+class Plain:
+    """Plain decimals, or plain dates: every value is its own plain text."""
+
+    values: str
+
+    @property
+    def field(self) -> str:
+        """The type."""
+        return f"type: {self.values.removesuffix('s')}"
+
+    def plain(self, text: str) -> str | None:
+        """Return the text."""
+        return text if re.search(_PLAIN[self.values], text) else None
+
+    def key(self, value: Expression) -> Expression:
+        """Return the same in the engine."""
+        return value.re_search(_PLAIN[self.values]).ifelse(value, None)
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Numbers with this decimal mark; thousands are apart by the other mark, blanks or apostrophes, or not at all."""
+
+    decimal: str = "."
+
+    @property
+    def values(self) -> str:
+        """Numbers."""
+        return "numbers"
+
+    @property
+    def field(self) -> str:
+        """The decimal mark."""
+        return f'decimal: "{self.decimal}"'
+
+    def plain(self, text: str) -> str | None:
+        """Return the number with a decimal point and nothing between its thousands."""
+        if not re.search(self._pattern, text):
+            return None
+        return re.sub(self._removed, "", text).replace(self.decimal, ".").replace("\u2212", "-")
+
+    def key(self, value: Expression) -> Expression:
+        """Return the same in the engine."""
+        digits = value.re_replace(self._removed, "").replace(self.decimal, ".").replace("\u2212", "-")
+        return value.re_search(self._pattern).ifelse(digits, None)
+
+    @property
+    def _pattern(self) -> str:
+        mark, between = f"[{self.decimal}]", f"[{_MARKS[self.decimal]}{_BETWEEN_THOUSANDS}]"
+        whole = f"([1-9][0-9]{{0,2}}({between}[0-9]{{3}})+|0|[1-9][0-9]*)"
+        number = f"({whole}({mark}[0-9]*)?|{mark}[0-9]+)([eE][+-]?[0-9]{{1,3}})?"
+        return f"^[{_BLANKS}]*[-+\u2212]?{number}[{_BLANKS}]*$"
+
+    @property
+    def _removed(self) -> str:
+        return f"[{_MARKS[self.decimal]}{_BETWEEN_THOUSANDS}{_BLANKS}]"
+
+
+@dataclass(frozen=True)
+class Dates:
+    """Dates whose parts have this order, perhaps with a month by its name, and with a midnight as their time."""
+
+    order: str = "ymd"
+
+    @property
+    def values(self) -> str:
+        """Dates."""
+        return "dates"
+
+    @property
+    def field(self) -> str:
+        """The order."""
+        return f"dates: {self.order}"
+
+    def plain(self, text: str) -> str | None:
+        """Return the date as YYYY-MM-DD."""
+        word = text.lower()
+        for accented, letter in _ACCENTS.items():
+            word = word.replace(accented, letter)
+        if not (found := re.search(self._pattern, word)):
+            return None
+        of = dict(zip(self.order, found.groups(), strict=True))
+        month = MONTHS.get(of["m"][:4], MONTHS.get(of["m"][:3])) if of["m"].isalpha() else int(of["m"])
+        try:
+            return dt.date(int(of["y"]), month or 0, int(of["d"])).isoformat()
+        except ValueError:
+            return None
+
+    def key(self, value: Expression) -> Expression:
+        """Return the same in the engine."""
+        word = value.lower()
+        for accented, letter in _ACCENTS.items():
+            word = word.replace(accented, letter)
+        of = {part: word.re_extract(self._pattern, place) for place, part in enumerate(self.order, start=1)}
+        named = ((of["m"].startswith(name), f"{number:02}") for name, number in MONTHS.items())
+        month = of["m"].re_search("^[0-9]").ifelse(of["m"].lpad(2, "0"), ibis.cases(*named))
+        day = of["y"] + "-" + month + "-" + of["d"].lpad(2, "0")
+        is_day = word.re_search(self._pattern) & day.re_search(_CALENDAR) & (of["y"] != "0000")
+        return is_day.ifelse(day, None)
+
+    @property
+    def _pattern(self) -> str:
+        return f"^[ \t]*{_BETWEEN.join(_PARTS[part] for part in self.order)}{_MIDNIGHT}[ \t]*$"
+
+
+FORMS: Final[Sequence[Form]] = (*map(Plain, _PLAIN), *map(Numbers, _MARKS), *map(Dates, ORDERS))
+
+
+@dataclass(frozen=True)
+class Writing:
+    """How a column is written.
+
+    Attributes:
+        form: How its numbers or dates are written; `None` for texts.
+        odd_as_missing: Whether texts that are not written so are missing; otherwise they stay as they are.
+        fold_case: Whether values that differ only in case, or in blanks around them, are one, in small letters.
+    """
+
+    form: Form | None = None
+    odd_as_missing: bool = False
+    fold_case: bool = False
+
+    @property
+    def values(self) -> str:
+        """What is written: `numbers`, `dates` or `texts`."""
+        return "texts" if self.form is None else self.form.values
+
+    @property
+    def fields(self) -> Sequence[str]:
+        """The fields of an attribute in a plan that state it, besides its type."""
+        form = [] if self.form is None or isinstance(self.form, Plain) else [self.form.field]
+        odd = ["odd_as_missing: true"] if self.odd_as_missing else []
+        return [*form, *odd, *(["fold_case: true"] if self.fold_case else [])]
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether texts are read as they are."""
+        return self.form is None and not self.fold_case
+
+
+PLAINLY: Final = Writing()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Written(Reading):
+    """The reading of a column of texts as it is written: its keys are plain texts."""
+
+    writing: Writing
+
+    def key(self, value: Expression) -> Expression:
+        """Return the plain text."""
+        text = super().key(value.strip().lower() if self.writing.fold_case else value)
+        if self.writing.form is None:
+            return text
+        plain = self.writing.form.key(text)
+        return plain if self.writing.odd_as_missing else ibis.coalesce(plain, text)
+
+
+@dataclass(frozen=True)
+class Recognised:
+    """What the texts of a column seem to be.
+
+    Attributes:
+        form: How its numbers or dates are written.
+        odd: The texts that are not written so, the most frequent first, with the records of each.
+        records: The records with a value.
+        example: A text that is not plain, for people who want to see how it was read; `None` without one.
+    """
+
+    form: Form
+    odd: Mapping[str, int]
+    records: int
+    example: str | None = None
+
+    @property
+    def cells(self) -> int:
+        """How many cells are odd."""
+        return sum(self.odd.values())
+
+    @property
+    def has_many_odd(self) -> bool:
+        """Whether more cells are odd than may become missing."""
+        return self.cells > MOST_ODD * self.records
+
+    @property
+    def in_words(self) -> str:
+        """What the column has, such as `numbers, except '90+' (1 of 800 records)`; blanks show, as all is quoted."""
+        shown = [shortened(text) for text in list(self.odd)[:_SHOWN]]
+        more = f" and {len(self.odd) - _SHOWN} more" if len(self.odd) > _SHOWN else ""
+        return f"{self.form.values}, except {', '.join(shown)}{more} ({self.cells:,} of {self.records:,} records)"
+
+    @property
+    def how_read(self) -> str | None:
+        """How a text is read that is not plain: `'3,5' is read as 3.5`."""
+        if self.example is None:
+            return None
+        return f"{shortened(self.example)} is read as {self.form.plain(self.example)} ({self.form.field})"
+
+
+class AmbiguousWritingError(UnmaskableValueError):
+    """A column may be read in two ways, and nothing in it tells which; the plan has to say."""
+
+    def __init__(self, text: str, forms: Sequence[Form]) -> None:
+        first, second = (f"{form.plain(text)} (`{form.field}`)" for form in forms)
+        super().__init__(text, f"may be {first} or {second}, as the others do not tell")
+
+
+def recognised(counts: Mapping[str, int], declared: ValueType | None = None) -> Recognised | None:
+    """Return what a column of texts is if it is not plain; `None` if it is plain, or of texts.
+
+    It is of numbers or dates if at least nine cells in ten are, with 20 different values or more; 5 if at most one cell
+    in a hundred is not. Digits of one length of which some begin with a zero are codes, and so are numbers in equally
+    many groups (telephone numbers, IP addresses).
+
+    Args:
+        counts: The records of each text.
+        declared: The type that a plan states.
+
+    Raises:
+        AmbiguousWritingError: Its numbers or dates may be read in two ways.
+    """
+    records = {text: n for text, n in counts.items() if text != MISSING}
+    if not records or (infer_type(records) is not ValueType.STRING and declared is None):
+        return None
+    total = sum(records.values())
+    plain = {form: {text: form.plain(text) for text in records} for form in _likely(records, declared)}
+    cells = {form: sum(records[text] for text, of in texts.items() if of is not None) for form, texts in plain.items()}
+    enough = (1 - MOST_ODD) * total
+    form = max(cells, key=lambda form: (isinstance(form, Plain) and cells[form] >= enough, cells[form]), default=None)
+    if form is None:
+        return None
+    fitting = {text: of for text, of in plain[form].items() if of is not None}
+    odd = {text: n for text, n in records.items() if text not in fitting}
+    example = next((text for text, of in fitting.items() if of != text), None)
+    result = Recognised(form, dict(sorted(odd.items(), key=lambda pair: (-pair[1], pair[0]))), total, example)
+    fewest = 0 if not odd else _FEWEST_IF_MANY_ODD if result.has_many_odd else _FEWEST_VALUES
+    is_known = result.cells <= (1 - _MOSTLY) * total and len(set(fitting.values())) >= fewest
+    if not is_known or (declared is None and _are_codes(form, fitting, odd)) or (example is None and not odd):
+        return None
+    for other in () if isinstance(form, Plain) else (each for each in plain if cells[each] >= enough):
+        for text, of in fitting.items():
+            if plain[other][text] not in (None, of):
+                raise AmbiguousWritingError(text, sorted((form, other), key=FORMS.index))
+    return result
+
+
+def _likely(texts: Collection[str], declared: ValueType | None) -> list[Form]:
+    """Return the forms that some of the texts mostly have, among those of the declared type."""
+    probed = list(texts)[:: max(1, len(texts) // _PROBED)]
+    kinds = {None: ("numbers", "dates"), ValueType.DATE: ("dates",)}
+    numeric = (ValueType.INTEGER, ValueType.NUMBER)
+    suitable = ("numbers",) if declared in numeric else kinds.get(declared, ())
+    forms = [form for form in FORMS if form.values in suitable]
+    return [form for form in forms if sum(form.plain(text) is not None for text in probed) >= _LIKELY * len(probed)]
+
+
+def are_likely(texts: Collection[str]) -> bool:
+    """Return whether some of a column's texts look like numbers or dates, so that all of them must be looked at."""
+    return bool(texts) and bool(_likely(texts, None))
+
+
+def _are_codes(form: Form, fitting: Mapping[str, str], odd: Mapping[str, int]) -> bool:
+    """Return whether what looks like numbers are codes: zip codes, telephone numbers, addresses in networks."""
+    have_one_length = len({len(text) for text in (*fitting, *odd)}) == 1
+    if odd and have_one_length and all(re.fullmatch("[0-9]+", text) for text in odd):
+        return True
+    if not isinstance(form, Numbers) or any(form.decimal in text for text in fitting):
+        return False
+    thousands = {len(re.findall(f"[{_MARKS[form.decimal]}{_BETWEEN_THOUSANDS}]", text)) for text in fitting}
+    blanks = all(set(text) & set(_BETWEEN_THOUSANDS) for text in fitting)
+    return len(thousands) == 1 and (min(thousands) >= _IN_A_CODE or (have_one_length and blanks))
+
+
+def recognised_in(table: Table, name: str, declared: ValueType | None = None) -> Recognised | None:
+    """Return what a column of texts is, as `recognised` does, and `None` for other columns.
+
+    Raises:
+        TableError: It may be read in two ways, or the table cannot be read.
+    """
+    if not is_text(table, name):
+        return None
+    counted = table.combinations([name])
+    texts, records = counted["v0"].combine_chunks().to_pylist(), counted["n"].to_pylist()
+    return recognised_or_located(table, name, dict(zip(texts, records, strict=True)), declared)
+
+
+def recognised_or_located(
+    table: Table, name: str, counts: Mapping[str, int], declared: ValueType | None
+) -> Recognised | None:
+    """Return what a column is whose texts are counted; errors name the line.
+
+    Raises:
+        TableError: It may be read in two ways.
+    """
+    try:
+        return recognised(counts, declared)
+    except AmbiguousWritingError as fault:
+        raise TableError(f"{table.located(name, fault.text)}: {name}: {fault}") from fault
+
+
+def odd_texts(table: Table, name: str, of: Recognised, place: str = "") -> TableError:
+    """Return the error for a column of numbers or dates with some other texts, for whoever has a plan.
+
+    Args:
+        table: The table.
+        name: The column.
+        of: What it is.
+        place: Where the plan states the attribute, in brackets.
+    """
+    rest = "clean them, or write `type: string` if they are texts"
+    if not of.has_many_odd:
+        rest = "write `odd_as_missing: true` to read such values as missing, or `type: string` if they are texts"
+    return TableError(f"{table.located(name, next(iter(of.odd)))}: {name}: {of.in_words}; {rest}{place}")
+
+
+def plainly(table: Table, writings: Mapping[str, Writing]) -> Table:
+    """Return the table with these columns read as they are written; others, and columns of other types, stay.
+
+    Raises:
+        TableError: More than one cell in a hundred would become missing.
+    """
+    pairs = zip(table.columns, table.readings, strict=True)
+    texts = [name for place, (name, reading) in enumerate(pairs) if reading == AS_TEXT and _is_text(table, place)]
+    readings = {name: Written(writing=writings[name]) for name in texts if name in writings}
+    readings = {name: reading for name, reading in readings.items() if not reading.writing.is_plain}
+    _refuse_many_odd(table, {name: each for name, each in readings.items() if each.writing.odd_as_missing})
+    return table.read_as(readings) if readings else table
+
+
+def is_text(table: Table, name: str) -> bool:
+    """Return whether a column has texts that are read as they are."""
+    return table.reading(name) == AS_TEXT and _is_text(table, table.columns.index(name))
+
+
+def _is_text(table: Table, place: int) -> bool:
+    return bool(table.source[f"c{place}"].type().is_string())
+
+
+def _refuse_many_odd(table: Table, readings: Mapping[str, Written]) -> None:
+    if not readings:
+        return
+    asked: dict[str, Expression] = {}
+    for n, (name, reading) in enumerate(readings.items()):
+        text = table.source[f"c{table.columns.index(name)}"].nullif(MISSING)
+        asked |= {f"known{n}": text.count(), f"odd{n}": text.count() - reading.key(text).count()}
+    [seen] = table.engine.fetch(table.source.aggregate(**asked)).to_pylist()
+    for n, name in enumerate(readings):
+        if seen[f"odd{n}"] > MOST_ODD * seen[f"known{n}"]:
+            share = f"{seen[f'odd{n}']:,} of its {seen[f'known{n}']:,} values"
+            raise TableError(
+                f"{table.name}: {name}: {share} are not {readings[name].writing.values}, more than one in a "
+                "hundred, so they cannot be left out as missing; clean them, or share them as `type: string`"
+            )
