@@ -66,6 +66,49 @@ def test_a_masked_value_with_as_many_records_as_values_gives_each_of_them_away()
     }
 
 
+@for_each(("records", "known"), [([22, 25], False), ([20, 1], True), ([11, 10], True), ([20, 2], True)])
+def test_a_masked_value_with_hardly_more_records_than_values_gives_them_away(records, known):
+    table = np.array([*([records] * 1), *([[0, 0]] * 19), [300, 400]])
+    masked = [mapped("twenty", [0] * 20 + [1], table)]
+    assert judge(published(evidence_of(table, masked, histogram=False))).passed != known
+
+
+def test_ten_listed_values_with_ten_records_at_most_have_one_each_also_if_rounded():
+    table = np.array([*([[1, 0]] * 5), *([[0, 1]] * 5), [27, 27]])
+    masking = replace(mapped("ten", [0] * 10 + [1], table), joint=np.array([[3, 3], [27, 27]]))
+    once = replace(evidence_of(table, [masking], histogram=False), label_histogram=np.array([30, 30]), rounded_once=3)
+    apart = replace(once, rounded_once=None, label_perturbation=Perturbation(rounded_to=3))
+    apart = replace(apart, maskings=(replace(masking, perturbation=Perturbation(rounded_to=3)),))
+    for evidence in (once, apart):
+        assert judge(published(evidence)).findings == (Finding(Reason.LIKELY, ("attributes", 0), 10),)
+
+
+@for_each(("scale", "label", "passes"), [(1 / 2.8, None, False), (1 / 2.1, 1 / 0.05, True), (1 / 1.05, None, True)])
+def test_noise_is_worth_half_where_exact_counts_stand_beside_it(scale, label, passes):
+    table = np.array([[1, 20], [9, 20]])
+    masking = replace(mapped("all", [0, 1], table), perturbation=Perturbation(noise_scale=scale))
+    evidence = replace(
+        evidence_of(table, [masking], histogram=False), label_perturbation=Perturbation(noise_scale=label)
+    )
+    assert judge(published(evidence)).passed == passes
+
+
+@for_each("joint", [[[20, 18], [28, 24]], [[47, 50], [0, 0]]])
+def test_a_few_records_of_a_label_value_that_are_left_out_are_shown(joint):
+    table = np.array([[25, 25], [25, 25]])
+    masking = replace(mapped("all", [0, 1], table), joint=np.array(joint), perturbation=Perturbation(records=90))
+    verdict = judge(published(evidence_of(table, [masking], histogram=False)))
+    assert ("shown", ("attributes", 0, "maskings", 0, "records")) in reasons(verdict)
+
+
+def test_a_few_records_of_a_cell_that_another_masking_counts_are_shown():
+    table = np.array([[20, 20], [30, 30]])
+    whole, part = mapped("whole", [0, 1], table), mapped("part", [0, 1], np.array([[19, 10], [15, 14]]))
+    part = replace(part, perturbation=Perturbation(records=58))
+    verdict = judge(published(evidence_of(table, [whole, part], histogram=False)))
+    assert verdict.findings == (Finding(Reason.SHOWN, ("attributes", 0, "maskings", 1, "records"), 1),)
+
+
 @for_each(("suppressed", "fails"), [((7, 20), False), ((3, 20), True), ((17, 20), True), ((0, 20), False)])
 def test_small_numbers_of_suppressed_records_and_small_differences_fail(suppressed, fails):
     evidence = evidence_of(LARGE, [mapped("halves", [0, 0, 1, 1], LARGE)], joint=True)

@@ -1,11 +1,12 @@
 """What a reader knows of rounded sums, against sums over all tables, one by one."""
 
 from itertools import product
+from math import comb, prod
 
 import numpy as np
 import pytest
 
-from aegis_advisor.verdict.rounded import Look, known_cells, knows_small, of_cell, of_sum
+from aegis_advisor.verdict.rounded import Look, known_cells, knows_single, knows_small, of_cell, of_sum, single_shares
 from tests.for_each import for_each
 
 PROBABILITY = {base: lambda n, p, base=base: max(0.0, 1 - abs(n - p) / base) for base in (1, 2, 3, 5)}
@@ -61,6 +62,25 @@ LOOKS = [
 def test_a_sum_is_as_probable_as_all_its_tables_together(looks, least):
     known = of_sum(looks, least)
     assert known == pytest.approx(enumerated_sum(looks, least, len(known) - 1), abs=1e-9)
+
+
+@for_each("listed", [1, 2, 3, 4])
+@for_each("labels", [2, 3])
+def test_a_listed_value_is_as_often_alone_as_in_all_tables_where_each_has_a_record(listed, labels):
+    shares = single_shares(listed, labels, 8)
+    for total in range(listed, 9):
+        ways = [each for each in product(range(1, total + 1), repeat=listed) if sum(each) == total]
+        weights = [prod(comb(n + labels - 1, n) for n in each) for each in ways]
+        alone = sum(weight for weight, each in zip(weights, ways, strict=True) if each[0] == 1)
+        assert shares[total] == pytest.approx(alone / sum(weights))
+
+
+@for_each("listed", [2, 7, 9, 10])
+def test_values_are_known_to_be_alone_where_hardly_more_records_are_possible(listed):
+    look = Look.of(3, [3, 3])  # at most 10 records
+    sums = enumerated_sum([look], listed, 10)
+    assert knows_single((look,), listed, 2) == (sums @ single_shares(listed, 2, 10) > 0.9)
+    assert knows_single((look,), listed, 2) == (listed >= 7)
 
 
 @for_each("looks", LOOKS)

@@ -11,6 +11,7 @@ from aegis_advisor.cell_bounds.linear_system import LinearSystem
 from aegis_advisor.errors import ContradictoryViewsError
 from aegis_advisor.evidence import AttributeEvidence
 from aegis_advisor.verdict.model import LIKELY, SMALL, Finding, Path, Reason, is_exact, is_small
+from aegis_advisor.verdict.rounded import RECORDS_PER_VALUE, Look, knows_single
 from aegis_advisor.verdict.sampled import LARGEST, tables_of
 
 SAMPLING_ERROR = 0.03
@@ -52,16 +53,23 @@ def _finding(reason: Reason, path: Path, cells: BoolArray) -> Iterator[Finding]:
 
 
 def _single_records(path: Path, evidence: AttributeEvidence) -> Iterator[Finding]:
-    """Yield masked values with as many records as values: each listed value has a record, so each has exactly one."""
+    """Yield masked values with hardly more records than values: each listed value has a record, so most have one."""
     if evidence.histogram is not None:
         return
     for index, masking in enumerate(evidence.maskings):
         if masking.joint is None or masking.mapping is None or not is_exact(masking.perturbation):
             continue
-        values = np.bincount(masking.mapping, minlength=masking.groups)
-        alone = (values > 1) & (masking.joint.sum(axis=1) == values)
+        place: Path = (*path, "maskings", index, "joint")
+        values, records = np.bincount(masking.mapping, minlength=masking.groups), masking.joint.sum(axis=1)
+        alone = (values > 1) & (records == values)
         if cells := int(values[alone].sum()):
-            yield Finding(Reason.CERTAIN, (*path, "maskings", index, "joint"), cells)
+            yield Finding(Reason.CERTAIN, place, cells)
+        few = np.flatnonzero((values > 1) & ~alone & (records <= RECORDS_PER_VALUE * values))
+        known = [
+            one for one in few if knows_single((Look.of(1, [int(records[one])]),), int(values[one]), evidence.labels)
+        ]
+        if known:
+            yield Finding(Reason.LIKELY, place, int(values[known].sum()))
 
 
 def _of_open_cells(path: Path, evidence: AttributeEvidence, bounds: CellBounds, open_: BoolArray) -> Iterator[Finding]:

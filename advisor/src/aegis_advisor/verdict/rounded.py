@@ -23,6 +23,9 @@ from aegis_advisor.verdict.model import LIKELY, SMALL
 _MOVED: Final = 0.1
 """The share of counts that are off by a base or more in a table in which some are."""
 
+RECORDS_PER_VALUE: Final = 1.11
+"""With so many records to each of many listed values, one has a single record with a probability of about 0.9."""
+
 MOST: Final = 400
 """The largest sum that is told apart; a sum that may be small is far below it unless the base is huge."""
 
@@ -76,6 +79,38 @@ def knows_small(looks: tuple[Look, ...], least: int = 0) -> bool:
         least: what it is for certain, at least.
     """
     return _largest_small(of_sum(looks, least)) > LIKELY
+
+
+@lru_cache(maxsize=4096)
+def knows_single(looks: tuple[Look, ...], listed: int, labels: int) -> bool:
+    """Whether a reader of these looks at a masked value knows that a listed value of it has one record.
+
+    Each listed value has a record, so as many listed values as records have one each.
+
+    Args:
+        looks: what tables rounded apart publish of its records, at least one.
+        listed: how many listed values it has.
+        labels: how many label values there are.
+    """
+    if listed > MOST // 2:
+        return min(each.most for each in looks) <= RECORDS_PER_VALUE * listed
+    sums = of_sum(looks, listed)
+    return float(sums @ single_shares(listed, labels, sums.size - 1)) > LIKELY
+
+
+def single_shares(listed: int, labels: int, most: int) -> FloatArray:
+    """(sums,) the probability that a listed value has one record, by the number of records of all, up to `most`.
+
+    All tables of listed values, each with a record, and label values are equally probable: a value with `n` records has
+    `(n + labels - 1) choose (labels - 1)` of them.
+    """
+    tilt = 0.2 / (labels + 1)  # values with two records get a tenth of the weight of those with one
+    one = np.exp(_log_ways(labels, most) + np.arange(most + 1) * np.log(tilt))
+    one[0] = 0.0
+    one /= max(one.sum(), np.finfo(np.float64).tiny)
+    others = _to_power(one, listed - 1)
+    single, every = _times(np.where(np.arange(most + 1) == 1, one, 0.0), others), _times(one, others)
+    return np.asarray(np.divide(single, every, out=np.zeros(most + 1), where=every > 0))
 
 
 @lru_cache(maxsize=4096)
@@ -177,6 +212,15 @@ def _one(count: int, rounding: Look, size: int, most: int) -> FloatArray:
     if rounding.within > 1:
         likelihood = (1 - _MOVED) * likelihood + _MOVED * np.maximum(0.0, 1.0 - off / rounding.within)
     return np.asarray((1 - tilt) * tilt**counts * likelihood)
+
+
+def _to_power(one: FloatArray, times: int) -> FloatArray:
+    """(sums,) the convolution of so many equal distributions."""
+    if times == 0:
+        return np.asarray(np.arange(one.size) == 0, dtype=np.float64)
+    half = _to_power(one, times // 2)
+    square = _times(half, half)
+    return _times(square, one) if times % 2 else square
 
 
 def _times(one: FloatArray, other: FloatArray) -> FloatArray:

@@ -6,7 +6,7 @@ import numpy as np
 
 from aegis_advisor.arrays import BoolArray, IntArray
 from aegis_advisor.atoms import coarsening
-from aegis_advisor.evidence import DROP, AttributeEvidence
+from aegis_advisor.evidence import DROP, AttributeEvidence, Masking
 from aegis_advisor.verdict.model import SMALL, Finding, Path, PublishedCounts, Reason, is_exact, is_small
 
 
@@ -18,7 +18,7 @@ def find_shown(published: PublishedCounts) -> Iterator[Finding]:
     for path, counts in _exact_tables(published):
         yield from _shown(path, int(np.count_nonzero(is_small(counts))))
     for path, left_out in _left_out(published):
-        yield from _shown(path, int(0 < left_out <= SMALL))
+        yield from _shown(path, int(np.count_nonzero(is_small(left_out))))
     if published.rounded_once is None:
         yield from _suppressed(published)
         for place, cells in enumerate(published.releases.cells):
@@ -47,13 +47,40 @@ def _exact_tables(published: PublishedCounts) -> Iterator[tuple[Path, IntArray]]
             yield ("pairs", place, "joint"), pair.joint
 
 
-def _left_out(published: PublishedCounts) -> Iterator[tuple[Path, int]]:
-    """Yield how many records each masking certainly leaves out, where the numbers are exact."""
+def _left_out(published: PublishedCounts) -> Iterator[tuple[Path, IntArray]]:
+    """Yield how many records each masking certainly leaves out, where the numbers are exact.
+
+    All of them, those of each label value, and those in each cell of a masking that leaves none out.
+    """
+    exact = published.rounded_once is None
     for place, each in enumerate(published.evidence):
+        whole = [one for one in each.maskings if exact and one.perturbation.is_none]
         for index, masking in enumerate(each.maskings):
             counted = masking.perturbation.records
-            if counted is not None and is_exact(masking.perturbation) and each.knows_label:
-                yield ("attributes", place, "maskings", index, "records"), each.records - counted
+            if counted is None or not is_exact(masking.perturbation) or not each.knows_label:
+                continue
+            path: Path = ("attributes", place, "maskings", index, "records")
+            yield path, np.array([each.records - counted])
+            if masking.joint is not None:
+                yield path, each.label_histogram - masking.joint.sum(axis=0)
+                yield from ((path, cells) for one in whole if (cells := _more(one, masking)) is not None)
+
+
+def _more(whole: Masking, part: Masking) -> IntArray | None:
+    """(groups, labels) the records that one masking counts and another leaves out; None if their groups overlap."""
+    if whole.joint is None or part.joint is None or whole.mapping is None or part.mapping is None:
+        return None
+    if (merged := coarsening(part.mapping, whole.mapping, part.groups)) is not None:
+        return whole.joint - _summed(part.joint, merged, whole.groups)
+    if (merged := coarsening(whole.mapping, part.mapping, whole.groups)) is not None:
+        return _summed(whole.joint, merged, part.groups) - part.joint
+    return None
+
+
+def _summed(counts: IntArray, group_of: IntArray, groups: int) -> IntArray:
+    sums = np.zeros((groups, counts.shape[1]), dtype=np.int64)
+    np.add.at(sums, group_of, counts)
+    return sums
 
 
 def _suppressed(published: PublishedCounts) -> Iterator[Finding]:

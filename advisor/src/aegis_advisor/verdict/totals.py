@@ -11,7 +11,7 @@ from aegis_advisor.arrays import IntArray
 from aegis_advisor.reconstruction.ipf import never
 from aegis_advisor.verdict.differences import known_differences
 from aegis_advisor.verdict.model import SMALL, Finding, Path, PublishedCounts, Reason
-from aegis_advisor.verdict.rounded import known_cells, knows_small
+from aegis_advisor.verdict.rounded import RECORDS_PER_VALUE, known_cells, knows_single, knows_small
 from aegis_advisor.verdict.rounded_tables import RoundedTable, Sums, tables_of, tables_of_pairs
 
 _CELLS_PER_RECORD: Final = 8
@@ -38,7 +38,7 @@ def find_likely(published: PublishedCounts, stop: Callable[[], bool] = never) ->
             continue
         first = [table for (one, _), table in pairs if one == place]
         second = [table.transposed for (_, other), table in pairs if other == place]
-        cells += _of_masked_values(path, [*own, *first, *second])
+        cells += _of_masked_values(path, [*own, *first, *second], evidence.labels)
         differences = known_differences([*own, *first, *second], stop)
         if differences is None:
             yield Finding(Reason.UNDECIDED, path, evidence.values)
@@ -48,10 +48,11 @@ def find_likely(published: PublishedCounts, stop: Callable[[], bool] = never) ->
     yield from (Finding(Reason.LIKELY, path, count) for path, count in cells.items() if count)
 
 
-def _of_masked_values(path: Path, tables: Sequence[RoundedTable]) -> Counter[Path]:
+def _of_masked_values(path: Path, tables: Sequence[RoundedTable], labels: int) -> Counter[Path]:
     """Count the known numbers of records of (masked) values, and the known cells of each table that add up to them.
 
-    Every listed value has a record, so a masked value has as many as values, at least.
+    Every listed value has a record, so a masked value has as many as values, at least. With hardly more, most of its
+    values have one.
     """
     known: Counter[Path] = Counter()
     finest = [table for table in _uncoarsened(tables) if table.base > 1]
@@ -59,10 +60,11 @@ def _of_masked_values(path: Path, tables: Sequence[RoundedTable]) -> Counter[Pat
         least = np.bincount(mapping)
         looks = [each for table in _looking(tables, mapping) if (each := table.sums(mapping)) is not None]
         parts = [each for table in finest if (each := table.sums(mapping)) is not None]
-        places = _candidates([*looks, *parts])
+        places = _candidates([*looks, *parts], least)
         seen = [each.looks(places) for each in looks]
         for place, shown in zip(places.tolist(), zip(*seen, strict=True), strict=False):
-            known[path] += knows_small(shown, int(least[place]))
+            listed = int(least[place])
+            known[path] += listed * knows_single(shown, listed, labels) or knows_small(shown, listed)
         for part in parts:
             others = [one for one, each in zip(seen, looks, strict=True) if not _are_one_draw(each.table, part.table)]
             for place, own, *other in zip(places.tolist(), part.looks(places), *others, strict=True):
@@ -115,8 +117,12 @@ def _distinct(mappings: Iterator[IntArray]) -> list[IntArray]:
     return list({mapping.tobytes(): mapping for mapping in mappings}.values())
 
 
-def _candidates(sums: Sequence[Sums]) -> IntArray:
-    """Return the groups whose sum may be small, or so small for its many cells that each of these hardly exceeds 1."""
+def _candidates(sums: Sequence[Sums], listed: IntArray | int = 0) -> IntArray:
+    """Return the groups whose sum may be small, or so small for its many cells that each of these hardly exceeds 1.
+
+    So is a sum of hardly more records than `listed` values.
+    """
     least = np.max([each.least for each in sums], axis=0)
     cells = np.max([np.bincount(each.group_of.ravel(), minlength=each.groups) for each in sums], axis=0)
-    return np.asarray(np.flatnonzero(least <= np.maximum(SMALL, cells // _CELLS_PER_RECORD)))
+    few = np.maximum(cells // _CELLS_PER_RECORD, RECORDS_PER_VALUE * listed)
+    return np.asarray(np.flatnonzero(least <= np.maximum(SMALL, few)))
