@@ -27,11 +27,11 @@ RUN /opt/aegis/bin/pip install --no-deps ./advisor ./sdk . && /opt/aegis/bin/pip
 
 FROM ${PYTHON}
 RUN useradd --system --uid 10001 --user-group --no-create-home --shell /usr/sbin/nologin aegis \
-    && install --directory --owner aegis --group aegis --mode 700 /var/lib/aegis
+    && install --directory --owner aegis --group root --mode 770 /var/lib/aegis
 COPY --from=build /opt/aegis /opt/aegis
 # The root file system may be read-only, so nothing is compiled at run time.
 ENV PATH=/opt/aegis/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 AEGIS_HOST=0.0.0.0 AEGIS_PORT=8000
-# By number: an engine can then prove that it is not root.
+# By number: an engine can then prove that it is not root. OpenShift takes another, of the group root.
 USER 10001:10001
 WORKDIR /var/lib/aegis
 EXPOSE 8000
