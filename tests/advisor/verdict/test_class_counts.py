@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 
 from aegis_advisor.evidence import Masking
 from aegis_advisor.verdict import PublishedCounts, Reason, Releases, judge
-from aegis_advisor.verdict.class_counts import ClassLimits, certain_counts
+from aegis_advisor.verdict.class_counts import ClassLimits, _Candidates, _simplest, certain_counts
 from aegis_advisor.verdict.privacy_steps import STEPS, published_privacy, read, telling_numbers
 from tests.advisor.cases import evidence_of
 from tests.examples import at_most
+from tests.for_each import for_each
 
 NAMES = ("alpha", "beta", "delta_disclosure", "t", "entropy_l")
 
@@ -148,6 +149,26 @@ def test_a_number_is_read_by_its_step_or_its_last_digit():
     assert np.allclose(read("t", 0.75), (0.7, 0.75))
     assert np.allclose(read("entropy_l", 1.4), (1.3999999986, 1.5999999984))
     assert all(low < step <= high for name in STEPS for step in STEPS[name] for low, high in [read(name, step)])
+
+
+@for_each("totals", [np.arange(5, 10_005, 5), np.full(2_000, 300), np.arange(1_000, 2_001_000, 1_000)])
+def test_what_is_tried_of_many_label_values_is_bounded(totals):
+    """Values with one range are tried once, and of many wide ranges the least totals and some others."""
+    limits = ClassLimits(tuple((each - each // 5 + 1, each + each // 5 - 1) for each in totals.tolist()), 5, 2)
+    candidates = _Candidates.of(limits)
+    assert candidates.totals.size <= max(200, 22 * len(set(limits.totals)))
+    assert np.isin(limits.totals, candidates.totals).all()
+    least, most = limits.totals[0]
+    assert limits.records[1] - most in candidates.most[candidates.totals == least]
+
+
+@given(st.floats(0.001, 0.9), st.floats(1e-5, 0.2))
+def test_the_simplest_share_between_two_is_that_of_the_smallest_class(low, width):
+    [cell], [size] = _simplest(np.array([low]), np.array([low + width]))
+    sizes = np.arange(1, size + 1)
+    fitting = np.ceil(low * sizes) <= (low + width) * sizes
+    assert sizes[fitting].tolist() == [size]
+    assert low <= cell / size <= low + width
 
 
 def test_the_verdict_names_the_number_and_what_it_had_no_time_for_is_no_pass():

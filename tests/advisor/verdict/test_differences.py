@@ -165,3 +165,33 @@ def test_a_difference_of_fewer_records_than_listed_values_is_not_decided():
         for n, (count, cut) in enumerate([(300, 0), (303, 20)])
     ]
     assert known_differences(tables) is None
+
+
+def many(groups, values, mappings, counts):
+    """Tables that round the same records apart, by runs of values or, with one mapping, anyhow."""
+    rng = np.random.default_rng(0)
+    for number in range(mappings):
+        rows = np.arange(values) * groups // values
+        rows = np.roll(rows, number) if number < mappings - 1 else rng.permutation(rows)
+        yield RoundedTable(("pairs", number, "joint"), BASE, np.full((groups, 2), counts), (rows, np.arange(2)))
+
+
+@for_each(
+    ("groups", "values", "mappings", "counts", "most"),
+    [
+        (1_500, 3_000, 2, 300, 0),  # too many unions
+        (900, 60_000, 2, 300, 0),  # too many values in each
+        (250, 500, 3, 0, 1_500),  # too many that are close
+        (100, 200, 3, 300, 600),
+    ],
+)
+def test_what_differences_of_hostile_entries_cost_is_bounded(groups, values, mappings, counts, most):
+    """Whether it is to stop is asked for each union and for each two that are close."""
+    asked = []
+    known = known_differences(list(many(groups, values, mappings, counts)), lambda: bool(asked.append(0)))
+    assert len(asked) <= most
+    assert known == (0 if most and counts else None)
+
+
+def test_it_stops_when_it_is_to_stop():
+    assert known_differences(list(many(40, 80, 3, 0)), lambda: True) is None

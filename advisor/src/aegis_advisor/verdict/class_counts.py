@@ -32,6 +32,9 @@ TRIED: Final = 9
 _WIDE: Final = 64
 """Of a wide range of totals, so many are looked at one by one, and as many beyond."""
 
+_MOST: Final = 20_000
+"""Of many wide ranges, fewer are looked at: so many together, but `TRIED` and one of each at least."""
+
 _SLACK: Final = 1e-12
 _ROUNDED: Final = 1e-6
 _FAR_OFF: Final = 500.0
@@ -115,15 +118,16 @@ class _Candidates:
 
     @classmethod
     def of(cls, limits: ClassLimits) -> "_Candidates":
-        """Return every total of each value; of many, some."""
-        own = []
-        for least, most in limits.totals:
-            first = np.arange(max(1, least), min(most, least + _WIDE) + 1)
-            far = np.geomspace(least + _WIDE, most, _WIDE).round() if most > least + _WIDE else np.zeros(0)
+        """Return every total of each value, once for values with the same range; of many, some."""
+        own, distinct = [], list(dict.fromkeys(limits.totals))
+        wide = min(_WIDE, max(TRIED + 1, _MOST // (2 * len(distinct))))
+        for least, most in distinct:
+            first = np.arange(max(1, least), min(most, least + wide) + 1)
+            far = np.geomspace(least + wide, most, wide).round() if most > least + wide else np.zeros(0)
             own.append(np.concatenate([first, far]).astype(np.float64))
         values = np.repeat(np.arange(len(own)), [len(each) for each in own])
-        ranges = np.array(limits.totals, dtype=np.float64)
-        least, most = (ranges.sum(axis=0) - ranges)[values].T
+        ranges = np.array(distinct, dtype=np.float64)
+        least, most = (np.array(limits.records, dtype=np.float64) - ranges)[values].T
         return cls(np.concatenate(own), least, most, (ranges[:, 0] < ranges[:, 1])[values])
 
     @property
@@ -215,21 +219,24 @@ def _has_large(
 ) -> BoolArray:
     """(candidates,) whether some class has a share above `low` and up to `high`, of these totals and other records."""
     found = np.zeros_like(asked)
-    for place in np.flatnonzero(asked & (low < high)).tolist():
-        least = max(float(low[place]) * (1 + _SLACK), 0.5 / float(totals[place] + others[place]))
-        cell, size = _simplest(least, max(least, float(high[place])))
-        found[place] = cell <= totals[place] and size - cell <= others[place]
+    places = np.flatnonzero(asked & (low < high))
+    totals, others = totals[places], others[places]
+    least = np.maximum(low[places] * (1 + _SLACK), 0.5 / (totals + others))
+    cell, size = _simplest(least, np.maximum(least, high[places]))
+    found[places] = (cell <= totals) & (size - cell <= others)
     return found
 
 
-def _simplest(low: float, high: float, depth: int = 40) -> tuple[float, float]:
-    """The fraction from `low` to `high` with the least terms, by continued fractions; infinite if it has too many."""
-    whole = float(np.ceil(low))
-    if whole <= high or depth == 0:
-        return (whole, 1.0) if depth else (np.inf, np.inf)
-    below = whole - 1
-    numerator, denominator = _simplest(1 / (high - below), 1 / (low - below), depth - 1)
-    return below * numerator + denominator, numerator
+def _simplest(low: FloatArray, high: FloatArray, depth: int = 40) -> tuple[FloatArray, FloatArray]:
+    """The fractions (n,) from `low` to `high` with the least terms, by continued fractions; infinite if too many."""
+    numerator, denominator = np.ceil(low), np.ones_like(low)
+    if depth == 0:
+        return np.full_like(low, np.inf), np.full_like(low, np.inf)
+    if (further := np.flatnonzero(numerator > high)).size:
+        below = numerator[further] - 1
+        inverse, whole = _simplest(1 / (high[further] - below), 1 / (low[further] - below), depth - 1)
+        numerator[further], denominator[further] = below * inverse + whole, inverse
+    return numerator, denominator
 
 
 def _up(numbers: FloatArray) -> FloatArray:

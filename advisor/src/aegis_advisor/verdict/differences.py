@@ -6,14 +6,15 @@ unions are known almost exactly, and so is their difference. A difference of sum
 never tells a count (`rounded`), so only tables that were rounded apart, and do not keep published sums, matter here.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
 import numpy as np
 
-from aegis_advisor.arrays import BoolArray, FloatArray, IntArray
+from aegis_advisor.arrays import BoolArray, FloatArray, IntArray, fold
+from aegis_advisor.atoms import common_refinement, per_atom
 from aegis_advisor.reconstruction.ipf import never
 from aegis_advisor.verdict.model import LIKELY, SMALL
 from aegis_advisor.verdict.rounded_tables import RoundedTable
@@ -27,30 +28,46 @@ _WIDEST: Final = 100
 _MOST_UNIONS: Final = 4_000
 """Of more, which no provider's entry has had, differences are not decided."""
 
+_MOST_CELLS: Final = 10**8
+"""Nor where unions, times the values that a masking tells apart, times the maskings, are more than these."""
+
+_MOST_CLOSE: Final = 50_000
+"""Nor where more unions than these are so close that what is between them may be small."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Unions:
     """Unions of masked values, and what tables show of their records.
 
     Attributes:
-        values: (unions, values) whether a value is in a union.
+        atoms: (unions, atoms) whether a union has the values that no masking tells apart.
+        values: (atoms,) how many values these are.
         sums: (unions, tables) the records of each by each table; -1 where a table does not show them.
         cells: (unions, tables) how many counts the table adds up for them.
         bases: (tables,) to multiples of which counts were rounded.
     """
 
-    values: BoolArray
+    atoms: BoolArray
+    values: IntArray
     sums: IntArray
     cells: IntArray
     bases: IntArray
 
     @classmethod
-    def of(cls, tables: Sequence[RoundedTable]) -> "_Unions":
-        """Return all masked values, and those up to each, where they are runs of values."""
-        values = np.unique(np.concatenate([_unions(each.mappings[0]) for each in _distinct(tables)]), axis=0)
-        sums, cells = zip(*(_shown(table, values) for table in tables), strict=True)
+    def of(cls, tables: Sequence[RoundedTable]) -> "_Unions | None":
+        """Return all masked values, and those up to each, where they are runs of values; None if they are too many."""
+        distinct = {table.mappings[0].tobytes(): table for table in tables}
+        atom_of = common_refinement([table.mappings[0] for table in distinct.values()], tables[0].mappings[0].size)
+        values = np.bincount(atom_of)
+        most = sum(2 * len(table.counts) for table in distinct.values())
+        if most > _MOST_UNIONS or most * values.size * len(distinct) > _MOST_CELLS:
+            return None
+        rows = {name: per_atom(table.mappings[0], atom_of, values.size) for name, table in distinct.items()}
+        atoms = np.unique(np.concatenate([_unions(each) for each in rows.values()]), axis=0)
+        counted = {name: _counted(each, len(distinct[name].counts), atoms) for name, each in rows.items()}
+        sums, cells = zip(*(_shown(table, *counted[table.mappings[0].tobytes()]) for table in tables), strict=True)
         bases = np.array([table.base for table in tables])
-        return cls(values, np.stack(sums, axis=1), np.stack(cells, axis=1), bases)
+        return cls(atoms, values, np.stack(sums, axis=1), np.stack(cells, axis=1), bases)
 
 
 def known_differences(tables: Sequence[RoundedTable], stop: Callable[[], bool] = never) -> int | None:
@@ -58,29 +75,31 @@ def known_differences(tables: Sequence[RoundedTable], stop: Callable[[], bool] =
 
     Args:
         tables: all tables of the attribute, its values in the rows.
-        stop: called for each two unions.
+        stop: called for each union, and for each two that are close.
 
     Returns:
-        How many; None if that is not decided: there are too many unions, looks contradict each other, or it is to stop.
+        How many; None if that is not decided: there are too many unions, or too many that are close, looks contradict
+        each other, or it is to stop.
     """
     looking = [table for table in tables if not table.keeps_sums and not table.once and table.base <= _WIDEST]
     if not any(table.base > 1 for table in looking):
         return 0
     drawn = [table for table in tables if table.once and table.within == 1 and table.base <= _WIDEST][:1]
-    if sum(2 * len(table.counts) for table in _distinct([*drawn, *looking])) > _MOST_UNIONS:
-        return None
     unions = _Unions.of([*drawn, *looking])
+    close = None if unions is None else _close(unions, stop)
+    if unions is None or close is None:
+        return None
     posteriors: dict[int, tuple[int, FloatArray] | None] = {}
     known = set()
-    for inner, outer in _close(unions):
+    for inner, outer in close:
         for place in (inner, outer):
             if place not in posteriors:
                 posteriors[place] = _posterior(unions, place)
         less, more = posteriors[inner], posteriors[outer]
         if less is None or more is None or stop():
             return None
-        between = unions.values[outer] & ~unions.values[inner]
-        is_known = _is_known(less, more, int(between.sum()))
+        between = unions.atoms[outer] & ~unions.atoms[inner]
+        is_known = _is_known(less, more, int(unions.values[between].sum()))
         if is_known is None:
             return None
         if is_known:
@@ -88,41 +107,47 @@ def known_differences(tables: Sequence[RoundedTable], stop: Callable[[], bool] =
     return len(known)
 
 
-def _distinct(tables: Sequence[RoundedTable]) -> list[RoundedTable]:
-    return list({table.mappings[0].tobytes(): table for table in tables}.values())
-
-
 def _unions(mapping: IntArray) -> BoolArray:
-    """(unions, values) Each group of a mapping (values,), and all up to each if the groups are runs of values."""
+    """(unions, atoms) Each group of a mapping (atoms,), and all up to each if the groups are runs."""
     each = np.asarray(mapping == np.unique(mapping)[:, np.newaxis])
     begins = np.argmax(each, axis=1)
     runs = np.count_nonzero(np.diff(mapping)) == len(each) - 1
     return np.concatenate([each, np.cumsum(each[np.argsort(begins)], axis=0) > 0]) if runs else each
 
 
-def _shown(table: RoundedTable, values: BoolArray) -> tuple[IntArray, IntArray]:
-    """(unions,) The records of each union by a table, -1 where a row is only partly in it, and the counts added up."""
-    rows, width = table.counts.shape
-    row_of = np.zeros((values.shape[1], rows), dtype=np.float32)
-    row_of[np.arange(values.shape[1]), table.mappings[0]] = 1
-    inside = values.astype(np.float32) @ row_of
-    whole = inside == row_of.sum(axis=0)
-    counted = whole & (inside > 0)
-    sums = counted @ table.counts.sum(axis=1)
-    return np.where((whole | (inside == 0)).all(axis=1), sums, -1), counted.sum(axis=1) * width
+def _counted(row_of: IntArray, rows: int, atoms: BoolArray) -> tuple[BoolArray, BoolArray]:
+    """(unions, rows) which rows are in each union, and (unions,) whether no row is only partly in it."""
+    inside = fold(atoms.T.astype(np.int32), row_of, rows).T
+    whole = inside == np.bincount(row_of, minlength=rows)
+    return whole & (inside > 0), np.asarray((whole | (inside == 0)).all(axis=1))
 
 
-def _close(unions: _Unions) -> Iterator[tuple[int, int]]:
-    """Yield the unions, one inside the other, whose published records differ so little that the rest may be small."""
+def _shown(table: RoundedTable, counted: BoolArray, is_shown: BoolArray) -> tuple[IntArray, IntArray]:
+    """(unions,) The records of each union by a table, -1 where it does not show them, and the counts added up."""
+    sums = np.where(is_shown, counted @ table.counts.sum(axis=1), -1)
+    return sums, counted.sum(axis=1) * table.counts.shape[1]
+
+
+def _close(unions: _Unions, stop: Callable[[], bool]) -> list[tuple[int, int]] | None:
+    """Return the unions, one inside the other, whose published records differ so little that the rest may be small.
+
+    They are looked for among those with similar records. None if there are too many, or it is to stop.
+    """
     shown: BoolArray = unions.sums >= 0
     records = np.where(shown, unions.sums, 0).sum(axis=1) / np.maximum(shown.sum(axis=1), 1)
-    members = unions.values.astype(np.float32)
-    inside = np.asarray(members @ (1 - members).T == 0)
-    np.fill_diagonal(inside, val=False)
-    near = np.abs(records - records[:, np.newaxis]) <= SMALL + 2 * unions.bases.max()
-    anew = np.count_nonzero(shown, axis=1) > 0
-    both = inside & near & anew & anew[:, np.newaxis]
-    yield from ((int(inner), int(outer)) for inner, outer in np.argwhere(both))
+    order = np.argsort(records, kind="stable")
+    order = order[shown[order].any(axis=1)]
+    near = SMALL + 2 * int(unions.bases.max())
+    firsts = np.searchsorted(records[order], records[order] - near, side="left")
+    ends = np.searchsorted(records[order], records[order] + near, side="right")
+    packed, close = np.packbits(unions.atoms, axis=1), list[tuple[int, int]]()
+    for outer, first, end in zip(order.tolist(), firsts.tolist(), ends.tolist(), strict=True):
+        others = order[first:end]
+        inside = others[~(packed[others] & ~packed[outer]).any(axis=1)]
+        close += [(inner, outer) for inner in inside.tolist() if inner != outer]
+        if len(close) > _MOST_CLOSE or stop():
+            return None
+    return close
 
 
 def _posterior(unions: _Unions, place: int) -> tuple[int, FloatArray] | None:
