@@ -28,7 +28,7 @@ _WIDEST: Final = 100
 _MOST_UNIONS: Final = 4_000
 """Of more, which no provider's entry has had, differences are not decided."""
 
-_MOST_CELLS: Final = 10**8
+_MOST_CELLS: Final = 5 * 10**7
 """Nor where unions, times the values that a masking tells apart, times the maskings, are more than these."""
 
 _MOST_CLOSE: Final = 50_000
@@ -117,7 +117,7 @@ def _unions(mapping: IntArray) -> BoolArray:
 
 def _counted(row_of: IntArray, rows: int, atoms: BoolArray) -> tuple[BoolArray, BoolArray]:
     """(unions, rows) which rows are in each union, and (unions,) whether no row is only partly in it."""
-    inside = fold(atoms.T.astype(np.int32), row_of, rows).T
+    inside = fold(atoms.T.astype(np.int64), row_of, rows).T
     whole = inside == np.bincount(row_of, minlength=rows)
     return whole & (inside > 0), np.asarray((whole | (inside == 0)).all(axis=1))
 
