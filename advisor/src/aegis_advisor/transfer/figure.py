@@ -1,8 +1,11 @@
 """A transfer utility with its standard error, and the figure of rules that predict shares of the labels."""
 
 from dataclasses import dataclass
+from math import sqrt
+from typing import Self
 
 import numpy as np
+from scipy.special import stdtrit
 
 from aegis_advisor.arrays import FloatArray
 from aegis_advisor.measures.margins import ratio
@@ -10,43 +13,56 @@ from aegis_advisor.measures.margins import ratio
 CONFIDENCE = 1.96
 """95 % of a normal distribution lie within so many standard deviations."""
 
+_UPPER = 0.975
+
 
 @dataclass(frozen=True, slots=True)
 class Figure:
     """A transfer utility.
 
-    Its interval holds the figure of the same rule on endless records 94 % of the time if 20 of the records that it was
-    evaluated on have the rarest label, and 90 % of the time if 6 have.
+    Its interval holds the figure of the same rule on endless records 93 to 97 % of the time if six or more of the
+    records that it was evaluated on have the rarest label (`docs/model.md`).
 
     Attributes:
         value: the utility, in the unit of its measure.
         standard_error: how much it varies because the records that it was evaluated on are a sample. The rule is taken
             as given.
+        low: the lower limit of the 95 % interval.
+        high: the upper limit of it.
     """
 
     value: float
     standard_error: float
+    low: float
+    high: float
 
-    @property
-    def low(self) -> float:
-        """The lower limit of the 95 % interval."""
-        return self.value - CONFIDENCE * self.standard_error
+    @classmethod
+    def mean(cls, value: float, influence: FloatArray, weights: FloatArray, records: float) -> Self:
+        """A mean over records, with an interval by Student's distribution.
 
-    @property
-    def high(self) -> float:
-        """The upper limit of the 95 % interval."""
-        return self.value + CONFIDENCE * self.standard_error
+        With few records of a label, the spread among them is uncertain, too. The degrees of freedom are those of a sum
+        over labels (Satterthwaite 1946, "An approximate distribution of estimates of variance components").
 
+        Args:
+            value: the mean.
+            influence: (rows, labels) how much a record of each cell moves it, times the records; 0 on average.
+            weights: (rows, labels) the share of the records in each cell.
+            records: the number of records.
+        """
+        variances = np.sum(weights * influence**2, axis=0) / records
+        others = np.maximum(records * weights.sum(axis=0) - 1, 1)
+        whole, uncertain = float(variances.sum()), float(np.sum(variances**2 / others))
+        error = sqrt(whole)
+        half = error * float(stdtrit(whole**2 / uncertain, _UPPER)) if uncertain > 0 else 0.0
+        return cls(value, error, value - half, value + half)
 
-def spread(influence: FloatArray, weights: FloatArray, records: float) -> float:
-    """The standard error of a mean over records, by the influence of each cell of a table.
-
-    Args:
-        influence: how much a record of each cell moves the mean, times the number of records; 0 on average.
-        weights: the share of the records in each cell, of the same shape.
-        records: the number of records.
-    """
-    return float(np.sqrt(np.sum(weights * influence**2) / records))
+    @classmethod
+    def share(cls, value: float, records: float) -> Self:
+        """A share of records, with Wilson's interval (1927, "Probable inference, the law of succession")."""
+        square, variance = CONFIDENCE**2, value * (1 - value)
+        half = CONFIDENCE * sqrt(variance / records + square / (4 * records**2))
+        low, high = ((value + square / (2 * records) + sign * half) / (1 + square / records) for sign in (-1, 1))
+        return cls(value, sqrt(variance / records), min(low, value), max(high, value))
 
 
 def explained(rule: FloatArray, holdout: FloatArray) -> Figure:
@@ -68,4 +84,4 @@ def explained(rule: FloatArray, holdout: FloatArray) -> Figure:
     value = float(ratio(right, label).sum()) - 1.0
     missed = np.sum(ratio(rule**2, label), axis=1, keepdims=True)
     influence = ratio(2 * rule, label) - missed - ratio(right, label**2)
-    return Figure(value, spread(influence, joint, records))
+    return Figure.mean(value, influence, joint, records)

@@ -7,7 +7,7 @@ value that the release lacks is predicted by the release's labels alone. The hel
 import numpy as np
 
 from aegis_advisor.arrays import FloatArray
-from aegis_advisor.transfer.figure import Figure, explained, spread
+from aegis_advisor.transfer.figure import Figure, explained
 
 SMOOTHING = 2.0
 """Records that are added to each value, spread like the label, before a logarithm is taken of a share.
@@ -50,7 +50,9 @@ def information_transfer(release: FloatArray, holdout: FloatArray, smoothing: fl
     with np.errstate(divide="ignore"):  # without smoothing, a share may be 0
         np.log2(rule / np.where(label > 0, label, 1.0), out=gained, where=joint > 0)
     value = float(np.sum(joint * gained))
-    return Figure(value, spread(gained - value, joint, records) if np.isfinite(value) else np.inf)
+    if not np.isfinite(value):
+        return Figure(value, np.inf, -np.inf, value)
+    return Figure.mean(value, gained - value, joint, records)
 
 
 def chi_square_transfer(release: FloatArray, holdout: FloatArray) -> Figure:
@@ -69,4 +71,4 @@ def g3_transfer(release: FloatArray, holdout: FloatArray) -> Figure:
     records = float(holdout.sum())
     guess = label_shares(release).argmax(axis=1)
     right = float(holdout[np.arange(holdout.shape[0]), guess].sum()) / records
-    return Figure(1.0 - right, float(np.sqrt(right * (1.0 - right) / records)))
+    return Figure.share(min(1.0, max(0.0, 1.0 - right)), records)
