@@ -46,6 +46,7 @@ class Fitting:
         tested: (tested records, columns) What to predict the classes of.
         classes: How many classes there are.
         listed: How many of the columns, the first ones, have an indicator for each value in logistic regression.
+        also_trained: Whether to predict the trained records as well, after the tested ones.
     """
 
     classifier: str
@@ -54,25 +55,27 @@ class Fitting:
     tested: Matrix
     classes: int
     listed: int = 0
+    also_trained: bool = False
 
     def probabilities_before(self, end: float) -> Matrix | None:
         """Return the probabilities, or `None` if the time of the monotonic clock is up; rates take none."""
         return self.probabilities() if self.classifier == RATES or monotonic() < end else None
 
     def probabilities(self) -> Matrix:
-        """(tested records, classes) Fit the classifier, and return the probability of each class.
+        """(predicted records, classes) Fit the classifier, and return the probability of each class.
 
         It is fitted on one thread, so sums are added up in the same order on any machine.
         """
         from sklearn.exceptions import ConvergenceWarning  # noqa: PLC0415 - an extra, and slow to load
         from threadpoolctl import threadpool_limits  # noqa: PLC0415 - an extra
 
+        asked = np.concatenate([self.tested, self.trained]) if self.also_trained else self.tested
         with threadpool_limits(1), warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             classifier = _rates(self) if self.classifier == RATES else CLASSIFIERS[self.classifier](self)
             classifier.fit(self.trained, self.labels)
-            found = classifier.predict_proba(self.tested)
-        probabilities = np.zeros((len(self.tested), self.classes))
+            found = classifier.predict_proba(asked)
+        probabilities = np.zeros((len(asked), self.classes))
         probabilities[:, classifier.classes_] = found
         return probabilities
 

@@ -1,6 +1,9 @@
 """Whether the advice held, in every case."""
 
+from dataclasses import replace
+
 from aegis_provider.check import NOTHING, RAW, CheckResult, Interval, Performance
+from aegis_provider.cli.check_report import check_document, check_report
 from tests.for_each import for_each
 
 LINEAR, BOOSTED = "logistic regression", "gradient boosting"
@@ -77,3 +80,15 @@ def test_what_is_unfinished_limits_the_verdict():
 def test_the_best_model_is_the_one_that_is_best_on_the_table_as_it_is():
     found = result(performance(RAW, LINEAR, 0.70), performance("c1", LINEAR, 0.79), performance(RAW, BOOSTED, 0.75))
     assert (found.best_model, found.share("c1")) == (BOOSTED, None)
+
+
+def test_how_it_was_tested_is_said():
+    """Nothing where nothing is to be known; that it was chosen anew; and that 39 records of a label are few, 40 not."""
+    plain = result(WINNER)
+    assert plain.notes == replace(plain, fewest=40).notes == ()
+    [anew] = replace(plain, chosen_anew=True).notes
+    assert anew == "the search was repeated in each fold, without the labels of the records tested"
+    [few] = replace(plain, fewest=39).notes
+    assert "95 % intervals are slightly too narrow" in few
+    assert few in check_report(replace(plain, fewest=39))
+    assert check_document(replace(plain, fewest=39))["notes"] == [few]

@@ -181,6 +181,7 @@ def test_the_card_says_it_in_one_line(released):
     [published] = [each.privacy for each in released.findings.entry.masked if each.id == card.configuration]
     assert card.promised.items() <= published.items()
     assert card.privacy_verdict in page
+    assert "the search was repeated in each fold, without the labels of the records tested" in page
     held = ", ".join(f"{name} = {number:g}" for name, number in card.promised.items())
     assert card.privacy_verdict.startswith(f"PASS: {card.configuration} holds {held}")
     assert released._repr_html_().count("<section>") == page.count("<section>")

@@ -116,6 +116,7 @@ def check(
         shares=shares,
         refitted=fitted,
         chosen_anew=choose is not None,
+        fewest=int(np.bincount(records.labels).min()),
     )
 
 
@@ -151,15 +152,16 @@ def _estimates(training: Training) -> tuple[dict[str, dict[str, _Estimates]], di
     estimates: dict[str, dict[str, _Estimates]] = {}
     unfinished: dict[str, tuple[str, ...]] = {}
     labels, folds = training.labels, training.folds
-    for model, name, probabilities in training.predictions():
-        if probabilities is None:
+    for model, name, predictions in training.predictions():
+        if predictions is None:
             unfinished[model] = (*unfinished.get(model, ()), name)
         else:
-            whole = auc(probabilities, labels, folds)
+            probabilities, first = predictions.probabilities, _enough(folds)
+            whole = auc(probabilities, labels, folds, predictions.on_trained)
             estimates.setdefault(model, {})[name] = _Estimates(
                 whole,
                 replace(accuracy(probabilities, labels), excess=whole.excess),
-                auc(probabilities, labels, _enough(folds)),
+                replace(auc(probabilities, labels, first), excess=whole.excess),
             )
     return estimates, unfinished
 

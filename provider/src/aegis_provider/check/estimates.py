@@ -1,31 +1,31 @@
 """AUC and accuracy of cross-validated predictions, with what each record contributes to them.
 
 The contributions are influence values: their mean is 0, and their mean square over the number of records is the
-variance of the estimate. They are computed within each fold, whose model saw none of its records (LeDell, Petersen and
-van der Laan, Computationally efficient confidence intervals for cross-validated area under the ROC curve estimates,
-2015). Within a fold, this is the variance of DeLong et al. (1988). Estimates on the same records are paired: the
-difference of two has the difference of their influence values.
+variance of the estimate, but for the divisors. A record is compared with those of its fold, whose model saw none of
+them (LeDell, Petersen and van der Laan, Computationally efficient confidence intervals for cross-validated area under
+the ROC curve estimates, 2015), and its class with that of all folds, since a fold may have few records of a class. For
+one fold, this is the variance of DeLong et al. (1988). Estimates on the same records are paired: the difference of two
+has the difference of their influence values.
 
 That is how the estimate varies with the records tested, for given models. But models vary, too, and those of different
 folds go together: whatever two records of different folds say about each other counts in both folds, once when the one
 is tested and once when the other is. So an interval for the AUC to be expected of a model trained on so many records
-needs more, by `excess`. No unbiased estimate of it exists (Bengio and Grandvalet, No unbiased estimator of the variance
-of k-fold cross-validation, 2004), and the folds' AUCs differ no more than the records tested explain.
+needs more, by `excess_of`.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri, stdtrit
 
 from aegis_provider.check.folds import Fold, Labels
 from aegis_provider.check.result import CHANCE, Interval
 
-_CONFIDENCE = 1.96
-
-# So many standard errors above chance, pairs of records add as much as the records tested; beyond, less.
-_PAIRS_MATTER = 2.5
+_UPPER = 0.975
+_UNTESTED = -1
 
 Numbers = NDArray[np.float64]
 
@@ -37,17 +37,19 @@ class Estimate:
     Attributes:
         value: The mean.
         influence: (records,) The influence of each record on it, for given models.
+        classes: (records,) The class of each record; -1 if it is not tested.
         excess: By what factor its variance is higher because models vary, too.
     """
 
     value: float
     influence: Numbers
+    classes: Labels
     excess: float = 1.0
 
     def __sub__(self, other: "Estimate") -> "Estimate":
         """Return the difference of two estimates on the same records."""
         excess = (self.excess + other.excess) / 2
-        return Estimate(self.value - other.value, self.influence - other.influence, excess)
+        return Estimate(self.value - other.value, self.influence - other.influence, self.classes, excess)
 
     def share_of(self, whole: "Estimate", nothing: float) -> "Estimate":
         """Return the share of another estimate on the same records that this one is, both counted from `nothing`.
@@ -57,20 +59,27 @@ class Estimate:
         above = whole.value - nothing
         share = (self.value - nothing) / above
         excess = (self.excess + whole.excess) / 2
-        return Estimate(share, (self.influence - share * whole.influence) / above, excess)
-
-    @property
-    def error(self) -> float:
-        """The standard error."""
-        return float(np.sqrt(self.excess * np.mean(self.influence**2) / len(self.influence)))
+        return Estimate(share, (self.influence - share * whole.influence) / above, self.classes, excess)
 
     def interval(self, least: float = -1.0, most: float = 1.0) -> Interval:
-        """Return the 95 % interval by the normal distribution, cut to `least` and `most`."""
-        width = _CONFIDENCE * self.error
+        """Return the 95 % interval by Student's distribution, cut to `least` and `most`.
+
+        The spread within a class of few records is uncertain, too: the variance is a sum over the classes, each with
+        the divisor of DeLong et al., and has the degrees of freedom of such a sum (Satterthwaite, An approximate
+        distribution of estimates of variance components, 1946).
+        """
+        tested = self.classes != _UNTESTED
+        classes, squares = self.classes[tested], self.influence[tested] ** 2
+        others = np.maximum(np.bincount(classes) - 1, 1)
+        variances = np.bincount(classes, squares) * (others + 1) / others / len(self.influence) ** 2
+        whole, uncertain = float(variances.sum()), float(np.sum(variances**2 / others))
+        width = float(stdtrit(whole**2 / uncertain, _UPPER)) * sqrt(self.excess * whole) if uncertain > 0 else 0.0
         return Interval(self.value, max(least, self.value - width), min(most, self.value + width))
 
 
-def auc(probabilities: Numbers, labels: Labels, folds: Sequence[Fold]) -> Estimate:
+def auc(
+    probabilities: Numbers, labels: Labels, folds: Sequence[Fold], on_trained: Sequence[float] | None = None
+) -> Estimate:
     """Return the AUC: the mean over the folds, and over the classes by their numbers of records.
 
     With two classes this is the AUC of either of them. With more, each class is compared with the rest.
@@ -79,34 +88,61 @@ def auc(probabilities: Numbers, labels: Labels, folds: Sequence[Fold]) -> Estima
         probabilities: (records, classes) From the model that did not see the record.
         labels: (records,) The class of each record; every fold has every class.
         folds: The folds.
+        on_trained: The AUC of the model of each fold on the records that it was trained on; without it, the estimate is
+            for given models.
     """
-    values, influence = np.zeros(len(folds)), np.zeros(len(labels))
+    values, classes = np.zeros(len(folds)), np.full(len(labels), _UNTESTED)
+    influence, of_fold = np.zeros((2, len(labels)))
     for place, fold in enumerate(folds):
-        one = weighted_auc(probabilities[fold.test], labels[fold.test])
-        values[place] = one.value
+        tested = labels[fold.test]
+        one = weighted_auc(probabilities[fold.test], tested)
         # Each fold counts alike, so the records of a smaller fold count for slightly more.
-        influence[fold.test] = one.influence * len(labels) / (len(folds) * len(fold.test))
-    estimate = Estimate(float(values.mean()), influence)
-    return replace(estimate, excess=excess_of(estimate))
+        weight = len(labels) / (len(folds) * len(fold.test))
+        values[place], classes[fold.test] = one.value, tested
+        influence[fold.test] = one.influence * weight
+        of_fold[fold.test] = _on_all(tested) * weight
+    mean = float(values.mean())
+    for value, fold in zip(values, folds, strict=True):
+        influence[fold.test] += (value - mean) * of_fold[fold.test]
+    estimate = Estimate(mean, influence, classes)
+    if on_trained is None:
+        return estimate
+    return replace(estimate, excess=excess_of(noise_of(estimate.value, float(np.mean(on_trained))), len(folds)))
 
 
-def excess_of(estimate: Estimate) -> float:
+def noise_of(tested: float, trained: float) -> float:
+    """Return which share of what a model says about new records is chance in the records that it was trained on.
+
+    `1 - Phi^-1(tested) / Phi^-1(trained)` for a linear model and two normal classes of one covariance, if its AUC is
+    `tested` on new records and `trained` on those that it was trained on (`docs/model.md`).
+    """
+    if tested <= CHANCE:
+        return 1.0
+    if tested >= trained:
+        return 0.0
+    return float(1 - ndtri(tested) / ndtri(trained))
+
+
+def excess_of(noise: float, folds: int) -> float:
     """Return by what factor the variance of a cross-validated AUC is higher than that for given models.
 
-    If the label is random, all that an AUC consists of is what two records say about each other, each counted twice:
-    its variance is doubled. The more the AUC is above chance, the less models vary. That they add 2.5 standard errors
-    over its distance from chance was found on made-up tables (`docs/model.md`).
+    For a linear model and two normal classes of one covariance, to the second order (`docs/model.md` derives it): what
+    single records add, tested and trained on; what pairs of different folds add, and pairs of the same one. It is 2 if
+    a model says nothing but chance, and 1 if it says none.
 
     Args:
-        estimate: The AUC for given models.
+        noise: The share of what the model says that is chance (`noise_of`).
+        folds: The number of folds.
     """
-    return 1 + min(1.0, _PAIRS_MATTER * estimate.error / max(abs(estimate.value - CHANCE), 1e-9))
+    known, others = 1 - noise, folds - 1
+    apart, together = 1 - known * (folds - 2) / (2 * others), known**2 / (4 * others)
+    return known * (1 + noise) ** 2 + 2 * noise * (apart**2 + together)
 
 
 def accuracy(probabilities: Numbers, labels: Labels) -> Estimate:
     """Return the share of the records whose most probable class is the true one."""
     right = (probabilities.argmax(axis=1) == labels).astype(np.float64)
-    return Estimate(float(right.mean()), right - right.mean())
+    return Estimate(float(right.mean()), right - right.mean(), labels)
 
 
 def weighted_auc(probabilities: Numbers, labels: Labels) -> Estimate:
@@ -119,7 +155,15 @@ def weighted_auc(probabilities: Numbers, labels: Labels) -> Estimate:
     shares = np.bincount(labels) / len(labels)
     each = [one_against_rest(probabilities[:, place], labels == place) for place in range(len(shares))]
     influence = np.sum([share * one.influence for share, one in zip(shares, each, strict=True)], axis=0)
-    return Estimate(float(shares @ [one.value for one in each]), influence)
+    return Estimate(float(shares @ [one.value for one in each]), influence, labels)
+
+
+def _on_all(labels: Labels) -> Numbers:
+    """(records,) The influence of each record on an AUC that is 1 higher for all pairs that the record is in."""
+    shares = np.bincount(labels) / len(labels)
+    odds = shares / (1 - shares)
+    lift: Numbers = 1 + odds.sum() - odds[labels]
+    return lift
 
 
 def one_against_rest(scores: Numbers, positive: NDArray[np.bool_]) -> Estimate:
@@ -133,7 +177,7 @@ def one_against_rest(scores: Numbers, positive: NDArray[np.bool_]) -> Estimate:
     above[~positive] = 1 - (ranks[~positive] - _ranks(scores[~positive])) / positives
     value = float(above[positive].mean())
     shares = np.where(positive, positives, negatives) / len(scores)
-    return Estimate(value, (above - value) / shares)
+    return Estimate(value, (above - value) / shares, positive.astype(np.intp))
 
 
 def _ranks(scores: Numbers) -> Numbers:

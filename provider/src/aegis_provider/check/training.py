@@ -1,21 +1,36 @@
 """The models trained on every table in every fold, until time is up."""
 
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
 from time import monotonic
 
 import numpy as np
 
+from aegis_provider.check.estimates import weighted_auc
 from aegis_provider.check.folds import Fold, Labels
 from aegis_provider.check.masked_records import MaskedRecords
 from aegis_provider.check.models import USUAL, fitting_of
-from aegis_provider.check.result import NOTHING
+from aegis_provider.check.result import CHANCE, NOTHING
 from aegis_provider.classifiers import Matrix
 from aegis_provider.processes import results
 from aegis_provider.progress import Progress
+
+
+@dataclass(frozen=True, eq=False)
+class Predictions:
+    """What a model says of records.
+
+    Attributes:
+        probabilities: (records, classes) By the model of the fold that tests the record.
+        on_trained: (folds,) The AUC of the model of each fold on the records that it was trained on.
+    """
+
+    probabilities: Matrix
+    on_trained: Sequence[float]
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,40 +53,53 @@ class Training:
     progress: Progress
     models: Sequence[str] = USUAL
 
-    def predictions(self) -> Iterator[tuple[str, str, Matrix | None]]:
-        """Yield each model with each table and the (records, classes) probabilities, or `None` if time was up.
+    def predictions(self) -> Iterator[tuple[str, str, Predictions | None]]:
+        """Yield each model with each table and what it says, or `None` if time was up.
 
         The first table comes first, by every model: all others are compared with it, and are masked meanwhile.
         """
         names = list(self.tables)
         every = [*product(self.models, names[:1]), *product(self.models, names[1:])]
-        calls = (self._call(*each, place) for each in every for place in range(len(self.folds)))
+        trained: deque[Labels] = deque()
+        calls = (self._call(*each, place, trained) for each in every for place in range(len(self.folds)))
         with closing(results(calls, len(self.labels))) as found:
-            yield from self._collected(every, found)
+            yield from self._collected(every, found, trained)
 
     def _collected(
-        self, every: Sequence[tuple[str, str]], found: Iterator[Matrix | None]
-    ) -> Iterator[tuple[str, str, Matrix | None]]:
+        self, every: Sequence[tuple[str, str]], found: Iterator[Matrix | None], trained: deque[Labels]
+    ) -> Iterator[tuple[str, str, Predictions | None]]:
         done = 0
         for model, table in every:
-            probabilities: Matrix | None = np.zeros((len(self.labels), int(self.labels.max()) + 1))
+            probabilities, on_trained = np.zeros((len(self.labels), int(self.labels.max()) + 1)), []
             for fold in self.folds:
-                tested = next(found)
-                if tested is None:
-                    probabilities = None
-                elif probabilities is not None:
-                    probabilities[fold.test] = tested
+                said, labels = next(found), trained.popleft()
+                if said is not None:
+                    probabilities[fold.test] = said[: len(fold.test)]
+                    on_trained.append(_auc_of_known(said[len(fold.test) :], labels))
                 done += 1
                 self.progress(done, len(every) * len(self.folds))
-            yield model, table, probabilities
+            whole = len(on_trained) == len(self.folds)
+            yield model, table, Predictions(probabilities, on_trained) if whole else None
 
-    def _call(self, model: str, table: str, place: int) -> Callable[[], Matrix | None]:
-        """Return what trains on all folds but one, and predicts the records of that one, unless time is up."""
+    def _call(self, model: str, table: str, place: int, trained: deque[Labels]) -> Callable[[], Matrix | None]:
+        """Return what trains on all folds but one, and predicts the records of that one, unless time is up.
+
+        The classes of the records trained on, which it predicts as well, are added to `trained`.
+        """
         if table != NOTHING and monotonic() >= self.end:
+            trained.append(self.labels[:0])
             return _nothing
         fold, records = self.folds[place], self.tables[table](place)
         train = fold.train[records.shown[fold.train]]
-        return partial(fitting_of(model, records.features, self.labels, train, fold).probabilities_before, self.end)
+        fitting = fitting_of(model, records.features, self.labels, train, fold)
+        trained.append(fitting.labels)
+        return partial(replace(fitting, also_trained=True).probabilities_before, self.end)
+
+
+def _auc_of_known(probabilities: Matrix, labels: Labels) -> float:
+    """Return the AUC of the classes that some records have, of which a release may leave out all of one."""
+    held, classes = np.unique(labels, return_inverse=True)
+    return weighted_auc(probabilities[:, held], classes).value if len(held) > 1 else CHANCE
 
 
 def _nothing() -> None:

@@ -27,6 +27,7 @@ def check_document(result: CheckResult) -> dict[str, Any]:
     return {
         "verdict": result.verdict,
         "held": result.held,
+        "notes": list(result.notes),
         "best_model": result.best_model,
         "kept": shares,
         **asdict(result),
@@ -73,6 +74,7 @@ def _notes(result: CheckResult) -> Iterator[str]:
         if records:
             left_out = f"{records} record{'s' * (records != 1)}"
             yield f"{shown(name)} leaves out {left_out}: models are tested on them, but not trained on them"
+    yield from result.notes
     yield from _method(result)
 
 
@@ -83,4 +85,4 @@ def _method(result: CheckResult) -> Iterator[str]:
     yield f"{result.records} records{drawn}, in {result.folds} folds, the same for every table"
     if result.classes > _TWO_CLASSES:
         yield f"AUC: each of the {result.classes} label values against the rest, weighted by its records"
-    yield "±: 95 % intervals, from the influence of each tested record; differences are paired"
+    yield "±: 95 % intervals, for models trained on so many records of other draws of the table; differences are paired"

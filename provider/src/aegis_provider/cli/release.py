@@ -150,6 +150,7 @@ def _report(released: Released, faults: Sequence[str]) -> Iterator[str]:
     yield ""
     if card.measured:
         yield from aligned(("trained on", "AUC", "95 % interval"), list(_models(card)))
+        yield from () if isinstance(released.findings.check, str) else released.findings.check.notes
         yield ""
     yield from aligned(("required", "keeps"), list(_choices(card)))
     yield ""

@@ -140,7 +140,7 @@ class Card:
         runner_up: The id of the next best configuration, and the share that it keeps.
         frontier: The best configuration for each k, the least private first.
         measured: How well models predict the label from the table, the releases, and nothing.
-        check: Whether the advice held, in words; empty if no models were trained.
+        check: Whether the advice held, and how it was tested, in words; empty if no models were trained.
         unfinished: What did not finish, and why.
         comparison: The release beside generated tables; `None` if there are none.
         rounded_to: What counts of the table are multiples of; `None` if they are exact.

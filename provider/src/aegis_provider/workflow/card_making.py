@@ -119,7 +119,7 @@ def card_of(
         runner_up=None if runner_up is None else (runner_up.id, shares.get(runner_up.id)),
         frontier=tuple(sorted(_frontier(findings, plan), key=lambda each: sorted(each.require.items()))),
         measured=() if isinstance(findings.check, str) else tuple(_measured(findings.check)),
-        check="" if isinstance(findings.check, str) else findings.check.verdict,
+        check="" if isinstance(findings.check, str) else "; ".join([findings.check.verdict, *findings.check.notes]),
         unfinished=tuple(_unfinished(findings)),
         comparison=findings.comparison if isinstance(findings.comparison, Comparison) else None,
     )
