@@ -170,7 +170,7 @@ values = st.sampled_from(["1", "2", "13", "14", "25", ""])
 
 
 @pytest.mark.long
-@at_most(60)
+@at_most(30)  # of up to 30 records each
 @given(st.lists(st.tuples(values, values, st.sampled_from(["p", "q"])), min_size=1, max_size=30), st.integers(1, 4))
 def test_what_is_left_out_is_what_plain_counting_leaves_out(write, tmp_path, rows, k):
     table = write("t.csv", "a,b,y\n" + "".join(f"{a},{b},{y}\n" for a, b, y in rows))
