@@ -1,3 +1,4 @@
+import atexit
 import gc
 import inspect
 import os
@@ -70,6 +71,7 @@ def pytest_collection() -> Generator[None, object, object]:
         return (yield)
     finally:
         gc.freeze()
+        atexit.register(gc.unfreeze)  # libraries in C++ complain of what is left at the end
         gc.enable()
 
 

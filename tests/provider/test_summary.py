@@ -119,7 +119,7 @@ texts = st.one_of(st.integers(-99, 99).map(str), st.just(""))
 
 
 @pytest.mark.long
-@at_most(60)
+@at_most(40)
 @given(st.lists(st.tuples(texts, st.sampled_from(["p", "q", ""])), min_size=1, max_size=30))
 def test_every_joint_table_is_that_of_a_row_by_row_count(write, plan_of, rows):
     rows = [*rows, ("1", "p"), ("1", "q")]

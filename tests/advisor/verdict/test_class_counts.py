@@ -75,7 +75,7 @@ def cases(draw):
 
 
 @given(cases())
-@at_most(60)
+@at_most(40)
 def test_what_is_said_to_follow_holds_in_all_tables_that_fit(case):
     name, low, high, limits = case
     told = certain_counts(name, low, high, limits)

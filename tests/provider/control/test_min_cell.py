@@ -67,7 +67,7 @@ def prepared(records, plan, least, **options):
 
 
 @pytest.mark.long
-@at_most(60)
+@at_most(40)
 @given(RECORDS, st.integers(2, 9), st.booleans(), st.booleans())
 def test_no_count_is_small_and_every_configuration_stays(plans, records, least, unmasked, pairs):
     held = prepared(records, plans[not unmasked], least, pairs=pairs)
@@ -80,14 +80,14 @@ def test_no_count_is_small_and_every_configuration_stays(plans, records, least, 
 
 
 @pytest.mark.long
-@at_most(60)
+@at_most(40)
 @given(RECORDS, st.booleans())
 def test_the_verdict_is_a_pass(plans, records, unmasked):
     held = prepared(records, plans[not unmasked], 5, pairs=True)
     assert disclose(held.entry).judged.verdict.passed
 
 
-@at_most(60)
+@at_most(40)
 @given(RECORDS, st.integers(2, 9), st.booleans())
 def test_no_difference_of_what_two_tables_show_is_small(plans, records, least, unmasked):
     entry = document_of(prepared(records, plans[not unmasked], least).entry)
@@ -111,7 +111,7 @@ def shown_unions(mapping, joint):
 
 
 @pytest.mark.long
-@at_most(60)
+@at_most(40)
 @given(RECORDS, st.integers(2, 9))
 def test_every_masking_counts_the_records_as_the_plan_masks_them(plans, records, least):
     held = prepared(records, plans[0], least)
@@ -130,7 +130,7 @@ def test_every_masking_counts_the_records_as_the_plan_masks_them(plans, records,
 
 
 @pytest.mark.long
-@at_most(60)
+@at_most(40)
 @given(RECORDS, st.integers(2, 6))
 def test_pair_counts_are_exact_or_rounded_to_the_minimum(plans, records, least):
     held = prepared(records, plans[0], least, pairs=True)
@@ -159,7 +159,7 @@ def pair_counts(records, entry, pair):
 
 
 @pytest.mark.long
-@at_most(60)
+@at_most(40)
 @given(RECORDS, st.integers(2, 9))
 def test_the_plan_that_goes_with_the_entry_needs_no_merging(plans, records, least):
     held = prepared(records, plans[0], least)

@@ -96,7 +96,7 @@ def exact_chi_square(combinations_of_values, classes):
 
 
 @pytest.mark.long
-@at_most(60)
+@at_most(40)
 @given(rows, plans())
 def test_what_configurations_use_together_is_written_or_follows_and_nothing_else_is_written(write, records, plan):
     tables, configurations = plan

@@ -82,7 +82,7 @@ counts = st.integers(0, 2)
 
 
 @pytest.mark.long
-@at_most(60)
+@at_most(40)
 @given(yes=st.tuples(*[counts] * 5), no=st.tuples(*[counts] * 5), within=st.integers(0, 3))
 def test_what_follows_is_what_all_tables_with_these_sums_have(tmp_path_factory, yes, no, within):
     labels = {"yes": yes, "no": no}

@@ -101,7 +101,7 @@ def tables(draw):
 
 
 @pytest.mark.long
-@at_most(60)
+@at_most(40)
 @given(
     tables(),
     st.booleans(),

@@ -1,8 +1,9 @@
 from decimal import Decimal
 
 import pytest
+import yaml
 
-from aegis_provider import PlanError, load_plan
+from aegis_provider import PlanError, load_plan, yaml_file
 from aegis_provider.masking.blur import Blur, Suppress
 from aegis_provider.masking.bucketize import EdgeBuckets, EqualBuckets
 from aegis_provider.masking.hierarchy import FileHierarchy
@@ -233,3 +234,10 @@ def test_an_attribute_may_forbid_that_it_is_left_unmasked(load):
         load("label: y\nattributes: {a: {default: identity, identity: false}}\nconfigurations: {c: {}}\n")
     with pytest.raises(PlanError, match=r"attributes.a.identity: expected true or false, not 'no'"):
         load("label: y\nattributes: {a: {identity: no}}\nconfigurations: {c: {}}\n")
+
+
+def test_a_plan_is_read_alike_where_there_is_no_parser_in_c():
+    text = b"a: {b: &c [no, 0.10, ~, \"\\u00e9\", 'it''s'], d: *c}\ne: |\n  two\n  lines\nf: >-\n  one\n  line\n? g\n: {}\n"
+    quick, slow = (yaml.load(text, Loader=each) for each in (yaml_file._QuickLoader, yaml_file._TextLoader))
+    texts = ["no", "0.10", "~", "é", "it's"]
+    assert quick == slow == {"a": {"b": texts, "d": texts}, "e": "two\nlines\n", "f": "one line", "g": {}}

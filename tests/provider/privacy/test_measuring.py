@@ -46,7 +46,7 @@ def assert_as_pycanon(found, frame, quasi_identifiers, sensitive):
 
 
 @pytest.mark.long
-@at_most(60)
+@at_most(40)
 @given(tables(columns=4))
 def test_every_criterion_is_that_of_pycanon(rows):
     frame = pd.DataFrame(rows, columns=list("abst"), dtype="str")

@@ -45,7 +45,7 @@ decimals = st.decimals(-50, 50, places=2).map(str)
 
 
 @pytest.mark.long
-@at_most(60)
+@at_most(40)
 @given(
     st.lists(st.one_of(decimals, st.just("")), min_size=2, max_size=40),
     st.sampled_from(["0.1", "0.3", "7", "0.25", "1.1"]),
@@ -101,7 +101,7 @@ def test_bins_are_in_the_order_of_numbers_and_open_ends_are_named(write, plan_of
 
 
 @pytest.mark.long
-@at_most(60)
+@at_most(40)
 @given(
     st.lists(st.integers(0, 10_000), min_size=20, max_size=400, unique=True),
     st.integers(2, 12),
@@ -116,7 +116,7 @@ def test_bins_of_equal_frequency_differ_by_a_tenth_at_most(write, plan_of, numbe
 
 
 @pytest.mark.long
-@at_most(60)
+@at_most(40)
 @given(st.lists(st.integers(0, 9), min_size=2, max_size=60), st.integers(2, 30))
 def test_records_with_one_number_share_a_bin_of_equal_frequency(write, plan_of, numbers, bins):
     found = attribute_of(

@@ -419,9 +419,8 @@ def sums_of_entry(entry, places):
                 yield [mine[value] for value, own in enumerate(mapping) if own == group], counts, off
 
 
-@pytest.mark.parametrize(
-    "masked_too", [pytest.param(False, marks=pytest.mark.long), True]
-)  # who reads more, knows more
+# Who reads the table, too, knows more, so who does not is tried rarely.
+@pytest.mark.parametrize("masked_too", [pytest.param(False, marks=pytest.mark.long), True])
 def test_no_reader_of_the_files_is_certain_of_a_small_count_that_the_table_does_not_show(released, masked_too):
     entry = json.loads((released.folder / "entry.json").read_text())
     rows, card = rows_of(released.folder / "masked.csv"), released.card
