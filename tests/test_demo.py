@@ -20,8 +20,8 @@ STEPS = ("release", "publish", "advise", "request", "approve", "fulfil", "receiv
 FIGURES = {
     "AUC of the table": r"\(as it is\) +([\d.]+)",
     "AUC of the release": r"AUC ([\d.]+) of [\d.]+, measured here",
-    "k of the release": r"measured in the masked table: k = (\d+)",
-    "records left out": r"k = \d+; (\d+) records left out",
+    "k of the release": r"(\d+) measured in the masked table; ",
+    "records left out": r"measured in the masked table; (\d+) records left out",
     "share kept for k = 10, in %": r"c\d+ keeps (\d+) % of what the table tells about health\n  it is the best",
     "utility for k = 10": r"suppressed\n +c\d+ +[\d.]+ +([\d.]+)",
     "k of the delivery": r"k = (\d+), l = .* as its provider measured",

@@ -80,7 +80,7 @@ class TestTheExample:
         assert (code, error) == (0, "")
         assert out.startswith("health: Health insurance and self-rated health\n")
         assert "20190 records, 70 configurations" in out
-        assert line_of(out, "excellent").split()[1:3] == ["11019", "54.6%"]
+        assert line_of(out, "excellent").split()[1:4] == ["11019", "54.6", "%"]
         assert line_of(out, "poor").count("█") < line_of(out, "fair").count("█") < line_of(out, "good").count("█")
 
     def test_attributes_and_what_is_known_of_them(self, aegis, health):
@@ -112,8 +112,8 @@ class TestTheExample:
         shown_rates = out.partition("visits-any, records and label rates by masked value\n")[2].splitlines()[1]
         with (EXAMPLE / "health.csv").open(encoding="utf-8", newline="") as file:
             labels = Counter(row["health"] for row in csv.DictReader(file) if row["visits"] == "0")
-        rates = [f"{labels[each] / 6308:.1%}" for each in ("poor", "fair", "good", "excellent")]
-        assert shown_rates.split() == ["0", "6308", *rates]
+        rates = [f"{100 * labels[each] / 6308:.1f}" for each in ("poor", "fair", "good", "excellent")]
+        assert shown_rates.replace(" %", "").split() == ["0", "6308", *(rate.removesuffix(".0") for rate in rates)]
         assert "and 9 more" in out
 
     def test_json_is_complete(self, aegis, health):
@@ -164,9 +164,9 @@ class TestWhatIsKnown:
         ("stated", "joint", "rates"),
         [
             ({}, None, None),
-            ({"joint": [[1, 2, 0, 0, 0], [5, 0, 0, 1, 2]]}, [[1, 2, 0, 0, 0], [5, 0, 0, 1, 2]], ["33.3%", "66.7%"]),
+            ({"joint": [[1, 2, 0, 0, 0], [5, 0, 0, 1, 2]]}, [[1, 2, 0, 0, 0], [5, 0, 0, 1, 2]], ["33.3 %", "66.7 %"]),
             ({"joint": [[0, 0, 0, 0, 0], [5, 0, 0, 1, 2]]}, [[0, 0, 0, 0, 0], [5, 0, 0, 1, 2]], ["-", "-"]),
-            ({"of_attribute": [[2, 1, 0, 0, 0]] * 8}, [[6, 3, 0, 0, 0], [10, 5, 0, 0, 0]], ["66.7%", "33.3%"]),
+            ({"of_attribute": [[2, 1, 0, 0, 0]] * 8}, [[6, 3, 0, 0, 0], [10, 5, 0, 0, 0]], ["66.7 %", "33.3 %"]),
         ],
     )
     def test_label_rates_come_from_the_joint_counts_of_masking_or_attribute(
@@ -180,7 +180,10 @@ class TestWhatIsKnown:
         out = aegis("show", tmp_path / "e.json", "--attribute", "age")[1]
         assert ("label rates" in out) == (rates is not None)
         if rates:
-            assert line_of(out, "a  ").split()[1:4] == [str(sum(joint[0])), *rates]
+            assert line_of(out, "a  ").replace(" %", "%").split()[1:4] == [
+                str(sum(joint[0])),
+                *(rate.replace(" ", "") for rate in rates),
+            ]
 
     def test_discretisation_suppression_and_what_is_left_as_it_is(self, aegis, tmp_path):
         rule = {"rule": "equal_width", "parameters": {"bins": 8, "edges": [0, 1]}}

@@ -1,11 +1,10 @@
 """Numbers as people read them: three digits that mean something, and no exponent where a plain number will do."""
 
+from aegis_sdk.printable import Share
+
 _VAST = 1e100
 _THOUSAND = 1_000
 _LONGEST_WHOLE = 1e15
-_LEAST_SHARE = 0.001
-_MOST_SHARE = 0.9995
-_TENTH = 0.1
 SPACE = "\N{NO-BREAK SPACE}"
 DASH = "\N{EN DASH}"
 """What a cell without a number shows."""
@@ -29,12 +28,7 @@ def number(value: float) -> str:
 
 def percent(share: float) -> str:
     """The share in percent; `0 %` and `100 %` only of exactly nothing and all."""
-    if 0 < share < _LEAST_SHARE:
-        return f"<{SPACE}0.1{SPACE}%"
-    if _MOST_SHARE <= share < 1:
-        return f">{SPACE}99.9{SPACE}%"
-    digits = 3 if abs(share) >= _TENTH else 2
-    return f"{float(f'{100 * share:.{digits}g}'):,g}{SPACE}%"
+    return str(Share(share)).replace(" ", SPACE)
 
 
 def place(share: float) -> str:

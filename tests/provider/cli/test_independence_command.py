@@ -56,7 +56,7 @@ def test_it_says_what_was_masked_and_what_it_cost(aegis, table):
     assert lines[0].endswith("m.csv: 12 records")
     assert lines[1].endswith("m.clusters.csv: what each cluster holds, without exact values, of Income")
     assert lines[2] == "exactly independent of the clusters of Income, as checked in the file: Age, Occupation"
-    assert "6 of 24 values masked (25.0%), in 4 groups of 3" in lines
+    assert "6 of 24 values masked (25 %), in 4 groups of 3" in lines
     assert "found by `best`; with these clusters, at least 6 must be masked" in lines
     words = [line.split() for line in lines]
     assert ["1", "4", "3", "values"] in words

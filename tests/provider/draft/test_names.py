@@ -9,9 +9,13 @@ import pytest
 
 from aegis_provider import load_plan, open_table
 from aegis_provider.counting.counted_table import CountedTable
+from aegis_provider.counting.group_names import group_names as listed_names
+from aegis_provider.counting.merged_names import merged_texts
 from aegis_provider.draft import start
 from aegis_provider.draft.names import group_names
+from aegis_provider.table.values import Domain
 from aegis_provider.workflow import release
+from aegis_sdk.reading import some
 from tests.for_each import for_each
 
 TEXTS = ["retired", "bishop", "federal president", "nurse", "", "a name that is much longer than forty characters are"]
@@ -33,6 +37,17 @@ NAMES = [
 @for_each(("group", "name"), NAMES)
 def test_a_group_is_called_by_its_frequent_values(group, name):
     assert group_names(TEXTS, RECORDS, [(group,)]) == {group: name}
+
+
+def test_blanks_at_the_ends_of_values_are_seen():
+    """A group was called `Vienna | vienna | Vienna`."""
+    texts = ["Vienna", "vienna", "Vienna ", "New\n York"]
+    names = group_names(texts, np.array([40, 30, 20, 50]), [((0, 1, 2), (3,))])
+    assert list(names.values()) == ['Vienna | vienna | "Vienna "', "New York"]
+    assert some(texts[:3], 3) == 'Vienna, vienna, "Vienna "'
+    assert merged_texts([texts[:3]], [], ordered=False) == ['Vienna or vienna or "Vienna "']
+    listed = listed_names(Domain.of(texts[:3]), [np.arange(3)], binned=False, frequent=np.ones(3, dtype=bool))
+    assert listed == ('Vienna or "Vienna " or vienna',)
 
 
 def test_names_are_unique_among_all_levels():

@@ -24,7 +24,7 @@ from aegis_provider.privacy import (
     plan_of_roles,
 )
 from aegis_provider.table import open_table
-from aegis_sdk.printable import Share
+from aegis_sdk.printable import Share, share_with_limits
 from tests.for_each import for_each
 from tests.provider import oracle
 from tests.provider.privacy.privacy_tables import records_of
@@ -269,7 +269,31 @@ def test_an_unknown_name_cannot_be_required(table, plan):
 
 @for_each(
     ("share", "said"),
-    [(0, "0 %"), (1e-9, "< 0.1 %"), (0.001, "0.1 %"), (0.0123, "1.2 %"), (0.2414, "24.1 %"), (1, "100 %")],
+    [
+        (0, "0 %"),
+        (1e-9, "< 0.1 %"),
+        (0.001, "0.1 %"),
+        (0.0123, "1.2 %"),
+        (0.2414, "24.1 %"),
+        (0.9996, "> 99.9 %"),
+        (1, "100 %"),
+        (52.635, "5,260 %"),
+    ],
 )
 def test_no_risk_is_shown_as_none(share, said):
     assert str(Share(share)) == said
+
+
+@for_each(
+    ("share", "said"),
+    [
+        ((0.81, 0.78, 0.84), "81 % (78 to 84 %)"),
+        ((1.29, -3.5, 6.07), None),
+        ((-0.05, -1.71, 1.6), None),
+        ((-0.02, -0.1, 0.06), "0 % (0 to 6 %)"),
+        ((0.997, 0.99, 1.004), "> 99 % (99 to 100 %)"),
+        ((1, 1, 1), "100 % (100 to 100 %)"),
+    ],
+)
+def test_a_share_that_can_be_anything_is_not_told(share, said):
+    assert share_with_limits(*share) == said

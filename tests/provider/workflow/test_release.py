@@ -4,6 +4,7 @@ import csv
 import json
 import math
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -90,6 +91,9 @@ def test_the_masked_table_has_what_was_required(released, people):
     assert min(map(len, classes.values())) == released.card.reached["k"] >= 5
     assert min(len(set(labels)) for labels in classes.values()) == released.card.reached["l"] >= 2
     assert len(masked) == released.card.records >= 0.99 * 1200
+    reached = released.card.reached
+    said = (f"{name}: {n} asked, .+ promised, {reached[name]:g} measured .+" for name, n in (("k", 5), ("l", 2)))
+    assert re.fullmatch("; ".join(said), released.card.privacy_line)
     only = json.loads((released.folder / "provider-only.json").read_text())
     assert only["left_out"] == 1200 - len(masked)
     before, after = (Counter(row["ill"] for row in rows) for rows in (rows_of(people), masked))

@@ -50,7 +50,10 @@ def test_it_suppresses_cells_and_says_so_everywhere(aegis, people, tmp_path):
     assert {row["town"] for row in masked if row["age"] == "*"} == {"Z"}
     card = json.loads((output / "card.json").read_text())
     assert (card["records"], card["left_out"], card["suppressed_cells"]) == (930, 0, ALIKE)
-    assert re.search(r"measured in the masked table: k = 30; 0 records left out, 30 cells suppressed \(\*\)\n", out)
+    assert re.search(
+        r"k: 5 asked, \d+ promised, 30 measured in the masked table; 0 records left out, 30 cells suppressed \(\*\)\n",
+        out,
+    )
     [choice] = [each for each in card["frontier"] if each["require"] == {"k": 5}]
     assert (choice["suppressed"], choice["suppressed_cells"]) == (0, ALIKE)
     told = " ".join((output / "card.md").read_text().replace("\\", "").split())

@@ -25,6 +25,7 @@ from aegis_provider.table import delimiter_in, table_name
 from aegis_sdk.cli.failures import InputError
 from aegis_sdk.cli.options import JsonOption, requirements_of
 from aegis_sdk.cli.terminal import aligned, print_result, progress_bar, say, warn
+from aegis_sdk.printable import Share
 from aegis_sdk.reading import Alone
 
 _SHOWN = 10
@@ -197,7 +198,7 @@ def _report(output: Path, plan: Plan, result: SearchResult, alone: Alone) -> Ite
 def _ranking(result: SearchResult) -> Iterator[str]:
     names = list(result.configurations[0].privacy)
     shown = zip(result.configurations[:_SHOWN], result.shares, strict=False)
-    rows = [(each.id, *_reached(each, names), f"{share:.1%}") for each, share in shown]
+    rows = [(each.id, *_reached(each, names), str(Share(share))) for each, share in shown]
     yield from aligned(("configuration", *names, "suppressed", "utility"), rows)
     if len(result.configurations) > _SHOWN:
         yield f"  and {len(result.configurations) - _SHOWN:,} more"
@@ -212,7 +213,7 @@ def _frontier(result: SearchResult) -> Iterator[str]:
         reached = (
             ("none", *("" for _ in names), "", "")
             if best is None
-            else (best.id, *map(str, _reached(best, names)), f"{point.share:.1%}")
+            else (best.id, *map(str, _reached(best, names)), str(Share(point.share)))
         )
         rows.append((required, f"{point.requirement.suppress_at_most:.4g}", *reached, proof_of(point)))
     yield from aligned(("required", "suppressed at most", "best", *names, "suppressed", "utility", ""), rows)

@@ -37,9 +37,9 @@ def disclose(
 ) -> None:
     """Show what the counts of an entry give away. Nothing is sent anywhere.
 
-    The first line is the verdict: PASS if no exact count of 1 to 4 records is shown, follows from all tables together
-    or has a probability above 0.9, with the number of values that certainly have 1 to 4 records, whichever; else FAIL,
-    and the command that mends it. The report has the smallest count of each table.
+    The first line is the verdict. PASS: no table shows an exact count of 1 to 4 records, all tables together determine
+    none, and no guess at one is more than 90 % sure; it has the number of values that certainly have 1 to 4 records.
+    FAIL: the line ends with the command that mends it. The report has the smallest count of each table.
     For each attribute, it has the cells that all its tables together determine exactly although none shows them:
     differences of overlapping maskings are tables of fewer people. With --table and --plan, it also says how far
     someone who has not seen a record is from the truth.

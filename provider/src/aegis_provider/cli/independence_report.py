@@ -6,6 +6,7 @@ from typing import Any
 from aegis_provider.identifiers import accepted_in_words
 from aegis_provider.independence import Association, Cluster, Extent, Hidden
 from aegis_sdk.cli.terminal import aligned
+from aegis_sdk.printable import Share
 from aegis_sdk.reading import shown, some
 
 _CLUSTERS = 12
@@ -122,7 +123,7 @@ def _names(names: Sequence[str]) -> str:
 
 
 def _percent(part: int, whole: int) -> str:
-    return f"{part / whole:.1%}"
+    return str(Share(part / whole))
 
 
 def _cluster(cluster: Cluster, *, exact: bool) -> dict[str, Any]:

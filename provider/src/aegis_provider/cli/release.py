@@ -137,10 +137,9 @@ def _report(released: Released, faults: Sequence[str]) -> Iterator[str]:
     yield card.verdict
     yield card.together_verdict
     yield from (f"for you only: {each.in_words()}" for each in released.findings.summarised.telling)
-    reached = ", ".join(f"{name} = {card.reached[name]:g}" for name in card.required if name in card.reached)
     rounded = f", rounded to a multiple of {card.rounded_to}" if card.left_out and card.rounded_to else ""
     cells = f", {card.suppressed_cells:,} cells suppressed (*)" if card.suppressed_cells else ""
-    yield f"measured in the masked table: {reached}; {card.left_out_told} records left out{rounded}{cells}"
+    yield f"{card.privacy_line}; {card.left_out_told} records left out{rounded}{cells}"
     if released.findings.masked.applied.checked.replayed:
         yield released.findings.masked.applied.checked.replayed
     if card.accepted != released.findings.masked.applied.checked.accepted:

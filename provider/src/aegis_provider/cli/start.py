@@ -146,7 +146,7 @@ def _drafted(started: Started, label: str) -> Iterator[str]:
 def _row(drafted: DraftedAttribute) -> tuple[str | int, ...]:
     column = drafted.column
     kept = (
-        f"{each.groups}: {100 * each.kept:.0f} %" if each.kept is not None else f"{each.groups}"
+        f"{each.groups}: {Share(each.kept).whole}" if each.kept is not None else f"{each.groups}"
         for each in drafted.levels
     )
     bits, chance = f"{drafted.information:.4f}", f"{drafted.by_chance:.4f}"

@@ -13,6 +13,7 @@ from aegis_provider.counting.counts import Places
 from aegis_provider.counting.round_edges import date_edge
 from aegis_provider.table.arithmetic import simplest
 from aegis_provider.table.values import MISSING, Domain, ValueType
+from aegis_sdk.printable import with_blanks
 
 _NAMED: Final = 3
 """The most values that a name lists."""
@@ -87,6 +88,7 @@ def _listed(domain: Domain, members: Places, frequent: NDArray[np.bool_]) -> str
 
     It does not say how many others there are: in a column of nearly unique values, that is a number of records.
     """
-    told = [domain.texts[place] or "missing" for place in members if frequent[place]]
+    named = with_blanks if len(members) > 1 else str  # a value by itself keeps its text
+    told = [named(domain.texts[place]) or "missing" for place in members if frequent[place]]
     rest = ["others" if told else "rare values"] * (len(told[:_NAMED]) < len(members))
     return " or ".join([*told[:_NAMED], *rest])

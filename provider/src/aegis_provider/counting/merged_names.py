@@ -6,6 +6,7 @@ from itertools import count
 from typing import Final
 
 from aegis_provider.table.values import MISSING
+from aegis_sdk.printable import with_blanks
 
 _LISTED: Final = 3
 _LENGTH: Final = 60
@@ -44,7 +45,7 @@ def _text(group: Sequence[str], rare: Collection[str], *, ordered: bool) -> str:
         return " or ".join([f"{_short(present[0])} to {_short(present[-1])}", *missing])
     if len(common) < len(present):
         return " or ".join([*map(_short, common[:_LISTED]), "others" if common else "rare values", *missing])
-    listed = " or ".join([*present, *missing])
+    listed = " or ".join([*map(with_blanks, present), *missing])
     if len(group) <= _LISTED and len(listed) <= _LENGTH:
         return listed
     others = len(present) - 1
@@ -52,7 +53,7 @@ def _text(group: Sequence[str], rare: Collection[str], *, ordered: bool) -> str:
 
 
 def _short(text: str) -> str:
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+    return with_blanks(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}...")
 
 
 def _unlike(taken: set[str], text: str) -> str:

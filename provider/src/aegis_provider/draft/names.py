@@ -1,5 +1,6 @@
 """Names of groups of categories, unique among all levels of an attribute."""
 
+import re
 from collections.abc import Mapping, Sequence
 from itertools import chain, count
 from typing import Final
@@ -7,6 +8,7 @@ from typing import Final
 from aegis_provider.counting.counts import Counts
 from aegis_provider.counting.published_domain import LEAST
 from aegis_provider.draft.merges import Group, Groups
+from aegis_sdk.printable import with_blanks
 
 _LONGEST: Final = 40
 
@@ -26,7 +28,7 @@ def group_names(texts: Sequence[str], records: Counts, levels: Sequence[Groups])
     named: dict[Group, str] = {}
     for group in dict.fromkeys(chain.from_iterable(levels)):
         frequent = sorted((value for value in group if records[value] >= LEAST), key=lambda value: -int(records[value]))
-        told = [" ".join(texts[value].split()) or "missing" for value in frequent]
+        told = [with_blanks(re.sub(r"\s+", " ", texts[value])) or "missing" for value in frequent]
         name = _called(told, has_others=len(told) < len(group))
         candidates = (name if number == 1 else f"{name} ({number})" for number in count(1))
         taken = set(named.values())

@@ -12,7 +12,7 @@ from aegis_provider.masking.tree import Tree
 from aegis_provider.plan.writing import scalar
 from aegis_provider.table.arithmetic import plain
 from aegis_provider.table.discretization import Edges
-from aegis_sdk.printable import one_line
+from aegis_sdk.printable import Share, one_line
 from aegis_sdk.reading import some
 
 _WIDTH: Final = 100
@@ -119,7 +119,7 @@ def _described(drafted: DraftedAttribute, label: str) -> str:
 
 
 def _kept(level: Level) -> str:
-    kept = "" if level.kept is None else f"; keeps {100 * level.kept:.0f} %"
+    kept = "" if level.kept is None else f"; keeps {Share(level.kept).whole}"
     return f"{level.groups} masked values, the rarest in {level.smallest:,} record{'s' * (level.smallest != 1)}{kept}"
 
 

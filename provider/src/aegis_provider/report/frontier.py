@@ -40,7 +40,9 @@ def proof_of(point: FrontierPoint) -> str:
         return "no combination meets it" if point.configuration is None else "no combination keeps more"
     if point.at_most_more is None:
         return "the best found"
-    return f"the best found; no combination keeps over {point.at_most_more:.1%} more"
+    if point.at_most_more >= 1:
+        return "the best found; it is not known how much more others keep"
+    return f"the best found; no combination keeps over {Share(point.at_most_more)} more"
 
 
 def _parts(result: SearchResult, label: str) -> Iterator[Part]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from aegis_provider.check import RAW, Interval
 from aegis_provider.search import in_words
 from aegis_provider.workflow.comparing import Comparison
+from aegis_sdk.printable import Share, share_with_limits
 from aegis_sdk.reading import Alone
 
 
@@ -191,6 +192,21 @@ class Card:
     left_out_reason: str = ""
 
     @property
+    def asked(self) -> Mapping[str, float]:
+        """The privacy that was required, by name."""
+        return next((each.require for each in self.frontier if each.is_aim), {})
+
+    @property
+    def privacy_line(self) -> str:
+        """Say what was asked, what the plan promises, and what was measured: `k: 5 asked, 5 promised, 7 measured`."""
+        said = []
+        for name in (each for each in self.required if each in self.reached):
+            numbers = {"asked": self.asked.get(name), "promised": self.promised.get(name)}
+            known = [f"{number:g} {what}" for what, number in numbers.items() if number is not None]
+            said.append(f"{name}: {', '.join([*known, f'{self.reached[name]:g} measured in the masked table'])}")
+        return "; ".join(said)
+
+    @property
     def left_out_told(self) -> str:
         """Say how many records it leaves out as far as the entry tells, which counts none that no release shows."""
         return "some" if self.left_out is None else f"{self.left_out:,}"
@@ -202,7 +218,7 @@ class Card:
     @property
     def headline(self) -> str:
         """Say how much the release keeps: `c32 keeps 81 % of what the table tells about default (AUC ...)`."""
-        kept = "an unknown share" if self.kept is None else f"{100 * self.kept:.0f} %"
+        kept = "an unknown share" if self.kept is None else Share(self.kept).whole
         raw, own = self.auc_of(RAW), self.auc_of(self.configuration)
         measured = "" if raw is None or own is None else f" (AUC {own.auc:.3f} of {raw.auc:.3f}, measured here)"
         return f"{self.configuration} keeps {kept} of what the table tells about {self.label}{measured}"
@@ -213,7 +229,9 @@ class Card:
         raw, share = self.auc_of(RAW), self.predicted
         if raw is None or share is None:
             return ""
-        percents = f"{100 * share.value:.0f} % ({100 * share.low:.0f} to {100 * share.high:.0f} %)"
+        percents = share_with_limits(share.value, share.low, share.high)
+        if percents is None:
+            return f"{raw.model} predicts nearly nothing of {self.label} from the table: what is kept is not known"
         return f"{raw.model}, trained on it, keeps {percents} of its AUC above chance"
 
     def auc_of(self, table: str) -> CardAuc | None:

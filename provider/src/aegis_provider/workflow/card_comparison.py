@@ -19,7 +19,7 @@ from aegis_provider.report.model import (
 )
 from aegis_provider.search import in_words
 from aegis_provider.workflow.comparing import GENERATED, MASKED, Beside, Comparison
-from aegis_sdk.printable import Share
+from aegis_sdk.printable import Share, share_with_limits
 from aegis_sdk.reading import shown
 
 _UNKNOWN: Final = "-"
@@ -136,7 +136,7 @@ def _promise(each: Beside, *, limits: bool) -> str:
 
 
 def _interval(kept: Interval) -> str:
-    return f"{100 * kept.value:.0f} % ({100 * kept.low:.0f} to {100 * kept.high:.0f} %)"
+    return share_with_limits(kept.value, kept.low, kept.high) or _UNKNOWN
 
 
 def _auc(attacked: Attacked | None) -> str:

@@ -6,6 +6,7 @@ from typing import Final
 from aegis_provider.check import NOTHING, RAW
 from aegis_provider.report.model import BAD, BASELINES, GOOD, Levels, Measured, Part, Series, TextTable
 from aegis_provider.workflow.card import Card, CardChoice
+from aegis_sdk.printable import Share, share_with_limits
 from aegis_sdk.reading import shown
 
 _UNKNOWN: Final = "not known"
@@ -13,10 +14,8 @@ _NONE: Final = "-"
 
 
 def kept_in_words(share: float | None) -> str:
-    """Return a share in percent, one above 0 never as 0."""
-    if share is None:
-        return _UNKNOWN
-    return "< 1 %" if 0 < share < 0.01 else f"{100 * share:.0f} %"  # noqa: PLR2004 - a percent
+    """Return a share in whole percent, one above 0 never as 0."""
+    return _UNKNOWN if share is None else Share(share).whole
 
 
 def choices(card: Card) -> Iterator[Part]:
@@ -60,7 +59,7 @@ def _possible(choice: CardChoice) -> str:
 
 def _predicted(choice: CardChoice) -> str:
     one = choice.predicted
-    return _NONE if one is None else f"{100 * one.value:.0f} % ({100 * one.low:.0f} to {100 * one.high:.0f} %)"
+    return _NONE if one is None else share_with_limits(one.value, one.low, one.high) or _UNKNOWN
 
 
 def _caption(card: Card, *, models: bool) -> str:

@@ -20,6 +20,7 @@ from aegis_provider.workflow.aim import Aim
 from aegis_provider.workflow.card import Card, CardAuc, CardChoice, CardColumn, CardLabel, CardService
 from aegis_provider.workflow.comparing import Comparison
 from aegis_provider.workflow.results import Assessed, Masked, Summarised
+from aegis_sdk.printable import Share
 from aegis_sdk.reading import read_together_line, verdict_line
 from aegis_sdk.wire import EntryDocument, Verdict
 
@@ -213,7 +214,7 @@ def _unfinished(findings: Findings) -> Iterator[str]:
     best = findings.search.frontier[0]
     if not best.complete:
         ended = "was stopped" if findings.search.interrupted else "ran out of time"
-        most = "more" if best.at_most is None else f"up to {100 * best.at_most:.0f} %"
+        most = "more" if best.at_most is None else f"up to {Share(best.at_most).whole}"
         yield f"the search {ended}: another configuration may keep {most}. A run with more --seconds may tell"
     if isinstance(findings.comparison, str):
         yield f"generated tables were not compared: {findings.comparison}"

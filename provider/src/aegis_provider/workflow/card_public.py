@@ -14,6 +14,7 @@ from aegis_provider.control import coarse_privacy
 from aegis_provider.privacy import CRITERIA
 from aegis_provider.workflow.card import Card, CardAuc, CardChoice, CardColumn, CardLabel
 from aegis_provider.workflow.comparing import Comparison
+from aegis_sdk.printable import Share
 from aegis_sdk.wire import Configuration, EntryDocument
 
 HIGHEST_SAID: Final = 0.2
@@ -72,10 +73,12 @@ def is_public(card: Mapping[str, Any]) -> bool:
 
 
 def _share(share: float | None) -> float | None:
-    """Return a share in whole percent; one above 0 is at least half a percent, which is shown as less than 1 %."""
+    """Return a share in whole percent; what is not nothing and not all is half a percent away, and shown as such."""
     if share is None:
         return None
     rounded = round(share, _SHARE_DIGITS)
+    if rounded == 1 and Share(share).whole != Share(1).whole:
+        return 1 - _LITTLE
     return _LITTLE if share > 0 and not rounded else rounded
 
 

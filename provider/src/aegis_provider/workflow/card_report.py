@@ -130,13 +130,14 @@ def _privacy(card: Card) -> Iterator[Part]:
     rows = [
         (
             CRITERIA[name].axis,
+            _number(card.asked.get(name)),
             _number(card.promised.get(name)),
             _number(card.reached[name]),
             CRITERIA[name].consequence(card.reached[name]),
         )
         for name in named
     ]
-    yield TextTable(("privacy", "promised", "measured in the masked table", "so"), rows)
+    yield TextTable(("privacy", "asked", "promised", "measured in the masked table", "so"), rows)
     release, before = card.highest_risk
     if release is not None and before is not None:
         yield (

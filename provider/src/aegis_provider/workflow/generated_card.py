@@ -177,7 +177,7 @@ def _covered(generated: Generated) -> Iterator[Part]:
         "known. The plan is taken as given: what was written into it after a look at the table is not covered. Nor is "
         "that a run was refused."
     )
-    rows = [(step, f"{share:.0%}") for step, share in generated.steps.items()]
+    rows = [(step, Share(share).whole) for step, share in generated.steps.items()]
     rows += [
         ("which records are held out: by the values of each alone", "none"),
         ("which records judge the model: by coins that look at none", "none"),

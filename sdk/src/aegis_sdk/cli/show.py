@@ -7,6 +7,7 @@ from aegis_sdk.cli.entry_files import document_of, read
 from aegis_sdk.cli.failures import InputError
 from aegis_sdk.cli.options import AttributeOption, EntryArgument, JsonOption
 from aegis_sdk.cli.terminal import aligned, print_result
+from aegis_sdk.printable import Share
 from aegis_sdk.reading import (
     AttributeOutline,
     EntryOutline,
@@ -90,7 +91,7 @@ def _label(outline: EntryOutline) -> Iterator[str]:
     yield from ("", f"label {shown(outline.label)}: {len(histogram)} values")
     most = max(1, *outline.label_histogram.values())
     rows = [
-        (shown(value), records, f"{records / outline.records:6.1%}", "█" * round(_BAR * records / most))
+        (shown(value), records, Share(records / outline.records), "█" * round(_BAR * records / most))
         for value, records in histogram[:_LABELS]
     ]
     yield from aligned(("value", "records", "share", ""), rows)
@@ -148,7 +149,7 @@ def _label_rates(masking: MaskingOutline, joint: Sequence[Sequence[int]], labels
 
 def _rate(records: int, of: int) -> str:
     """The share of records; noise may leave no record, or fewer than none."""
-    return f"{min(1.0, max(0.0, records / of)):6.1%}" if of > 0 else "-"
+    return str(Share(min(1.0, max(0.0, records / of)))) if of > 0 else "-"
 
 
 def _filled(words: Sequence[str]) -> Iterator[str]:

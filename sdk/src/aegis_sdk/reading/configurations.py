@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from aegis_sdk.printable import Share
 from aegis_sdk.wire import PRIVACY_CRITERIA, SUPPRESSED, EntryDocument
 
 
@@ -108,7 +109,7 @@ def _in_words(measured: Mapping[str, Any] | None) -> str | None:
     if "auc" in measured:
         return f"AUC {measured['auc']:.3f} of {measured['raw_auc']:.3f}"
     share = measured.get("share")
-    return None if share is None else f"{share:.0%}".replace("%", " %")
+    return None if share is None else Share(share).whole
 
 
 def _by_id(schema: Mapping[str, Any], wanted: set[str]) -> dict[str, dict[str, float | None]]:

@@ -42,7 +42,7 @@ class Kept:
             return "nothing"
         if self.share < _NEARLY:
             return "less than 1 %"
-        return "more than 99 %" if self.share > 1 - _NEARLY else f"{100 * self.share:.0f} %"
+        return "more than 99 %" if self.share > 1 - _NEARLY else Share(self.share).whole
 
 
 def headline(advice: Advice | CoarseAdvice, schema: Mapping[str, Any]) -> str:

@@ -34,8 +34,8 @@ def verdict_in_words(name: str, verdict: Verdict, mend: str = "") -> str:
     if not verdict.passed:
         reason = f"the entry {name} {_gives(verdict)} counts of 1 to 4 records away: {_why(verdict)}"
         return verdict_line(False, reason, mend)
-    why = "none is shown, follows from all tables together or has a probability above 0.9"
-    reason = f"the entry {name} gives no exact count of 1 to 4 records away: {why}{few_in_words(verdict)}"
+    why = "no table shows one, all together determine none, and no guess at one is more than 90 % sure"
+    reason = f"the entry {name} hides every exact count of 1 to 4 records: {why}{few_in_words(verdict)}"
     return verdict_line(True, reason)
 
 
