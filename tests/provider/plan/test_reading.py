@@ -237,7 +237,7 @@ def test_an_attribute_may_forbid_that_it_is_left_unmasked(load):
 
 
 def test_a_plan_is_read_alike_where_there_is_no_parser_in_c():
-    text = b"a: {b: &c [no, 0.10, ~, \"\\u00e9\"], d: *c}\ne: |\n  two\n  lines\nf: >-\n  one\n  line\n? g\n: {}\n"
+    text = b'a: {b: &c [no, 0.10, ~, "\\u00e9"], d: *c}\ne: |\n  two\n  lines\nf: >-\n  one\n  line\n? g\n: {}\n'
     quick, slow = (yaml.load(text, Loader=each) for each in (yaml_file._QuickLoader, yaml_file._TextLoader))
     texts = ["no", "0.10", "~", "é"]
     assert quick == slow == {"a": {"b": texts, "d": texts}, "e": "two\nlines\n", "f": "one line", "g": {}}
