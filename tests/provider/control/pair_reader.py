@@ -226,7 +226,8 @@ class Reader:
         """The logarithm of the probability of what is published of an attribute, the first by default."""
         attribute = attribute or self._first
         up, chance = self._ups(joint)
-        return chance + attribute.logs(joint, up) if np.isfinite(chance) and joint.sum(axis=1).all() else -np.inf
+        listed = joint.any(axis=0).all() and joint.any(axis=1).all()
+        return chance + attribute.logs(joint, up) if listed and np.isfinite(chance) else -np.inf
 
     def log_of_partner(self, place, table):
         """The same of a partner and its pair tables, from a table (values, partner's values, labels)."""
