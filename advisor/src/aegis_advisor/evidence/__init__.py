@@ -10,7 +10,7 @@ from aegis_advisor.evidence.attribute import (
     MaskingFlags,
 )
 from aegis_advisor.evidence.folding import exact_counts, masked_records
-from aegis_advisor.evidence.likely import LikelyTables, coarser_views, likely_tables
+from aegis_advisor.evidence.likely import REFINED, LikelyTables, coarser_views, likely_tables
 from aegis_advisor.evidence.pair import PairAssociation, PairCounts, association_unit
 from aegis_advisor.evidence.perturbation import Perturbation
 from aegis_advisor.evidence.published import attribute_evidence, pair_association, pair_counts
@@ -20,6 +20,7 @@ from aegis_advisor.evidence.rounded_sums import sum_variances
 __all__ = [
     "DROP",
     "IDENTITY",
+    "REFINED",
     "AttributeEvidence",
     "EvidenceFlags",
     "Knowledge",

@@ -8,7 +8,7 @@ spreads over the labels is taken from the row as far as it has records, and othe
 published, the true counts are drawn.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final
@@ -18,14 +18,14 @@ import numpy as np
 import scipy
 
 from aegis_advisor.arrays import FloatArray, IntArray
-from aegis_advisor.atoms import coarsening, common_refinement, per_atom
-from aegis_advisor.evidence.attribute import AttributeEvidence
+from aegis_advisor.evidence.attribute import IDENTITY, AttributeEvidence
+from aegis_advisor.evidence.folding import exact_counts
 from aegis_advisor.evidence.rounded_sums import sum_variances
 
-DRAWS: Final = 10
+DRAWS: Final = 5
 """The tables that are drawn. Each is rounded twice, with opposite errors, which cancel to first order."""
 
-MOST_CELLS: Final = 40_000
+MOST_CELLS: Final = 20_000
 """Of tables with more cells than this over `DRAWS`, fewer are drawn, since more rows average out more; two at least."""
 
 LARGE: Final = 20
@@ -38,15 +38,41 @@ THIN: Final = 12
 _ROWS: Final = 2_000
 """The mixture is fitted to so many rows at most, and drawn from for so many at a time."""
 
-_ROUNDS: Final = 10
+_ROUNDS: Final = 6
 _PACE: Final = 1.8
 """Steps of the maximisation are taken this much further, which takes about half as many; below 2 they converge."""
+
+REFINED: Final = "\0refined"
+"""What tables are called whose partition no masking has: no masking has such a name."""
 
 _QUANTILES: Final = 64
 _MEANS: Final = np.geomspace(0.004, 40.0, 81)
 """Means of counts, in bases, for which the model is tabulated."""
-_SUMS: Final = np.geomspace(0.02, 80.0, 28)
+_SUMS: Final = np.geomspace(0.02, 80.0, 20)
 """The sums of rows, in bases, that the mixture consists of."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Drawn:
+    """True counts drawn for several published tables with the same records of each label, and how they are rounded.
+
+    Attributes:
+        shares: (labels,) the shares of the records.
+        starts: (tables,) the first row of each table; every table has rows.
+        weights: (rows,) how much more the counts of a row vary than one count that was rounded: 1 unless they add up
+            parts of groups of finer maskings.
+        counts: (draws, rows, labels) the true counts.
+        rounded: (2, draws, rows, labels) these rounded.
+        gains: (tables, 2) what rounding adds to sums of scores and how that varies, by the function that scores rows,
+            as far as it was computed.
+    """
+
+    shares: FloatArray
+    starts: IntArray
+    weights: FloatArray
+    counts: FloatArray
+    rounded: FloatArray
+    gains: dict[Callable[..., FloatArray], FloatArray] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,19 +82,16 @@ class LikelyTables:
     Attributes:
         published: (rows, labels) the counts.
         open: (open,) the rows with counts small enough for rounding to matter; the others are known well enough.
-        weights: (open,) how much more the counts of a row vary than one count that was rounded: 1 unless they add up
-            parts of groups of finer maskings.
-        counts: (draws, open, labels) the true counts.
-        rounded: (2, draws, open, labels) these rounded.
-        gains: what rounding adds to sums of scores, by the function that scores rows, as far as it was computed.
+        drawn: the true counts of these rows, and of those of other tables; None if none is open.
+        place: which of the tables it is there.
+        utilities: by measure, its utility without what rounding adds, as far as it was computed.
     """
 
     published: FloatArray
     open: IntArray
-    weights: FloatArray
-    counts: FloatArray
-    rounded: FloatArray
-    gains: dict[Callable[..., FloatArray], tuple[float, float]] = field(default_factory=dict)
+    drawn: Drawn | None = None
+    place: int = 0
+    utilities: dict[Hashable, float] = field(default_factory=dict)
 
     @classmethod
     def of(cls, published: FloatArray, base: int, weights: FloatArray) -> "LikelyTables":
@@ -79,16 +102,38 @@ class LikelyTables:
             base: the base.
             weights: (rows,).
         """
-        steps = np.rint(published / base).astype(np.int64)
-        several = np.count_nonzero(steps.any(axis=1)) > 1  # a single row tells nothing, however it is rounded
-        open_rows = np.flatnonzero((steps.min(axis=1, initial=LARGE) < LARGE) & several)
-        if not open_rows.size:
-            none = np.zeros((1, 0, steps.shape[1]))
-            return cls(published, open_rows, weights[open_rows], none, np.stack([none, none]))
-        rng = np.random.default_rng(0)
-        draws = int(np.clip(MOST_CELLS // (open_rows.size * steps.shape[1]), 2, DRAWS))
-        counts = _drawn(steps[open_rows], steps.sum(axis=0), base, draws, rng)
-        return cls(published, open_rows, weights[open_rows], counts, _rounded(counts, base, rng))
+        return cls.together([published], base, [weights])[0]
+
+    @classmethod
+    def together(
+        cls, published: Sequence[FloatArray], base: int, weights: Sequence[FloatArray]
+    ) -> "list[LikelyTables]":
+        """Draw for several tables (rows, labels) with the same records of each label, each with weights (rows,).
+
+        That takes little longer than for one. The sums of all their rows come from one mixture.
+        """
+        sizes = np.array([len(table) for table in published])
+        firsts = np.cumsum(sizes) - sizes
+        steps = np.rint(np.concatenate(published) / base).astype(np.int64)
+        several = np.add.reduceat(steps.any(axis=1), firsts, dtype=np.int64) > 1  # a single row tells nothing anyway
+        rows = np.flatnonzero((steps.min(axis=1) < LARGE) & np.repeat(several, sizes))
+        starts, ends = np.searchsorted(rows, firsts), np.searchsorted(rows, firsts + sizes)
+        held = np.flatnonzero(ends > starts)
+        drawn = None
+        if held.size:
+            shares = published[0].sum(axis=0) / max(float(published[0].sum()), 1.0)
+            drawn = _drawn(steps[rows], starts[held], shares, base, np.concatenate(weights)[rows])
+        places = np.cumsum(ends > starts) - 1
+        every = zip(published, firsts, starts, ends, places, strict=True)
+        return [cls(table, rows[start:end] - first, drawn, int(place)) for table, first, start, end, place in every]
+
+    @property
+    def counts(self) -> FloatArray:
+        """(draws, open, labels) The true counts of the open rows."""
+        if self.drawn is None:
+            return np.zeros((1, 0, self.published.shape[1]))
+        start = int(self.drawn.starts[self.place])
+        return self.drawn.counts[:, start : start + self.open.size]
 
     @property
     def one(self) -> FloatArray:
@@ -103,14 +148,39 @@ class _Known:
     """What is known of evidence already.
 
     Attributes:
-        variances: those of its counts, by masking id.
+        weights: those of the rows of its maskings (`Drawn`), by masking id.
         coarser: by masking id, the maskings that are functions of it.
         drawn: tables that were drawn, by table and weights.
     """
 
-    variances: Mapping[str, FloatArray]
+    weights: Mapping[str, FloatArray]
     coarser: Mapping[str, tuple[str, ...]]
     drawn: dict[tuple[bytes, bytes], LikelyTables]
+
+    @classmethod
+    def of(cls, evidence: AttributeEvidence, base: int) -> "_Known":
+        """Return what is known of evidence that was rounded once, with all its exact tables drawn."""
+        one_count = evidence.rounding.count_variance
+        weights = {name: np.round(each / one_count, 9) for name, each in sum_variances(evidence).items()}
+        known = cls(weights, _coarser(evidence), {})
+        views = ((one.id, exact_counts(evidence, one)) for one in evidence.maskings if not one.is_fitted)
+        found = evidence.refined_views if evidence.joint is None else ()
+        refined = ((REFINED, counts[counts.any(axis=1)]) for _, counts in found)
+        every = [(IDENTITY, evidence.joint), *views, *refined]
+        tables = [(name, table.astype(np.float64)) for name, table in every if table is not None and table.size]
+        for group in _groups(tables):
+            each = [known.weights_of(name, table) for name, table in group]
+            likely = LikelyTables.together([table for _, table in group], base, each)
+            known.drawn.update({known.key(*one): found for one, found in zip(group, likely, strict=True)})
+        return known
+
+    def weights_of(self, name: str, table: FloatArray) -> FloatArray:
+        """The weights (rows,) of a table."""
+        return self.weights[name] if name in self.weights else np.ones(len(table))
+
+    def key(self, name: str, table: FloatArray) -> tuple[bytes, bytes]:
+        """What tells drawn tables apart."""
+        return table.tobytes(), self.weights_of(name, table).tobytes()
 
 
 _KNOWN: Final[WeakKeyDictionary[AttributeEvidence, _Known]] = WeakKeyDictionary()
@@ -127,90 +197,123 @@ def likely_tables(evidence: AttributeEvidence, name: str, table: FloatArray) -> 
         name: the masking, or what else the table is of.
         table: the table.
     """
-    if evidence.rounded_once is None or any(one.id == name and one.is_fitted for one in evidence.maskings):
+    base = evidence.rounded_once
+    if base is None or any(one.id == name and one.is_fitted for one in evidence.maskings):
         return None
-    known, one_count = _known(evidence), evidence.rounding.count_variance
-    weights = known.variances.get(name, np.full(len(table), one_count)) / one_count
-    key = table.tobytes(), weights.tobytes()
+    known = _known(evidence, base)
+    key = known.key(name, table)
     if key not in known.drawn:
-        known.drawn[key] = LikelyTables.of(table, evidence.rounded_once, weights)
+        known.drawn[key] = LikelyTables.of(table, base, known.weights_of(name, table))
     return known.drawn[key]
 
 
 def coarser_views(evidence: AttributeEvidence) -> Mapping[str, tuple[str, ...]]:
-    """By masking id, the other maskings with a known mapping that are functions of it, and declare nothing."""
-    return _known(evidence).coarser
+    """By masking id, the other maskings that are functions of it, declare nothing, and have no more masked values."""
+    base = evidence.rounded_once
+    return _coarser(evidence) if base is None else _known(evidence, base).coarser
 
 
-def _known(evidence: AttributeEvidence) -> _Known:
+def _known(evidence: AttributeEvidence, base: int) -> _Known:
     if evidence not in _KNOWN:
-        _KNOWN[evidence] = _Known(sum_variances(evidence), _coarser(evidence), {})
+        _KNOWN[evidence] = _Known.of(evidence, base)
     return _KNOWN[evidence]
 
 
+def _groups(tables: Sequence[tuple[str, FloatArray]]) -> Iterator[list[tuple[str, FloatArray]]]:
+    """Tables to be drawn together: with the same records of each label, and so few cells that none is drawn less."""
+    group: list[tuple[str, FloatArray]] = []
+    cells = 0
+    for name, table in tables:
+        cells += table.size
+        same = group and np.array_equal(group[0][1].sum(axis=0), table.sum(axis=0))
+        if group and (not same or cells > MOST_CELLS // DRAWS):
+            yield group
+            group, cells = [], table.size
+        group.append((name, table))
+    if group:
+        yield group
+
+
 def _coarser(evidence: AttributeEvidence) -> Mapping[str, tuple[str, ...]]:
-    mapped = [(one.id, one.mapping) for one in evidence.maskings if one.perturbation.is_none]
-    mappings = {name: mapping for name, mapping in mapped if mapping is not None}
-    atom_of_value = common_refinement(mappings.values(), evidence.values)
-    atoms = int(atom_of_value.max(initial=-1)) + 1
-    groups = {name: per_atom(mapping, atom_of_value, atoms) for name, mapping in mappings.items()}
+    mapped = [(one.id, one.mapping, one.groups) for one in evidence.maskings if one.perturbation.is_none]
+    views = [(name, mapping, groups) for name, mapping, groups in mapped if mapping is not None]
+    found = {}
+    for name, mapping, groups in views:
+        some = np.zeros(groups, dtype=np.int64)
+        some[mapping] = np.arange(mapping.size)
+        same = some[mapping]  # a value with the same masked value as each
+        others = (other for other in views if other[0] != name and other[2] <= groups)
+        found[name] = tuple(other for other, merged, _ in others if (merged[same] == merged).all())
+    return found
 
-    def merges(one: IntArray, other: IntArray) -> bool:
-        fewer = one is not other and one.max(initial=0) >= other.max(initial=0)
-        return fewer and coarsening(one, other, int(one.max(initial=0)) + 1) is not None
 
-    return {name: tuple(other for other in groups if merges(groups[name], groups[other])) for name in groups}
+def _drawn(steps: IntArray, starts: IntArray, shares: FloatArray, base: int, weights: FloatArray) -> Drawn:
+    """Draw true counts for published ones, in bases (rows, labels), given the shares of the labels among all records.
 
-
-def _drawn(steps: IntArray, label: IntArray, base: int, draws: int, rng: np.random.Generator) -> FloatArray:
-    """Draw true counts (draws, rows, labels) of published ones, in bases (rows, labels), given all of the label's."""
+    Draws of one count are spread evenly over what is likely, from a random start, so that few tell much.
+    """
+    rng = np.random.default_rng(0)
+    draws = int(np.clip(MOST_CELLS // steps.size, 2, DRAWS))
+    turn = np.arange(draws) / draws
     deviations, likelihoods = _model(base)
-    shares = label / max(float(label.sum()), 1.0)
-    spread = _spread(steps, shares, base)
+    spread = _spread(steps, starts, shares, base)
     sums = np.broadcast_to(steps.sum(axis=1, dtype=np.float64), (draws, len(steps))).copy()
-    thin = steps.max(axis=1, initial=0) <= THIN
+    thin = steps.max(axis=1) <= THIN
     if thin.any():
-        sums[:, thin] = _sums(steps[thin], spread[thin], likelihoods, draws, rng)
+        sums[:, thin] = _sums(steps[thin], spread[thin], likelihoods, turn, rng)
     means = np.where(steps > THIN, float(THIN), sums[:, :, np.newaxis] * spread)
-    places = np.minimum(steps, THIN), _nearest(np.log(np.maximum(means, _MEANS[0])))
-    moved = deviations[*places, rng.integers(0, _QUANTILES, means.shape)]
-    return np.maximum(base * steps + moved, 0.0)
+    quantiles = _evenly(rng, steps.shape, turn) * _QUANTILES
+    moved = deviations[np.minimum(steps, THIN), _nearest(means), quantiles.astype(np.int64)]
+    counts = np.maximum(base * steps + moved, 0.0)
+    return Drawn(shares, starts, weights, counts, _rounded(counts, base, _evenly(rng, steps.shape, turn)))
 
 
-def _rounded(counts: FloatArray, base: int, rng: np.random.Generator) -> FloatArray:
-    """Round counts (draws, rows, labels) up or down at random, without bias: (2, draws, rows, labels) in two ways.
+def _evenly(rng: np.random.Generator, shape: tuple[int, ...], turn: FloatArray) -> FloatArray:
+    """Numbers (draws, *shape) from 0 to 1, of each place evenly spread over the draws, from a random start."""
+    places = rng.random(shape) + turn.reshape(-1, *(1 for _ in shape))
+    places -= places >= 1
+    return places
+
+
+def _rounded(counts: FloatArray, base: int, chance: FloatArray) -> FloatArray:
+    """Round counts (draws, rows, labels) up or down by chance, without bias: (2, draws, rows, labels) in two ways.
 
     The second has the opposite errors, so that errors of first order cancel. Counts below two bases, which opposite
     errors might move below 0, are rounded with the opposite chance instead.
     """
-    over = counts % base
-    ups = rng.random(counts.shape) * base
-    one = counts - over + base * (ups < over)
-    other = np.where(counts < 2 * base, counts - over + base * (base - ups < over), 2 * counts - one)
-    return np.stack([one, other])
+    bases = counts / base
+    low = np.floor(bases)
+    over = bases - low
+    rounded = np.empty((2, *counts.shape))
+    rounded[0] = low + (chance < over)
+    rounded[1] = np.where(counts < 2 * base, low + (1 - chance < over), 2 * bases - rounded[0])
+    rounded *= base
+    return rounded
 
 
-def _spread(steps: IntArray, shares: FloatArray, base: int) -> FloatArray:
+def _spread(steps: IntArray, starts: IntArray, shares: FloatArray, base: int) -> FloatArray:
     """How the records of each row spread over the labels (rows, labels): as far as they show it, else like all records.
 
-    By a Dirichlet prior around the shares of all records, whose concentration follows from how much the rows differ.
-    Rounding makes records worth less: those of thin rows a base-th.
+    By a Dirichlet prior around the shares of all records, whose concentration follows from how much the rows of each
+    table differ. Rounding makes records worth less: those of thin rows a base-th.
     """
     size = base * steps.sum(axis=1, keepdims=True, dtype=np.float64)
-    own = np.divide(base * steps, size, out=np.broadcast_to(shares, steps.shape).copy(), where=size > 0)
+    own = np.where(size > 0, base * steps / np.maximum(size, 1.0), shares)
     cell = np.maximum(size / steps.shape[1], 1.0)
     worth = size / (1 + np.minimum(base - 1, (base**2 - 1) / 6 / cell))
-    impurity = max(1 - float(np.sum(shares**2)), 1e-9)
-    differing = np.sum((own - shares) ** 2, axis=1, keepdims=True) / impurity
+    impurity = max(1 - float(shares @ shares), 1e-9)
+    differing = np.square(own - shares).sum(axis=1, keepdims=True) / impurity
     by_chance = 1 / np.maximum(worth, 1.0)
-    between = np.sum(size * (differing - by_chance)) / max(np.sum(size * (1 - by_chance)), 1.0)
-    prior = 1 / np.clip(between, 1e-3, 1.0) - 1
-    spread: FloatArray = (worth * own + prior * shares) / np.maximum(worth + prior, 1e-9)
+    both = np.hstack([size * (differing - by_chance), size * (1 - by_chance)])
+    between, most = np.add.reduceat(both, starts, axis=0).T
+    prior = 1 / np.clip(between / np.maximum(most, 1.0), 1e-3, 1.0) - 1
+    each = np.repeat(prior, np.diff(starts, append=len(steps)))[:, np.newaxis]
+    spread: FloatArray = (worth * own + each * shares) / np.maximum(worth + each, 1e-9)
     return spread
 
 
 def _sums(
-    steps: IntArray, spread: FloatArray, likelihoods: FloatArray, draws: int, rng: np.random.Generator
+    steps: IntArray, spread: FloatArray, likelihoods: FloatArray, turn: FloatArray, rng: np.random.Generator
 ) -> FloatArray:
     """Draw the expected records (draws, rows) of each row, in bases, from the mixture given its published counts."""
     some = np.unique(np.linspace(0, len(steps) - 1, min(len(steps), _ROWS)).astype(np.int64))
@@ -219,29 +322,29 @@ def _sums(
     for _ in range(_ROUNDS):
         shares *= ((1 / (likely @ shares)) @ likely / len(likely)) ** _PACE
         shares /= shares.sum()
-    sums = np.empty((draws, len(steps)))
+    sums = np.empty((turn.size, len(steps)))
     for start in range(0, len(steps), _ROWS):
         rows = slice(start, start + _ROWS)
         if len(steps) > _ROWS:
             likely = _likelihoods(steps[rows], spread[rows], likelihoods)
         levels = np.cumsum(likely * shares, axis=1)
-        picked = rng.random((draws, len(levels), 1)) * levels[:, -1:] > levels[:, :-1]
-        sums[:, rows] = _SUMS[np.sum(picked, axis=2)]
+        chance = _evenly(rng, (len(levels),), turn)[:, :, np.newaxis]
+        sums[:, rows] = _SUMS[np.sum(chance * levels[:, -1:] > levels[:, :-1], axis=2)]
     return sums
 
 
 def _likelihoods(steps: IntArray, spread: FloatArray, likelihoods: FloatArray) -> FloatArray:
     """(rows, sums) The likelihood of each sum of a row, over that of the most likely one."""
-    places = _nearest(np.log(_SUMS)[:, np.newaxis] + np.log(np.maximum(spread, 1e-9))[:, np.newaxis, :])
-    logs = np.sum(likelihoods[steps[:, np.newaxis, :], places], axis=2)
+    places = _nearest(_SUMS[:, np.newaxis] * spread[:, np.newaxis, :])
+    logs = likelihoods[steps[:, np.newaxis, :], places].sum(axis=2)
     return np.asarray(np.exp(logs - logs.max(axis=1, keepdims=True)))
 
 
-def _nearest(logs: FloatArray) -> IntArray:
-    """The places in `_MEANS` of means in bases, given their logarithms."""
+def _nearest(means: FloatArray) -> IntArray:
+    """The places in `_MEANS` of means, in bases."""
     first, step = np.log(_MEANS[0]), np.log(_MEANS[1] / _MEANS[0])
-    places: IntArray = np.clip(np.rint((logs - first) / step), 0, _MEANS.size - 1).astype(np.int64)
-    return places
+    within = np.log(np.clip(means, _MEANS[0], _MEANS[-1]))
+    return np.asarray((within - first) / step + 0.5, dtype=np.int64)
 
 
 @lru_cache(maxsize=16)

@@ -134,6 +134,12 @@ class Measure:
 
         It may be less than that of a table with one row.
         """
+        key = self.id, self.is_corrected, atoms is None
+        if key not in likely.utilities:
+            likely.utilities[key] = self._without_rounding(table, atoms, likely)
+        return likely.utilities[key]
+
+    def _without_rounding(self, table: FloatArray, atoms: AtomStatistics | None, likely: LikelyTables) -> float:
         utility, gain = self(table, atoms), self.rounding_gain(likely)[0]
         if self.rounding is None or gain == 0:
             return utility

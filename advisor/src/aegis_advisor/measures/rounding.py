@@ -12,12 +12,12 @@ import numpy as np
 
 from aegis_advisor.arrays import FloatArray
 from aegis_advisor.atoms import AtomStatistics
-from aegis_advisor.evidence.likely import LikelyTables
+from aegis_advisor.evidence.likely import Drawn, LikelyTables
 from aegis_advisor.measures.bias import RowScores
 
 Rate = Callable[[FloatArray, AtomStatistics | None], float]
 
-OWN = 0.5
+OWN = 0.7
 """Of the spread of gains over likely tables, as measured on drawn ones, this much is due to the rounding of one table;
 the rest is how these tables differ from each other."""
 
@@ -55,21 +55,22 @@ class RoundingRule:
 
         Errors of first order cancel in both, since each table is rounded twice, with opposite errors.
         """
-        if self.scores not in likely.gains:
-            likely.gains[self.scores] = self._gain(likely)
-        return likely.gains[self.scores]
-
-    def _gain(self, likely: LikelyTables) -> tuple[float, float]:
-        shares = likely.published.sum(axis=0)
-        held = shares > 0
-        if not likely.open.size or np.count_nonzero(held) <= 1:
+        drawn = likely.drawn
+        if drawn is None or not likely.open.size or np.count_nonzero(drawn.shares) <= 1:
             return 0.0, 0.0
-        shares = shares[held] / shares.sum()
-        tables = np.concatenate([likely.counts[np.newaxis], likely.rounded])[..., held]
-        true, one, other = self._scores(tables, shares)
-        gains = ((one + other) / 2 - true) @ likely.weights
-        mean = max(0.0, float(gains.mean()))  # scores are convex, so on average rounding never lowers them
-        return mean, float(np.hypot(OWN * gains.std(ddof=1), MODEL * mean))
+        if self.scores not in drawn.gains:
+            drawn.gains[self.scores] = self._gains(drawn)
+        mean, deviation = drawn.gains[self.scores][likely.place]
+        return float(mean), float(deviation)
+
+    def _gains(self, drawn: Drawn) -> FloatArray:
+        """(tables, 2) The gains of all tables that were drawn together."""
+        held = drawn.shares > 0
+        tables = np.concatenate([drawn.counts[np.newaxis], drawn.rounded])
+        true, one, other = self._scores(tables if held.all() else tables[..., held], drawn.shares[held])
+        gains = np.add.reduceat(((one + other) / 2 - true) * drawn.weights, drawn.starts, axis=1)
+        means = np.maximum(gains.mean(axis=0), 0.0)  # scores are convex, so on average rounding never lowers them
+        return np.stack([means, np.hypot(OWN * gains.std(axis=0, ddof=1), MODEL * means)], axis=1)
 
     def _scores(self, tables: FloatArray, shares: FloatArray) -> FloatArray:
         """The scores (..., rows) of rows (..., rows, labels); 0 without records."""

@@ -8,7 +8,16 @@ import numpy as np
 
 from aegis_advisor.arrays import FloatArray
 from aegis_advisor.atoms import AtomStatistics
-from aegis_advisor.evidence import DROP, IDENTITY, AttributeEvidence, Knowledge, Masking, coarser_views, likely_tables
+from aegis_advisor.evidence import (
+    DROP,
+    IDENTITY,
+    REFINED,
+    AttributeEvidence,
+    Knowledge,
+    Masking,
+    coarser_views,
+    likely_tables,
+)
 from aegis_advisor.evidence.folding import exact_counts
 from aegis_advisor.measures import Measure
 from aegis_advisor.measures.margins import entropy
@@ -165,7 +174,7 @@ def _estimated(
 def _refined_utilities(evidence: AttributeEvidence, reference: Reference, measure: Measure) -> list[float]:
     """The utilities of partitions that no masking has, but whose counts follow."""
     tables = (table.astype(np.float64) for table in reference.refined)
-    return [measured(evidence, measure, f"{REFERENCE} {place}", table) for place, table in enumerate(tables)]
+    return [measured(evidence, measure, REFINED, table) for table in tables]
 
 
 def measured(

@@ -75,6 +75,8 @@ class Influence:
         noise: the share, from 0 to 1, of the gradient's own sampling noise that can be removed from its variance.
         inexact: the standard deviation of the utility due to declared inexact counts (noise, rounding, records left
             out), as if each count moved it by itself; for a fit to several views it is less.
+        once: the variance of each count of an atom if maskings add up the same rounded counts, over N; 0 if not.
+        beyond: what of `inexact` is not due to the moves of such counts.
         group_of_atom: (atoms,) the row of the table that has each atom of the sample; None if it is not known.
         bias: how much the utility exceeds that of the population on average (`Measure.sampling_bias`).
     """
@@ -88,6 +90,8 @@ class Influence:
     group_of_atom: IntArray | None
     bias: float = 0.0
     inexact: float = 0.0
+    once: float = 0.0
+    beyond: float = 0.0
 
     @classmethod
     def of(
@@ -155,9 +159,11 @@ def influences(
     every = {**masked, IDENTITY: _reference_influence(evidence, sample, measure, whole)}
     if evidence.rounded_once is None:
         return every
-    variances = _rounding_variances(evidence)
+    variances, once = _rounding_variances(evidence), evidence.rounding.count_variance / max(evidence.records, 1)
     return {
-        used_id: one.with_variance(variances[used_id], evidence.records) if used_id in variances else one
+        used_id: replace(one.with_variance(variances[used_id], evidence.records), once=once, beyond=one.inexact)
+        if used_id in variances
+        else one
         for used_id, one in every.items()
     }
 
