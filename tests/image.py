@@ -8,6 +8,7 @@ import tomllib
 from collections.abc import Iterable, Iterator
 from importlib.metadata import distribution
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -85,15 +86,31 @@ class Recipe:
 
 def needed(project: str, root: Path = ROOT) -> Iterator[str]:
     """The files that a wheel is built from, as its pyproject.toml names them: paths from the root."""
-    place = PurePosixPath(project)
-    described = tomllib.loads((root / place / "pyproject.toml").read_text())
-    wheel = described["tool"]["hatch"]["build"]["targets"]["wheel"]
-    about = described["project"]
+    place, described = PurePosixPath(project), description(project, root)
+    wheel, about = described["tool"]["hatch"]["build"]["targets"]["wheel"], described["project"]
     named = ["pyproject.toml", about["readme"], *about.get("license-files", ())]
     for source in (*named, *wheel["packages"], *wheel.get("force-include", ())):
-        found = root / place / source
-        inside = [found] if found.is_file() else [each for each in found.rglob("*") if each.is_file()]
-        yield from (str(each.relative_to(root)) for each in inside if "__pycache__" not in each.parts)
+        yield from (str(each.relative_to(root)) for each in files_in(root / place / source))
+
+
+def held(project: str) -> Iterator[str]:
+    """The files that its wheel must have, besides what describes it: their paths in it."""
+    wheel = description(project)["tool"]["hatch"]["build"]["targets"]["wheel"]
+    forced = wheel.get("force-include", {})
+    for source, target in {**{each: Path(each).name for each in wheel["packages"]}, **forced}.items():
+        place = ROOT / project / source
+        yield from (str(Path(target, each.relative_to(place))) for each in files_in(place))
+
+
+def description(project: str, root: Path = ROOT) -> dict[str, Any]:
+    """What the pyproject.toml of a project says."""
+    return tomllib.loads((root / project / "pyproject.toml").read_text())
+
+
+def files_in(place: Path) -> list[Path]:
+    """A file, or the files of a folder without what Python makes of them."""
+    inside = [place] if place.is_file() else [each for each in place.rglob("*") if each.is_file()]
+    return [each for each in inside if "__pycache__" not in each.parts]
 
 
 def built(project: Path, wheels: Path) -> Path:

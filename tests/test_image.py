@@ -4,7 +4,6 @@ import os
 import re
 import shutil
 import subprocess
-import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ import httpx
 import pytest
 
 from tests.for_each import for_each
-from tests.image import ROOT, Recipe, built, installed, needed
+from tests.image import ROOT, Recipe, built, description, held, installed, needed
 from tests.postgres import create_database, drop_database, throwaway_directory
 from tests.relay import relay
 from tests.running import Running, address
@@ -63,16 +62,26 @@ def test_the_last_pattern_for_a_path_decides_whether_it_is_ignored():
 
 
 def test_all_distributions_have_one_version():
-    described = (tomllib.loads((ROOT / project / "pyproject.toml").read_text()) for project in PROJECTS)
-    assert len({each["project"]["version"] for each in described}) == 1
+    assert len({description(project)["project"]["version"] for project in PROJECTS}) == 1
 
 
 @pytest.mark.long
 @for_each("project", PROJECTS)
 def test_a_wheel_has_every_file_of_its_package(tmp_path, project):
-    inside = {Path(name).name for name in ZipFile(built(ROOT / project, tmp_path)).namelist()}
-    described = {"pyproject.toml", "README.md", "LICENSE"}
-    assert {Path(each).name for each in needed(project)} - described <= inside
+    assert set(held(project)) - set(ZipFile(built(ROOT / project, tmp_path)).namelist()) == set()
+
+
+@pytest.mark.long
+@pytest.mark.processes
+def test_what_a_provider_installs_needs_nothing_that_is_not_declared(tmp_path):
+    projects = ("advisor", "sdk", "provider")
+    wheels = [built(ROOT / project, tmp_path / project) for project in projects]
+    wanted = [need for project in projects for need in description(project)["project"]["dependencies"]]
+    aegis = installed(tmp_path / "provider-only", wheels, wanted) / "aegis"
+    table = ROOT / "examples/health/health.csv"
+    command = [aegis, "start", table, "--label", "health"]
+    ran = subprocess.run(command, cwd=tmp_path, env={}, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
 
 
 @pytest.fixture
