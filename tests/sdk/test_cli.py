@@ -154,8 +154,9 @@ class TestSummarizeAndApply:
         table.write_text("a\ty\n1\tn\n2\tm\n", encoding="utf-8")
         plan.write_text("label: y\nattributes: {a: {}}\nconfigurations: {c: {}}\n", encoding="utf-8")
         arguments = ("summarize", table, "--plan", plan, "--name", "t", "--output", output)
-        assert_one_line(aegis(*arguments), 2, "t.tsv: looks separated by tabs; add --delimiter tab")
-        assert aegis(*arguments, "--delimiter", "tab", "--exact")[0] == 0
+        wrong = aegis(*arguments, "--delimiter", ",")
+        assert_one_line(wrong, 2, "t.tsv: looks separated by tabs; add --delimiter tab")
+        assert [aegis(*arguments, *stated, "--exact")[0] for stated in (("--delimiter", "tab"), ())] == [0, 0]
 
     def test_a_missing_file_is_bad_input(self, aegis, tmp_path):
         arguments = ("--plan", EXAMPLE / "plan.yaml", "--name", "x", "--output", tmp_path / "entry.json")

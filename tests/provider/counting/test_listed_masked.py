@@ -24,7 +24,9 @@ configurations: {c1: {a: shuffled, code: shuffled}, c2: {a: elsewhere}, c3: {a: 
 
 @pytest.fixture
 def prepared(write):
-    return lambda **how: prepare_entry(write("t.csv", ROWS), load_plan(write("plan.yaml", PLAN)), name="t", **how)
+    """Entries of a table with codes of single records, which are shared although they identify."""
+    how = {"name": "t", "accept_identifiers": True}
+    return lambda **more: prepare_entry(write("t.csv", ROWS), load_plan(write("plan.yaml", PLAN)), **how, **more)
 
 
 def maskings(prepared):

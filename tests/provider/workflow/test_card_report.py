@@ -145,7 +145,13 @@ def test_the_label_keeps_and_loses_nothing():
 
 def test_privacy_is_said_with_what_it_counts_and_what_follows():
     [row] = table_of(CARD, "privacy").rows
-    assert row == ("k: records in the smallest equivalence class", "5", "6", "every record is one of at least 6 alike")
+    assert row == (
+        "k: records in the smallest equivalence class",
+        "5",
+        "5",
+        "6",
+        "every record is one of at least 6 alike",
+    )
 
 
 @for_each(("measure", "told"), [("joint", "squared correlations"), ("mutual_information", "mean over")])
