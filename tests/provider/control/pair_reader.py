@@ -227,7 +227,8 @@ class Reader:
         attribute = attribute or self._first
         up, chance = self._ups(joint)
         listed = joint.any(axis=0).all() and joint.any(axis=1).all()
-        return chance + attribute.logs(joint, up) if listed and np.isfinite(chance) else -np.inf
+        of_label = chance if attribute is self._first else 0.0  # it is published once
+        return of_label + attribute.logs(joint, up) if listed and np.isfinite(chance) else -np.inf
 
     def log_of_partner(self, place, table):
         """The same of a partner and its pair tables, from a table (values, partner's values, labels)."""
