@@ -108,3 +108,23 @@ def test_the_order_is_nearer_to_that_of_a_large_sample():
 def mappings(population):
     coarse = population.group_of
     return {"fine": np.arange(population.values), "coarse": coarse, "halves": coarse * 2 // population.groups}
+
+
+@pytest.mark.long
+@for_each("base", [None, 5])
+def test_equally_good_maskings_of_several_attributes_are_not_left_out(base):
+    """Each attribute has a sample of its own, and one weighs most; by exact counts and by rounded ones."""
+    populations = [Population(8_000, values=40, groups=4, labels=3, skew=1.0, seed=seed) for seed in (5, 6, 7)]
+    rng, apart, samples = np.random.default_rng(2), dict.fromkeys(SHORT, 0), 40
+    for _ in range(samples):
+        known = [
+            replace(one.evidence(drawn, base), name=f"a{place}")
+            for place, one in enumerate(populations)
+            for drawn in [one.drawn(rng, 5)[0 if base is None else 1]]
+        ]
+        references, codes = [reconstruct(each) for each in known], np.array([[0] * 3, [1] * 3])
+        for measure in SHORT:
+            question = Question(measure, ("a0", "a1", "a2"), np.array([0.7, 0.2, 0.1]), bias_correction=False)
+            answer = recommend(known, references, codes, [("fine", "coarse")] * 3, question)
+            apart[measure] += answer.indistinguishable_count < len(codes)
+    assert max(apart.values()) <= 0.08 * samples, apart
