@@ -101,8 +101,6 @@ WIDE = ",".join(f"c{place}" for place in range(100_000))
             f"{WIDE},helth\n",
             "has 100,001 columns, more than 2,000; keep those that you want to share in a table of their own",
         ),
-        ("ä,helth\n1,x\n".encode("latin-1"), f"line 1: not a CSV header in UTF-8; {CONVERT}"),
-        ("ä,helth\n1,x\n".encode("utf-16"), f"line 1: not a CSV header in UTF-8; {CONVERT}"),
         ("a,helth\nä,x\n".encode() + "ö,z\n".encode("latin-1"), f"line 3: not UTF-8; {CONVERT}"),
         ('a,helth\n1,x\n"2,z\n', "line 3: a quoted field does not end where it should"),
         ("a,helth\n1,x\n2\n", "line 3: 1 fields where the header has 2"),

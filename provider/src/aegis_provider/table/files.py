@@ -2,6 +2,7 @@
 
 import csv
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -18,8 +19,10 @@ from aegis_provider.table.engine import Engine
 from aegis_provider.table.frame_types import index_columns, selected
 from aegis_provider.table.in_memory import InMemory
 from aegis_provider.table.orders import orders_in_parquet
+from aegis_provider.table.plain_csv import UNNAMED, Form, plain_files
 from aegis_provider.table.table import Table
 
+_NAMES: Final = 5
 _PARQUET_MAGIC = b"PAR1"
 
 #: Otherwise DuckDB would replace columns of the file by directories with names such as `age=7`.
@@ -28,11 +31,16 @@ _AS_IT_IS = "hive_partitioning = false"
 
 @dataclass(frozen=True)
 class _Files:
-    """Files with the same columns, read by DuckDB: CSV with a delimiter, or Parquet with a schema."""
+    """Files with the same columns, read by DuckDB: CSV with a delimiter and the form of each, or Parquet with a schema.
+
+    Messages name the files, and DuckDB reads their `plain` copies.
+    """
 
     paths: tuple[Path, ...]
+    plain: tuple[Path, ...]
     columns: tuple[str, ...]
     delimiter: str | None = None
+    forms: tuple[Form, ...] = ()
     schema: pa.Schema | None = None
 
     def table(self, engine: Engine) -> Table:
@@ -45,16 +53,17 @@ class _Files:
         query = f"SELECT {values} FROM {self._reader()} AS t({', '.join(places)})"  # noqa: S608 - quoted paths, places
         table = Table.of(engine, view_of(engine, query), self.columns)
         orders = orders_in_parquet(self.paths) if self.delimiter is None else {}
-        memory = InMemory.of_files(self.paths)
-        return replace(table, finder=self, delimiter=self.delimiter, orders=orders, index=self._index(), memory=memory)
+        memory = InMemory.of_files(self.plain)
+        table = replace(table, finder=self, delimiter=self.delimiter, orders=orders, index=self._index(), memory=memory)
+        return replace(table, written=self.forms[0].name) if self.forms else table
 
     def whereabouts(self, table: Table, place: int, text: str) -> str:
         """Return `line 17` of a CSV file or `row 16` of a Parquet file, after the file's name if there are several."""
-        for path in self.paths:
+        for number, (path, plain) in enumerate(zip(self.paths, self.plain, strict=True)):
             prefix = f"{path}: " if len(self.paths) > 1 else ""
-            if self.delimiter is not None and (line := first_line(path, self.delimiter, place, text)):
-                return f"{prefix}line {line}"
-            table_of_file = replace(self, paths=(path,)).table(table.engine)
+            if self.delimiter is not None and (line := first_line(plain, self.delimiter, place, text)):
+                return f"{prefix}line {line + self.forms[number].above}"
+            table_of_file = replace(self, paths=(path,), plain=(plain,)).table(table.engine)
             if row := replace(table_of_file, readings=table.readings).first_row(place, text):
                 return f"{prefix}row {row}"
         return ""
@@ -66,7 +75,7 @@ class _Files:
         return self.columns[:1] if self.columns[0] == UNNAMED else ()
 
     def _reader(self) -> str:
-        paths = f"[{', '.join(quoted(_literal_glob(path)) for path in self.paths)}]"
+        paths = f"[{', '.join(quoted(_literal_glob(path)) for path in self.plain)}]"
         if self.delimiter is None:
             return f"read_parquet({paths}, {_AS_IT_IS})"
         typed = ", ".join(f"c{place}: 'VARCHAR'" for place in range(len(self.columns)))
@@ -81,7 +90,7 @@ class _Files:
 def open_files(
     name: str, paths: Sequence[Path], delimiter: str, memory_limit: str, most_columns: int | None = None
 ) -> Iterator[Table]:
-    """Open these files as a table: as Parquet if the first file is Parquet, otherwise as CSV in UTF-8 with a header.
+    """Open these files as a table: as Parquet if the first file is Parquet, otherwise as CSV with a header.
 
     Args:
         name: The name of the table in messages.
@@ -95,28 +104,31 @@ def open_files(
     """
     is_parquet = _first_bytes(paths[0], len(_PARQUET_MAGIC)) == _PARQUET_MAGIC
     backend = ibis.duckdb.connect()
-    with bounded(backend, memory_limit):
-        files = _parquet_files(paths) if is_parquet else _csv_files(paths, delimiter)
+    with bounded(backend, memory_limit), _parquet_files(paths) if is_parquet else _csv_files(paths, delimiter) as files:
         refuse_more_columns(name, files.columns, most_columns)
         yield files.table(duckdb_engine(name, backend, several=len(paths) > 1))
 
 
-def _csv_files(paths: Sequence[Path], delimiter: str) -> _Files:
+@contextmanager
+def _csv_files(paths: Sequence[Path], delimiter: str) -> Iterator[_Files]:
     if len(delimiter) != 1 or delimiter in '"\r\n\0':
         raise TableError(f"a delimiter must be one character other than a quote or line end, not {delimiter!r}")
     for path in paths:
         if _first_bytes(path, len(_PARQUET_MAGIC)) == _PARQUET_MAGIC:
             raise TableError(f"{path}: is Parquet, but {paths[0]} is not; name files of one kind")
-    headers = [header_of(path, delimiter) for path in paths]
-    _refuse_other_columns(paths, headers)
-    return _Files(tuple(paths), headers[0], delimiter)
+    with plain_files(paths, delimiter) as (plain, forms):
+        read = zip(paths, plain, forms, strict=True)
+        headers = [header_of(copy, delimiter, f"{path}: line {form.above + 1}") for path, copy, form in read]
+        _refuse_other_columns(paths, headers)
+        yield _Files(tuple(paths), tuple(plain), headers[0], delimiter, tuple(forms))
 
 
-def _parquet_files(paths: Sequence[Path]) -> _Files:
+@contextmanager
+def _parquet_files(paths: Sequence[Path]) -> Iterator[_Files]:
     schemas = list(map(_parquet_schema, paths))
     headers = [tuple(each.names) for each in schemas]
     _refuse_other_columns(paths, headers)
-    return _Files(tuple(paths), headers[0], schema=schemas[0])
+    yield _Files(tuple(paths), tuple(paths), headers[0], schema=schemas[0])
 
 
 def _parquet_schema(path: Path) -> pa.Schema:
@@ -158,9 +170,6 @@ def _literal_glob(path: Path) -> str:
     return re.sub(r"([*?\[])", r"[\1]", str(path))
 
 
-#: What pandas calls a first column without a name, which is the index of a frame that it wrote as CSV.
-UNNAMED: Final = "Unnamed: 0"
-
 #: The longest line, in characters here, and in bytes for DuckDB.
 _LONGEST_LINE: Final = 2 << 20
 
@@ -169,39 +178,39 @@ class _LongLineError(csv.Error):
     """A line is too long."""
 
 
-def header_of(path: Path, delimiter: str) -> tuple[str, ...]:
+def header_of(path: Path, delimiter: str, where: str) -> tuple[str, ...]:
     """Return the names in the header, which must be unique. The first may be missing: pandas names no index.
 
+    Args:
+        path: A plain file.
+        delimiter: Its delimiter.
+        where: The file and the line, for messages.
+
     Raises:
-        TableError: As for `fields_of_header`, or the header is blank, or a column has no name or the name of another.
+        TableError: The header is blank, too long or no CSV in UTF-8, or a column has no name or the name of another.
     """
-    columns = fields_of_header(path, delimiter)
+    columns = _first_record(path, delimiter, where)
     if len(columns) > 1 and not columns[0]:
         columns = (UNNAMED, *columns[1:])
     for place, name in enumerate(columns):
         if not name:
-            raise TableError(f"{path}: line 1: column {place + 1} has no name")
-    refuse_repeated(columns, f"{path}: line 1")
+            raise TableError(f"{where}: column {place + 1} has no name")
+    refuse_repeated(columns, where)
     if not columns:
-        raise TableError(f"{path}: line 1 is blank; a header is needed")
+        raise TableError(f"{where}: is blank; a header is needed")
     return columns
 
 
-def fields_of_header(path: Path, delimiter: str) -> tuple[str, ...]:
-    """Return the fields of the first record.
-
-    Raises:
-        TableError: It is too long or not CSV in UTF-8.
-    """
+def _first_record(path: Path, delimiter: str, where: str) -> tuple[str, ...]:
     # Decoding reads beyond the header, but faults further down are left to DuckDB, which reports their line.
     with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
         try:
             columns = tuple(next(csv.reader(_lines(file), delimiter=delimiter, strict=True), ()))
             "".join(columns).encode()
         except _LongLineError as error:
-            raise TableError(f"{path}: line 1: longer than 2 MB; is it a text file with line breaks?") from error
+            raise TableError(f"{where}: longer than 2 MB; is it a text file with line breaks?") from error
         except (csv.Error, UnicodeEncodeError) as error:
-            raise TableError(f"{path}: line 1: not a CSV header in UTF-8; {CONVERT}") from error
+            raise TableError(f"{where}: not a CSV header in UTF-8; {CONVERT}") from error
     return columns
 
 
@@ -224,11 +233,11 @@ def refuse_repeated(columns: Sequence[str], where: str) -> None:
     Raises:
         TableError: Two columns have the same name.
     """
-    seen: set[str] = set()
-    for name in columns:
-        if name in seen:
-            raise TableError(f"{where}: two columns are called {shortened(name)}; rename one")
-        seen.add(name)
+    repeated = [name for name, times in Counter(columns).items() if times > 1]
+    if repeated:
+        more = f", and {len(repeated) - _NAMES:,} more names" if len(repeated) > _NAMES else ""
+        named = ", two ".join(map(shortened, repeated[:_NAMES]))
+        raise TableError(f"{where}: two columns are called {named}{more}; rename one")
 
 
 def first_line(path: Path, delimiter: str, place: int, text: str) -> int | None:

@@ -12,8 +12,9 @@ from aegis_provider.errors import TableError
 from aegis_provider.table.address import Address, is_url, without_secrets
 from aegis_provider.table.databases import engine_of, open_database, with_orders
 from aegis_provider.table.duckdb_engine import duckdb_engine
-from aegis_provider.table.files import fields_of_header, open_files
+from aegis_provider.table.files import open_files
 from aegis_provider.table.frames import ArrowTable, LazyFrame, frame_name, open_frame
+from aegis_provider.table.plain_csv import fields_of_header
 from aegis_provider.table.table import DELIMITERS, Table
 
 Source: TypeAlias = str | Path | ibis.Table | ArrowTable | LazyFrame
@@ -95,11 +96,11 @@ def described(table: Table) -> str:
     if table.delimiter is None:
         return table.name
     word = DELIMITERS[table.delimiter][0] if table.delimiter in DELIMITERS else repr(table.delimiter)
-    return f"{table.name}, CSV in UTF-8 separated by {word}"
+    return f"{table.name}, CSV in {table.written} separated by {word}"
 
 
 def _header(path: Path, delimiter: str) -> tuple[str, ...]:
-    """Return the fields of the header, or none if it is not CSV with this delimiter."""
+    """Return the fields of the header, or none if the file cannot be read."""
     try:
         return fields_of_header(path, delimiter)
     except (TableError, OSError):

@@ -50,6 +50,7 @@ class Table:
         delimiter: The delimiter of CSV files; otherwise `None`.
         orders: The values, from the lowest to the highest, of columns whose type states them: ordered categoricals and
             enums.
+        written: How a CSV file is written and what in it is no part of the table, in words; otherwise `None`.
         index: Columns that were the index of a data frame: row numbers, mostly, which nobody means to share.
         memory: Keeps texts of small tables, so that they are read once; `None` if the table is not small.
     """
@@ -62,6 +63,7 @@ class Table:
     finder: Finder | None = None
     delimiter: str | None = None
     orders: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    written: str | None = None
     index: tuple[str, ...] = ()
     memory: InMemory | None = None
 

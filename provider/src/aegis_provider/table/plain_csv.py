@@ -1,0 +1,229 @@
+"""CSV files as people have them, made plain before an engine reads them.
+
+Spreadsheets, statistics programs and hands write titles above the header, a total below the records, a delimiter too
+many at the end of lines, line ends of several kinds, and other encodings than UTF-8. Such a file is copied into a
+folder that only its owner can read, without what is no record, and the copy is removed with the table.
+"""
+
+import csv
+import re
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE, getincrementaldecoder
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from io import StringIO
+from itertools import islice, takewhile
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+from aegis_provider.errors import TableError, shortened
+
+UNNAMED: Final = "Unnamed: 0"
+"""What pandas calls a first column without a name, which is the index of a frame that it wrote as CSV."""
+
+_HEAD: Final = 4 << 20
+_TAIL: Final = 64 << 10
+_LINES: Final = 50
+_SEPARATED: Final = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE)
+_TOTAL: Final = re.compile(
+    r"\W*(grand\s+|sub)?(totals?|totale|totaal|sums?|gesamt|gesamtsumme|insgesamt|summe|somme|suma|razem)\b.*",
+    re.IGNORECASE | re.DOTALL,
+)
+_WORKBOOKS: Final = {
+    b"PK\x03\x04": "is an Excel workbook, or another archive; save the sheet as CSV UTF-8, or read it with pandas "
+    "(read_excel) and give the frame to aegis_provider.release",
+    b"\xd0\xcf\x11\xe0": "is an old Excel workbook; save the sheet as CSV UTF-8",
+    b"\x1f\x8b": "is compressed; unpack it with gunzip first",
+}
+_NAMES: Final = {"utf-8-sig": "UTF-8", "utf-16": "UTF-16", "cp1252": "Windows-1252"}
+
+
+@dataclass(frozen=True)
+class Form:
+    """How a CSV file is written.
+
+    Attributes:
+        encoding: Its encoding.
+        above: How many lines stand above the header.
+        below: How many records at the end are blank, or totals.
+        spare: The places of columns that have no name; they must have no value.
+        mixed: Whether lines end in several ways.
+    """
+
+    encoding: str = "utf-8-sig"
+    above: int = 0
+    below: int = 0
+    spare: tuple[int, ...] = ()
+    mixed: bool = False
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether an engine can read the file as it is."""
+        return self == Form()
+
+    @property
+    def name(self) -> str:
+        """The encoding, and what is no part of the table, in words."""
+        parts = {
+            "line{} above the header": self.above,
+            "blank or total line{} at the end": self.below,
+            "column{} without a name and values": len(self.spare),
+        }
+        said = [f"{number} {what.format('s' * (number != 1))}" for what, number in parts.items() if number]
+        return _NAMES[self.encoding] + (f" ({', '.join(said)} left out)" if said else "")
+
+
+@contextmanager
+def plain_files(paths: Sequence[Path], delimiter: str) -> Iterator[tuple[list[Path], list[Form]]]:
+    """Yield the files, or plain copies of those that are not plain, with the form of each.
+
+    Raises:
+        TableError: A file is no CSV at all, a record has more or fewer fields than the header, or a column has values
+            but no name.
+    """
+    forms = [form_of(path, delimiter) for path in paths]
+    with TemporaryDirectory(prefix="aegis-") as folder:
+        plain = []
+        for place, (path, form) in enumerate(zip(paths, forms, strict=True)):
+            copy = path if form.is_plain else Path(folder, f"{place}.csv")
+            if copy is not path:
+                _copy(path, copy, delimiter, form)
+            plain.append(copy)
+        yield plain, forms
+
+
+def form_of(path: Path, delimiter: str) -> Form:
+    """Find out how a file is written, from its beginning and its end.
+
+    Raises:
+        TableError: It is no CSV at all.
+    """
+    head = _bytes_of(path, 0, _HEAD)
+    for sign, what in _WORKBOOKS.items():
+        if head.startswith(sign):
+            raise TableError(f"{path}: {what}")
+    encoding = _encoding_of(head)
+    text = _text(head, encoding)
+    above, header = _header_in(text, delimiter)
+    spare = tuple(place for place, name in enumerate(header) if place and not name.strip())
+    below = _below(_tail_of(path, encoding), delimiter, len(header))
+    return Form(encoding, above, below, spare, _ends_differ(text))
+
+
+def fields_of_header(path: Path, delimiter: str) -> tuple[str, ...]:
+    """Return the fields of the header, wherever it stands; none if there is none.
+
+    Raises:
+        TableError: The file cannot be read.
+    """
+    head = _bytes_of(path, 0, _HEAD)
+    return tuple(_header_in(_text(head, _encoding_of(head)), delimiter)[1])
+
+
+def _bytes_of(path: Path, start: int, size: int) -> bytes:
+    try:
+        with path.open("rb") as file:
+            file.seek(start)
+            return file.read(size)
+    except OSError as error:
+        raise TableError(f"{path}: cannot be read: {error.strerror}") from error
+
+
+def _encoding_of(head: bytes) -> str:
+    """Return the encoding of a text that begins so; Windows-1252 if no letter beyond ASCII is one of UTF-8."""
+    if head.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+        return "utf-16"
+    try:
+        getincrementaldecoder("utf-8-sig")().decode(head)
+    except UnicodeDecodeError:
+        return "cp1252" if head.decode("utf-8", "ignore").isascii() else "utf-8-sig"
+    return "utf-8-sig"
+
+
+def _text(part: bytes, encoding: str) -> str:
+    return getincrementaldecoder(encoding)(errors="replace").decode(part)
+
+
+def _tail_of(path: Path, encoding: str) -> str:
+    if encoding == "utf-16":  # only its first bytes say in which order the others are
+        return path.read_text(encoding, errors="replace")[-_TAIL:]
+    return _text(_bytes_of(path, max(0, path.stat().st_size - _TAIL), _TAIL), encoding)
+
+
+def _rows(text: str, delimiter: str, most: int | None = None) -> list[list[str]]:
+    """Return the records of a text, up to one that is no CSV."""
+    rows: list[list[str]] = []
+    with suppress(csv.Error):
+        rows.extend(islice(csv.reader(StringIO(text, newline=""), delimiter=delimiter), most))
+    return rows
+
+
+def _header_in(text: str, delimiter: str) -> tuple[int, list[str]]:
+    """Return how many lines stand above the header, and its fields.
+
+    Above it may be titles, which have one field, blank lines, and `sep=;`.
+    """
+    rows = _rows(text, delimiter, _LINES)
+    above = int(_SEPARATED.fullmatch(text.partition("\n")[0].strip()) is not None)
+    if any(len(row) > 1 for row in rows[above:]):
+        above += len(list(takewhile(lambda row: sum(map(bool, row)) <= 1, rows[above:])))
+    return above, rows[above] if above < len(rows) else []
+
+
+def _below(tail: str, delimiter: str, columns: int) -> int:
+    """Return how many records at the end are blank, or a total, most of whose fields are blank."""
+    if columns < 2:  # noqa: PLR2004 - a blank line is a missing value then
+        return 0
+    rows = [row for row in _rows(tail, delimiter) if row][1:]
+    return len(list(takewhile(lambda row: _is_blank_or_total(row, columns), reversed(rows))))
+
+
+def _is_blank_or_total(row: Sequence[str], columns: int) -> bool:
+    said = [field for field in row if field.strip()]
+    return not said or (2 * len(said) <= columns + 1 and _TOTAL.fullmatch(said[0]) is not None)
+
+
+def _ends_differ(text: str) -> bool:
+    both, feeds, returns = text.count("\r\n"), text.count("\n"), text.count("\r")
+    return sum(map(bool, (both, feeds - both, returns - both))) > 1
+
+
+def _copy(path: Path, copy: Path, delimiter: str, form: Form) -> None:
+    """Write the header and the records of a file as plain CSV.
+
+    Raises:
+        TableError: See `plain_files`.
+    """
+    with path.open(encoding=form.encoding, newline="") as file, copy.open("w", encoding="utf-8", newline="") as plain:
+        reader = csv.reader(file, delimiter=delimiter, strict=True)
+        records = _kept(path, ((reader.line_num, row) for row in reader), form)
+        try:
+            csv.writer(plain, delimiter=delimiter, lineterminator="\n").writerows(records)
+        except (csv.Error, UnicodeError) as error:
+            where = f"{path}: line {reader.line_num + 1}" if isinstance(error, csv.Error) else str(path)
+            raise TableError(f"{where}: not CSV in {_NAMES[form.encoding]}; save it as CSV UTF-8 ({error})") from error
+
+
+def _kept(path: Path, rows: Iterator[tuple[int, list[str]]], form: Form) -> Iterator[list[str]]:
+    """Yield the header and the records, which end before the last `below`."""
+    waiting: list[list[str]] = []
+    columns = 0
+    for line, row in islice(rows, form.above, None):
+        if row:
+            columns = columns or len(row)
+            waiting.append(_named(f"{path}: line {line}", row, columns, form.spare))
+            yield from (waiting.pop(0) for _ in range(len(waiting) - form.below))
+
+
+def _named(where: str, row: list[str], columns: int, spare: Sequence[int]) -> list[str]:
+    """Return the fields of the columns that have a name; delimiters at the end of a line mean nothing."""
+    full = row + [""] * (columns - len(row)) if columns - len(row) <= len(spare) else row
+    while len(full) > columns and not full[-1]:
+        full = full[:-1]
+    if len(full) != columns:
+        raise TableError(f"{where}: {len(row)} fields where the header has {columns}")
+    for place in spare:
+        if full[place].strip():
+            raise TableError(f"{where}: column {place + 1} has the value {shortened(full[place])}, but no name")
+    return [field for place, field in enumerate(full) if place not in spare]

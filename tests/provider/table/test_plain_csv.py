@@ -1,0 +1,128 @@
+"""CSV files as people have them are read as the plain file with the same records."""
+
+import zipfile
+
+import pytest
+
+from aegis_provider import TableError
+from aegis_provider.draft import start
+from aegis_provider.table import delimiter_in, described, open_table
+from tests.for_each import for_each
+
+ROWS = [
+    ["Größe", "Ort", "krank"],
+    *([str(150 + place % 9), "Köln" if place % 2 else "Gießen", "ja"] for place in range(40)),
+]
+ROWS += [["170", "Köln", "nein"]] * 20
+
+
+def csv_of(rows, delimiter=";", end="\n"):
+    return "".join(delimiter.join(row) + end for row in rows)
+
+
+PLAIN = csv_of(ROWS)
+HEADER, REST = PLAIN.split("\n", 1)
+FILES = {
+    "UTF-8": PLAIN.encode(),
+    "UTF-8 with a mark": PLAIN.encode("utf-8-sig"),
+    "Windows-1252": PLAIN.encode("cp1252"),
+    "UTF-16": PLAIN.encode("utf-16"),
+    "UTF-16, the other order": b"\xfe\xff" + PLAIN.encode("utf-16-be"),
+    "sep=": b"sep=;\r\n" + csv_of(ROWS, end="\r\n").encode(),
+    "titles": f"Patienten 2024\n\nStand: heute;;\n{PLAIN}".encode(),
+    "a delimiter after every line": csv_of([[*row, ""] for row in ROWS]).encode(),
+    "a delimiter after the header": f"{HEADER};\n{REST}".encode(),
+    "delimiters after the records": f"{HEADER}\n{REST.replace(chr(10), ';;' + chr(10))}".encode(),
+    "an empty column": csv_of([[row[0], "", *row[1:]] for row in ROWS]).encode(),
+    "mixed line ends": (csv_of(ROWS[:9], end="\r\n") + csv_of(ROWS[9:30]) + csv_of(ROWS[30:], end="\r\n")).encode(),
+    "blank records at the end": f"{PLAIN};;\n\n;;\n".encode(),
+    "a total": f"{PLAIN};;\nSumme;60;\n".encode("cp1252"),
+    "a total without a blank record": f"{PLAIN}Gesamt: 60;;\n".encode(),
+    "commas": csv_of(ROWS, ",").encode("cp1252"),
+}
+
+
+def records_of(path):
+    with open_table(path, delimiter=delimiter_in(path, "krank")) as table:
+        return [
+            list(table.columns),
+            *(
+                list(row)
+                for batch in table.batches(table.columns)
+                for row in zip(*batch.to_pydict().values(), strict=True)
+            ),
+        ]
+
+
+@for_each(("how", "content"), FILES.items())
+def test_what_is_no_record_is_left_out(how, content, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_bytes(content)
+    assert records_of(path) == ROWS, how
+
+
+def test_it_is_said_how_a_file_is_written_and_what_is_left_out(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_bytes(f"Patienten\n\n{csv_of([[*row, ''] for row in ROWS])};;;\nSumme;;;\n".encode("cp1252"))
+    started = start(path, "krank", tmp_path / "plan.yaml")
+    said = "2 lines above the header, 2 blank or total lines at the end, 1 column without a name and values left out"
+    assert started.described == f"{path}, CSV in Windows-1252 ({said}) separated by semicolons"
+    assert started.records == len(ROWS) - 1
+
+
+def test_places_are_those_of_the_file(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_bytes(f"Patienten\n\n{PLAIN}".encode("cp1252"))
+    with open_table(path, delimiter=";") as table:
+        assert table.located("krank", "nein") == f"{path}: line 44"
+        assert described(table).startswith(f"{path}, CSV in Windows-1252")
+
+
+@for_each(
+    ("content", "message"),
+    [
+        (b"Titel\na;b;c\n1;2;3\n1;2\n", "t.csv: line 4: 2 fields where the header has 3"),
+        (b"a;b;\n1;2;3\n", "t.csv: line 2: column 3 has the value '3', but no name"),
+        (b"a;b;a;c;b\n1;2;3;4;5\n", "t.csv: line 1: two columns are called 'a', two 'b'; rename one"),
+        (b"Titel\n\na;b\n1;\x81\n", "t.csv: not CSV in Windows-1252; save it as CSV UTF-8"),
+        (b"\x1f\x8b\x08\x00", "t.csv: is compressed; unpack it with gunzip first"),
+        (b"\xd0\xcf\x11\xe0\xa1", "t.csv: is an old Excel workbook; save the sheet as CSV UTF-8"),
+    ],
+)
+def test_what_cannot_be_read_is_refused_in_one_line_with_the_line_of_the_file(content, message, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_bytes(content)
+    with pytest.raises(TableError) as raised, open_table(path, delimiter=";"):
+        pass
+    assert str(raised.value).removeprefix(f"{tmp_path}/").startswith(message)
+
+
+def test_a_workbook_is_refused_with_the_ways_out(tmp_path):
+    path = tmp_path / "t.xlsx"
+    with zipfile.ZipFile(path, "w") as book:
+        book.writestr("xl/workbook.xml", "<workbook/>")
+    with pytest.raises(
+        TableError, match="is an Excel workbook, or another archive; save the sheet as CSV UTF-8, or read"
+    ):
+        start(path, "y", tmp_path / "plan.yaml")
+
+
+@for_each(
+    "last",
+    ["Total recall;Köln;ja", "170;Summerland;nein", "1;;nein"],
+)
+def test_a_record_that_only_looks_like_a_total_stays(last, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text(f"{PLAIN}{last}\n", encoding="utf-8")
+    assert records_of(path) == [*ROWS, last.split(";")]
+
+
+def test_nothing_of_the_copy_stays(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    path = tmp_path / "t.csv"
+    path.write_bytes(PLAIN.encode("cp1252"))
+    with open_table(path, delimiter=";"):
+        copies = list(tmp_path.glob("aegis-*/*.csv"))
+        assert len(copies) == 1
+        assert copies[0].parent.stat().st_mode & 0o077 == 0
+    assert [each.name for each in tmp_path.iterdir()] == ["t.csv"]
