@@ -50,6 +50,7 @@ def test_a_small_count_of_any_table_fails_in_its_place():
         Finding(Reason.SHOWN, ("pairs", 0, "joint"), 1),
     )
     assert verdict.cells(Reason.SHOWN) == 6
+    assert verdict.few is None
 
 
 def test_a_difference_of_crossing_maskings_is_certain():

@@ -276,6 +276,8 @@ def test_an_entry_does_not_list_names_of_its_columns_unless_that_is_accepted(adv
     options = ("--plan", tmp_path / "plan.yaml", "--name", "advised", "--output", tmp_path / "entry.json")
     code, out, _ = aegis("summarize", table, *options, "--accept-identifiers")
     assert (code, "adviser has names of persons, shared because that was accepted" in out) == (0, True)
+    code, _, error = aegis("summarize", table, *options)
+    assert (code != 0, "adviser" in error, (tmp_path / "entry.json").exists()) == (True, True, False)
 
 
 @pytest.mark.long

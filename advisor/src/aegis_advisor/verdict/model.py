@@ -57,12 +57,12 @@ class Verdict:
 
     Attributes:
         findings: everything that fails; none if the counts pass.
-        few: how many listed values and cells certainly have 1 to `SMALL` records, without it being known how many; not
-            counted where tables show small counts.
+        few: how many listed values and cells certainly have 1 to `SMALL` records, without it being known how many;
+            None: not counted, since tables show small counts.
     """
 
     findings: tuple[Finding, ...] = ()
-    few: int = 0
+    few: int | None = None
 
     @property
     def passed(self) -> bool:

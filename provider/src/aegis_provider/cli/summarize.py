@@ -1,4 +1,4 @@
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
@@ -18,6 +18,7 @@ from aegis_provider.control import (
 from aegis_provider.entry_warnings import SMALL
 from aegis_provider.identifiers import accepted_in_words
 from aegis_provider.offer import refuse_early, with_generated
+from aegis_provider.output import none_if_refused
 from aegis_provider.plan.reading import load_plan
 from aegis_provider.prepare import PreparedEntry, accepted_in_entry, prepare_entry, refuse_outputs
 from aegis_provider.table import delimiter_in, table_name
@@ -89,7 +90,9 @@ def summarize(
     refuse_outputs(table, intended, output, plan_output)
     refuse_early(intended, controls, delimiter=delimiter)
     say(f"counting {table_name(table)} ...")
-    with progress_bar("counting") as progress:
+    how: Mapping[str, Any] = {"delimiter": delimiter, "memory_limit": memory_limit}
+    outputs = (output, *filter(None, [plan_output]))
+    with none_if_refused(*outputs), progress_bar("counting") as progress:
         prepared = prepare_entry(
             table,
             intended,
@@ -97,14 +100,13 @@ def summarize(
             name=name,
             exact=exact,
             pairs=pairs,
-            delimiter=delimiter,
-            memory_limit=memory_limit,
             accept_identifiers=accept_identifiers,
             progress=progress,
+            **how,
         )
     if intended.generated:
-        with progress_bar("comparing releases") as progress:
-            prepared = with_generated(prepared, delimiter=delimiter, memory_limit=memory_limit, progress=progress)
+        with none_if_refused(*outputs), progress_bar("comparing releases") as progress:
+            prepared = with_generated(prepared, progress=progress, **how)
     prepared.write(output, plan_output)
     for warning in prepared.warnings:
         warn(warning)
@@ -118,7 +120,6 @@ def summarize(
         print_json({"output": str(output), **written, **_result(prepared)})
     else:
         _report(output, prepared)
-        how = {"delimiter": delimiter, "memory_limit": memory_limit}
         if accept_identifiers and (found := accepted_in_entry(prepared, **how)):
             typer.echo(accepted_in_words(found))
 

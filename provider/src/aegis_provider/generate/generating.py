@@ -110,23 +110,19 @@ def generate(
         OutputError: The output cannot be written, or is Parquet, in which there are no formulas to escape.
         AegisError: The extra `synth` is not installed.
     """
-    began, chosen = monotonic(), method_of(method)
-    holdout = held_out_share(plan, wish.holdout)
+    began, chosen, holdout = monotonic(), method_of(method), held_out_share(plan, wish.holdout)
     knobs = usual_knobs(method) if knobs is None else knobs
-    _refuse_unheeded(method, chosen, knobs)
-    _refuse_unlikely(wish)
+    _refuse_unheeded(method, chosen, knobs, wish)
     guarantee = chosen.guarantee(knobs)
     attributes = _generable(plan)
-    if output is not None:
-        _refuse_output(output, table, plan, escape_formulas=escape_formulas)
+    _refuse_output(output, table, plan, escape_formulas=escape_formulas)
     seed = secrets.randbits(63) if wish.seed is None else wish.seed
     with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as given:
         opened = plainly(given, plan.writings)
         records = read_records(opened, attributes, plan.label, as_written=guarantee is not None)
         of_records, separator = opened.records(), opened.delimiter or ","
         prepared = Prepared.of(records, plan, attributes, chosen, knobs, holdout, seed, table_name(table))
-        asked = _Identifying(plan, attributes, output, accepted=accept_identifiers)
-        reasons = {} if guarantee else asked.reasons(opened)
+        reasons = {} if guarantee else _identifying(opened, plan, attributes, output, accepted=accept_identifiers)
     checkpoint = None if output is None or wish.seed is None else _checkpoint(output, prepared, method, wish)
     with needs_extra("synth"):
         training = Trainer(
@@ -137,7 +133,7 @@ def generate(
     if guarantee:
         # What the real values are decides no refusal: that would tell about them.
         with open_table(texts) as opened:
-            reasons = asked.reasons(opened)
+            reasons = _identifying(opened, plan, attributes, output, accepted=accept_identifiers)
     warnings = () if output is None else write(output, texts, separator, escape_formulas=escape_formulas)
     if checkpoint is not None:
         checkpoint.remove()
@@ -167,16 +163,18 @@ def _different(records: pa.Table) -> Iterator[tuple[str, list[str]]]:
     return ((name, pc.unique(records[name]).to_pylist()) for name in records.column_names)
 
 
-def _refuse_output(output: Path, table: Source, plan: Plan, *, escape_formulas: bool) -> None:
+def _refuse_output(output: Path | None, table: Source, plan: Plan, *, escape_formulas: bool) -> None:
     """Refuse an output that is an input, except for a generated table of the plan, which may be made again."""
+    if output is None:
+        return
     generated = {each.file for each in plan.generated}
     refuse_overwriting(output, table, *(each for each in plan.files if each not in generated))
     if escape_formulas:
         refuse_escaping(output)
 
 
-def _refuse_unheeded(name: str, method: Method, knobs: Knobs) -> None:
-    """Refuse what a method would ignore: someone who asks for privacy must not get a table without it."""
+def _refuse_unheeded(name: str, method: Method, knobs: Knobs, wish: Wish) -> None:
+    """Refuse what a method would ignore, or cannot do: someone who asks for privacy must not get a table without it."""
     for each in fields(knobs):
         if getattr(knobs, each.name) != each.default and each.name not in method.heeds:
             raise PlanError(f"the method {name} does not heed {each.name}; leave it out, or choose another method")
@@ -184,41 +182,31 @@ def _refuse_unheeded(name: str, method: Method, knobs: Knobs) -> None:
         if not 0 <= getattr(knobs, lambda_of) <= _MOST_LAMBDA:
             asked = getattr(knobs, lambda_of)
             raise PlanError(f"{lambda_of} is {asked:g}; choose a number from 0 to {_MOST_LAMBDA:g}")
+    if wish.records is not None and not 0 < wish.records <= MOST:
+        raise PlanError(f"{wish.records:,} records are asked for; choose a number from 1 to {MOST:,}")
 
 
-@dataclass(frozen=True)
-class _Identifying:
-    """The search for columns that identify persons.
+def _identifying(
+    table: Table, plan: Plan, attributes: Sequence[Attribute], output: Path | None, *, accepted: bool
+) -> Mapping[str, str]:
+    """Return how columns identify persons that are generated as they are.
 
-    Attributes:
+    Args:
+        table: The real or the generated records.
         plan: The plan.
         attributes: Those that are generated.
         output: What a refusal removes: an older table would look like this run's.
         accepted: Whether such columns are accepted.
+
+    Raises:
+        IdentifierError: One does, and that is not accepted.
     """
-
-    plan: Plan
-    attributes: Sequence[Attribute]
-    output: Path | None
-    accepted: bool
-
-    def reasons(self, table: Table) -> Mapping[str, str]:
-        """Return how columns identify persons that are learnt as they are.
-
-        Raises:
-            IdentifierError: One does, and that is not accepted.
-        """
-        learnt = [self.plan.label, *(each.name for each in self.attributes if each.discretization is None)]
-        found = identifying_in(table, self.plan, learnt)
-        if not self.accepted:
-            with none_if_refused(*([] if self.output is None else [self.output])):
-                refuse_identifiers(table, self.plan.source, learnt, label=self.plan.label, known=found)
-        return found
-
-
-def _refuse_unlikely(wish: Wish) -> None:
-    if wish.records is not None and not 0 < wish.records <= MOST:
-        raise PlanError(f"{wish.records:,} records are asked for; choose a number from 1 to {MOST:,}")
+    learnt = [plan.label, *(each.name for each in attributes if each.discretization is None)]
+    found = identifying_in(table, plan, learnt)
+    if not accepted:
+        with none_if_refused(*([] if output is None else [output])):
+            refuse_identifiers(table, plan.source, learnt, label=plan.label, known=found)
+    return found
 
 
 def _generable(plan: Plan) -> tuple[Attribute, ...]:

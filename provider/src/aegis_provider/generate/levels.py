@@ -123,16 +123,28 @@ def _of_categories(column: Column, fewest: int) -> Levels:
             f"{shortened(column.name)}: none of its {len(column.domain):,} values has {fewest} records, so each would "
             "point to somebody; leave the column out of the plan"
         )
+    weights, is_whole = column.counts[frequent], len(frequent) == len(column.domain)
+    counts = weights if is_whole else np.append(weights, column.counts.sum() - weights.sum())
+    return of_frequent(column, frequent, weights, counts / max(1, len(column.places)))
+
+
+def of_frequent(
+    column: Column, frequent: Codes, weights: NDArray[np.float64 | np.int64], shares: NDArray[np.float64]
+) -> Levels:
+    """Return a level for each frequent value, and after them one for all others, which become frequent ones.
+
+    Args:
+        column: The column.
+        frequent: (levels,) The places of the frequent values, at least one.
+        weights: (levels,) How often each is drawn for the others, as a part of all.
+        shares: The share of the records of each level, and of the others, if there are any.
+    """
     of_value = np.full(len(column.domain), len(frequent), dtype=np.intp)
     of_value[frequent] = np.arange(len(frequent))
-    size = len(frequent) + (len(frequent) < len(column.domain))
-    missing = None if column.missing is None else int(of_value[column.missing])
-    decoder = Categories(
-        np.array(column.domain.texts, dtype=object)[frequent],
-        column.counts[frequent] / column.counts[frequent].sum(),
-    )
-    missing = missing if missing is not None and missing < len(frequent) else None
-    return Levels(column.name, of_value, _shares(of_value, column, size), None, missing, decoder)
+    texts = np.array([column.domain.texts[place] for place in frequent], dtype=object)
+    missing = np.flatnonzero(texts == MISSING)
+    decoder = Categories(texts, weights / weights.sum())
+    return Levels(column.name, of_value, shares, None, int(missing[0]) if len(missing) else None, decoder)
 
 
 def _of_numbers(column: Column, units: Units, fewest: int, most: int) -> Levels:

@@ -22,7 +22,7 @@ import scipy
 from numpy.typing import NDArray
 
 from aegis_provider.errors import TableError, UnmaskableValueError, shortened
-from aegis_provider.generate.levels import FEWEST, MOST, Categories, Codes, Levels, Stretches, of_nothing, positions_of
+from aegis_provider.generate.levels import FEWEST, MOST, Codes, Levels, Stretches, of_frequent, of_nothing, positions_of
 from aegis_provider.generate.methods.marginals.noise import noisy
 from aegis_provider.generate.units import Units
 from aegis_provider.records import Column
@@ -106,14 +106,8 @@ def _of_categories(column: Column, rho: float, delta: float) -> tuple[Levels, li
             f"{shortened(column.name)}: no value stands out from the noise; leave the column out of the plan, state "
             "its type if it has numbers or dates, or choose a larger epsilon"
         )
-    of_value = np.full(len(column.domain), len(frequent), dtype=np.intp)
-    of_value[frequent] = np.arange(len(frequent))
-    texts = np.array([column.domain.texts[place] for place in frequent], dtype=object)
-    shares = np.append(weights, 0.0) / weights.sum()
-    missing = np.flatnonzero(texts == MISSING)
-    decoder = Categories(texts, weights / weights.sum())
-    level = int(missing[0]) if len(missing) else None
-    return Levels(column.name, of_value, shares, None, level, decoder), texts.tolist()
+    levels = of_frequent(column, frequent, weights, np.append(weights, 0.0) / weights.sum())
+    return levels, [column.domain.texts[place] for place in frequent]
 
 
 def _of_numbers(column: Column, kind: ValueType | None, rho: float) -> Levels:
