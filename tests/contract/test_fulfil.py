@@ -11,10 +11,11 @@ import pytest
 
 from aegis_provider import load_plan, prepare_entry
 from aegis_provider.control import RandomRounding
-from aegis_provider.errors import OutputError, PlanError, PromiseError, ServiceError, SmallCountsError
+from aegis_provider.errors import MachineError, OutputError, PlanError, PromiseError, ServiceError, SmallCountsError
 from aegis_provider.handover import Task, fulfil, relink, storage_at
 from aegis_provider.offer import with_generated
 from aegis_sdk import ConflictError, UniqueRecordsError
+from aegis_sdk.wire import Verdict, VerdictFinding
 from tests.contract.conftest import PLAN
 from tests.provider.offer import test_offer as offered
 from tests.stores import web_store
@@ -188,9 +189,15 @@ def test_a_table_that_leaves_many_records_alone_is_not_delivered_unless_that_is_
     assert client.requests.get(request.id).state == "delivered"
 
 
+UNDECIDED = Verdict(passed=False, findings=(VerdictFinding(reason="undecided", pointer="/attributes/0", cells=3),))
+
+
 @pytest.mark.long
-def test_a_table_beside_which_the_entry_tells_a_small_count_is_not_delivered(client, tmp_path):
-    """One record with x or y says yes, which the table shows. It has x if the count of x was rounded up."""
+def test_a_table_beside_which_the_entry_tells_a_small_count_is_not_delivered(client, tmp_path, monkeypatch):
+    """One record with x or y says yes, which the table shows. It has x if the count of x was rounded up.
+
+    If there is no time to find that out, nothing is delivered, and the next run goes on with the masked table.
+    """
     counts = {"x,no": 40, "x,yes": 1, "y,no": 30, "z,no": 20, "z,yes": 15}
     (tmp_path / "t.csv").write_text("\n".join(["a,b", *(row for row, n in counts.items() for _ in range(n))]) + "\n")
     (tmp_path / "plan.yaml").write_text(
@@ -205,6 +212,13 @@ def test_a_table_beside_which_the_entry_tells_a_small_count_is_not_delivered(cli
         asked = {"purpose": "a study", "contact": "me", "terms": head.terms, "require": {"k": 30}}
         request = client.requests.create(head.id, "mutual_information", **asked, wait=60)
         client.requests.approve(request.id)
+        with monkeypatch.context() as hurried:
+            hurried.setattr("aegis_provider.handover.fulfilling.judged_beside", lambda *_: UNDECIDED)
+            with pytest.raises(MachineError, match="run the same command again") as late:
+                fulfil(Task(client, request.id, tmp_path / "t.csv", plan), shared, tmp_path / "work")
+        assert "not decided" in str(late.value)
+        assert "anew" not in str(late.value)
+        assert [*(tmp_path / "work").rglob("masked*.csv")]
         try:
             fulfil(Task(client, request.id, tmp_path / "t.csv", plan), shared, tmp_path / "work")
             outcomes[published] = "delivered"

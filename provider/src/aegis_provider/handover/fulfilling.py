@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from pydantic import ValidationError
 
@@ -14,6 +14,7 @@ from aegis_provider.digests import digest_of
 from aegis_provider.errors import (
     EntryError,
     IdentifierError,
+    MachineError,
     OutputError,
     PlanError,
     PromiseError,
@@ -41,6 +42,9 @@ from aegis_provider.workflow.results import Stage, unseen
 from aegis_sdk import Client, ConflictError, InvalidError, UniqueRecordsError
 from aegis_sdk.reading import ACCEPT_UNIQUE, Alone, read_together_line
 from aegis_sdk.wire import LARGEST_CARD, DataRequest, DeliveryDescriptor, EntryDocument, faults_of
+
+_NAMED: Final = 3
+"""So many places are named that were not decided."""
 
 
 @dataclass(frozen=True)
@@ -139,6 +143,7 @@ def fulfil(task: Task, storage: Storage, work: Path) -> Fulfilled:
         PromiseError: The masked table does not have the privacy that is promised.
         UniqueRecordsError: Too many records are alone on all shared columns, and nobody has accepted that.
         SmallCountsError: The entry, read together with the masked table, gives small counts away.
+        MachineError: Whether it does was not decided in time; the next run goes on.
         EntryError: The entry does not count the records of the table.
         OutputError: It cannot be written or uploaded.
         AegisError: The service does not answer, or refuses.
@@ -201,7 +206,8 @@ def _refuse_read_together(task: Task, request: DataRequest, masked: Path) -> Non
     Whoever published exact counts has said that small ones may be known. Generated tables show no records.
 
     Raises:
-        SmallCountsError: It does, or that was not decided in time.
+        SmallCountsError: It does.
+        MachineError: That was not decided in time. Nothing says that the entry is to blame, so the table stays.
         EntryError: The entry does not count the records of the table.
     """
     entry_id, version, configuration = request.entry.id, request.entry.version, request.configuration or ""
@@ -218,6 +224,11 @@ def _refuse_read_together(task: Task, request: DataRequest, masked: Path) -> Non
     ):
         table = unescaped_table(opened, task.plan.columns) if task.escape_formulas else opened
         verdict = judged_beside(entry, configuration, table, TOGETHER_SECONDS)
+    if not verdict.passed and all(each.reason == "undecided" for each in verdict.findings):
+        where = ", ".join(each.pointer for each in verdict.findings[:_NAMED])
+        mend = f"run the same command again on a faster or less busy machine: {TOGETHER_SECONDS:g} seconds were too few"
+        line = f"{read_together_line(verdict, mend)} ({where}). No such count was found until then"
+        raise MachineError(f"{line}. It is not delivered; the masked table stays for the next run")
     if not verdict.passed:
         mend = "publish the entry anew, with its counts rounded again, and let it be requested again"
         raise SmallCountsError(f"{read_together_line(verdict, mend)}. It is not delivered")
