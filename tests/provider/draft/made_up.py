@@ -26,9 +26,9 @@ def columns(records=RECORDS, seed=5):
             " ".join(chosen.choices(["came", "late", "with", "a", "cough", "again"], k=7)) for _ in range(records)
         ],
         "stamp": [f"2024-01-{chosen.randrange(1, 29):02} 12:{chosen.randrange(60):02}" for _ in range(records)],
-        "odd_dates": [f"{chosen.randrange(1, 29)}.{chosen.randrange(1, 13)}.2024" for _ in range(records)],
+        "odd_dates": [f"{chosen.randrange(1, 29)}.{chosen.randrange(1, 13)}.24" for _ in range(records)],
         "nearly": [f"x{chosen.randrange(records)}y z" for _ in range(records)],
-        "unclean": ["n/a" if place == 7 else str(chosen.random()) for place in range(records)],
+        "unclean": ["n/a" if place % 50 == 7 else str(chosen.random()) for place in range(records)],
         "constant": ["same"] * records,
         "nothing": [""] * records,
         NUMBERED: list(map(str, children)),

@@ -127,8 +127,7 @@ def start(
     separator = delimiter if delimiter is not None else delimiter_in(table, label)
     with open_table(table, delimiter=separator, memory_limit=memory_limit, most_columns=MOST_COLUMNS) as given:
         found = replace(given, index=()) if index else given
-        stated_ways = {name: each.writing for name, each in stated.items()} if there is None else there.writings
-        opened = plainly(found, stated_ways)
+        opened = plainly(found, there.writings if there else {name: each.writing for name, each in stated.items()})
         opened.positions([label, *add, *stated])
         new = [] if there is None else _checked_new(there, opened, label, add, output)
         names = add if there else [name for name in opened.columns if name != label]

@@ -18,6 +18,7 @@ import numpy as np
 
 from aegis_provider.records.column import NUMERIC
 from aegis_provider.table.values import Domain, ValueType, is_whole
+from aegis_provider.table.writing import MONTHS, ORDERS
 
 Key: TypeAlias = Any
 """What equal values have in common, however they are spelt: a number, a moment, a truth value, or a plain word."""
@@ -39,13 +40,7 @@ _COMMA: Final = re.compile(
 )
 _BETWEEN_DIGITS: Final = re.compile(r"(?<=\d)[\s'’_](?=\d{3})")  # noqa: RUF001 - Swiss thousands
 
-_NAMES_OF_MONTHS: Final = """
-    jan ene gen, feb fev, mar mrt, apr avr abr, may mai mei mag, jun juin giu, jul juil lug, aug aou ago, sep set,
-    oct okt ott, nov, dec dez dic
-"""
-_MONTHS: Final = {  # by their first letters in some languages, without accents
-    name: number for number, names in enumerate(_NAMES_OF_MONTHS.split(","), start=1) for name in names.split()
-}
+_MONTHS: Final = {name: number for number, names in MONTHS.items() for name in names.split()}
 _DATE: Final = re.compile(
     r"(?:[a-z]{3,9},?\s+)?(\d{1,4}|[a-z]{3,9})(?:st|nd|rd|th)?\.?[-/.\s]\s*(\d{1,2}|[a-z]{3,9})(?:st|nd|rd|th)?"
     r"\.?[-/.,\s]\s*(\d{4}|\d{1,2})(?:(?:\s*t\s*|,?\s+)(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?\s*([ap]\.?m\.?)?"
@@ -53,7 +48,6 @@ _DATE: Final = re.compile(
     re.ASCII,
 )
 _COMPACT: Final = re.compile(r"(\d{4})(\d{2})(\d{2})", re.ASCII)
-_ORDERS: Final = ("ymd", "dmy", "mdy")
 _DAY: Final = dt.timedelta(days=1)
 _SPANS: Final = {  # how programs count from a day: in days, seconds, and parts of a second
     "1899-12-30": ("86400",),
@@ -135,7 +129,7 @@ def _families(domain: Domain) -> Iterator[tuple[Sequence[Key | None], Sequence[_
     moments, spans, numbers = list(_ways_of_dates()), list(_ways_of_spans()), list(_ways_of_numbers())
     readings: list[tuple[Sequence[Key | None], Sequence[_Way]]]
     if domain.value_type is ValueType.STRING:
-        dates = [_date_in(order, zone) for order, zone in product(_ORDERS, (_as_written, _in_utc))]
+        dates = [_date_in(order, zone) for order, zone in product(ORDERS, (_as_written, _in_utc))]
         readings = [(own, ways) for own in (_keys(domain, read) for read in dates) for ways in (moments, spans)]
         readings += [(_keys(domain, read), numbers) for read in (_with_point, _with_comma)]
     elif domain.value_type is ValueType.DATE:
@@ -225,7 +219,7 @@ def _single(key: Decimal | None) -> float | None:
 
 
 def _ways_of_dates() -> Iterator[_Way]:
-    for order in _ORDERS:
+    for order in ORDERS:
         yield _Way(_date_in(order, _as_written))
         yield _Way(_date_in(order, _in_utc))
         yield _Way(_date_in(order, _nearest_day))

@@ -5,7 +5,6 @@ A column is written in one way, which all its texts decide together: `01.02.1999
 counted, masked or learnt from it is the same as if the table were written so.
 """
 
-import datetime as dt
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -35,12 +34,19 @@ _BETWEEN_THOUSANDS: Final = " \u00a0\u202f'\u2019"
 _MARKS: Final = {".": ",", ",": "."}
 ORDERS: Final = ("ymd", "dmy", "mdy")
 
-_NAMES_OF_MONTHS: Final = """
-    jan ene gen, feb fev, mar mrt, apr avr abr, may mai mei mag, jun juin giu, jul juil lug, aug aou ago, sep set,
-    oct okt ott, nov, dec dez dic
-"""
 MONTHS: Final = {  # by their first letters in some languages, without accents
-    name: number for number, names in enumerate(_NAMES_OF_MONTHS.split(","), start=1) for name in names.split()
+    1: "jan ene gen",
+    2: "feb fev",
+    3: "mar mrt",
+    4: "apr avr abr",
+    5: "may mai mei mag",
+    6: "jun juin giu",
+    7: "jul juil lug",
+    8: "aug aou ago",
+    9: "sep set",
+    10: "oct okt ott",
+    11: "nov",
+    12: "dec dez dic",
 }
 _ACCENTS: Final = {"ä": "a", "é": "e", "û": "u", "ç": "c"}
 
@@ -49,9 +55,10 @@ _DAY, _MONTH, _YEAR = "([0-9]{1,2})(?:st|nd|rd|th)?", "([0-9]{1,2}|[a-z]{3,10})"
 _MIDNIGHT: Final = "(?:[ t]+00:00(?::00(?:[.]0+)?)?(?:z|[+]00(?::?00)?)?)?"
 _PARTS: Final = {"y": _YEAR, "m": _MONTH, "d": _DAY}
 
-_LEAP: Final = "([0-9]{2}(0[48]|[2468][048]|[13579][26])|([02468][048]|[13579][26])00)-02-29"
+_LEAP: Final = "([0-9]{2}(0[48]|[2468][048]|[13579][26])|(0[48]|[2468][048]|[13579][26])00)-02-29"
+_SOME_YEAR: Final = "([1-9][0-9]{3}|0[1-9][0-9]{2}|00[1-9][0-9]|000[1-9])"
 _CALENDAR: Final = (
-    f"^({_LEAP}|[0-9]{{4}}-(((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01]))|((0[469]|11)-(0[1-9]|[12][0-9]|30))"
+    f"^({_LEAP}|{_SOME_YEAR}-(((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01]))|((0[469]|11)-(0[1-9]|[12][0-9]|30))"
     "|(02-(0[1-9]|1[0-9]|2[0-8]))))$"
 )
 _WHOLE: Final = "(0|[1-9][0-9]*)"  # a zero before others marks a code
@@ -104,6 +111,20 @@ class Plain:
         return value.re_search(_PLAIN[self.values]).ifelse(value, None)
 
 
+def _numbers(decimal: str) -> re.Pattern[str]:
+    mark, between = f"[{decimal}]", f"[{_MARKS[decimal]}{_BETWEEN_THOUSANDS}]"
+    whole = f"([1-9][0-9]{{0,2}}({between}[0-9]{{3}})+|{_WHOLE})"
+    number = f"({whole}({mark}[0-9]*)?|{mark}[0-9]+)([eE][+-]?[0-9]{{1,3}})?"
+    return re.compile(f"^[{_BLANKS}]*[-+\u2212]?{number}[{_BLANKS}]*$")
+
+
+_NUMBERS: Final = {mark: _numbers(mark) for mark in _MARKS}
+_TO_PLAIN: Final = {
+    mark: str.maketrans({**dict.fromkeys(other + _BETWEEN_THOUSANDS + _BLANKS, ""), mark: ".", "\u2212": "-"})
+    for mark, other in _MARKS.items()
+}
+
+
 @dataclass(frozen=True)
 class Numbers:
     """Numbers with this decimal mark; thousands are apart by the other mark, blanks or apostrophes, or not at all."""
@@ -122,30 +143,29 @@ class Numbers:
 
     def plain(self, text: str) -> str | None:
         """Return the number with a decimal point and nothing between its thousands."""
-        if not re.search(self._pattern, text):
-            return None
-        return re.sub(self._removed, "", text).replace(self.decimal, ".").replace("\u2212", "-")
+        return text.translate(_TO_PLAIN[self.decimal]) if _NUMBERS[self.decimal].search(text) else None
 
     def key(self, value: Expression) -> Expression:
         """Return the same in the engine."""
-        digits = value.re_replace(self._removed, "").replace(self.decimal, ".").replace("\u2212", "-")
-        return value.re_search(self._pattern).ifelse(digits, None)
+        between = f"[{_MARKS[self.decimal]}{_BETWEEN_THOUSANDS}{_BLANKS}]"
+        digits = value.re_replace(between, "").replace(self.decimal, ".").replace("\u2212", "-")
+        return value.re_search(_NUMBERS[self.decimal].pattern).ifelse(digits, None)
 
-    @property
-    def _pattern(self) -> str:
-        mark, between = f"[{self.decimal}]", f"[{_MARKS[self.decimal]}{_BETWEEN_THOUSANDS}]"
-        whole = f"([1-9][0-9]{{0,2}}({between}[0-9]{{3}})+|0|[1-9][0-9]*)"
-        number = f"({whole}({mark}[0-9]*)?|{mark}[0-9]+)([eE][+-]?[0-9]{{1,3}})?"
-        return f"^[{_BLANKS}]*[-+\u2212]?{number}[{_BLANKS}]*$"
 
-    @property
-    def _removed(self) -> str:
-        return f"[{_MARKS[self.decimal]}{_BETWEEN_THOUSANDS}{_BLANKS}]"
+def _steps(order: str) -> Sequence[tuple[str, str]]:
+    """Return what turns dates in this order into YYYY-MM-DD, one replacement after the other."""
+    date = f"^[ \t]*{_BETWEEN.join(_PARTS[part] for part in order)}{_MIDNIGHT}[ \t]*$"
+    in_order = "-".join(rf"\{order.index(part) + 1}" for part in "ymd")
+    named = [(f"-({'|'.join(names.split())})[a-z]*-", f"-{number:02}-") for number, names in MONTHS.items()]
+    return (*_ACCENTS.items(), (date, in_order), *named, ("-([0-9])-", r"-0\1-"), ("-([0-9])$", r"-0\1"))
 
 
 @dataclass(frozen=True)
 class Dates:
-    """Dates whose parts have this order, perhaps with a month by its name, and with a midnight as their time."""
+    """Dates whose parts have this order, perhaps with a month by its name, and with a midnight as their time.
+
+    Those that are written YYYY-MM-DD all the same are dates, too, since they cannot be mistaken.
+    """
 
     order: str = "ymd"
 
@@ -162,34 +182,19 @@ class Dates:
     def plain(self, text: str) -> str | None:
         """Return the date as YYYY-MM-DD."""
         word = text.lower()
-        for accented, letter in _ACCENTS.items():
-            word = word.replace(accented, letter)
-        if not (found := re.search(self._pattern, word)):
-            return None
-        of = dict(zip(self.order, found.groups(), strict=True))
-        month = MONTHS.get(of["m"][:4], MONTHS.get(of["m"][:3])) if of["m"].isalpha() else int(of["m"])
-        try:
-            return dt.date(int(of["y"]), month or 0, int(of["d"])).isoformat()
-        except ValueError:
-            return None
+        for pattern, by in _STEPS[self.order]:
+            word = re.sub(pattern, by, word)
+        return word if re.search(_CALENDAR, word) else None
 
     def key(self, value: Expression) -> Expression:
         """Return the same in the engine."""
         word = value.lower()
-        for accented, letter in _ACCENTS.items():
-            word = word.replace(accented, letter)
-        of = {part: word.re_extract(self._pattern, place) for place, part in enumerate(self.order, start=1)}
-        named = ((of["m"].startswith(name), f"{number:02}") for name, number in MONTHS.items())
-        month = of["m"].re_search("^[0-9]").ifelse(of["m"].lpad(2, "0"), ibis.cases(*named))
-        day = of["y"] + "-" + month + "-" + of["d"].lpad(2, "0")
-        is_day = word.re_search(self._pattern) & day.re_search(_CALENDAR) & (of["y"] != "0000")
-        return is_day.ifelse(day, None)
-
-    @property
-    def _pattern(self) -> str:
-        return f"^[ \t]*{_BETWEEN.join(_PARTS[part] for part in self.order)}{_MIDNIGHT}[ \t]*$"
+        for pattern, by in _STEPS[self.order]:
+            word = word.re_replace(pattern, by)
+        return word.re_search(_CALENDAR).ifelse(word, None)
 
 
+_STEPS: Final = {order: _steps(order) for order in ORDERS}
 FORMS: Final[Sequence[Form]] = (*map(Plain, _PLAIN), *map(Numbers, _MARKS), *map(Dates, ORDERS))
 
 
@@ -289,7 +294,8 @@ class AmbiguousWritingError(UnmaskableValueError):
 
     def __init__(self, text: str, forms: Sequence[Form]) -> None:
         first, second = (f"{form.plain(text)} (`{form.field}`)" for form in forms)
-        super().__init__(text, f"may be {first} or {second}, as the others do not tell")
+        super().__init__(text, f"may be {first} or {second}, and the others do not tell")
+        self.field = forms[0].field
 
 
 def recognised(counts: Mapping[str, int], declared: ValueType | None = None) -> Recognised | None:
@@ -382,7 +388,8 @@ def recognised_or_located(
     try:
         return recognised(counts, declared)
     except AmbiguousWritingError as fault:
-        raise TableError(f"{table.located(name, fault.text)}: {name}: {fault}") from fault
+        say = f"a plan must, if only one of `label` and `attributes: {{{name}: {{{fault.field}}}}}` for `aegis start`"
+        raise TableError(f"{table.located(name, fault.text)}: {name}: {fault}; {say}") from fault
 
 
 def odd_texts(table: Table, name: str, of: Recognised, place: str = "") -> TableError:
