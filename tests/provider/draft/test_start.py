@@ -89,8 +89,8 @@ def test_an_odd_text_is_named_wherever_it_stands_among_many_values(tmp_path, odd
         str(20_000 + n * 7_919 % 4_500 * 7) if what == "numbers" else str(first + dt.timedelta(n)) for n in range(4_500)
     ]
     lines = [f'"{value}",{"mff"[n % 3]},{"ab"[n % 2]}' for n, value in enumerate([*values, odd])]
-    (tmp_path / "t.csv").write_text("\n".join(["x,sex,y", *lines]) + "\n")
-    said = f"line 4502: 'x' has {what}, except '{odd}' .1 of 4,501 records.*--odd-as-missing"
+    (tmp_path / "t.csv").write_text("\n".join(["income,sex,y", *lines]) + "\n")
+    said = f"line 4502: 'income' has {what}, except '{odd}' .1 of 4,501 records.*--odd-as-missing"
     with pytest.raises(TableError, match=said):
         start(tmp_path / "t.csv", "y", tmp_path / "plan.yaml")
 
