@@ -14,7 +14,8 @@ from aegis_provider.draft import start
 from aegis_provider.draft.columns import columns_of
 from aegis_provider.table import open_table
 from aegis_provider.table.values import MISSING
-from aegis_provider.table.writing import FORMS, AmbiguousWritingError, Dates, Numbers, Plain, recognised
+from aegis_provider.table.writing import FORMS, AmbiguousWritingError, Dates, Numbers, Plain, Writing, recognised
+from aegis_provider.workflow import release
 from tests.for_each import for_each
 from tests.postgres import create_database, drop_database
 from tests.provider.documents import summarize
@@ -250,6 +251,23 @@ def test_a_label_in_several_cases_is_refused_until_they_are_one(tmp_path):
     entry = summarize(table, load_plan(tmp_path / "plan.yaml"), name="t")
     assert entry["label"]["domain"] == ["ja", "nein"]
     assert entry["attributes"][0]["domain"] == ["graz", "wien"]
+
+
+@pytest.mark.long
+def test_a_release_says_in_its_plan_how_it_read_the_table(tmp_path):
+    ages = [*AGES[1:], "90+"]
+    table = pa.table(
+        {"age": ages, "y": ["yes" if int(age[:2]) > 50 else ["no", "No"][n % 2] for n, age in enumerate(ages)]}
+    )
+    with pytest.raises(TableError, match="--fold-case"):
+        release(table, "y", output=tmp_path / "r", seconds=1)
+    with pytest.raises(TableError, match="--odd-as-missing"):
+        release(table, "y", output=tmp_path / "r", seconds=1, fold_case=True)
+    released = release(table, "y", output=tmp_path / "r", seconds=1, fold_case=True, odd_as_missing=True)
+    assert released.card.passed
+    plan = load_plan(tmp_path / "r" / "configurations.yaml")
+    assert (plan.fold_case, plan.attributes[0].writing) == (True, Writing(Plain("numbers"), odd_as_missing=True))
+    assert "90+" not in (tmp_path / "r" / "masked.csv").read_text() + (tmp_path / "r" / "entry.json").read_text()
 
 
 def test_an_attribute_in_several_cases_is_pointed_out(tmp_path):

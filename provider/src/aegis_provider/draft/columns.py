@@ -91,7 +91,8 @@ class Column(Values):
         of = self.recognised
         said = [] if of is None or of.how_read is None else [of.how_read]
         if of is not None and of.odd and not of.has_many_odd:
-            said.append(f"{some(list(map(shortened, of.odd)), _SHOWN)} is read as missing ({of.cells:,} cells)")
+            odd = some(list(map(shortened, of.odd)), _SHOWN)
+            said.append(f"{odd} is read as missing ({of.cells:,} of {of.records:,} records)")
         if self.spellings:
             alike = some(list(map(shortened, self.spellings)), _SHOWN)
             said.append(f"{alike} are one value" if self.fold_case else f"{alike} may be one value: --fold-case")

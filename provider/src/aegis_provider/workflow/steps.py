@@ -117,7 +117,7 @@ class Steps:
         is_new = self.given is None and not self.plan.exists()
         if is_new:
             with self.stage("looking at the columns") as progress:
-                start(
+                started = start(
                     self.table,
                     self.aim.label,
                     self.plan,
@@ -126,6 +126,10 @@ class Steps:
                     **self.reads,
                     **self.how,
                 )
+            for each in (each.column for each in started.attributes):
+                for remark in each.remarks:
+                    with self.stage(f"reading {shortened(each.name)}: {remark}"):
+                        pass
         plan = self.planned()
         if not (is_new or self.accept_identifiers):
             raw = [each.name for each in plan.attributes if each.identity and each.discretization is None]
