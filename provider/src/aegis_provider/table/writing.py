@@ -24,13 +24,14 @@ MOST_ODD: Final = 0.01
 _MOSTLY: Final = 0.9
 _FEWEST_VALUES: Final = 5
 _FEWEST_IF_MANY_ODD: Final = 20
-_PROBED: Final = 500
+_PROBED: Final = 200
 _LIKELY: Final = 0.5
 _SHOWN: Final = 3
 _IN_A_CODE: Final = 2
 
 _BLANKS: Final = " \t\u00a0\u202f"
 _BETWEEN_THOUSANDS: Final = " \u00a0\u202f'\u2019"
+_DIGIT: Final = re.compile("[0-9]")
 _MARKS: Final = {".": ",", ",": "."}
 ORDERS: Final = ("ymd", "dmy", "mdy")
 
@@ -181,6 +182,8 @@ class Dates:
 
     def plain(self, text: str) -> str | None:
         """Return the date as YYYY-MM-DD."""
+        if not _MAY_BE_DATE.search(text):
+            return None
         word = text.lower()
         for pattern, by in _STEPS[self.order]:
             word = re.sub(pattern, by, word)
@@ -194,6 +197,8 @@ class Dates:
         return word.re_search(_CALENDAR).ifelse(word, None)
 
 
+# Most texts are no dates, and nothing slow has to be tried on them.
+_MAY_BE_DATE: Final = re.compile("[0-9]{4}.*[-/., ]|[-/., ].*[0-9]{4}", re.DOTALL)
 _STEPS: Final = {order: _steps(order) for order in ORDERS}
 FORMS: Final[Sequence[Form]] = (*map(Plain, _PLAIN), *map(Numbers, _MARKS), *map(Dates, ORDERS))
 
@@ -340,6 +345,8 @@ def recognised(counts: Mapping[str, int], declared: ValueType | None = None) -> 
 def _likely(texts: Collection[str], declared: ValueType | None) -> list[Form]:
     """Return the forms that some of the texts mostly have, among those of the declared type."""
     probed = list(texts)[:: max(1, len(texts) // _PROBED)]
+    if sum(_DIGIT.search(text) is not None for text in probed) < _LIKELY * len(probed):
+        return []
     kinds = {None: ("numbers", "dates"), ValueType.DATE: ("dates",)}
     numeric = (ValueType.INTEGER, ValueType.NUMBER)
     suitable = ("numbers",) if declared in numeric else kinds.get(declared, ())
