@@ -75,9 +75,10 @@ class CountedEntry:
         *,
         pairs: bool,
         shared_only: bool = False,
+        all_records: bool = False,
         merging: Merging | None = None,
     ) -> "CountedEntry":
-        """Count a table.
+        """Count a table: with `shared_only`, without records that no release shows, unless `all_records` are counted.
 
         Raises:
             PlanError: The requested pairs cannot be counted, or the plan has what no entry may contain.
@@ -88,7 +89,7 @@ class CountedEntry:
             refuse_uncountable(plan)
         whole = CountedTable.of(opened, plan)
         refuse_without_order(plan.promised_names, whole, plan)
-        counted = shown_records(whole, plan) if shared_only and merging is None else whole
+        counted = shown_records(whole, plan) if shared_only and merging is None and not all_records else whole
         if len(counted.label) == 1:
             where = " that a release shows" if len(whole.label) > 1 else ""
             only = shortened(counted.label.texts[0])

@@ -11,6 +11,7 @@ from aegis_provider.control import (
     Control,
     ControlError,
     Controlled,
+    LaplaceNoise,
     MinimumCell,
     RandomRounding,
     Roles,
@@ -184,7 +185,8 @@ def _controlled(
 ) -> tuple[SharedSummary, Controlled]:
     """Count what configurations share, and apply the controls, or else round the counts; `counting`: how to count."""
     merging = next((each.merging for each in controls if isinstance(each, MinimumCell)), None)
-    summary = summarize_shared(table, plan, merging=merging, **counting)
+    noisy = any(isinstance(each, LaplaceNoise) for each in controls)
+    summary = summarize_shared(table, plan, merging=merging, all_records=noisy, **counting)
     roles = Roles(plan.quasi_identifiers, plan.sensitive)
     chosen = controls or (RandomRounding(base_for(summary.entry.records)),)
     promised = {each.id: each.promised for each in plan.configurations}

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from aegis_provider.counted_entry import CountedEntry
 from aegis_provider.counting.counts import JointCounts
@@ -103,6 +104,7 @@ def summarize_shared(
     delimiter: str = ",",
     memory_limit: str = "1GB",
     pairs: bool = False,
+    all_records: bool = False,
     merging: Merging | None = None,
     progress: Progress = lambda _done, _records: None,
 ) -> SharedSummary:
@@ -110,12 +112,19 @@ def summarize_shared(
 
     Maskings that no configuration uses are left out, and numbers that configurations vouch for are rounded to two
     digits, so that they promise no more. Arguments and errors are those of `summarize`. With `merging`, maskings are
-    merged first. All records are counted then, since a merged masking has to say what becomes of every value.
+    merged first. All records are counted then, since a merged masking has to say what becomes of every value. So they
+    are with `all_records`, for noise: a record more can bring a class to its k, and all others of it into the release.
     """
     refuse_name(name)
     with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened:
         summary = CountedEntry.of(
-            opened, plan.with_shared_maskings(), memory_limit, pairs=pairs, shared_only=True, merging=merging
+            opened,
+            plan.with_shared_maskings(),
+            memory_limit,
+            pairs=pairs,
+            shared_only=True,
+            all_records=all_records,
+            merging=merging,
         )
         told = summary.told(progress)
         telling, doubtful = tuple(telling_names(summary.counted)), tuple(summary.counted.doubtful_types(plan))
@@ -140,7 +149,12 @@ class CountedDomains:
 
 
 def count_domains(
-    opened: Table, plan: Plan, *, shared_only: bool = False, merging: Merging | None = None
+    opened: Table,
+    plan: Plan,
+    *,
+    shared_only: bool = False,
+    all_records: bool = False,
+    merging: Merging | None = None,
 ) -> CountedDomains:
     """Count the values that an entry lists: all, or only what configurations share, after merging if that is asked for.
 
@@ -149,7 +163,8 @@ def count_domains(
         TableError: As for `summarize`.
     """
     plan = plan.with_shared_maskings() if shared_only else plan
-    summary = CountedEntry.of(opened, plan, "1GB", pairs=False, shared_only=shared_only, merging=merging)
+    which: dict[str, Any] = {"shared_only": shared_only, "all_records": all_records, "merging": merging}
+    summary = CountedEntry.of(opened, plan, "1GB", pairs=False, **which)
     each = {
         one.attribute.name: (one, domain)
         for one, domain in zip(summary.counted.attributes, summary.domains, strict=True)

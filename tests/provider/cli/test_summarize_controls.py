@@ -158,7 +158,7 @@ def test_rounded_counts_are_multiples_and_declared(summarized):
 def test_noise_declares_its_budget_and_says_what_that_does_not_cover(summarized):
     code, out, error, entry = summarized("--epsilon", 2, "--split", "cube_root", "--json")
     assert code == 0
-    assert error.startswith("aegis: warning: epsilon covers only the counts")
+    assert error.startswith("aegis: warning: epsilon covers only the counts, which are of all records")
     told = json.loads(out)["controls"]
     assert (told["epsilon"], told["split"]) == (2, "cube_root")
     assert sum(table["epsilon"] for table in told["noise"]) == pytest.approx(2)

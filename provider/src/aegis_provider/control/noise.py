@@ -36,10 +36,11 @@ _EPSILONS: Final = (1e-6, 1e6)
 class LaplaceNoise(Control):
     """Noise on every count, including 0: differential privacy of all tables together.
 
-    Neighbouring tables differ by one record, which is in one cell of each counted table, pair counts included. Each
-    table therefore has sensitivity 1, and together they use the sum of their epsilons (Dwork and Roth 2014, theorem
-    3.16). What a pair tells of the label takes a share like a table (`noisy_association`). Negative counts of the label
-    become 0, which uses no more epsilon (theorem 2.1: post-processing).
+    Neighbouring tables differ by one record, which is in one cell of each counted table, pair counts included, where
+    all records are counted and both tables list and map the same values. Each table therefore has sensitivity 1, and
+    together they use the sum of their epsilons (Dwork and Roth 2014, theorem 3.16). What a pair tells of the label
+    takes a share like a table (`noisy_association`). Negative counts of the label become 0, which uses no more epsilon
+    (theorem 2.1: post-processing).
 
     Attributes:
         epsilon: The budget of all tables together.
@@ -128,9 +129,10 @@ class LaplaceNoise(Control):
     def caveats(self) -> Iterator[str]:
         """Yield a sentence on what epsilon does not cover."""
         yield (
-            "epsilon covers only the counts and what is computed from them: domains, masked values, bins (equal "
-            "frequencies, fitted edges), privacy numbers and the share of records that are alone are the table's own, "
-            "and so is what the plan was chosen by"
+            "epsilon covers only the counts, which are of all records, and what is computed from them: types, domains "
+            "(also values of suppressed records), masked values, bins (equal frequencies, fitted edges), and so which "
+            "tables are counted, privacy numbers and the share of records that are alone are the table's own, and so "
+            "is what the plan was chosen by"
         )
 
 

@@ -81,7 +81,8 @@ def _counted(opened: Table, plan: Plan, restricted: Plan, entry: EntryDocument) 
     every_value = all(list(texts) == listed[name] for name, texts in exactly.domains.items())
     if control is None or (every_value and list(exactly.label) == entry.label.domain):
         return exactly
-    return count_domains(opened, plan, shared_only=True, merging=_merging(control))
+    noisy = control.epsilon is not None
+    return count_domains(opened, plan, shared_only=True, all_records=noisy, merging=_merging(control))
 
 
 def _merging(control: DisclosureControl) -> Merging | None:

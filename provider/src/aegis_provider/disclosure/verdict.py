@@ -104,7 +104,8 @@ def _mending_options(entry: EntryDocument, published: PublishedCounts, findings:
         return pairs.strip()  # the default publishes privacy in steps
     if control is not None and control.epsilon is not None:
         split = f" --split {control.split}" if control.split else ""
-        return f"--epsilon {_at_most(control.epsilon * ENOUGH / spent_epsilon(published))}{split}{pairs}"
+        spent = spent_epsilon(published) or control.epsilon  # nothing is noisy by so large an epsilon
+        return f"--epsilon {_at_most(control.epsilon * ENOUGH / spent)}{split}{pairs}"
     if control is not None and control.min_cell is not None:
         return f"--epsilon {_at_most(ENOUGH)}{pairs}"
     if control is not None and control.rounding is not None:
