@@ -77,6 +77,8 @@ class Measure:
             attribute.
         sees_interactions: whether it also needs what two masked attributes tell of the label together.
         weighs_values: whether its gradient differs between values of an atom that have different counts.
+        is_steep: whether its slope has no limit where a cell becomes empty, as that of a logarithm: there a record more
+            changes it much.
         is_corrected: whether its bias is subtracted; then neither its ceiling nor its guarantee of exactness holds.
     """
 
@@ -100,6 +102,7 @@ class Measure:
     is_joint: bool = False
     sees_interactions: bool = False
     weighs_values: bool = False
+    is_steep: bool = False
     is_corrected: bool = False
 
     def __call__(self, table: FloatArray, atoms: AtomStatistics | None = None) -> float:
@@ -157,6 +160,13 @@ class Measure:
         if self.rounding is None or (deviation := self.rounding_gain(likely)[1]) == 0:
             return 0.0
         return self.rounding.error(self.without_rounding(table, atoms, likely), table, atoms, deviation)
+
+    def tangent(self, table: FloatArray, atoms: AtomStatistics | None = None) -> float | None:
+        """Of a measure that is a root, the value at which its slope is taken; `None` of others, and without one."""
+        scale = self.second_order(table, atoms)
+        if self.rounding is None or not self.rounding.squared or scale == 0:
+            return None
+        return self.rounding.rate(table, atoms) / (2 * scale)
 
     def _subtracted(self, table: FloatArray, atoms: AtomStatistics | None) -> float:
         """What is subtracted from it because of its bias, where that is corrected."""

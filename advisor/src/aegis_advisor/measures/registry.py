@@ -66,6 +66,7 @@ _RECORDS: Final = (
         scale=information.mutual_information_scale,
         bias=information.mutual_information_bias,
         rounding=RoundingRule(bias.certainty_scores, information.mutual_information_rate),
+        is_steep=True,
         correction=information.mutual_information_bias,
         of_information=lambda information, _values, _label: information,
     ),
@@ -140,6 +141,7 @@ _RECORDS: Final = (
         scale=information.theils_u_scale,
         bias=information.theils_u_bias,
         rounding=RoundingRule(bias.certainty_scores, information.theils_u_rate),
+        is_steep=True,
         of_information=information.theils_u_of,
     ),
     Measure(
@@ -222,6 +224,7 @@ _RECORDS: Final = (
         scale=information.jensen_shannon_scale,
         bias=information.jensen_shannon_bias,
         rounding=RoundingRule(bias.divergence_scores, information.jensen_shannon_rate),
+        is_steep=True,
     ),
     Measure(
         "normalised_mutual_information",
@@ -239,6 +242,7 @@ _RECORDS: Final = (
         scale=information.normalised_scale,
         bias=information.normalised_bias,
         rounding=RoundingRule(bias.certainty_scores, information.normalised_rate),
+        is_steep=True,
         of_information=information.normalised_of,
         weighs_values=True,
     ),

@@ -7,7 +7,7 @@ from typing import Self
 
 import numpy as np
 
-from aegis_advisor.arrays import FloatArray, IntArray, fold
+from aegis_advisor.arrays import BoolArray, FloatArray, IntArray, fold
 from aegis_advisor.atoms import AtomStatistics, per_atom
 from aegis_advisor.evidence import DROP, IDENTITY, AttributeEvidence, LikelyTables, likely_tables, sum_variances
 from aegis_advisor.evidence.folding import exact_counts
@@ -15,6 +15,10 @@ from aegis_advisor.measures import Measure
 from aegis_advisor.measures.margins import occupied, ratio
 from aegis_advisor.ranking.deviation import REFERENCE, masking_table, measured
 from aegis_advisor.reconstruction import Reference
+
+ENOUGH = 2.0
+"""The records that independence expects of a cell whose own noise is known. As measured, less noise is removed below,
+and more real differences are missed above."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,11 +30,13 @@ class Sample:
             sets of values of an atom with equal counts.
         shares: (labels,) the shares of the records.
         freedom: the number of atoms with records, minus one; within an atom the reference tells nothing.
+        is_steep: whether the measure varies much by records of cells that are empty (`Measure.is_steep`).
     """
 
     reference: Reference
     shares: FloatArray
     freedom: int
+    is_steep: bool
 
     @classmethod
     def of(cls, evidence: AttributeEvidence, reference: Reference, measure: Measure) -> Self:
@@ -39,7 +45,7 @@ class Sample:
         if measure.weighs_values and evidence.joint is None and evidence.histogram is not None:
             reference = _refined(reference, evidence.histogram)
         label = evidence.label_counts if evidence.knows_label else reference.joint.sum(axis=0)
-        return cls(reference, label / max(float(label.sum()), 1.0), freedom)
+        return cls(reference, label / max(float(label.sum()), 1.0), freedom, measure.is_steep)
 
     @property
     def table(self) -> FloatArray:
@@ -67,7 +73,9 @@ class Influence:
 
     Attributes:
         moves: (groups, labels) the gradient with respect to counts, times the root of N. Its variance over the records
-            is the variance of the utility, in the measure's unit, squared.
+            is the variance of the utility, in the measure's unit, squared. Of a cell that is empty, perhaps by chance,
+            it is that of a record there.
+        held: (groups, labels) whether a cell has records.
         means: (labels,) the mean of the moves among the records of each label.
         spreads: (labels,) their standard deviation there.
         freedom: the number of rows with records, minus one.
@@ -79,9 +87,12 @@ class Influence:
         beyond: what of `inexact` is not due to the moves of such counts.
         group_of_atom: (atoms,) the row of the table that has each atom of the sample; None if it is not known.
         bias: how much the utility exceeds that of the population on average (`Measure.sampling_bias`).
+        tangent: of a measure that is a root, the value at which its slope is taken (`Measure.tangent`).
+        centre: the utility less its bias, if there is a tangent.
     """
 
     moves: FloatArray
+    held: BoolArray
     means: FloatArray
     spreads: FloatArray
     freedom: int
@@ -89,6 +100,8 @@ class Influence:
     noise: float
     group_of_atom: IntArray | None
     bias: float = 0.0
+    tangent: float | None = None
+    centre: float = 0.0
     inexact: float = 0.0
     once: float = 0.0
     beyond: float = 0.0
@@ -106,43 +119,67 @@ class Influence:
 
         If the counts were rounded, `likely` are the tables that they may stand for.
         """
-        moves = measure.gradient(table, atoms) * np.sqrt(table.sum())
+        held, perhaps, moves = table > 0, np.zeros(table.shape), measure.gradient(table, atoms)
+        if measure.is_steep and not held.all():
+            perhaps = records_by_chance(table)
+            moves = np.where(held, moves, measure.gradient(table + perhaps, atoms))
+        moves = moves * np.sqrt(table.sum())
         scale = measure.second_order(table, atoms)
         rows, labels = occupied(table, None)
-        noise = _noise(table, rows, labels)
+        noise = _noise(table, rows, labels, ENOUGH if measure.is_steep else 0.0)
         bias = measure.sampling_bias(table, atoms) if likely is None else measure.likely_bias(likely, atoms)
+        utility = measure(table, atoms) if likely is None else measure.without_rounding(table, atoms, likely)
         return cls(
             moves,
-            *moments(table, moves),
+            held,
+            *moments(table, moves, perhaps),
             max(rows - 1, 0),
             scale,
             noise,
             group_of_atom,
             bias,
             inexact=0.0 if likely is None else measure.rounding_error(table, atoms, likely),
+            tangent=measure.tangent(table, atoms),
+            centre=max(0.0, utility - bias),
         )
 
     def with_variance(self, variance: FloatArray | float, records: int) -> "Influence":
         """Return it with counts that have these variances besides, (groups, labels) or all the same."""
-        moved = float(np.sum(self.moves**2 * variance)) / max(records, 1)
+        moved = float(np.sum(np.where(self.held, self.moves, 0.0) ** 2 * variance)) / max(records, 1)
         return replace(self, inexact=float(np.sqrt(self.inexact**2 + moved)))
 
 
-def _noise(table: FloatArray, rows: int, labels: int) -> float:
+def _noise(table: FloatArray, rows: int, labels: int, enough: float) -> float:
     """The cells with records beyond the number that independence leaves free, over the degrees of freedom.
 
     A cell that cannot have records adds no noise. A cell that is empty only by chance cannot be distinguished from such
-    a cell.
+    a cell. Of a cell of which independence expects not `enough` records, it is not known how much it adds.
     """
-    cells = int(np.count_nonzero(table)) - rows - labels + 1
+    cells = int(np.count_nonzero((table > 0) & (_expected(table) >= enough))) - rows - labels + 1
     return max(cells, 0) / ((rows - 1) * (labels - 1)) if min(rows, labels) > 1 else 1.0
 
 
-def moments(table: FloatArray, moves: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Mean and standard deviation (labels,) of moves (rows, labels), among the counted records of each label."""
+def moments(table: FloatArray, moves: FloatArray, perhaps: FloatArray | float = 0.0) -> tuple[FloatArray, FloatArray]:
+    """Mean and standard deviation (labels,) of moves (rows, labels), among the counted records of each label.
+
+    Records that may be in empty cells, `perhaps` (rows, labels), add to the deviation.
+    """
     columns = table.sum(axis=0)
     means = ratio(np.sum(table * moves, axis=0), columns)
-    return means, np.sqrt(ratio(np.sum(table * (moves - means) ** 2, axis=0), columns))
+    return means, np.sqrt(ratio(np.sum((table + perhaps) * (moves - means) ** 2, axis=0), columns))
+
+
+def records_by_chance(table: FloatArray) -> FloatArray:
+    """(rows, labels) How many records an empty cell may have in another sample: 1, or fewer if independence expects so.
+
+    Of a cell that has 1 on average, 37 % of samples have none, and do not show how much it varies.
+    """
+    return np.where(table > 0, 0.0, np.minimum(_expected(table), 1.0))
+
+
+def _expected(table: FloatArray) -> FloatArray:
+    """(rows, labels) The counts that independence expects."""
+    return np.outer(table.sum(axis=1), table.sum(axis=0)) / max(float(table.sum()), 1.0)
 
 
 def influences(

@@ -17,17 +17,17 @@ This follows from `Var(sum D) = Var(E[sum D | Y]) + E[Var(sum D | Y)]`. A vector
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from aegis_advisor.arrays import BoolArray, FloatArray, IntArray
+from aegis_advisor.arrays import BoolArray, FloatArray, IntArray, fold
 from aegis_advisor.evidence import IDENTITY
 from aegis_advisor.measures import Measure
 from aegis_advisor.ranking.blocks import CodeBlocks
 from aegis_advisor.ranking.deviation import AttributeAssessment
-from aegis_advisor.ranking.influence import Influence, Sample, moments
+from aegis_advisor.ranking.influence import Influence, Sample, moments, records_by_chance
 
 Part = tuple[float, Influence]
 
@@ -76,7 +76,34 @@ class Errors:
         """
         if masking == other:
             return np.zeros(2 * self.sample.shares.size + 1)
-        return _vector(self.sample, self._parts(masking, other))
+        parts = self._parts(masking, other)
+        vectors = [_vector(self.sample, stretched) for stretched in self._stretched(parts)]
+        return min(vectors, key=lambda vector: float(np.linalg.norm(vector)))
+
+    def _stretched(self, parts: Sequence[Part]) -> Iterator[Sequence[Part]]:
+        """Yield the parts as they reach to where their sum vanishes; for roots in two ways, and the shorter holds.
+
+        A root is not smooth near 0, but its square is. The interval of the square is one of the root, too, and reaches
+        less far to one side than to the other: the utility that adds to the difference may be smaller, the other larger
+        (Zou & Donner 2008, "Construction of confidence limits about effect measures"). And the difference of two roots
+        is that of their squares over their sum.
+        """
+        yield [(coefficient * self._reach(coefficient, part), part) for coefficient, part in parts]
+        match parts:
+            case [(side, one), (_, other)] if one.tangent and other.tangent and one.centre + other.centre > 0:
+                total = one.centre + other.centre
+                yield [(side * 2 * one.tangent / total, one), (-side * 2 * other.tangent / total, other)]
+
+    def _reach(self, coefficient: float, part: Influence) -> float:
+        """How far a root may be off to the side where the difference vanishes, in its standard errors."""
+        if part.tangent is None:
+            return 1.0
+        error = float(np.linalg.norm(_vector(self.sample, [(1.0, part)], placed=False)))
+        if error == 0:
+            return 1.0
+        spread, square = CONFIDENCE * 2 * part.tangent * error, part.centre**2
+        down, up = part.centre - math.sqrt(max(0.0, square - spread)), math.sqrt(square + spread) - part.centre
+        return (down if coefficient > 0 else up) / (CONFIDENCE * error)
 
     def bias(self, masking: str, other: str) -> float:
         """How much chance adds on average to the deviation of one masking minus that of another."""
@@ -133,7 +160,7 @@ def _vector(sample: Sample, parts: Sequence[Part], *, placed: bool = True) -> Fl
             moved = coefficient * part.moves[part.group_of_atom]
             moves = moved if moves is None else moves + moved
     if moves is not None:
-        within += moments(sample.table, moves)[1]
+        within += _spreads(sample, moves, [part.group_of_atom for _, part in parts if part.group_of_atom is not None])
     vector = np.empty(2 * labels + 1)
     vector[:labels] = sample.roots * (means - sample.shares @ means)
     vector[labels:-1] = sample.roots * within
@@ -154,6 +181,22 @@ def _inexact(parts: Sequence[Part], moves: FloatArray | None) -> float:
         return apart
     together = float(np.sum(moves**2)) * parts[0][1].once
     return min(apart, together + sum((coefficient * part.beyond) ** 2 for coefficient, part in parts))
+
+
+def _spreads(sample: Sample, moves: FloatArray, groups: Sequence[IntArray]) -> FloatArray:
+    """The standard deviation (labels,) of moves (atoms, labels) that are alike for atoms in the same groups.
+
+    Cells of these groups that are empty may have records in another sample, if the measure is steep there.
+    """
+    if not sample.is_steep:
+        return moments(sample.table, moves)[1]
+    place = np.zeros(len(moves), dtype=np.int64)
+    for each in groups:
+        place = np.unique(place * (int(each.max(initial=0)) + 1) + each, return_inverse=True)[1].reshape(-1)
+    size = int(place.max(initial=-1)) + 1
+    table, moved = fold(sample.table, place, size), np.empty((size, moves.shape[1]))
+    moved[place] = moves
+    return moments(table, moved, records_by_chance(table))[1]
 
 
 def _shrinkage(variance: float, noise: float) -> float:
