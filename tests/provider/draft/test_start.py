@@ -1,6 +1,7 @@
 """The draft of a plan: what it says of each kind of column, and that every word of it is true."""
 
 import datetime as dt
+import random
 from bisect import bisect
 from collections import Counter, defaultdict
 from decimal import Decimal
@@ -15,6 +16,7 @@ from aegis_provider import PlanError, TableError, apply, find_configurations, lo
 from aegis_provider.counting.counted_table import CountedTable
 from aegis_provider.draft import start
 from aegis_provider.draft.columns import Column
+from aegis_provider.draft.drafting import MOST_DRAFTED
 from aegis_provider.search import Requirement
 from aegis_provider.table.arithmetic import interval_name
 from aegis_provider.table.values import ValueType
@@ -224,6 +226,28 @@ def test_a_column_can_be_added_and_every_other_word_stays(table, started, tmp_pa
     read = load_plan(plan, configurations_needed=False)
     assert "odd_dates" in [each.name for each in read.attributes]
     assert "odd_dates" not in read.left_out
+
+
+def test_of_many_columns_those_that_tell_most_are_drafted_and_the_others_named(tmp_path):
+    chosen = random.Random(3)
+    labels = [chosen.choice("ab") for _ in range(400)]
+    # Codes of 80 values seem to tell more by chance than any other column, which tells a little.
+    codes = {f"noise{n}": [str(chosen.randrange(80)) for _ in labels] for n in range(8)}
+    telling = {
+        f"t{n}": [label if chosen.random() < 0.3 else chosen.choice("ab") for label in labels] for n in range(60)
+    }
+    table = write(tmp_path / "wide.csv", {**codes, **telling, "y": labels})
+    plan = tmp_path / "plan.yaml"
+    started = start(table, "y", plan)
+    drafted = [each.column.name for each in started.attributes]
+    assert len(drafted) == MOST_DRAFTED
+    assert {*started.left_out, *drafted} == {*codes, *telling}
+    assert len(set(telling) - set(drafted)) < 5 < len(set(codes) - set(drafted))
+    assert set(started.left_out.values()) == {"tells less about 'y' than 60 others; --add NAME drafts it"}
+    assert load_plan(plan, configurations_needed=False).left_out == started.left_out
+    [name, *_] = started.left_out
+    named = start(table, "y", tmp_path / "other.yaml", add=[name])
+    assert {each.column.name for each in named.attributes} == {*drafted, name}
 
 
 def test_a_new_column_of_the_table_is_named(started, tmp_path):

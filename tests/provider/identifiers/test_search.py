@@ -326,12 +326,15 @@ def test_the_command_says_what_is_wrong_in_one_line(aegis, table, tmp_path):
 
 def test_what_is_left_out_for_another_reason_may_stand_elsewhere(write):
     births = ["United States", "Mexico"] * 30
-    rows = [f"United States,{born},type 2 diabetes,4711-0815-{n}" for n, born in enumerate(births)]
-    table = write("t.csv", "\n".join(["country,born,note,card", *rows]) + "\n")
-    left_out = {"country": "every record has the same value", "note": "free text", "card": "contains random codes"}
+    rows = [f"United States,{born},North West,type 2 diabetes,4711-0815-{n}" for n, born in enumerate(births)]
+    table = write("t.csv", "\n".join(["country,born,region,note,card", *rows]) + "\n")
+    less = "tells less about 'y' than 60 others; --add NAME drafts it"
+    left_out = {"country": "every record has the same value", "region": less}
+    left_out |= {"note": "free text", "card": "contains random codes"}
     with open_table(table) as opened:
         replayed = Replayed.of(opened, opened.columns, left_out)
-    refuse_written([("born", ["United States", "Mexico"]), ("diagnosis", ["type 2 diabetes"])], replayed, "the entry")
+    refuse_written([("born", ["United States", "Mexico"]), ("coast", ["North West"])], replayed, "the entry")
+    refuse_written([("diagnosis", ["type 2 diabetes"])], replayed, "the entry")
     with pytest.raises(IdentifierError, match="the entry: 'other' would show other identifiers of the table"):
         refuse_written([("other", ["4711-0815-7"])], replayed, "the entry")
 

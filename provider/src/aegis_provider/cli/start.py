@@ -24,6 +24,7 @@ from aegis_sdk.reading import shown, some
 
 _LABELS = 10
 _NAMES = 10
+_ALIKE = 3
 _LONGEST = 60
 
 
@@ -119,10 +120,23 @@ def _report(started: Started, table: str, label: str) -> Iterator[str]:
         yield from _drafted(started, label)
     if started.left_out:
         yield from ("", "left out:")
-        yield from aligned(("column", "why"), [(shown(name), why) for name, why in started.left_out.items()])
+        yield from aligned(("column", "why"), _left_out(started))
     yield ""
     yield from _plan(started)
     yield from _next(started, table)
+
+
+def _left_out(started: Started) -> Iterator[tuple[str, str]]:
+    """Yield the columns that are left out, with the reason; more than ten for one reason are in one row."""
+    by_reason: dict[str, list[str]] = {}
+    for name, why in started.left_out.items():
+        by_reason.setdefault(why, []).append(name)
+    for name, why in started.left_out.items():
+        alike = by_reason[why]
+        if len(alike) <= _NAMES:
+            yield shown(name), why
+        elif name == alike[0]:
+            yield some(alike, _ALIKE), why
 
 
 def _labels(started: Started, label: str) -> Iterator[str]:

@@ -83,11 +83,29 @@ def drafted(table: CountedTable, counted: CountedAttribute, column: Column, mini
     drafting = _Drafting(counted, column, joint_of(counted.counts), minimum)
     attribute = drafting.attribute()
     domains = table.masked_domains(replace(counted, attribute=attribute))
-    joint = drafting.joint.astype(float)
-    information = mutual_information(joint)
-    by_chance = min(max(MEASURES["mutual_information"].sampling_bias(joint), 0.0), information)
+    information, by_chance = _told_of_label(counted)
+    by_chance = min(max(by_chance, 0.0), information)
     levels = tuple(_level(name, counted, domain, information) for name, domain in domains.items())
     return DraftedAttribute(column, attribute, levels, information, by_chance)
+
+
+def telling_most(attributes: Sequence[CountedAttribute], most: int) -> set[int]:
+    """Return the places of the attributes that tell most about the label, adjusted for chance; of equals, the first.
+
+    Args:
+        attributes: Counted attributes.
+        most: How many to return at most.
+    """
+    if len(attributes) <= most:
+        return set(range(len(attributes)))
+    told = [information - by_chance for information, by_chance in map(_told_of_label, attributes)]
+    return set(np.argsort(-np.array(told), kind="stable")[:most].tolist())
+
+
+def _told_of_label(counted: CountedAttribute) -> tuple[float, float]:
+    """Return what values tell about the label, and what as many would tell by chance, both in bits."""
+    joint = joint_of(counted.counts).astype(float)
+    return mutual_information(joint), MEASURES["mutual_information"].sampling_bias(joint)
 
 
 def _level(name: str, counted: CountedAttribute, domain: MaskedDomain, information: float) -> Level:

@@ -1,13 +1,13 @@
 """From a bare table to a plan that can be used as it is: what `aegis start` does."""
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from aegis_provider.counting.counted_table import CountedTable
-from aegis_provider.draft.attributes import MOST_NUMBERS, DraftedAttribute, drafted
+from aegis_provider.draft.attributes import MOST_NUMBERS, DraftedAttribute, drafted, telling_most
 from aegis_provider.draft.bins import bins_of
 from aegis_provider.draft.columns import Column, columns_of
 from aegis_provider.draft.fitting import default_minimum
@@ -23,6 +23,9 @@ from aegis_provider.table import Source, Table, delimiter_in, described, open_ta
 from aegis_provider.table.values import MISSING, Domain
 from aegis_provider.table.writing import plainly
 from aegis_sdk.reading import some
+
+#: Of more columns, a draft takes those that tell most about the label: a search over hundreds would not end.
+MOST_DRAFTED: Final = 60
 
 _MOST_LABEL_VALUES: Final = 200
 _RARE: Final = 5
@@ -93,7 +96,8 @@ def start(
     """Survey a table and draft a plan for it; a plan that is there already keeps every word.
 
     A file that only states how some columns are to be read (their types, `decimal`, `dates`) is no plan yet: the plan
-    takes its place, and reads them so.
+    takes its place, and reads them so. Of more than 60 columns, the draft has those that tell most about the label,
+    adjusted for chance, and all that are named; the others are left out.
 
     Args:
         table: The table, as for `open_table`.
@@ -139,12 +143,13 @@ def start(
         if not (survey.to_draft or there):
             raise PlanError(f"{opened.name}: no column can be shared: {_reasons(survey.left_out)}")
         least = minimum or default_minimum(survey.label.records)
-        attributes = _drafted(as_read, label, survey.to_draft, least, progress)
+        attributes = _drafted(as_read, label, survey.to_draft, {*add, *stated}, least, progress)
+        left_out = _left_out(survey, [each.column.name for each in attributes], names)
         labels = _label_counts(as_read, label)
         source = described(opened)
     if there is None:
         heading = f"{source}, {survey.label.records:,} records"
-        _write(output, plan_text(heading, label, attributes, survey.left_out, fold_case=survey.label.fold_case))
+        _write(output, plan_text(heading, label, attributes, left_out, fold_case=survey.label.fold_case))
     elif attributes:
         _write(output, extended(output, attributes, label))
     kept = tuple(each.name for each in there.attributes) if there else ()
@@ -156,7 +161,7 @@ def start(
         labels,
         least,
         attributes,
-        survey.left_out,
+        left_out,
         kept,
         tuple(new),
     )
@@ -243,18 +248,30 @@ def _label_counts(table: Table, label: str) -> dict[str, int]:
     return dict(sorted(counted.items(), key=lambda pair: (-pair[1], pair[0] != MISSING, pair[0])))
 
 
+def _left_out(survey: _Survey, attributes: Sequence[str], columns: Sequence[str]) -> dict[str, str]:
+    """Return why columns are not drafted, in their order: those that cannot be, and those that tell too little."""
+    less = f"tells less about {shortened(survey.label.name)} than {MOST_DRAFTED} others; --add NAME drafts it"
+    surplus = {each.name: less for each in survey.to_draft if each.name not in attributes}
+    reasons = {**survey.left_out, **surplus}
+    return {name: reasons[name] for name in columns if name in reasons}
+
+
 def _drafted(
-    table: Table, label: str, columns: Sequence[Column], minimum: int, progress: Progress
+    table: Table, label: str, columns: Sequence[Column], named: Collection[str], minimum: int, progress: Progress
 ) -> tuple[DraftedAttribute, ...]:
+    """Draft the columns that are named, and of the others those that tell most about the label."""
     if not columns:
         return ()
     bins = bins_of(table, [each.name for each in columns if each.is_number and each.distinct > MOST_NUMBERS])
     plain = tuple(Attribute(each.name, each.type, (), bins.get(each.name), writing=each.writing) for each in columns)
     counted = CountedTable.of(table, Plan("", label, plain, (), {}))
+    most = telling_most(counted.attributes, MOST_DRAFTED)
+    pairs = zip(counted.attributes, columns, strict=True)
+    chosen = [both for place, both in enumerate(pairs) if place in most or both[1].name in named]
     attributes = []
-    for done, (each, column) in enumerate(zip(counted.attributes, columns, strict=True), start=1):
+    for done, (each, column) in enumerate(chosen, start=1):
         attributes.append(drafted(counted, each, column, minimum))
-        progress(done, len(columns))
+        progress(done, len(chosen))
     return tuple(attributes)
 
 

@@ -32,6 +32,7 @@ _IDENTIFIES_NOBODY: Final = (
     "fewer than 20 records have a value",
     "every record has the same value",
     "too many different texts",
+    "tells less about ",
     "numbers, ",
     "dates, ",
     "contains numbers or times",
