@@ -16,7 +16,9 @@ from hypothesis import strategies as st
 
 from aegis_provider import TableError, load_plan
 from aegis_provider.counting import coded_table
+from aegis_provider.counting.coded_table import CodedTable
 from aegis_provider.counting.counted_table import CountedTable
+from aegis_provider.counting.counts import Partition
 from aegis_provider.counting.pair_tables import pair_tables
 from aegis_provider.counting.published_domain import PublishedDomain
 from aegis_provider.table import open_table
@@ -269,12 +271,16 @@ def test_more_cells_than_an_entry_holds_are_refused_with_the_largest_pair(write,
         pairs_of_numbers(plan_of, write, columns, "{a: {}, b: {}, c: {}}", "{c: {}}")
 
 
-def test_a_table_that_grows_while_it_is_read_is_refused(write, plan_of):
+@for_each("line", ["1,2,n\n", "1,5,n\n"])
+def test_a_table_that_grows_while_it_is_read_is_refused(write, plan_of, line):
     path, plan = write("t.csv", "a,b,y\n1,2,n\n3,4,m\n"), plan_of("{a: {}, b: {}}")
     with open_table(path) as opened:
         counts = CountedTable.of(opened, plan)
         with path.open("a", encoding="utf-8") as file:
-            file.write("1,2,n\n")
+            file.write(line)
+        coded = CodedTable.of(counts, "y", {0: [Partition.identity(2)], 1: [Partition.identity(2)]})
+        with pytest.raises(TableError, match=r"t\.csv: changed while it was read; summarize again"):
+            coded.joints([((0, 0), (1, 0))] * 31)  # more than the engine counts at once
         every = [PublishedDomain.exact(each.domain) for each in counts.attributes]
         with pytest.raises(TableError, match=r"t\.csv: changed while it was read; summarize again"):
             pair_tables(counts, plan, [{}, {}], every, print)

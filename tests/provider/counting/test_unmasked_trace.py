@@ -10,6 +10,7 @@ from sklearn.metrics import mutual_info_score
 
 from aegis_provider import LaplaceNoise, MinimumCell, RandomRounding, load_plan, prepare_entry
 from aegis_provider.control.rounded_trace import step_for
+from aegis_provider.counting import coded_table
 from aegis_provider.counting import unmasked_trace as module
 from tests.for_each import for_each
 
@@ -74,6 +75,21 @@ def test_it_is_that_of_the_records_whatever_the_configurations(plans, seed, conf
     expected = told([columns[name] for name in "abc"], columns["y"])
     assert trace.value == pytest.approx(expected, rel=1e-9)
     assert trace.rounded_to is None
+
+
+def test_many_attributes_need_no_query_for_each_two(tmp_path, monkeypatch):
+    random, asked, query = np.random.default_rng(4), [], coded_table.counts_of_sets
+    monkeypatch.setattr(coded_table, "counts_of_sets", lambda *of: asked.append(len(of[2])) or query(*of))
+    names = [f"a{place}" for place in range(12)]
+    columns = {name: random.choice(["", "x", "y"], 900) for name in names}
+    columns["y"] = np.where(random.random(900) < 0.4, columns["a3"] == columns["a7"], random.random(900) < 0.5)
+    chosen = ", ".join(f"{name}: drop" for name in names[2:])
+    attributes = ", ".join(f"{name}: {{}}" for name in names)
+    path = tmp_path / "plan.yaml"
+    path.write_text(f"label: y\nattributes: {{{attributes}}}\nconfigurations: {{c: {{{chosen}}}}}\n")
+    trace = trace_of(load_plan(path), columns)
+    assert trace.value == pytest.approx(told([columns[name] for name in names], columns["y"]), rel=1e-9)
+    assert sum(asked) == 1  # the pair that the entry has, and none of the other 65
 
 
 def test_rare_values_are_merged_unless_they_tell_more_than_chance(plans, monkeypatch):

@@ -244,7 +244,7 @@ def _correlations(
     size: int,
 ) -> tuple[FloatArray, dict[tuple[int, int], BoolArray]]:
     """The correlations of maskings that are used together, and which of these have no known pair counts."""
-    whole = np.eye(size)
+    whole, exact = np.eye(size), tables.are_exact
     unknown: dict[tuple[int, int], BoolArray] = {}
     for pair in used:
         first, second, code, other = pair
@@ -255,7 +255,7 @@ def _correlations(
             unknown.setdefault((first, second), np.zeros(sizes, dtype=bool))[code, other] = True
             continue
         rows, across = _run(columns[first][code]), _run(columns[second][other])
-        whole[rows, across] = correlation(joint, one.basis, two.basis, exact=tables.are_exact)
+        whole[rows, across] = correlation(joint, one.basis, two.basis, exact=exact)
         whole[across, rows] = whole[rows, across].T
     return whole, unknown
 

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from aegis_provider.counting.counted_table import CountedTable
-from aegis_provider.counting.counts import Partition
+from aegis_provider.counting.counts import Counts, Partition
 from aegis_provider.counting.pair_cells import PairCells
 from aegis_provider.errors import TableError
 from aegis_provider.table import Table
@@ -21,6 +21,9 @@ _LOOKUPS_PER_STEP = 60
 
 # Counting more pairs at once would keep too many groups in memory.
 _PAIRS_PER_READING = 30
+
+# So many records at once are counted here, not by the engine.
+_RECORDS_PER_BATCH = 1 << 16
 
 # The number of the label among the columns, above those of all attributes.
 _LABEL = 1_000_000
@@ -74,17 +77,51 @@ class CodedTable:
         for start in range(0, len(pairs), _PAIRS_PER_READING):
             yield from self._counts(pairs[start : start + _PAIRS_PER_READING])
 
+    def joints(self, pairs: Sequence[tuple[Grouped, Grouped]]) -> list[Counts]:
+        """Return for each pair (groups, groups) how many records are in each two groups.
+
+        The engine counts few pairs. Of many, each group of which takes it a query, the codes are read once, and counted
+        here; memory then holds all counts.
+
+        Raises:
+            TableError: The records are not those that were counted.
+        """
+        if len(pairs) <= _PAIRS_PER_READING:
+            return [each.joint() for each in self.counts(pairs)]
+        shapes = [(self._size(first), self._size(second)) for first, second in pairs]
+        joints = [np.zeros(rows * columns, dtype=np.int64) for rows, columns in shapes]
+        names = list(dict.fromkeys(_code(*each) for pair in pairs for each in pair))
+        records = 0
+        for batch in self.engine.stream(self.rows.select(*names), _RECORDS_PER_BATCH):
+            if any(column.null_count for column in batch.columns):
+                raise self._changed()
+            records += len(batch)
+            codes = {name: batch[name].to_numpy().astype(np.intp) for name in names}
+            for place, ((first, second), (_, columns)) in enumerate(zip(pairs, shapes, strict=True)):
+                cells = codes[_code(*first)] * columns + codes[_code(*second)]
+                joints[place] += np.bincount(cells, minlength=joints[place].size)
+        if records != self.records:
+            raise self._changed()
+        return [joint.reshape(shape) for joint, shape in zip(joints, shapes, strict=True)]
+
+    def _size(self, grouped: Grouped) -> int:
+        attribute, partition = grouped
+        return self.partitions[attribute][partition].size
+
+    def _changed(self) -> TableError:
+        return TableError(f"{self.name}: changed while it was read; summarize again")
+
     def _counts(self, pairs: Sequence[tuple[Grouped, Grouped]]) -> Iterator[PairCells]:
         sets = [(_code(*first), f"{_code(*second)}_label") for first, second in pairs]
         used = self.rows.select(**self._codes(pairs))
         grouped = self.engine.fetch(counts_of_sets(self.engine, used, sets, lambda _name, key: key))
         place, n = (grouped[name].to_numpy() for name in ("place", "n"))
         if grouped["first"].null_count or grouped["second"].null_count or int(n.sum()) != len(pairs) * self.records:
-            raise TableError(f"{self.name}: changed while it was read; summarize again")
+            raise self._changed()
         first, second = (grouped[name].to_numpy() for name in ("first", "second"))
-        for which, ((attribute, one), (other, two)) in enumerate(pairs):
+        for which, (one, two) in enumerate(pairs):
             mine = place == which
-            sizes = self.partitions[attribute][one].size, self.partitions[other][two].size
+            sizes = self._size(one), self._size(two)
             groups, labels = np.divmod(second[mine].astype(np.intp), self.labels)
             yield PairCells(
                 first[mine].astype(np.intp), groups, labels, n[mine].astype(np.int64), (*sizes, self.labels)

@@ -82,8 +82,8 @@ def _pairs(counted: CountedTable, label: str, views: Mapping[int, Partition]) ->
     """Count every two attributes, which are numbered by their order in `views`."""
     coded = CodedTable.of(counted, label, {place: [view] for place, view in views.items()})
     both = list(combinations(enumerate(views), 2))
-    cells = coded.counts([((one, 0), (two, 0)) for (_, one), (_, two) in both])
+    joints = coded.joints([((one, 0), (two, 0)) for (_, one), (_, two) in both])
     return [
-        PairCounts((first, second), (IDENTITY, IDENTITY), each.joint())
-        for ((first, _), (second, _)), each in zip(both, cells, strict=True)
+        PairCounts((first, second), (IDENTITY, IDENTITY), each)
+        for ((first, _), (second, _)), each in zip(both, joints, strict=True)
     ]
