@@ -10,7 +10,7 @@ from aegis_provider.receiving.with_entry import verdict_with_table
 from aegis_provider.release.apply import apply
 from aegis_provider.workflow.drawing import draw_entry
 from aegis_provider.workflow.results import unseen
-from aegis_sdk.wire import publishable
+from aegis_sdk.wire import Verdict, VerdictFinding, publishable
 from tests.for_each import for_each
 
 COUNTS = {"x": (40, 1), "y": (30, 0), "z": (20, 15)}
@@ -121,6 +121,24 @@ def test_rounding_is_drawn_until_the_table_shows_all_that_is_certain(drawn):
     def rank(prepared):
         return advise(prepared.counted, "mutual_information")
 
-    every = [draw_entry(table, plan, "e", rank, judge, unseen, {})[0] for _ in range(4)]
+    every = [draw_entry(table, plan, "e", rank, judge, unseen, {}, 3600.0) for _ in range(4)]
+    assert all(each.in_time for each in every)
+    every = [each.prepared for each in every]
     assert all(judge(each.entry, "c1").passed for each in every)
     assert {each.entry.label.histogram[1] for each in every} == {0}  # else b would be known of who has the label yes
+
+
+def test_once_time_is_up_rounding_is_not_drawn_again(drawn):
+    table, plan, _ = drawn
+    refused = Verdict(passed=False, findings=(VerdictFinding(reason="undecided", pointer="/label", cells=1),))
+    stages = []
+
+    def stage(step):
+        stages.append(step)
+        return unseen(step)
+
+    def rank(prepared):
+        return advise(prepared.counted, "mutual_information")
+
+    entry = draw_entry(table, plan, "e", rank, lambda *_: refused, stage, {}, 0.0)
+    assert (stages, entry.in_time) == (["counting"], False)

@@ -38,13 +38,16 @@ def find_likely(published: PublishedCounts, stop: Callable[[], bool] = never) ->
             continue
         first = [table for (one, _), table in pairs if one == place]
         second = [table.transposed for (_, other), table in pairs if other == place]
-        cells += _of_masked_values(path, [*own, *first, *second], evidence.labels)
+        cells.update(_of_masked_values(path, [*own, *first, *second], evidence.labels))
         differences = known_differences([*own, *first, *second], stop)
         if differences is None:
             yield Finding(Reason.UNDECIDED, path, evidence.values)
         cells[path] += _of_combinations(own).total() + (differences or 0)
-    for both in dict.fromkeys(names for names, _ in pairs):
-        cells += _of_combinations([table for names, table in pairs if names == both])
+    by_attributes: dict[tuple[int, int], list[RoundedTable]] = {}
+    for both, table in pairs:
+        by_attributes.setdefault(both, []).append(table)
+    for tables in by_attributes.values():
+        cells.update(_of_combinations(tables))
     yield from (Finding(Reason.LIKELY, path, count) for path, count in cells.items() if count)
 
 

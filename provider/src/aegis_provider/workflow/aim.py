@@ -26,8 +26,8 @@ class Aim:
         require: The privacy it must have, by name.
         suppress_at_most: The share of records that may be left out for that.
         measure: The measure of utility.
-        seconds: How long the search may take. What the counts give away, and the check by models, may take three
-            quarters of that each.
+        seconds: How long the search may take. Rounding anew what gives something away, the verdict on what the counts
+            give away, and the check by models may take three quarters of that each.
         most: The most configurations that are published.
         generates: Whether generated tables are to stand beside the masked one.
     """

@@ -216,6 +216,10 @@ def _unfinished(findings: Findings) -> Iterator[str]:
         ended = "was stopped" if findings.search.interrupted else "ran out of time"
         most = "more" if best.at_most is None else f"up to {Share(best.at_most).whole}"
         yield f"the search {ended}: another configuration may keep {most}. A run with more --seconds may tell"
+    if not findings.summarised.in_time:
+        yield "counts were rounded anew until time was up: with more --seconds, another draw may pass"
+    if any(each.reason == "undecided" for each in (*findings.judged.verdict.findings, *findings.together.findings)):
+        yield "what the counts give away was not decided in full, which is no pass; more --seconds may decide it"
     if isinstance(findings.comparison, str):
         yield f"generated tables were not compared: {findings.comparison}"
     if isinstance(findings.check, str):

@@ -1,6 +1,8 @@
 """Drawing of an entry's rounding until it gives nothing away to somebody who has the masked table, too."""
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from time import monotonic
 from typing import Any, Final
 
 from aegis_provider.advice import EntryAdvice
@@ -18,6 +20,21 @@ _BASES: Final = (5, 10, 20)
 """The larger bases that are tried where the usual one fails that often."""
 
 
+@dataclass(frozen=True, eq=False)
+class DrawnEntry:
+    """An entry whose rounding was drawn.
+
+    Attributes:
+        prepared: The entry.
+        advice: Its configurations, ranked.
+        in_time: Whether it passed, or nothing was left to draw; otherwise time was up, and another draw might pass.
+    """
+
+    prepared: PreparedEntry
+    advice: EntryAdvice
+    in_time: bool
+
+
 def draw_entry(
     table: Source,
     plan: Plan,
@@ -26,7 +43,8 @@ def draw_entry(
     judge: Callable[[EntryDocument, str], Verdict],
     stage: Stage,
     how: Mapping[str, Any],
-) -> tuple[PreparedEntry, EntryAdvice]:
+    seconds: float,
+) -> DrawnEntry:
     """Return an entry that passes the verdict with the masked table, and its configurations ranked.
 
     If none passes, it is the last one drawn.
@@ -42,13 +60,18 @@ def draw_entry(
         judge: Judges an entry together with the table of the configuration with this id.
         stage: Shows the progress.
         how: How to read the table.
+        seconds: After these, rounding is not drawn again.
     """
-    draws = _draws(table, plan, name, stage, how)
+    draws, end = _draws(table, plan, name, stage, how), monotonic() + seconds
     prepared = next(draws)
     advice = mask(prepared)
-    while not judge(prepared.entry, advice.best.id).passed and (again := next(draws, None)) is not None:
+    while not judge(prepared.entry, advice.best.id).passed:
+        if monotonic() >= end:
+            return DrawnEntry(prepared, advice, in_time=False)
+        if (again := next(draws, None)) is None:
+            break
         prepared = again
-    return prepared, advice
+    return DrawnEntry(prepared, advice, in_time=True)
 
 
 def _draws(table: Source, plan: Plan, name: str, stage: Stage, how: Mapping[str, Any]) -> Iterator[PreparedEntry]:

@@ -30,11 +30,13 @@ class Summarised:
         advice: Its configurations, ranked by the exact counts.
         telling: The names of masked values that tell raw values of few records.
         accepted: The columns whose values in it identify persons, because that was accepted, and what they have.
+        in_time: Whether its rounding was drawn as often as it may be, if none passed.
     """
 
     advice: EntryAdvice
     telling: tuple[TellingNames, ...]
     accepted: Mapping[str, str] = field(default_factory=dict)
+    in_time: bool = True
 
 
 @dataclass(frozen=True)

@@ -233,7 +233,7 @@ class Steps:
         return publishable(read_json(self.folder.file(ENTRY).read_bytes())), found
 
     def _summarise(self) -> Summarised:
-        prepared, advice = draw_entry(
+        drawn = draw_entry(
             self.table,
             self.found,
             self.name,
@@ -241,7 +241,9 @@ class Steps:
             self._together,
             self.stage,
             {"accept_identifiers": True, **self.how},  # what it lists is searched below, for more
+            self.aim.checking_seconds,
         )
+        prepared, advice = drawn.prepared, drawn.advice
         listed = texts_of_entry(prepared.entry).items()
         if not self.accept_identifiers:
             refuse_written(listed, self.replayed, f"{self.found.source}: the entry")
@@ -250,7 +252,7 @@ class Steps:
                 prepared = with_generated(prepared, progress=progress, **self.how)
             advice = self._masked_by_best(prepared)
         prepared.write(self.folder.file(ENTRY))
-        return Summarised(advice, prepared.telling, accepted_in(listed, self.replayed))
+        return Summarised(advice, prepared.telling, accepted_in(listed, self.replayed), drawn.in_time)
 
     def _masked_by_best(self, prepared: PreparedEntry) -> EntryAdvice:
         """Rank the configurations by the exact counts, and mask the table by the best one."""
