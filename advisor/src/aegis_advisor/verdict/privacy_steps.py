@@ -7,6 +7,7 @@ from math import exp, floor, inf, log10
 from typing import Final
 
 from aegis_advisor.verdict.class_counts import ClassLimits, certain_counts
+from aegis_advisor.verdict.small_tables import Stated, counts_in_all_tables
 
 _SHARES: Final = tuple(round(0.05 * step, 2) for step in range(21))
 _TIMES: Final = (0.0, 0.1, 0.2, 0.5, *(float(digit * 10**power) for power in range(6) for digit in (1, 2, 5)))
@@ -75,7 +76,10 @@ def limits_of(privacy: Mapping[str, float], totals: Totals) -> ClassLimits:
 
 
 def telling_numbers(privacy: Mapping[str, float], totals: Totals) -> dict[str, dict[str, int]]:
-    """Return the published numbers from which small counts of their class follow, with these (`certain_counts`).
+    """Return the published numbers from which small counts follow, with these.
+
+    They are counts of the class of one number (`certain_counts`), or of any class of a small table, which follow from a
+    number and those before it that tell none (`counts_in_all_tables`).
 
     Args:
         privacy: What is published of a configuration, by criterion.
@@ -86,7 +90,28 @@ def telling_numbers(privacy: Mapping[str, float], totals: Totals) -> dict[str, d
         others = limits_of({other: number for other, number in privacy.items() if other != name}, totals)
         if certain := certain_counts(name, *read(name, privacy[name]), others):
             telling[name] = certain
+    return telling | _telling_together({name: each for name, each in privacy.items() if name not in telling}, totals)
+
+
+def _telling_together(privacy: Mapping[str, float], totals: Totals) -> dict[str, dict[str, int]]:
+    telling, limits = {}, limits_of(_least_of_classes(privacy), totals)
+    kept: Stated = ()
+    for name in (each for each in STEPS if each in privacy):
+        low, high = read(name, privacy[name])
+        certain = counts_in_all_tables((*kept, (name, low, high)), limits)
+        if certain:
+            telling[name] = certain
+        elif certain is not None:  # what no table reaches is a promise
+            kept = (*kept, (name, low, high))
     return telling
+
+
+def _least_of_classes(privacy: Mapping[str, float]) -> dict[str, float]:
+    return {name: number for name, number in privacy.items() if name not in STEPS}
+
+
+def _tells(name: str, between: tuple[float, float], limits: ClassLimits) -> bool:
+    return bool(certain_counts(name, *between, limits) or counts_in_all_tables(((name, *between),), limits))
 
 
 def published_privacy(
@@ -103,7 +128,7 @@ def published_privacy(
         promised: What somebody chose to promise of it, whatever is measured.
         sensitive: For each sensitive attribute, what readers know of its totals.
     """
-    privacy = {name: number for name, number in measured.items() if name not in STEPS}
+    privacy = _least_of_classes(measured)
     for name in (each for each in STEPS if each in measured):
         if sensitive:
             known = tuple(limits_of(privacy, totals) for totals in sensitive)
@@ -135,7 +160,7 @@ def _bounds(name: str, promised: float | None, known: tuple[ClassLimits, ...]) -
     lower = name == _LOWER
 
     def tells(cell: tuple[float, float]) -> bool:
-        return any(certain_counts(name, *cell, each) for each in known)
+        return any(_tells(name, cell, each) for each in known)
 
     def between(weaker: float, stronger: float) -> tuple[float, float]:
         return _closed(weaker, stronger) if lower else (stronger, weaker)
@@ -158,6 +183,6 @@ def _unsuspicious(name: str, promised: float, known: tuple[ClassLimits, ...]) ->
     steps = STEPS[name] if name != _LOWER else tuple(reversed(STEPS[name]))
     weaker = (each for each in steps if (each < promised if name == _LOWER else each > promised))
     for number in (promised, *weaker):
-        if not any(certain_counts(name, *read(name, number), each) for each in known):
+        if not any(_tells(name, read(name, number), each) for each in known):
             return number
     return promised
