@@ -47,17 +47,26 @@ _BY_CODE: dict[str, type[ProblemError]] = {"budget_spent": BudgetSpentError, "in
 #: Refusals that a client waits for: the same request is being carried out, or too many were sent in a minute.
 _SOON_OVER = ("in_flight", "rate_exceeded")
 
+_PROBLEM_TYPE = "application/problem+json"
+_LONGEST_SHOWN = 200
+
 
 def is_soon_over(response: httpx.Response) -> bool:
     """Whether the same request may be answered a little later."""
     if response.status_code in (httpx.codes.CONFLICT, httpx.codes.TOO_MANY_REQUESTS):
-        return problem_error(response).code in _SOON_OVER
+        return _code(response) in _SOON_OVER
     return response.status_code == httpx.codes.SERVICE_UNAVAILABLE
 
 
 def is_in_flight(response: httpx.Response) -> bool:
     """Whether the service still carries out the same request, which was sent before."""
-    return response.status_code == httpx.codes.CONFLICT and problem_error(response).code == "in_flight"
+    return response.status_code == httpx.codes.CONFLICT and _code(response) == "in_flight"
+
+
+def _code(response: httpx.Response) -> str:
+    """The code of a refusal, empty if it is no problem document."""
+    problem = _problem(response)
+    return "" if problem is None else problem.code
 
 
 def warn_of_expiry(response: httpx.Response) -> None:
@@ -68,14 +77,49 @@ def warn_of_expiry(response: httpx.Response) -> None:
         warnings.warn(notice, KeyExpiresWarning, stacklevel=4)
 
 
-def problem_error(response: httpx.Response) -> ProblemError:
-    """The error for a refused request, whether or not the answer's body is a problem document."""
-    try:
-        problem = Problem.model_validate_json(response.content)
-    except ValidationError:
-        problem = Problem(title=response.reason_phrase, status=response.status_code)
+def refusal(response: httpx.Response) -> ProblemError | UnexpectedAnswerError:
+    """The error for an answer that is no success.
+
+    The service sends a problem document with each of its refusals. Whatever comes without one is from somebody else:
+    "not found" of a wrong address says nothing about an entry.
+    """
+    problem = _problem(response)
+    if problem is None:
+        return foreign_answer(response)
     kind = _BY_CODE.get(problem.code) or _BY_STATUS.get(response.status_code, ProblemError)
     return kind(response.status_code, problem)
+
+
+def _problem(response: httpx.Response) -> Problem | None:
+    if _media_type(response) != _PROBLEM_TYPE:
+        return None
+    try:
+        return Problem.model_validate_json(response.content)
+    except ValidationError:
+        return None
+
+
+def foreign_answer(response: httpx.Response) -> UnexpectedAnswerError:
+    """The error for an answer of something else than the service."""
+    status, kind, to = response.status_code, _media_type(response), response.headers.get("Location")
+    said = f"{status} {response.reason_phrase}".strip() + (f" and {kind}" if kind else "")
+    elsewhere = f" It points to {to[:_LONGEST_SHOWN]}." if response.is_redirect and to else ""
+    message = f"{response.request.url} answers {said}, which is no answer of Aegis.{elsewhere}"
+    return UnexpectedAnswerError(f"{message} Is AEGIS_URL its address, and does no proxy answer instead?", status)
+
+
+def _media_type(response: httpx.Response) -> str:
+    return str(response.headers.get("Content-Type", "")).partition(";")[0].strip().lower()[:_LONGEST_SHOWN]
+
+
+def read_nothing(response: httpx.Response) -> None:
+    """Read the answer to a request that deletes: there is nothing in it.
+
+    Raises:
+        UnexpectedAnswerError: There is, so it is somebody else who says that all is well.
+    """
+    if response.status_code != httpx.codes.NO_CONTENT:
+        raise foreign_answer(response)
 
 
 def located_id(response: httpx.Response) -> str:
@@ -100,4 +144,6 @@ def read_answer(model: type[AnswerT], response: httpx.Response) -> AnswerT:
         return model.model_validate_json(response.content)
     except ValidationError as error:
         place = faults_of(error)[0].pointer or "the body"
-        raise UnexpectedAnswerError(f"The answer of {response.request.url} is not one of Aegis, at {place}") from None
+        raise UnexpectedAnswerError(
+            f"The answer of {response.request.url} is not one of Aegis, at {place}", response.status_code
+        ) from None

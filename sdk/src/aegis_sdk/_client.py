@@ -9,7 +9,7 @@ import httpx
 from pydantic import RootModel
 
 from aegis_sdk._administration import Administration
-from aegis_sdk._answers import located_id, read_answer
+from aegis_sdk._answers import located_id, read_answer, read_nothing
 from aegis_sdk._audit import Audit
 from aegis_sdk._connection import DEFAULT_URL, checked_key, checked_url
 from aegis_sdk._data_requests import DataRequests
@@ -198,7 +198,9 @@ class Client:
 
         By default, it is the one that is latest now.
         """
-        tag = self._send("GET", entry_path(entry_id), params=version_params(version)).headers.get("ETag")
+        response = self._send("GET", entry_path(entry_id), params=version_params(version))
+        read_answer(Head, response)  # files that others serve have an ETag, too
+        tag = response.headers.get("ETag")
         if tag is None:
             raise UnexpectedAnswerError("The service's answer has no ETag for the entry")
         return str(tag)
@@ -224,7 +226,7 @@ class Client:
 
     def delete(self, entry_id: str) -> None:
         """Delete an entry with all its versions and advice, which frees its name."""
-        self._send("DELETE", entry_path(entry_id))
+        read_nothing(self._send("DELETE", entry_path(entry_id)))
 
     def advise(
         self,

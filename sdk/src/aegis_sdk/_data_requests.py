@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import httpx
 
-from aegis_sdk._answers import read_answer
+from aegis_sdk._answers import read_answer, read_nothing
 from aegis_sdk._errors import AegisError
 from aegis_sdk._pages import pages
 from aegis_sdk._polling import Deadline
@@ -160,7 +160,7 @@ class DataRequests:
 
     def release(self, request_id: str, lease: str) -> None:
         """Let other programs fulfil a request. For the provider."""
-        self._send("DELETE", _path(request_id, "lease", quote(lease, safe="")))
+        read_nothing(self._send("DELETE", _path(request_id, "lease", quote(lease, safe=""))))
 
     def evidence(self, request_id: str) -> Evidence:
         """The published counts of what was delivered, to compare the file with. For the consumer, once there is one."""

@@ -3,7 +3,7 @@
 * AegisError
     * SettingsError               the address or the key is invalid (also a ValueError)
     * ServiceUnreachableError     no answer came
-    * UnexpectedAnswerError       the answer is not one of this service
+    * UnexpectedAnswerError       the answer is not one of this service: also any refusal without a problem document
     * ProblemError                the service refused the request and said why
         * BadRequestError         400  not JSON, or a malformed header
         * UnauthorizedError       401  the key is missing, unknown, expired or revoked
@@ -45,7 +45,14 @@ class ServiceUnreachableError(AegisError):
 
 
 class UnexpectedAnswerError(AegisError):
-    """The answer is not one of this service, for example because a proxy answered instead."""
+    """The answer is not one of this service, for example because a proxy answered, or the address is wrong.
+
+    `status` is its HTTP status, None if there is none that would say anything.
+    """
+
+    def __init__(self, message: str, status: int | None = None) -> None:
+        super().__init__(message)
+        self.status = status
 
 
 class UniqueRecordsError(AegisError):

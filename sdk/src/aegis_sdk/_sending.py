@@ -6,8 +6,8 @@ from uuid import uuid4
 
 import httpx
 
-from aegis_sdk._answers import is_in_flight, is_soon_over, problem_error, warn_of_expiry
-from aegis_sdk._errors import ServiceUnreachableError
+from aegis_sdk._answers import is_in_flight, is_soon_over, refusal, warn_of_expiry
+from aegis_sdk._errors import ServiceUnreachableError, UnexpectedAnswerError
 from aegis_sdk._polling import Deadline, growing, pause_before_retry
 
 _RETRIES = 2
@@ -48,7 +48,7 @@ class Sender:
         response = self._exchange(request, _Retries(request, max(timeout or self._timeout, IN_FLIGHT_SECONDS)))
         warn_of_expiry(response)
         if not response.is_success:
-            raise problem_error(response)
+            raise refusal(response)
         return response
 
     def _exchange(self, request: httpx.Request, retries: "_Retries") -> httpx.Response:
@@ -64,6 +64,8 @@ class Sender:
         while True:
             try:
                 return self._http.send(request)
+            except httpx.DecodingError as error:
+                raise UnexpectedAnswerError(f"The answer of {request.url} cannot be read: {error}") from None
             except httpx.HTTPError as error:
                 if not retries.may_follow_silence():
                     message = f"No answer from {self._url} (AEGIS_URL): {error}. Is it running?"
