@@ -44,18 +44,31 @@ _BY_STATUS: dict[int, type[ProblemError]] = {
 
 _BY_CODE: dict[str, type[ProblemError]] = {"budget_spent": BudgetSpentError, "in_flight": UnavailableError}
 
-#: Refusals that a client waits for: the same request is being carried out, or too many were sent in a minute.
-_SOON_OVER = ("in_flight", "rate_exceeded")
+#: What passes by itself: the service is busy or begins anew, or what is before it finds it so.
+_PASSING = (
+    httpx.codes.TOO_MANY_REQUESTS,
+    httpx.codes.BAD_GATEWAY,
+    httpx.codes.SERVICE_UNAVAILABLE,
+    httpx.codes.GATEWAY_TIMEOUT,
+)
+
+#: The one refusal with 429 that is soon over: the others last for hours, or until somebody mends what is wrong.
+_TOO_FAST = "rate_exceeded"
 
 _PROBLEM_TYPE = "application/problem+json"
 _LONGEST_SHOWN = 200
 
 
-def is_soon_over(response: httpx.Response) -> bool:
+def is_passing(response: httpx.Response) -> bool:
     """Whether the same request may be answered a little later."""
-    if response.status_code in (httpx.codes.CONFLICT, httpx.codes.TOO_MANY_REQUESTS):
-        return _code(response) in _SOON_OVER
-    return response.status_code == httpx.codes.SERVICE_UNAVAILABLE
+    if response.status_code == httpx.codes.TOO_MANY_REQUESTS:
+        return _code(response) in ("", _TOO_FAST)
+    return response.status_code in _PASSING
+
+
+def is_too_fast(response: httpx.Response) -> bool:
+    """Whether the service has done nothing, since the tenant sends more requests than it may."""
+    return response.status_code == httpx.codes.TOO_MANY_REQUESTS and _code(response) == _TOO_FAST
 
 
 def is_in_flight(response: httpx.Response) -> bool:

@@ -13,7 +13,7 @@ from aegis_sdk._answers import located_id, read_answer, read_nothing
 from aegis_sdk._audit import Audit
 from aegis_sdk._connection import DEFAULT_URL, checked_key, checked_url
 from aegis_sdk._data_requests import DataRequests
-from aegis_sdk._errors import UnexpectedAnswerError
+from aegis_sdk._errors import SettingsError, UnexpectedAnswerError
 from aegis_sdk._pages import pages
 from aegis_sdk._polling import Deadline, follow, pause_before_retry
 from aegis_sdk._requests import (
@@ -57,14 +57,17 @@ class Client:
     each step of a request (connecting, sending, each read). `transport` replaces the network, as in
     `aegis_sdk.testing`.
 
+    What reads (GET), and what is sent by POST, which the service carries out once however often it comes, is sent again
+    up to `retries` times: if no answer comes, and after 429, 502, 503 and 504. The pause is that of `Retry-After`, at
+    most 30 s, or else a random one that doubles, from 0.2 s on. All pauses of a request together take at most `timeout`
+    seconds. Other changes are sent again only if the service refused them since the tenant sends too much.
+
         with Client() as client:
             head = client.publish(Path("entry.json").read_bytes())
             advice = client.advise(head.id, "mutual_information", require={"k": 5})
 
     Every method raises `ProblemError` if the service refuses the request, `ServiceUnreachableError` if no answer comes,
-    and `UnexpectedAnswerError` if the answer is not the service's. Each request is tried at most three times. It is
-    repeated if the service is unavailable and says when to retry. If no answer comes, reads are also repeated, and so
-    is what is sent by POST, which the service carries out once. `KeyExpiresWarning` says that the key expires soon.
+    and `UnexpectedAnswerError` if the answer is not the service's. `KeyExpiresWarning` says that the key expires soon.
     """
 
     def __init__(
@@ -73,10 +76,13 @@ class Client:
         api_key: str | None = None,
         *,
         timeout: float = 60.0,
+        retries: int = 2,
         transport: httpx.BaseTransport | None = None,
     ) -> None:
         self.url = checked_url(url or os.environ.get("AEGIS_URL") or DEFAULT_URL)
         key = checked_key(api_key or os.environ.get("AEGIS_API_KEY") or "")
+        if retries < 0:
+            raise SettingsError(f"A request cannot be sent again {retries} times: retries is 0 or more")
         self._timeout = timeout
         self._http = httpx.Client(
             headers={"Authorization": f"Bearer {key}"} if key else {},
@@ -85,7 +91,7 @@ class Client:
             # A proxy from the environment would look for a loopback address on its own machine.
             trust_env=httpx.URL(self.url).host not in _LOOPBACK,
         )
-        self._send = Sender(self._http, self.url, timeout).send
+        self._send = Sender(self._http, self.url, timeout, retries).send
 
     def __repr__(self) -> str:
         return f"Client({self.url!r})"

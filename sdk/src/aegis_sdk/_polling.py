@@ -3,6 +3,8 @@
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import TypeVar
 
 import httpx
@@ -22,11 +24,30 @@ _PAUSE_WITHOUT_HINT = 0.5
 
 def pause_before_retry(response: httpx.Response) -> float | None:
     """Seconds that the service asks the client to wait (`Retry-After`), at most 5; None if it does not ask."""
-    hint = response.headers.get("Retry-After")
-    if hint is None:
+    asked = retry_after(response)
+    return None if asked is None else min(asked, _LONGEST_PAUSE)
+
+
+def retry_after(response: httpx.Response) -> float | None:
+    """Seconds for which `Retry-After` asks (RFC 9110, section 10.2.3), however many; None if it does not say."""
+    said = response.headers.get("Retry-After", "")
+    if said.isascii() and said.isdigit():
+        return float(said)
+    until = _moment(said)
+    if until is None:
         return None
-    # The other form of the header is a date, which is not used because clocks differ.
-    return min(float(hint), _LONGEST_PAUSE) if hint.isascii() and hint.isdigit() else _PAUSE_WITHOUT_HINT
+    # By the clock that the date was made with, where the answer says what that showed: clocks differ.
+    now = _moment(response.headers.get("Date", "")) or datetime.now(UTC)
+    return max(0.0, (until - now).total_seconds())
+
+
+def _moment(text: str) -> datetime | None:
+    """The moment that a date of HTTP names, None if it is none."""
+    try:
+        moment = parsedate_to_datetime(text)
+    except (ValueError, OverflowError):
+        return None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def growing(pause: float) -> Iterator[float]:

@@ -1,17 +1,24 @@
 """Sending requests to the service, again where that cannot make a change twice."""
 
+import random
 import time
 from collections.abc import Iterator
 from uuid import uuid4
 
 import httpx
 
-from aegis_sdk._answers import is_in_flight, is_soon_over, refusal, warn_of_expiry
+from aegis_sdk._answers import is_in_flight, is_passing, is_too_fast, refusal, warn_of_expiry
 from aegis_sdk._errors import ServiceUnreachableError, UnexpectedAnswerError
-from aegis_sdk._polling import Deadline, growing, pause_before_retry
+from aegis_sdk._polling import Deadline, growing, pause_before_retry, retry_after
 
-_RETRIES = 2
 _IDEMPOTENCY_KEY = "Idempotency-Key"
+
+#: Seconds before a request is sent again the first time, at most; each further pause is up to twice as long.
+_FIRST_PAUSE = 0.2
+_LONGEST_PAUSE = 10.0
+
+#: Seconds that are waited at most where `Retry-After` asks for more.
+_LONGEST_ASKED = 30.0
 
 #: Seconds for which a request that the service is carrying out already is asked for again, at least. An upload can be
 #: checked for 120 s. If the process that carried it out died, the service begins anew after 15 s.
@@ -19,10 +26,17 @@ IN_FLIGHT_SECONDS = 120.0
 
 
 class Sender:
-    """Sends requests to the service at `url`. `timeout` is in seconds, for each step of a request."""
+    """Sends requests to the service at `url`.
 
-    def __init__(self, http: httpx.Client, url: str, timeout: float) -> None:
-        self._http, self._url, self._timeout = http, url, timeout
+    Args:
+        http: sends them.
+        url: of the service.
+        timeout: seconds for each step of a request, and for all pauses before it is sent again together.
+        retries: how often a request is sent again, at most.
+    """
+
+    def __init__(self, http: httpx.Client, url: str, timeout: float, retries: int) -> None:
+        self._http, self._url, self._timeout, self._retries = http, url, timeout, retries
 
     def send(
         self,
@@ -45,7 +59,7 @@ class Sender:
             headers=own | (headers or {}),
             timeout=timeout or self._timeout,
         )
-        response = self._exchange(request, _Retries(request, max(timeout or self._timeout, IN_FLIGHT_SECONDS)))
+        response = self._exchange(request, _Retries(request, self._retries, timeout or self._timeout))
         warn_of_expiry(response)
         if not response.is_success:
             raise refusal(response)
@@ -67,9 +81,11 @@ class Sender:
             except httpx.DecodingError as error:
                 raise UnexpectedAnswerError(f"The answer of {request.url} cannot be read: {error}") from None
             except httpx.HTTPError as error:
-                if not retries.may_follow_silence():
+                pause = retries.pause_after_silence()
+                if pause is None:
                     message = f"No answer from {self._url} (AEGIS_URL): {error}. Is it running?"
                     raise ServiceUnreachableError(message) from None
+            time.sleep(pause)
 
 
 class _Retries:
@@ -77,36 +93,45 @@ class _Retries:
 
     Args:
         request: the request.
-        in_flight_seconds: how long its answer is asked for once the service says that it carries it out already.
+        number: how often, at most.
+        seconds: how long all pauses together are, at most. What the service says that it carries out already is asked
+            for as long again, or for `IN_FLIGHT_SECONDS` if these are more.
     """
 
-    def __init__(self, request: httpx.Request, in_flight_seconds: float) -> None:
+    def __init__(self, request: httpx.Request, number: int, seconds: float) -> None:
         self._is_repeatable = request.method == "GET" or _IDEMPOTENCY_KEY in request.headers
-        self._left = _RETRIES
-        self._in_flight_seconds = in_flight_seconds
+        self._left, self._seconds_left = number, seconds
+        self._upper = _FIRST_PAUSE
+        self._in_flight_seconds = max(seconds, IN_FLIGHT_SECONDS)
         self._in_flight: tuple[Deadline, Iterator[float]] | None = None
 
-    def may_follow_silence(self) -> bool:
-        """Whether to send the request again, now that there was no answer."""
-        return self._is_repeatable and self._take()
+    def pause_after_silence(self) -> float | None:
+        """Seconds after which to send the request again, now that there was no answer; None if that ends it."""
+        return self._next_pause(None) if self._is_repeatable else None
 
     def pause_after(self, response: httpx.Response) -> float | None:
         """Seconds after which to send the request again; None if this is its answer."""
-        pause = pause_before_retry(response) if is_soon_over(response) else None
-        if pause is None:
-            return None
         if is_in_flight(response):
-            return self._pause_in_flight(pause)
-        return pause if self._take() else None
+            return self._pause_in_flight(pause_before_retry(response))
+        if is_too_fast(response) or (self._is_repeatable and is_passing(response)):
+            return self._next_pause(retry_after(response))
+        return None
 
-    def _take(self) -> bool:
+    def _next_pause(self, asked: float | None) -> float | None:
+        if self._left < 1 or self._seconds_left <= 0:
+            return None
         self._left -= 1
-        return self._left >= 0
+        # A random share is left out, so that many that failed at once do not come back at once.
+        own = self._upper * random.uniform(0.5, 1.0)  # noqa: S311 -- no secret
+        self._upper = min(2 * self._upper, _LONGEST_PAUSE)
+        pause = min(own if asked is None else asked, _LONGEST_ASKED, self._seconds_left)
+        self._seconds_left -= pause
+        return pause
 
-    def _pause_in_flight(self, asked: float) -> float | None:
+    def _pause_in_flight(self, asked: float | None) -> float | None:
         # Time before the first such answer does not count: the first request may have used up its own.
         if self._in_flight is None:
-            self._in_flight = Deadline(self._in_flight_seconds), growing(asked)
+            self._in_flight = Deadline(self._in_flight_seconds), growing(asked or 0.0)
         deadline, pauses = self._in_flight
         left = deadline.left()
-        return min(max(next(pauses), asked), left) if left else None
+        return min(max(next(pauses), asked or 0.0), left) if left else None

@@ -80,7 +80,7 @@ def answering(*answers: Answer) -> Iterator[Answering]:
             self.close_connection = True
             if told.status is None:
                 return
-            self.send_response(told.status)
+            self.send_response_only(told.status)
             for name, value in told.headers.items():
                 self.send_header(name, value)
             if told.status != 204:
