@@ -120,7 +120,7 @@ def _report(started: Started, table: str, label: str) -> Iterator[str]:
         yield from _drafted(started, label)
     if started.left_out:
         yield from ("", "left out:")
-        yield from aligned(("column", "why"), _left_out(started))
+        yield from aligned(("column", "why"), list(_left_out(started)))
     yield ""
     yield from _plan(started)
     yield from _next(started, table)
