@@ -420,21 +420,16 @@ def plainly(table: Table, writings: Mapping[str, Writing]) -> Table:
     Raises:
         TableError: More than one cell in a hundred would become missing.
     """
-    pairs = zip(table.columns, table.readings, strict=True)
-    texts = [name for place, (name, reading) in enumerate(pairs) if reading == AS_TEXT and _is_text(table, place)]
-    readings = {name: Written(writing=writings[name]) for name in texts if name in writings}
-    readings = {name: reading for name, reading in readings.items() if not reading.writing.is_plain}
+    stated = [name for name, each in writings.items() if not each.is_plain and name in table.columns]
+    readings = {name: Written(writing=writings[name]) for name in stated if is_text(table, name)}
     _refuse_many_odd(table, {name: each for name, each in readings.items() if each.writing.odd_as_missing})
     return table.read_as(readings) if readings else table
 
 
 def is_text(table: Table, name: str) -> bool:
     """Return whether a column has texts that are read as they are."""
-    return table.reading(name) == AS_TEXT and _is_text(table, table.columns.index(name))
-
-
-def _is_text(table: Table, place: int) -> bool:
-    return bool(table.source[f"c{place}"].type().is_string())
+    dtype = table.source[f"c{table.columns.index(name)}"].type()
+    return bool(table.reading(name) == AS_TEXT and dtype.is_string())
 
 
 def _refuse_many_odd(table: Table, readings: Mapping[str, Written]) -> None:
