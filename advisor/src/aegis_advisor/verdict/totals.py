@@ -10,6 +10,7 @@ import numpy as np
 from aegis_advisor.arrays import IntArray
 from aegis_advisor.reconstruction.ipf import never
 from aegis_advisor.verdict.differences import known_differences
+from aegis_advisor.verdict.label_sums import known_by_label
 from aegis_advisor.verdict.model import SMALL, Finding, Path, PublishedCounts, Reason
 from aegis_advisor.verdict.rounded import RECORDS_PER_VALUE, known_cells, knows_single, knows_small
 from aegis_advisor.verdict.rounded_tables import RoundedTable, Sums, tables_of, tables_of_pairs
@@ -40,9 +41,11 @@ def find_likely(published: PublishedCounts, stop: Callable[[], bool] = never) ->
         second = [table.transposed for (_, other), table in pairs if other == place]
         cells.update(_of_masked_values(path, [*own, *first, *second], evidence.labels))
         differences = known_differences([*own, *first, *second], stop)
-        if differences is None:
+        by_label = known_by_label(evidence, own, stop)
+        if differences is None or by_label is None:
             yield Finding(Reason.UNDECIDED, path, evidence.values)
         cells[path] += _of_combinations(own).total() + (differences or 0)
+        cells |= by_label or Counter()
     by_attributes: dict[tuple[int, int], list[RoundedTable]] = {}
     for both, table in pairs:
         by_attributes.setdefault(both, []).append(table)

@@ -1,0 +1,176 @@
+"""How probable small counts are to a reader of tables that were rounded apart, who adds up their columns.
+
+The records of each label value are published, exactly or rounded by themselves. So the cells of a column add up to what
+is known, as those of a row add up to one record for each listed value, at least. The weight of a table of counts is the
+product of the likelihoods of its cells, by all tables with the same rows, and of the sums of its rows and columns.
+The probabilities of cells and sums follow by belief propagation (Pearl 1988): what the other cells of a row or column
+say of a cell is a convolution, and rows and columns tell each other in turns. If only the columns have something to
+say, this is exact; with rows it is not, so that probabilities a little below `LIKELY` count, too.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from aegis_advisor.arrays import FloatArray, IntArray
+from aegis_advisor.evidence import AttributeEvidence
+from aegis_advisor.verdict.model import LIKELY, SMALL, Path
+from aegis_advisor.verdict.rounded_tables import RoundedTable
+
+_MOST_WORK: Final = 10_000_000
+"""Tables that need more multiplications in a turn are not looked at: sums of many cells say next to nothing of one."""
+
+_TURNS: Final = 6
+_CHANGE: Final = 1e-4
+_ERROR: Final = 0.02
+"""What a probability may be off; cells within this of `LIKELY` fail."""
+
+
+def known_by_label(
+    evidence: AttributeEvidence, tables: Sequence[RoundedTable], stop: Callable[[], bool]
+) -> Counter[Path] | None:
+    """Count the cells and sums of an attribute's tables, rounded apart, that a reader who knows the label knows.
+
+    Args:
+        evidence: What is published of the attribute.
+        tables: Its tables with the label.
+        stop: Called for tables with each choice of rows.
+
+    Returns:
+        The counts by the first table with these rows; None if tables contradict each other, or it is to stop.
+    """
+    known: Counter[Path] = Counter()
+    off = evidence.label_perturbation
+    if off.noise_scale is not None or not off.is_complete:
+        return known
+    by_rows: dict[bytes, list[RoundedTable]] = {}
+    for table in (each for each in tables if not each.once):
+        by_rows.setdefault(table.mappings[0].tobytes(), []).append(table)
+    for same in (each for each in by_rows.values() if max(table.base for table in each) > 1 and _is_cheap(each)):
+        grid = _Grid.of(same)
+        if (grid.least <= SMALL).any():
+            listed = np.bincount(same[0].mappings[0], minlength=len(grid.least))
+            cells = _known(grid, listed, evidence.label_histogram, off.rounded_to or evidence.rounded_once or 1)
+            if cells is None or stop():
+                return None
+            known[same[0].path] = cells
+    return known
+
+
+def _is_cheap(same: Sequence[RoundedTable]) -> bool:
+    """Whether the sums of tables with the same rows can be looked at."""
+    rows, columns = same[0].counts.shape
+    counts = 2 * min(each.base for each in same) - 1
+    return bool(rows * columns * max(rows, columns) * counts**2 <= _MOST_WORK)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Grid:
+    """The weights of the counts of the cells of a table.
+
+    Attributes:
+        least: (rows, columns) the least count of each cell.
+        weights: (rows, columns, counts) those of the least count and of the ones that follow.
+    """
+
+    least: IntArray
+    weights: FloatArray
+
+    @classmethod
+    def of(cls, tables: Sequence[RoundedTable]) -> "_Grid":
+        """Combine what tables with the same rows show."""
+        least = np.max([np.maximum(0, each.counts - each.base + 1) for each in tables], axis=0)
+        most = np.min([each.counts + each.base - 1 for each in tables], axis=0)
+        counts = least[..., np.newaxis] + np.arange(max(1, int((most - least).max()) + 1))
+        weights = np.ones(counts.shape)
+        for each in tables:
+            weights *= np.maximum(0.0, 1 - np.abs(counts - each.counts[..., np.newaxis]) / each.base)
+        return cls(least, weights)
+
+
+def _known(grid: _Grid, listed: IntArray, label: IntArray, base: int) -> int | None:
+    """Count the cells and sums of a grid that are most likely one small count; None if nothing fits."""
+    by_row, by_column = np.ones_like(grid.weights), np.ones_like(grid.weights)
+    rows = [_Line(grid.least[row], grid.weights[row], int(listed[row])) for row in range(len(listed))]
+    columns = [
+        _Line(grid.least[:, column], grid.weights[:, column], 1, (total, base))
+        for column, total in enumerate(label.tolist())
+    ]
+    for _ in range(_TURNS):
+        before = by_column
+        by_column = np.stack([each.says(by_row[:, column]) for column, each in enumerate(columns)], axis=1)
+        by_row = np.stack([each.says(by_column[row]) for row, each in enumerate(rows)])
+        if np.abs(by_column - before).max() < _CHANGE:
+            break
+    beliefs = grid.weights * by_row * by_column
+    if not beliefs.any(axis=-1).all():
+        return None
+    counts = grid.least[..., np.newaxis] + np.arange(grid.weights.shape[-1])
+    cells = sum(map(_is_known, counts.reshape(-1, counts.shape[-1]), beliefs.reshape(-1, counts.shape[-1])))
+    of_rows = sum(_is_known(each.sums, each.shares(by_column[row])) for row, each in enumerate(rows))
+    return (
+        cells
+        + of_rows
+        + sum(_is_known(each.sums, each.shares(by_row[:, column])) for column, each in enumerate(columns) if base > 1)
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Line:
+    """A row or column.
+
+    Attributes:
+        least: (cells,) the least count of each cell.
+        weights: (cells, counts) those of the least count and of the ones that follow.
+        listed: how many records the sum has, at least.
+        published: the sum, and the base that it was rounded by; None for a row.
+    """
+
+    least: IntArray
+    weights: FloatArray
+    listed: int
+    published: tuple[int, int] | None = None
+
+    @property
+    def sums(self) -> IntArray:
+        """(sums,) what the cells may add up to."""
+        return np.asarray(np.arange(len(self.least) * (self.weights.shape[1] - 1) + 1) + self.least.sum())
+
+    @property
+    def likelihood(self) -> FloatArray:
+        """(sums,) that of each sum."""
+        sums = self.sums
+        likely = np.asarray(sums >= self.listed, dtype=np.float64)
+        if self.published is not None:
+            likely *= np.maximum(0.0, 1 - np.abs(sums - self.published[0]) / self.published[1])
+        return likely
+
+    def says(self, others: FloatArray) -> FloatArray:
+        """(cells, counts) The likelihood of each count by the sum and the other cells, given what `others` say."""
+        before, after = [np.ones(1)], [self.likelihood]
+        weights = self.weights * others
+        for each in weights[:-1]:
+            before.append(_scaled(np.convolve(before[-1], each)))
+        for each in weights[:0:-1]:
+            after.append(_scaled(np.correlate(after[-1], each, mode="valid")))
+        both = zip(before, reversed(after), strict=True)
+        return np.array([_scaled(np.correlate(rest, first, mode="valid")) for first, rest in both])
+
+    def shares(self, others: FloatArray) -> FloatArray:
+        """(sums,) The weight of each sum, given what `others` say of the cells."""
+        weights = np.ones(1)
+        for each in self.weights * others:
+            weights = _scaled(np.convolve(weights, each))
+        return weights * self.likelihood
+
+
+def _scaled(weights: FloatArray) -> FloatArray:
+    return np.asarray(weights / max(float(weights.max()), np.finfo(np.float64).tiny))
+
+
+def _is_known(counts: IntArray, weights: FloatArray) -> bool:
+    small = (counts >= 1) & (counts <= SMALL)
+    return bool(weights[small].max(initial=0.0) > (LIKELY - _ERROR) * max(float(weights.sum()), 1e-300))
