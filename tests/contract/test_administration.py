@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from aegis_sdk import Client, ForbiddenError, KeyExpiresWarning, NotFoundError, PreconditionFailedError
+from aegis_sdk import Client, ForbiddenError, InvalidError, KeyExpiresWarning, NotFoundError, PreconditionFailedError
 from aegis_sdk.wire import EXAMPLE_ENTRY
 from tests.in_thread import serving
 from tests.service import create_key
@@ -78,3 +78,49 @@ def test_keys_are_replaced_and_revoked(administrator):
         assert administrator.administration.revoke_key(new.prefix).state == "revoked"
     states = {key.prefix: key.state for key in administrator.administration.list_keys()}
     assert (states[old.prefix], states[new.prefix]) == ("expiring", "revoked")
+
+
+@pytest.fixture
+def operator(database_url):
+    """The client of an operator, and that of an administrator of another tenant."""
+    operator, other = (
+        asyncio.run(create_key(database_url, *who)) for who in (("ops", "operator"), ("lab", "administrator"))
+    )
+    with (
+        serving(database_url, worker=False) as address,
+        Client(address, operator["Authorization"].split()[1]) as client,
+        Client(address, other["Authorization"].split()[1]) as administrator,
+    ):
+        yield client, administrator
+
+
+def test_quotas_are_set_by_operators_and_read_by_their_tenant(operator):
+    operator, administrator = operator
+    usual = administrator.administration.quota()
+    assert (usual.tenant, usual.used["entries"]) == ("lab", 0)
+    assert operator.administration.set_quota({"entries": 7}, tenant="lab").limits == usual.limits | {"entries": 7}
+    assert administrator.administration.quota().limits["entries"] == 7
+    with pytest.raises(ForbiddenError):
+        administrator.administration.set_quota({"entries": 8})
+    with pytest.raises(ValueError, match="entires"):
+        operator.administration.set_quota({"entires": 8}, tenant="lab")
+    assert operator.administration.quota("lab").limits["entries"] == 7
+
+
+def test_webhooks_from_their_first_secret_to_their_end(operator):
+    operator, administrator = operator
+    webhooks = administrator.webhooks
+    with pytest.raises(InvalidError):
+        webhooks.create("http://hooks.example/aegis", ["entry.published"])
+    made = webhooks.create("https://hooks.example/aegis", ["entry.published", "advice.stale"])
+    assert (made.tenant, made.events, made.secret[:6]) == ("lab", ["entry.published", "advice.stale"], "whsec_")
+    assert webhooks.get(made.id) == webhooks.list()[0] == operator.webhooks.list("lab")[0]
+    assert operator.webhooks.list() == []
+    assert webhooks.replace_secret(made.id, overlap_hours=1).secret != made.secret
+    ping = webhooks.test(made.id)
+    assert [(one.id, one.event, one.status) for one in webhooks.deliveries(made.id)] == [(ping.id, "ping", "pending")]
+    assert webhooks.disable(made.id).disabled_reason == "administrator"
+    assert webhooks.enable(made.id).enabled
+    webhooks.delete(made.id)
+    with pytest.raises(NotFoundError):
+        webhooks.get(made.id)

@@ -1,4 +1,4 @@
-"""Keys and policies of tenants, for administrators and operators."""
+"""Keys, policies and quotas of tenants, for administrators and operators."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -9,11 +9,11 @@ import httpx
 from aegis_sdk._answers import read_answer
 from aegis_sdk._pages import pages
 from aegis_sdk._requests import json_bytes, without_none
-from aegis_sdk.wire import Key, KeyPage, NewKey, TenantPolicy
+from aegis_sdk.wire import Key, KeyPage, NewKey, Quota, QuotaDocument, TenantPolicy
 
 
 class Administration:
-    """Keys and policies: an administrator has those of its own tenant, an operator those of all.
+    """Keys, policies and quotas: an administrator has those of its own tenant, an operator those of all.
 
     `Client.administration` is one. `ForbiddenError` if the caller is neither.
     """
@@ -52,3 +52,17 @@ class Administration:
         asked: dict[str, Any] = {"require": dict(require or {}), "sign_off": sign_off}
         params = without_none({"tenant": tenant})
         return read_answer(TenantPolicy, self._send("PUT", "/v1/policy", content=json_bytes(asked), params=params))
+
+    def quota(self, tenant: str | None = None) -> Quota:
+        """What a tenant may store and ask, and what it has; the caller's own by default."""
+        return read_answer(Quota, self._send("GET", "/v1/quota", params=without_none({"tenant": tenant})))
+
+    def set_quota(self, limits: QuotaDocument | Mapping[str, int | None], *, tenant: str | None = None) -> Quota:
+        """Set all limits of a tenant; where none is given, the service's usual one applies. For operators.
+
+        Raises:
+            ValueError: There is no such limit, or a value is no limit.
+        """
+        asked = limits if isinstance(limits, QuotaDocument) else QuotaDocument.model_validate(dict(limits))
+        params = without_none({"tenant": tenant})
+        return read_answer(Quota, self._send("PUT", "/v1/quota", content=json_bytes(asked), params=params))

@@ -26,6 +26,7 @@ from aegis_sdk._requests import (
     without_none,
 )
 from aegis_sdk._sending import Sender
+from aegis_sdk._webhooks import Webhooks
 from aegis_sdk.wire import (
     Advice,
     AdviceAnswer,
@@ -108,8 +109,13 @@ class Client:
 
     @property
     def administration(self) -> Administration:
-        """Keys and policies of tenants, for administrators and operators."""
+        """Keys, policies and quotas of tenants, for administrators and operators."""
         return Administration(self._send)
+
+    @property
+    def webhooks(self) -> Webhooks:
+        """Webhooks, for administrators and operators."""
+        return Webhooks(self._send)
 
     @property
     def requests(self) -> DataRequests:
