@@ -19,13 +19,16 @@ _COLUMNS_PER_READING: Final = 60
 #: The most columns of a table to survey.
 MOST_COLUMNS: Final = 2_000
 
+# Of so many records, few values of all columns are read at once: a query for each column would parse a file anew.
+_READ_AT_ONCE: Final = 100_000
+
 # Of more values, only so many at both ends are sampled, and of those that are neither plain numbers nor dates.
 _SAMPLED: Final = 2_000
 _PLAIN: Final = "^([+-]?(0|[1-9][0-9]*)?([.][0-9]*)?|[0-9]{4}-[0-9]{2}-[0-9]{2})$"
 
 
 def values_of(table: Table, names: Sequence[str]) -> list[Values]:
-    """Survey these columns. The table is read once for every 60 of them, and once or twice more for each.
+    """Survey these columns. The table is read twice for every 60 of them, and once or twice for each of many values.
 
     Raises:
         TableError: The table cannot be read, has no records, or there are too many columns.
@@ -72,7 +75,8 @@ def _by_queries(table: Table, names: Sequence[str]) -> list[Values]:
     seen = table.engine.fetch(keys.aggregate(**asked)).to_pylist()[0]
     if not seen["n"]:
         raise _no_records(table)
-    whole = _whole(table, names) if seen["n"] <= _SAMPLED else {}
+    few = [name for place, name in enumerate(names) if seen[f"distinct{place}"] <= _SAMPLED]
+    whole = _whole(table, few) if few and seen["n"] <= _READ_AT_ONCE else {}
     return [_column(table, name, seen, place, whole.get(name)) for place, name in enumerate(names)]
 
 
@@ -89,7 +93,7 @@ def _no_records(table: Table) -> TableError:
 
 
 def _whole(table: Table, names: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Return all texts of the columns of a table with few records, by one reading."""
+    """Return all texts of columns, by one reading."""
     texts: dict[str, set[str]] = {name: set() for name in names}
     for batch in table.batches(names):
         for name, column in zip(names, batch.columns, strict=True):

@@ -1,0 +1,22 @@
+"""The survey of the columns of a table that is too large to keep in memory."""
+
+import random
+
+from aegis_provider.identifiers.survey import values_of
+from aegis_provider.table import in_memory, open_table
+from aegis_provider.table.engine import Engine
+
+
+def test_few_values_of_many_columns_take_no_query_for_each(tmp_path, monkeypatch):
+    chosen, path = random.Random(1), tmp_path / "t.csv"
+    names = [f"c{place}" for place in range(9)]
+    rows = [[chosen.choice(["", "x y", "1.50", "7"]) for _ in names[1:]] + [str(n)] for n in range(2_100)]
+    path.write_text("\n".join(map(",".join, [names, *rows])) + "\n")
+    with open_table(path) as opened:
+        expected = values_of(opened, names)
+    monkeypatch.setattr(in_memory, "SMALL", 0)
+    asked, fetch = [], Engine.fetch
+    monkeypatch.setattr(Engine, "fetch", lambda engine, of: asked.append(of) or fetch(engine, of))
+    with open_table(path) as opened:
+        assert values_of(opened, names) == expected
+    assert len(asked) <= 4  # one for all columns, and up to three for the one of many values
