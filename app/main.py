@@ -17,7 +17,7 @@ from prometheus_client import CollectorRegistry, ProcessCollector
 from starlette.exceptions import HTTPException
 
 from app.api import errors, registry
-from app.api.dependencies import refuse_repeated_parameters
+from app.api.dependencies import refuse_odd_parameters
 from app.api.describe import openapi
 from app.api.middleware import middlewares
 from app.api.pages import Site
@@ -110,7 +110,7 @@ def create_app(
     for router in consoles:  # before the API, whose `/` answers programs
         app.include_router(router, include_in_schema=False)
     for router in registry.ROUTERS:
-        app.include_router(router, dependencies=[Depends(refuse_repeated_parameters)])
+        app.include_router(router, dependencies=[Depends(refuse_odd_parameters)])
     # FastAPI's documented way to change the document.
     app.openapi = cache(lambda: openapi(app, registry.ROUTERS))  # type: ignore[method-assign]
     app.state.site = Site(app.openapi)

@@ -6,6 +6,9 @@ from datetime import UTC, datetime
 from typing import Annotated
 
 from fastapi import Depends, Header, Query, Request
+from fastapi.dependencies.utils import get_flat_params
+from fastapi.params import Query as QueryParameter
+from fastapi.routing import APIRoute
 
 from app.api.methods import PATCH_TYPES
 from app.domain.callers import DEVELOPER, Caller, is_key
@@ -14,8 +17,8 @@ from app.factory import Factory
 from app.services.administration import administered_tenant
 from app.services.admission import Admission
 from app.services.publishing import require_publisher
-from app.web.bodies import SMALL_BODY, read_body
-from app.web.errors import MalformedRequestError
+from app.web.bodies import SMALL_BODY, has_no_body, read_body
+from app.web.errors import MalformedRequestError, UnknownParameterError
 from app.web.mapping import timestamp
 from app.web.own_name import refuse_other_name
 from app.web.rate_limit import take_turn
@@ -27,16 +30,30 @@ from app.web.state import State, StateDependency, services_of
 _Authorization = Annotated[str | None, Header(include_in_schema=False)]
 
 
-async def refuse_repeated_parameters(request: Request) -> None:
-    """Refuse a query that names a parameter twice under /v1: a proxy might go by the other value.
+async def refuse_odd_parameters(request: Request) -> None:
+    """Refuse a query that names a parameter twice, since a proxy might go by the other value, or an unknown one.
+
+    The pages about the API take any query, since links from elsewhere may have one.
 
     Raises:
         MalformedRequestError: a parameter is named more than once.
+        UnknownParameterError: the path does not have a parameter.
     """
     given = Counter(name for name, _ in request.query_params.multi_items())
+    if not given or not request.url.path.startswith(("/v1/", "/readyz")):
+        return
     repeated = [name for name, times in given.items() if times > 1]
-    if repeated and request.url.path.startswith("/v1/"):
+    if repeated:
         raise MalformedRequestError(f"The parameter {repeated[0][:100]!r} is given more than once.")
+    known = _parameters(request.scope["route"])
+    if unknown := sorted(given.keys() - set(known)):
+        raise UnknownParameterError(unknown, known)
+
+
+def _parameters(route: APIRoute) -> tuple[str, ...]:
+    """The names of the query parameters of a route, in the order in which it has them."""
+    parameters = get_flat_params(route.dependant)
+    return tuple(parameter.alias for parameter in parameters if isinstance(parameter.field_info, QueryParameter))
 
 
 async def get_caller(request: Request, state: StateDependency, authorization: _Authorization = None) -> Caller:
@@ -135,7 +152,9 @@ async def get_body(state: StateDependency, request: Request) -> AsyncIterator[by
 
 
 async def get_small_body(state: StateDependency, request: Request) -> bytes:
-    """The body of a request that is always small, with a lower limit."""
+    """The body of a request that is always small, with a lower limit; empty if a POST sends none and declares none."""
+    if request.method == "POST" and "content-type" not in request.headers and has_no_body(request):
+        return b""
     return await read_body(request, min(SMALL_BODY, state.max_body_bytes))
 
 

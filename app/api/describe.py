@@ -18,15 +18,19 @@ _TEMPLATE = "#/components/schemas/{model}"
 _TITLES = dict(STATUS.values())
 
 #: Problems that any operation under /v1 may answer with.
-_ALWAYS = (400, 401, 403, 429, 503)
+_ALWAYS = (400, 401, 403, 422, 429, 503)
 
 #: Problems that an operation may answer with that needs no key.
 _WITHOUT_KEY = (400, 503)
 
 
-def body(model: type[BaseModel]) -> dict[str, Any]:
-    """The `openapi_extra` of an operation whose body is a `model`."""
-    return {"requestBody": {"required": True, "content": {"application/json": {"schema": _Reference(model)}}}}
+def body(model: type[BaseModel], *, replaces: bool = False) -> dict[str, Any]:
+    """The `openapi_extra` of an operation whose body is a `model`.
+
+    It may be left out if all its members may, unless it `replaces` what there is, and would reset it.
+    """
+    required = replaces or any(field.is_required() for field in model.model_fields.values())
+    return {"requestBody": {"required": required, "content": {"application/json": {"schema": _Reference(model)}}}}
 
 
 def answers(

@@ -18,6 +18,7 @@ from app.domain.errors import (
     InvalidDocumentError,
     NameTakenError,
     RefusalError,
+    UnknownKeyError,
     WaitError,
 )
 from app.web.codings import CODINGS
@@ -26,6 +27,9 @@ from app.web.request_scope import request_id
 
 #: Headers that a client needs besides the problem itself, by status.
 _HEADERS: Mapping[int, Mapping[str, str]] = {401: {"WWW-Authenticate": "Bearer"}, 503: {"Retry-After": "1"}}
+
+#: The challenge to who has sent a key or a token: without an error, RFC 6750 (section 3.1) has none been sent.
+_WRONG_KEY = 'Bearer error="invalid_token"'
 
 #: Codes of the refusals that the framework makes, by status.
 _FRAMEWORK_CODES = {404: "not_found", 405: "method_not_allowed"}
@@ -56,6 +60,8 @@ def _refused(request: Request, error: Exception) -> JSONResponse:
     status, title = status_and_title(error)
     faults = error.faults if isinstance(error, InvalidDocumentError) else ()
     answer = problem(request, status, title, error.code, error.detail, faults=faults, **_members(error))
+    if isinstance(error, UnknownKeyError) and request.headers.get("authorization", "").lower().startswith("bearer "):
+        answer.headers["WWW-Authenticate"] = _WRONG_KEY
     if isinstance(error, WaitError):
         answer.headers["Retry-After"] = str(error.seconds)
     if isinstance(error, MediaTypeError) and request.method == "PATCH":

@@ -38,6 +38,7 @@ class Head:
         version_id: the catalogue's internal id of this version.
         digest: the digest of its content, for callers who may read the counts.
         keyed_digest: the digest for everybody else: it cannot confirm a guess of the counts.
+        changed_at: when what others see of the entry last changed: the version that they see, or its visibility.
         has_open_answers: whether everybody who sees the entry gets full answers about it.
         accepted_small_counts: whether this version was published with exact counts of a few people; None for callers
             who may not read the counts.
@@ -66,6 +67,7 @@ class Head:
     digest: str
     keyed_digest: str
     created_at: datetime
+    changed_at: datetime
     has_open_answers: bool = False
     accepted_small_counts: bool | None = False
     policy: TenantPolicy = NO_DEMANDS
@@ -126,10 +128,11 @@ class Head:
 
 @dataclass(frozen=True, slots=True)
 class HeadPage:
-    """One page of a listing, newest first; the token of the next one, or None."""
+    """One page of a listing; the token of the next one, or None; how many there are on all pages, if asked for."""
 
     items: tuple[Head, ...]
     next_page_token: str | None
+    total: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

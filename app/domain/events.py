@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from typing import Final
 
 ENTRY_PUBLISHED: Final = "entry.published"
+ENTRY_CHANGED: Final = "entry.changed"
+ENTRY_WITHDRAWN: Final = "entry.withdrawn"
 ADVICE_SUCCEEDED: Final = "advice.succeeded"
 ADVICE_FAILED: Final = "advice.failed"
 ADVICE_STALE: Final = "advice.stale"
@@ -11,6 +13,8 @@ REQUEST_CHANGED: Final = "request.changed"
 
 EVENT_TYPES: Final[Mapping[str, str]] = {
     ENTRY_PUBLISHED: "a version of an entry has become visible to the tenant",
+    ENTRY_CHANGED: "who sees an entry has changed, and the tenant still does",
+    ENTRY_WITHDRAWN: "the tenant does not see an entry any more",
     ADVICE_SUCCEEDED: "an advice that the tenant waits for is there",
     ADVICE_FAILED: "an advice that the tenant waits for has failed",
     ADVICE_STALE: "a new version of an entry has become visible to the tenant, which has asked about an older one",

@@ -141,7 +141,7 @@ class CatalogueService:
     ) -> Published:
         head = await self.head(caller, entry_id)
         await self._record(caller, AuditAction.PUBLISH_ENTRY, head, audience_text(head.visibility))
-        await self._events.entry_shown(entry_id, head.version)
+        await self._events.version_shown(entry_id, head.version)
         return Published(head, True, tuple(admission.warnings(publication, head.policy)))
 
     async def head(self, caller: Caller, entry_id: str, version: int | None = None) -> Head:
@@ -162,8 +162,10 @@ class CatalogueService:
         """
         return await self._owned(caller, entry_id, lock=False)
 
-    async def page(self, caller: Caller, search: Search, limit: int, page_token: str | None) -> HeadPage:
-        """A page of the entries that the caller may see.
+    async def page(
+        self, caller: Caller, search: Search, limit: int, page_token: str | None, *, counted: bool = False
+    ) -> HeadPage:
+        """A page of the entries that the caller may see; `counted`: with how many there are on all pages.
 
         Raises:
             InvalidDocumentError: the page token is invalid, or more than one guarantee is required.
@@ -173,7 +175,8 @@ class CatalogueService:
             fault = Fault("/require", "Give one guarantee only, as in k=10.")
             raise InvalidDocumentError("The search is invalid.", (fault,))
         page = await self._entries.page(caller, search, limit, page_token)
-        return HeadPage(tuple(head.seen_by(caller) for head in page.items), page.next_page_token)
+        total = await self._entries.count(caller, search) if counted else None
+        return HeadPage(tuple(head.seen_by(caller) for head in page.items), page.next_page_token, total)
 
     async def versions(self, caller: Caller, head: Head) -> tuple[VersionMark, ...]:
         """The latest versions of an entry that the caller may see, latest first."""
@@ -230,7 +233,8 @@ class CatalogueService:
         head = await self._unchanged(caller, entry_id, is_current)
         await self._entries.set_visibility(entry_id, visibility)
         await self._record(caller, AuditAction.SHOW_ENTRY, head, audience_text(visibility))
-        await self._events.entry_shown(entry_id, before=head.visibility)
+        if visibility != head.visibility:
+            await self._events.visibility_changed(entry_id, head.visibility)
         return await self.head(caller, entry_id)
 
     async def sign_off(
@@ -254,7 +258,7 @@ class CatalogueService:
                 raise RoleNotAllowedError("You have published this version yourself. Somebody else has to sign it off.")
             await self._entries.sign_off(head, caller.subject)
             await self._record(caller, AuditAction.SIGN_OFF_ENTRY, head)
-            await self._events.entry_shown(entry_id, head.version)
+            await self._events.version_shown(entry_id, head.version)
         return await self.head(caller, entry_id, head.version)
 
     async def delete(self, caller: Caller, entry_id: str, is_current: Callable[[Head], bool]) -> None:
@@ -262,6 +266,7 @@ class CatalogueService:
         head = await self._unchanged(caller, entry_id, is_current)
         await self._requests.end_for_entry(entry_id)
         await self._advice.wake_waiting(entry_id)
+        await self._events.entry_deleted(entry_id, head.visibility)
         await self._entries.delete(entry_id)
         await self._record(caller, AuditAction.DELETE_ENTRY, head)
 

@@ -76,7 +76,7 @@ async def read_body(
     Raises:
         MediaTypeError: the body is not declared as plain JSON by one of the media types, or its coding is unknown.
         BodyTooLargeError: the body has more than `limit` bytes, inflated or not; reading stops there.
-        MalformedRequestError: it is a part of a body or not what its coding says, or the client closed the connection
+        MalformedRequestError: it is empty, a part, or not what its coding says, or the client closed the connection
             before its end.
         OverloadedError: `take`, which is called with the size of each part, refuses it.
     """
@@ -91,7 +91,14 @@ async def read_body(
     async for piece in pieces:
         take(len(piece))
         read.append(piece)
+    if not any(read):
+        raise MalformedRequestError("The body is not JSON: it is empty.")
     return b"".join(read)
+
+
+def has_no_body(request: Request) -> bool:
+    """Whether a request has no body, or an empty one (RFC 9112, section 6.3)."""
+    return request.headers.get("content-length", "0") == "0" and "transfer-encoding" not in request.headers
 
 
 async def arriving(request: Request, limit: int) -> AsyncIterator[bytes]:
@@ -159,12 +166,17 @@ def _is_plain_json(request: Request, types: Collection[str]) -> bool:
 
 
 async def validated(model: type[AnyModel], body: bytes) -> AnyModel:
-    """Parse and validate a small body as `model`.
+    """Parse and validate a small body as `model`; none is the same as `{}`, unless a member is required.
 
     Raises:
+        MediaTypeError: there is none, and a member is required.
         MalformedRequestError: the body is not JSON.
         InvalidDocumentError: the body breaks a rule of the contract.
     """
+    if not body:
+        if any(field.is_required() for field in model.model_fields.values()):
+            raise MediaTypeError("Send the body as application/json in UTF-8.")
+        body = b"{}"
     try:
         if len(body) <= TINY_BODY:
             return _parsed(model, body)

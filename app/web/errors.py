@@ -1,6 +1,6 @@
 """The only table from error to status, and the refusals of requests that are not understood."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import structlog
@@ -11,6 +11,7 @@ from app.domain.errors import (
     BudgetSpentError,
     DatabaseUnavailableError,
     EnoughGrantedError,
+    Fault,
     InFlightError,
     InterruptedWorkError,
     InvalidDocumentError,
@@ -32,6 +33,7 @@ from app.domain.errors import (
     StorageFullError,
     TooManyGuessesError,
     UnknownKeyError,
+    pointer,
 )
 
 _log = structlog.get_logger(__name__)
@@ -44,6 +46,15 @@ class MalformedRequestError(RefusalError):
     """The body is not JSON, or a header cannot be read."""
 
     code = "malformed"
+
+
+class UnknownParameterError(InvalidDocumentError):
+    """The query has a parameter that the path does not know, so that a filter would be left out without a word."""
+
+    def __init__(self, unknown: Sequence[str], known: Sequence[str]) -> None:
+        there = f"It has: {', '.join(known)}." if known else "It has none."
+        faults = tuple(Fault(pointer(name[:100]), "There is no such parameter.") for name in unknown)
+        super().__init__(f"This path has no parameter {unknown[0][:100]!r}. {there}", faults, code="unknown_parameter")
 
 
 class PreconditionRequiredError(RefusalError):

@@ -37,6 +37,7 @@ def head_body(head: Head) -> dict[str, Any]:
         "version": head.version,
         "digest": head.digest,
         "created_at": timestamp(head.created_at),
+        "changed_at": timestamp(head.changed_at),
         "accepted_small_counts": head.accepted_small_counts,
         "awaits_sign_off": head.awaits_sign_off,
         "published_by": head.published_by,
@@ -52,7 +53,8 @@ def published_body(published: Published) -> dict[str, Any]:
 
 def page_body(page: HeadPage) -> dict[str, Any]:
     """A page as `wire.HeadPage`."""
-    return {"items": [head_body(head) for head in page.items], "next_page_token": page.next_page_token}
+    items = [head_body(head) for head in page.items]
+    return {"items": items, "next_page_token": page.next_page_token, "total": page.total}
 
 
 def timestamp(moment: datetime) -> str:

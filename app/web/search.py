@@ -4,11 +4,11 @@ import re
 from typing import Annotated
 
 from fastapi import Depends, Query
-from pydantic import AfterValidator
+from pydantic import AfterValidator, AwareDatetime
 from pydantic_core import PydanticCustomError
 
 from aegis_sdk import wire
-from app.catalog.stores.searches import Search
+from app.catalog.stores.searches import Order, Search
 from app.domain.errors import Fault, InvalidDocumentError
 from app.domain.required_privacy import RequiredPrivacy
 from app.web.required_privacy import privacy_in
@@ -25,6 +25,7 @@ def without_control_characters(text: str) -> str:
 
 SearchText = Annotated[str, AfterValidator(without_control_characters)]
 _QUERY = "Words, separated by blanks, that are all to be found in the name, the title or a keyword"
+_MODIFIED = "Only those whose `changed_at` is this time or later (RFC 3339 with a time zone)"
 _REQUIRE = f"One guarantee of at least one configuration, as in `k=10`: {', '.join(wire.PRIVACY_CRITERIA)}"
 
 
@@ -35,9 +36,11 @@ def asked_search(
     attribute: Annotated[SearchText | None, Query(description="The whole name of an attribute", max_length=255)] = None,
     license: Annotated[SearchText | None, Query(description="The whole licence", max_length=300)] = None,  # noqa: A002 -- as documents have it
     require: Annotated[SearchText | None, Query(description=_REQUIRE, max_length=255)] = None,
+    modified_since: Annotated[AwareDatetime | None, Query(description=_MODIFIED)] = None,
+    sort: Annotated[Order, Query(description="The time that the order goes by; `-`: the latest first")] = Order.NEWEST,
 ) -> Search:
     """The search that the parameters ask for."""
-    return Search(query, keyword, label, attribute, license, guarantee_in(require or ""))
+    return Search(query, keyword, label, attribute, license, guarantee_in(require or ""), modified_since, sort)
 
 
 SearchDependency = Annotated[Search, Depends(asked_search)]

@@ -1,6 +1,8 @@
 """Catalogue entries."""
 
-from fastapi import APIRouter, Depends, Request, Response
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Query, Request, Response
 
 from aegis_sdk import wire
 from app.api.conditional import (
@@ -83,7 +85,7 @@ async def publish_entry(
 @router.get(
     "",
     summary="List entries",
-    responses=answers(200, wire.HeadPage, "One page, newest first", 422, headers=("Link",)),
+    responses=answers(200, wire.HeadPage, "One page, newest first or by `sort`", 422, headers=("Link",)),
 )
 async def list_entries(
     request: Request,
@@ -92,9 +94,11 @@ async def list_entries(
     search: SearchDependency,
     limit: PageLimit = 50,
     page_token: PageToken = None,
+    *,
+    total: Annotated[bool, Query(description="Whether to count what is on all pages together")] = False,
 ) -> Response:
     """Lists the entries that the caller may see. `Link` has the next page and the first one."""
-    page = await factory.catalogue().page(caller, search, limit, page_token)
+    page = await factory.catalogue().page(caller, search, limit, page_token, counted=total)
     return JsonResponse(page_body(page), headers={"Link": links(request, page.next_page_token)})
 
 

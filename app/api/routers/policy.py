@@ -26,7 +26,7 @@ async def read_policy(caller: CallerDependency, factory: FactoryDependency, tena
 @router.put(
     "",
     summary="Set a tenant's policy",
-    openapi_extra=body(wire.PolicyDocument),
+    openapi_extra=body(wire.PolicyDocument, replaces=True),
     responses=answers(200, wire.TenantPolicy, "What the tenant asks from now on", 400, 413, 415, 422),
 )
 async def set_policy(

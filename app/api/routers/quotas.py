@@ -22,7 +22,7 @@ async def read_quota(caller: CallerDependency, factory: FactoryDependency, tenan
 @router.put(
     "",
     summary="Set a tenant's quota",
-    openapi_extra=body(wire.QuotaDocument),
+    openapi_extra=body(wire.QuotaDocument, replaces=True),
     responses=answers(200, wire.Quota, "The quota from now on, and its use", 400, 413, 415, 422),
 )
 async def set_quota(

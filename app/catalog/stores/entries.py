@@ -29,9 +29,9 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.catalog.stores.matching import matching, matching_newest
+from app.catalog.stores.matching import matching, matching_first
 from app.catalog.stores.page_tokens import read_token, write_token
-from app.catalog.stores.searches import Search, delete_superseded, show_searched
+from app.catalog.stores.searches import Order, Search, delete_superseded, show_searched
 from app.catalog.stores.tenants import tenant_id, to_policy
 from app.catalog.tables import EntryRow, EntryVersionRow, OfferedPrivacyRow, TenantRow
 from app.domain.callers import Caller
@@ -98,21 +98,29 @@ class EntryStore:
         return next((_to_head(*row) for row in rows), None)
 
     async def page(self, caller: Caller, search: Search, limit: int, page_token: str | None) -> HeadPage:
-        """The entries that `caller` may see and `search` finds, newest first, at most `limit` from `page_token` on.
+        """The entries that `caller` may see and `search` finds, in its order, at most `limit` from `page_token` on.
 
         The page ends earlier if its texts are too long together, but it has one entry at least.
         """
-        place = None if page_token is None else read_token(page_token)
-        entries = await self._sized(caller, matching_newest(caller, search, place, limit + 1))
+        # Tokens of the order by default are those that were given out before there were others.
+        order = "" if search.order is Order.NEWEST else search.order.value
+        place = None if page_token is None else read_token(page_token, order)
+        entries = await self._sized(caller, search.order, matching_first(caller, search, place, limit + 1))
         if len(entries) <= limit:
             await self._session.execute(_PLANNED_EACH_TIME)
-            entries = await self._sized(caller, matching(caller, search, place, limit + 1))
+            entries = await self._sized(caller, search.order, matching(caller, search, place, limit + 1))
         fitting = bisect_right(list(accumulate(entry.size for entry in entries)), PAGE_BYTES)
         chosen = entries[: min(max(fitting, 1), limit)]
-        heads = _LATEST.where(EntryRow.id.in_([entry.id for entry in chosen])).order_by(*_NEWEST_FIRST)
+        heads = _LATEST.where(EntryRow.id.in_([entry.id for entry in chosen])).order_by(*_ordered(search.order))
         items = tuple(_to_head(*row) for row in await self._session.execute(heads, _insider(caller)))
         more = len(entries) > len(chosen)
-        return HeadPage(items, write_token(chosen[-1].created_at, chosen[-1].id) if more else None)
+        return HeadPage(items, write_token(chosen[-1].time, chosen[-1].id, order) if more else None)
+
+    async def count(self, caller: Caller, search: Search) -> int:
+        """How many entries `caller` may see that `search` finds."""
+        await self._session.execute(_PLANNED_EACH_TIME)
+        matched = matching(caller, search, None, None).order_by(None).subquery()
+        return (await self._session.execute(select(func.count()).select_from(matched))).scalar_one()
 
     async def versions(self, head: Head, most: int, *, sees_all: bool) -> tuple[VersionMark, ...]:
         """The latest versions of an entry, latest first: all of them, or those that await no sign-off."""
@@ -123,12 +131,12 @@ class EntryStore:
         return tuple(VersionMark(row.version, row.awaits_sign_off) for row in rows)
 
     async def _sized(
-        self, caller: Caller, matching: Select[datetime, uuid.UUID]
+        self, caller: Caller, order: Order, matching: Select[datetime, uuid.UUID]
     ) -> Sequence[Row[datetime, uuid.UUID, int]]:
         """The times, ids and sizes of matching entries, in the order of a listing."""
         ids = matching.subquery()
-        sized = _LATEST.join(ids, ids.c.id == EntryRow.id).order_by(*_NEWEST_FIRST)
-        columns = (EntryRow.created_at, EntryRow.id, _size(caller))
+        sized = _LATEST.join(ids, ids.c.id == EntryRow.id).order_by(*_ordered(order))
+        columns = (ids.c.time, EntryRow.id, _size(caller))
         return (await self._session.execute(sized.with_only_columns(*columns), _insider(caller))).all()
 
     async def hold(self, entry_id: str) -> bool:
@@ -200,7 +208,10 @@ _LOCKED = select(EntryRow.id).where(_ONE).with_for_update()
 _LATEST_OF_ONE = _LATEST.where(_ONE)
 # The type is Numeric because a caller may ask for a version beyond the range of an integer column.
 _VERSION_OF_ONE = _HEADS.where(_ONE, EntryVersionRow.version == bindparam("version", type_=Numeric))
-_NEWEST_FIRST = (EntryRow.created_at.desc(), EntryRow.id.desc())
+
+
+def _ordered(order: Order) -> list[ColumnElement[Any]]:
+    return order.by(getattr(EntryRow, order.column), EntryRow.id)
 
 
 def _insider(caller: Caller) -> dict[str, Any]:
@@ -245,6 +256,7 @@ def _to_head(entry: EntryRow, version: EntryVersionRow, tenant: TenantRow, alone
         accepted_small_counts=version.accepted_small_counts,
         policy=to_policy(tenant),
         created_at=entry.created_at,
+        changed_at=entry.changed_at,
         awaits_sign_off=version.awaits_sign_off,
         published_by=version.published_by,
         signed_off_by=version.signed_off_by,

@@ -5,15 +5,16 @@ nothing about entries that the tenant does not see. Of a data request, both its 
 """
 
 from collections.abc import Sequence
+from typing import Any
 from uuid import UUID
 
 from sqlalchemy import TextClause, bindparam, text
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.ext.asyncio import AsyncSession
-from sqlalchemy.types import Integer, Text, Uuid
+from sqlalchemy.types import Boolean, Integer, Text, Uuid
 
 from app.domain.entries import Visibility
-from app.domain.events import ADVICE_STALE, ENTRY_PUBLISHED, PING, REQUEST_CHANGED
+from app.domain.events import ADVICE_STALE, ENTRY_CHANGED, ENTRY_PUBLISHED, ENTRY_WITHDRAWN, PING, REQUEST_CHANGED
 
 _ADD = "INSERT INTO delivery (webhook_id, type, data) "
 
@@ -23,14 +24,18 @@ _WEBHOOKS = (
     "JOIN tenant AS owner ON owner.id = entry.tenant_id "
 )
 
-_SEES = (
-    "webhook.disabled_at IS NULL AND NOT version.awaits_sign_off AND (entry.tenant_id = webhook.tenant_id "
-    "OR entry.audience = 'all' OR (entry.audience = 'tenants' AND tenant.name = ANY(entry.audience_tenants))) "
+_IS_TOLD = "webhook.disabled_at IS NULL AND NOT version.awaits_sign_off "
+
+_IN_AUDIENCE = (
+    "(entry.tenant_id = webhook.tenant_id OR entry.audience = 'all' "
+    "OR (entry.audience = 'tenants' AND tenant.name = ANY(entry.audience_tenants))) "
 )
+
+_SEES = f"{_IS_TOLD} AND {_IN_AUDIENCE}"
 
 #: Before a change of visibility; without one, nobody saw the version before.
 _SAW = (
-    "AND NOT (:before = 'all' OR (:before <> 'nobody' AND entry.tenant_id = webhook.tenant_id) "
+    "(:before = 'all' OR (:before <> 'nobody' AND entry.tenant_id = webhook.tenant_id) "
     "OR (:before = 'tenants' AND tenant.name = ANY(:named_before))) "
 )
 
@@ -58,8 +63,17 @@ def _statement(query: str) -> TextClause:
 
 _PUBLISHED = _statement(
     f"{_ADD} SELECT webhook.id, '{ENTRY_PUBLISHED}', jsonb_build_object('entry', {_ENTRY}) {_WEBHOOKS} "
-    f"WHERE '{ENTRY_PUBLISHED}' = ANY(webhook.event_types) AND {_SEES} {_SAW} {_NEW}"
+    f"WHERE '{ENTRY_PUBLISHED}' = ANY(webhook.event_types) AND {_SEES} AND NOT {_SAW} {_NEW}"
 )
+_CHANGED = _statement(
+    f"{_ADD} SELECT webhook.id, '{ENTRY_CHANGED}', jsonb_build_object('entry', {_ENTRY}) {_WEBHOOKS} "
+    f"WHERE '{ENTRY_CHANGED}' = ANY(webhook.event_types) AND {_SEES} AND {_SAW} {_NEW}"
+)
+_WITHDRAWN = _statement(
+    f"{_ADD} SELECT webhook.id, '{ENTRY_WITHDRAWN}', jsonb_build_object('entry', {_ENTRY}) {_WEBHOOKS} "
+    f"WHERE '{ENTRY_WITHDRAWN}' = ANY(webhook.event_types) AND {_IS_TOLD} AND {_SAW} "
+    f"AND (:deleted OR NOT {_IN_AUDIENCE}) {_NEW}"
+).bindparams(bindparam("deleted", type_=Boolean))
 
 #: The versions that a webhook's tenant has asked about and may know of.
 _ASKED = (
@@ -71,7 +85,8 @@ _ASKED = (
 _STALE = _statement(
     f"{_ADD} SELECT webhook.id, '{ADVICE_STALE}', "
     f"jsonb_build_object('entry', {_ENTRY}, 'versions', asked.versions) {_WEBHOOKS} {_ASKED} "
-    f"WHERE '{ADVICE_STALE}' = ANY(webhook.event_types) AND asked.versions IS NOT NULL AND {_SEES} {_SAW} {_NEW} "
+    f"WHERE '{ADVICE_STALE}' = ANY(webhook.event_types) AND asked.versions IS NOT NULL "
+    f"AND {_SEES} AND NOT {_SAW} {_NEW} "
     "AND version.version = coalesce(entry.released_version, entry.latest_version)"
 )
 
@@ -107,22 +122,22 @@ class EventStore:
     def __init__(self, session: AsyncSession) -> None:
         self._session = session
 
-    async def entry_shown(self, entry_id: str, version: int | None = None, before: Visibility | None = None) -> None:
-        """A version has become visible to tenants: tell them, and those that have asked about older versions.
-
-        Args:
-            entry_id: the entry.
-            version: the version; None for the latest that others see.
-            before: who saw it before, if only the visibility of the entry has changed.
-        """
-        parameters = {
-            "entry_id": UUID(entry_id),
-            "version": version,
-            "before": "nobody" if before is None else before.audience.value,
-            "named_before": [] if before is None else list(before.tenants),
-        }
+    async def version_shown(self, entry_id: str, version: int) -> None:
+        """A version has become visible to tenants: tell them, and those that have asked about older versions."""
+        parameters = _seen_before(entry_id, None) | {"version": version}
         await self._session.execute(_PUBLISHED, parameters)
         await self._session.execute(_STALE, parameters)
+
+    async def visibility_changed(self, entry_id: str, before: Visibility) -> None:
+        """Who sees an entry has changed: tell who sees it now, and who saw it `before`."""
+        parameters = _seen_before(entry_id, before)
+        for statement in (_PUBLISHED, _STALE, _CHANGED):
+            await self._session.execute(statement, parameters)
+        await self._session.execute(_WITHDRAWN, parameters | {"deleted": False})
+
+    async def entry_deleted(self, entry_id: str, before: Visibility) -> None:
+        """An entry is about to be deleted, while it still is there to be told of: tell who sees it."""
+        await self._session.execute(_WITHDRAWN, _seen_before(entry_id, before) | {"deleted": True})
 
     async def advice_ended(self, advice_id: str) -> None:
         """An advice has succeeded or failed: tell the tenants that asked."""
@@ -135,3 +150,13 @@ class EventStore:
     async def ping(self, webhook_id: str) -> str:
         """Send a webhook an event that says nothing, and return its id."""
         return str((await self._session.execute(_PING, {"webhook_id": UUID(webhook_id)})).scalar_one())
+
+
+def _seen_before(entry_id: str, before: Visibility | None) -> dict[str, Any]:
+    """The parameters of a statement about the latest version that others see; None: nobody saw it before."""
+    return {
+        "entry_id": UUID(entry_id),
+        "version": None,
+        "before": "nobody" if before is None else before.audience.value,
+        "named_before": [] if before is None else list(before.tenants),
+    }

@@ -12,54 +12,65 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, Select, and_, case, false, func, literal, or_, select, tuple_
 from sqlalchemy.orm import aliased
 
-from app.catalog.stores.searches import Search, conditions_of, indexed_conditions_of, seen_by
+from app.catalog.stores.searches import Order, Search, conditions_of, indexed_conditions_of, seen_by
 from app.catalog.tables import EntryRow, SearchedVersionRow, TenantRow
 from app.domain.callers import Caller
 from app.domain.entries import Audience
 
-NEWEST: Final = 1_000
-"""How many of the newest entries are looked at one by one, before those that match are looked up among all."""
+FIRST: Final = 1_000
+"""How many of the first entries are looked at one by one, before those that match are looked up among all."""
 
 Place = tuple[datetime, uuid.UUID]
-"""When an entry was created, and its id."""
+"""The time of an entry by which a listing is ordered, and its id."""
 
 
-def matching_newest(caller: Caller, search: Search, place: Place | None, limit: int) -> Select[datetime, uuid.UUID]:
-    """Matching entries among the newest: a whole page of what is frequent, at a cost that is bounded.
+def matching_first(caller: Caller, search: Search, place: Place | None, limit: int) -> Select[datetime, uuid.UUID]:
+    """Matching entries among the first by the order: a whole page of what is frequent, at a cost that is bounded.
 
     A scalar subquery looks at one entry after the other, whatever the planner expects.
     """
-    newest = select(EntryRow).where(*_after(EntryRow.created_at, EntryRow.id, place))
-    entry = aliased(EntryRow, newest.order_by(EntryRow.created_at.desc(), EntryRow.id.desc()).limit(NEWEST).subquery())
-    version = _version_shown(entry, caller)
-    rows = select(entry.created_at, entry.id).where(version > 0, *_visible_to(caller, entry))
+    columns = (getattr(EntryRow, search.order.column), EntryRow.id)
+    first = select(EntryRow).where(*_changed(search), *_after(search.order, columns, place))
+    entry = aliased(EntryRow, first.order_by(*search.order.by(*columns)).limit(FIRST).subquery())
+    version, time = _version_shown(entry, caller), getattr(entry, search.order.column)
+    rows = select(time.label("time"), entry.id).where(version > 0, *_visible_to(caller, entry))
     if conditions := list(conditions_of(search)):
         is_shown = (SearchedVersionRow.entry_id == entry.id) & (SearchedVersionRow.version == version)
         rows = rows.where(select(and_(*conditions)).where(is_shown).scalar_subquery())
-    return rows.order_by(entry.created_at.desc(), entry.id.desc()).limit(limit)
+    return rows.order_by(*search.order.by(time, entry.id)).limit(limit)
 
 
-def matching(caller: Caller, search: Search, place: Place | None, limit: int) -> Select[datetime, uuid.UUID]:
-    """Matching entries among all: quick for what is rare, which indexes find.
+def matching(caller: Caller, search: Search, place: Place | None, limit: int | None) -> Select[datetime, uuid.UUID]:
+    """Matching entries among all, without a `limit` each of them: quick for what is rare, which indexes find.
 
     All are put in order before their entries are looked at, one after the other until the page is full. Left to itself,
     the planner goes through all entries in order, or joins too many of them, since it cannot know how many versions
     have all trigrams of a word.
     """
-    row = SearchedVersionRow
+    row, order = SearchedVersionRow, search.order
     conditions = (*conditions_of(search), *indexed_conditions_of(search), *seen_by(caller))
-    rows = select(row.created_at, row.entry_id, row.version).where(*conditions)
-    rows = rows.where(*_after(row.created_at, row.entry_id, place))
-    ordered = rows.order_by(row.created_at.desc(), row.entry_id.desc()).offset(0).subquery()
+    time = row.created_at if order.column == "created_at" else EntryRow.changed_at
+    rows = select(time.label("time"), row.entry_id, row.version).where(*conditions)
+    if order.column == "changed_at" or search.changed_since is not None:
+        rows = rows.join(EntryRow, EntryRow.id == row.entry_id).where(*_changed(search))
+    rows = rows.where(*_after(order, (time, row.entry_id), place))
+    ordered = rows.order_by(*order.by(time, row.entry_id)).offset(0).subquery()
     columns = ordered.c
     is_shown = select(and_(columns.version == _version_shown(EntryRow, caller), *_visible_to(caller, EntryRow)))
     is_shown = is_shown.where(EntryRow.id == columns.entry_id)
-    shown = select(columns.created_at, columns.entry_id.label("id")).where(is_shown.scalar_subquery())
-    return shown.order_by(columns.created_at.desc(), columns.entry_id.desc()).limit(limit)
+    shown = select(columns.time, columns.entry_id.label("id")).where(is_shown.scalar_subquery())
+    return shown.order_by(*order.by(columns.time, columns.entry_id)).limit(limit)
 
 
-def _after(created_at: Any, entry_id: Any, place: Place | None) -> list[ColumnElement[bool]]:  # noqa: ANN401 -- columns
-    return [] if place is None else [tuple_(created_at, entry_id) < tuple_(*place)]
+def _changed(search: Search) -> list[ColumnElement[bool]]:
+    return [] if search.changed_since is None else [EntryRow.changed_at >= search.changed_since]
+
+
+def _after(order: Order, columns: tuple[Any, Any], place: Place | None) -> list[ColumnElement[bool]]:
+    if place is None:
+        return []
+    listed, last = tuple_(*columns), tuple_(*place)
+    return [listed < last if order.value.startswith("-") else listed > last]
 
 
 def _version_shown(entry: type[EntryRow], caller: Caller) -> ColumnElement[int]:

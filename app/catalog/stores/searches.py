@@ -4,7 +4,9 @@ import re
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Final
 
 from sqlalchemy import (
     ColumnElement,
@@ -36,9 +38,27 @@ _WILDCARD = re.compile(r"[\\%_]")
 _FACETS = ("keyword", "label", "attribute", "license")
 
 
+class Order(StrEnum):
+    """The order of a listing, by the contract's name: the time that it goes by, after `-` from the latest on."""
+
+    NEWEST = "-created_at"
+    OLDEST = "created_at"
+    LAST_CHANGED = "-changed_at"
+    FIRST_CHANGED = "changed_at"
+
+    @property
+    def column(self) -> str:
+        """The column of `EntryRow` that it goes by."""
+        return self.value.removeprefix("-")
+
+    def by(self, *columns: Any) -> list[ColumnElement[Any]]:  # noqa: ANN401 -- columns
+        """The columns of a time and an id as `ORDER BY` has them."""
+        return [column.desc() if self.value.startswith("-") else column.asc() for column in columns]
+
+
 @dataclass(frozen=True, slots=True)
 class Search:
-    """The search criteria of a listing, all of which an entry meets; None for a criterion that is not used.
+    """The search criteria of a listing, all of which an entry meets, and its order; None: a criterion is not used.
 
     Attributes:
         query: words, separated by blanks; each is a part of the name, the title or a keyword, in any case.
@@ -47,6 +67,8 @@ class Search:
         attribute: the whole name of an attribute.
         license: the whole licence.
         required: what at least one configuration vouches for.
+        changed_since: the earliest time at which what others see of it last changed.
+        order: the order of what is found.
     """
 
     query: str | None = None
@@ -55,6 +77,8 @@ class Search:
     attribute: str | None = None
     license: str | None = None
     required: RequiredPrivacy = NOTHING_REQUIRED
+    changed_since: datetime | None = None
+    order: Order = Order.NEWEST
 
     @property
     def words(self) -> tuple[str, ...]:

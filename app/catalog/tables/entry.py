@@ -1,7 +1,7 @@
 import uuid
 from datetime import datetime
 
-from sqlalchemy import CheckConstraint, ForeignKey, Index, Text, UniqueConstraint
+from sqlalchemy import CheckConstraint, DateTime, ForeignKey, Index, Text, UniqueConstraint, func
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -12,7 +12,8 @@ class EntryRow(Base):
     """A catalogue entry: its name, who sees it, and which version is the latest.
 
     `released_version` is the latest one that others see: 0 if they see none, and NULL if no version ever awaited a
-    sign-off, so that it is the latest of all.
+    sign-off, so that it is the latest of all. A trigger keeps `changed_at`: when what others see last changed, be it
+    the version or the visibility.
     """
 
     __tablename__ = "entry"
@@ -21,6 +22,8 @@ class EntryRow(Base):
         CheckConstraint("audience IN ('private', 'all', 'tenants')", name="audience"),
         # The order of listings: newest first, and by id among equal times.
         Index("ix_entry_created_at_id", "created_at", "id"),
+        # What has changed since a mirror last asked, and the order of such listings.
+        Index("ix_entry_changed_at_id", "changed_at", "id"),
         # Those that may have more versions than are kept.
         Index("ix_entry_latest_version", "latest_version"),
     )
@@ -33,3 +36,4 @@ class EntryRow(Base):
     latest_version: Mapped[int]
     released_version: Mapped[int | None]
     created_at: Mapped[datetime] = created_at()
+    changed_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), server_default=func.clock_timestamp())

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Final, Self
+from typing import Annotated, Any, Final, Self
 from urllib.parse import urlencode
 
 from pydantic import AfterValidator, BaseModel, Field, ValidationError
@@ -61,7 +61,7 @@ class SearchForm:
             guarantee = guarantee_in(_guarantee(typed))
         except InvalidDocumentError:
             return cls(typed, {"limit": "Give a number, such as 10 or 0.2"})
-        texts = {name: typed[name] or None for name in _PARAMETERS}
+        texts: dict[str, Any] = {name: typed[name] or None for name in _PARAMETERS}
         return cls(typed, {}, Search(**texts, required=guarantee))
 
     def with_fault(self, name: str, detail: str) -> Self:

@@ -199,7 +199,10 @@ async def test_visibility_changes_without_a_version(shared_api, visibility):
     head = await publish(shared_api, entry)
     path = f"/v1/entries/{head['id']}"
     answer = await shared_api.patch(path, json={"visibility": visibility})
-    assert (answer.status_code, answer.json()) == (200, head | {"visibility": visibility})
+    assert (answer.status_code, answer.json()) == (
+        200,
+        head | {"visibility": visibility, "changed_at": answer.json()["changed_at"]},
+    )
     assert (await shared_api.get(f"{path}/summaries")).json() == entry | {"visibility": visibility}
 
 

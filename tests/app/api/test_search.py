@@ -99,7 +99,7 @@ FOUND = [
 @pytest.mark.usefixtures("searched")
 @pytest.mark.parametrize("newest", [0, 1_000], ids=["by index", "among the newest"])
 async def test_all_that_is_asked_for_is_found(shared_api, monkeypatch, newest):
-    monkeypatch.setattr(store, "NEWEST", newest)
+    monkeypatch.setattr(store, "FIRST", newest)
     assert [(search, await names(shared_api, **search)) for search, _ in FOUND] == FOUND
 
 
@@ -137,7 +137,7 @@ async def test_each_criterion_can_be_required(shared_api):
 @pytest.mark.usefixtures("searched")
 @pytest.mark.parametrize("newest", [0, 1, 3, 1_000])
 async def test_the_pages_of_a_search_are_its_entries_in_pieces(shared_api, monkeypatch, newest):
-    monkeypatch.setattr(store, "NEWEST", newest)
+    monkeypatch.setattr(store, "FIRST", newest)
     seen, params = [], {"attribute": "age", "query": "a", "limit": 1}
     while params:
         answer = (await shared_api.get("/v1/entries", params=params)).json()
@@ -149,7 +149,7 @@ async def test_the_pages_of_a_search_are_its_entries_in_pieces(shared_api, monke
 
 @pytest.mark.parametrize("newest", [0, 1_000], ids=["by index", "among the newest"])
 async def test_a_search_finds_only_what_its_caller_sees(database_url, monkeypatch, newest):
-    monkeypatch.setattr(store, "NEWEST", newest)
+    monkeypatch.setattr(store, "FIRST", newest)
     owner = await create_key(database_url, "owner", "provider")
     readers = {name: await create_key(database_url, name, "consumer") for name in ("owner", "named", "stranger")}
     operator = await create_key(database_url, "elsewhere", "operator")
@@ -177,7 +177,7 @@ async def test_a_search_finds_only_what_its_caller_sees(database_url, monkeypatc
 
 @pytest.mark.parametrize("newest", [0, 1_000], ids=["by index", "among the newest"])
 async def test_a_search_reads_the_version_that_its_caller_is_shown(database_url, owner_url, monkeypatch, newest):
-    monkeypatch.setattr(store, "NEWEST", newest)
+    monkeypatch.setattr(store, "FIRST", newest)
     keys = {role: await create_key(database_url, "owner", role) for role in ("provider", "reviewer", "consumer")}
     keys["other"] = await create_key(database_url, "stranger", "consumer")
     keys["operator"] = await create_key(database_url, "elsewhere", "operator")

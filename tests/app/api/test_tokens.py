@@ -117,6 +117,7 @@ async def test_keys_work_as_before(database_url, issuer):
         unknown = await api.get("/v1/entries", headers=bearing("aegis_00000000_x"))
     assert same.json()["tenant"] == "acme"
     assert (unknown.status_code, issuer.fetched) == (401, 1)
+    assert unknown.headers["WWW-Authenticate"] == 'Bearer error="invalid_token"'
 
 
 async def test_whoever_trusts_an_issuer_is_not_in_development_mode(database_url, issuer):

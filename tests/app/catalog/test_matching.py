@@ -5,7 +5,7 @@ import pytest
 from psycopg import sql
 from sqlalchemy.dialects import postgresql
 
-from app.catalog.stores.matching import matching, matching_newest
+from app.catalog.stores.matching import matching, matching_first
 from app.catalog.stores.searches import Search
 from app.domain.callers import Caller, Role
 from app.domain.required_privacy import RequiredPrivacy
@@ -56,7 +56,7 @@ def test_what_is_rare_is_looked_up_in_an_index(planned):
 @pytest.mark.parametrize("caller", [OPERATOR, CONSUMER], ids=["operator", "consumer"])
 def test_what_is_frequent_is_found_among_the_newest_one_by_one(planned, caller):
     for search in (Search(), Search("everywhere"), Search("nowhere"), Search(license="CC0-1.0")):
-        plan = planned(matching_newest(caller, search, None, 51))
+        plan = planned(matching_first(caller, search, None, 51))
         assert "Index Scan Backward using ix_entry_created_at_id" in plan
         assert "Seq Scan on searched_version" not in plan
         assert "Seq Scan on entry" not in plan

@@ -47,6 +47,11 @@ class Head(EntryVersion):
     tenant: str = Field(description="Tenant that owns the entry")
     visibility: str | SeenBy = Field(description="`private`, `all`, or the tenants that see the entry besides its own")
     created_at: datetime = Field(description="When the entry was first published (RFC 3339, UTC)")
+    changed_at: datetime | None = Field(
+        default=None,
+        description="When what others see of the entry last changed: the version, or its visibility; null: the service "
+        "does not say",
+    )
     accepted_small_counts: bool | None = Field(
         default=None,
         description="Whether this version has exact counts of 1 to 4 that were accepted, by whoever published it or by "
@@ -122,12 +127,15 @@ class EntryHead(Head):
 
 
 class HeadPage(Answer):
-    """A page of heads, newest first."""
+    """A page of heads."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"items": [EXAMPLE_HEAD], "next_page_token": None}]})
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"items": [EXAMPLE_HEAD], "next_page_token": None, "total": None}]}
+    )
 
     items: list[Head] = Field(description="The heads")
     next_page_token: str | None = Field(default=None, description="Token for the next page; null on the last page")
+    total: int | None = Field(default=None, description="How many there are on all pages; null: not asked for")
 
 
 class PublishingTerms(Answer):

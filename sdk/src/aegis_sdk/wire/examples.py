@@ -125,6 +125,7 @@ EXAMPLE_HEAD: Final[dict[str, Any]] = {
     "version": 1,
     "digest": "sha256:0f7c3f2d9c1b5a6e8d4f7a2b3c5d6e7f8091a2b3c4d5e6f708192a3b4c5d6e7f",
     "created_at": "2026-03-01T12:00:00Z",
+    "changed_at": "2026-03-01T12:00:00Z",
 }
 
 EXAMPLE_TERMS: Final[dict[str, Any]] = {
