@@ -24,6 +24,9 @@ from aegis_sdk.wire import (
     EXAMPLE_HOLDOUT,
     EXAMPLE_NOISY_MASKING,
     EXAMPLE_PAIR,
+    DeliveryDescriptor,
+    DeliveryVerdict,
+    Lease,
 )
 from app.catalog.tables import Base
 from app.cli.commands import cli
@@ -180,6 +183,22 @@ def test_the_examples_of_generated_tables_are_those_of_the_contract():
     lines = text_of(ROOT / "docs/api.md").splitlines()
     shown = [json.loads("\n".join(lines[b.start : b.stop])) for b in blocks(lines) if b.info == "json generated"]
     assert shown == [EXAMPLE_GENERATED, EXAMPLE_HOLDOUT]
+
+
+def test_the_examples_of_deliveries_are_those_of_the_contract():
+    lines = text_of(ROOT / "docs/api.md").splitlines()
+    models = {"descriptor": DeliveryDescriptor, "lease": Lease, "verdict": DeliveryVerdict}
+    shown = {
+        b.info: json.loads("\n".join(lines[b.start : b.stop]))
+        for b in blocks(lines)
+        if b.info.removeprefix("json ") in models
+    }
+    assert shown == {f"json {name}": as_read(model) for name, model in models.items()}
+
+
+def as_read(model):
+    """The first example of a model."""
+    return model.model_config["json_schema_extra"]["examples"][0]
 
 
 def test_the_measures_are_those_there_are_with_their_check_values():

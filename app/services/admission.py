@@ -6,12 +6,14 @@ from typing import Self
 
 import numpy as np
 
+from aegis_advisor.ranking import lacks_evidence
 from app.domain.arrays import unpack
 from app.domain.configurations import PackedConfigurations
-from app.domain.entries import Publication
+from app.domain.entries import Content, Publication
 from app.domain.errors import Fault, InvalidDocumentError
 from app.domain.required_privacy import NOTHING_REQUIRED, RequiredPrivacy
 from app.domain.tenants import TenantPolicy
+from app.services.questions import evidence_flags, some
 from app.services.small_counts import SmallCountsGate
 
 
@@ -51,6 +53,27 @@ class Admission:
         if required and not _competing(publication.content.configuration_table, required):
             limits = ", ".join(words for _, words in required.in_words())
             yield f"No configuration vouches for {limits}, which a policy requires here: no question can be answered."
+        yield from _unanswerable(publication.content)
+
+
+def _unanswerable(content: Content) -> Iterator[str]:
+    """What is said of an entry whose configurations mask attributes differently of which nothing tells the label.
+
+    Declared utilities need no counts, so nothing is said of an entry that has any.
+    """
+    table = content.configuration_table
+    if table.declared:
+        return
+    codes = unpack(table.codes)
+    differ = [place for place in range(codes.shape[1]) if (codes[:, place] != codes[0, place]).any()]
+    silent = [place for place in differ if lacks_evidence(evidence_flags(content.outline[place]))]
+    if silent:
+        names = some([content.outline[place].name for place in silent])
+        which = "no question can be answered" if silent == differ else "questions about it are refused (no_evidence)"
+        yield (
+            f"Nothing is known of what {names} tells about the label, but the configurations mask it differently: "
+            f"{which}. Publish the joint counts of one of its maskings, with its mapping or as deterministic."
+        )
 
 
 def refuse_unvouched(table: PackedConfigurations, required: RequiredPrivacy) -> None:

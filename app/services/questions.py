@@ -76,7 +76,7 @@ def _faults(question: AdviceQuestion, names: Sequence[str]) -> Iterator[Fault]:
     attributes = frozenset(names)
     for i, name in enumerate(question.attributes or ()):
         if name not in attributes:
-            yield Fault(f"/attributes/{i}", f"The entry has no attribute {name!r}; it has {_some(names)}.")
+            yield Fault(f"/attributes/{i}", f"The entry has no attribute {name!r}; it has {some(names)}.")
     if _is_joint(question):
         yield from _joint_faults(question, names)
     weights = question.weights or {}
@@ -147,12 +147,14 @@ def scored_names(question: AdviceQuestion, names: Sequence[str]) -> list[str]:
     return [name for name in names if (chosen is None or name in chosen) and weights.get(name, 1.0) > 0]
 
 
-def _some(names: Sequence[str], most: int = 10) -> str:
+def some(names: Sequence[str], most: int = 10) -> str:
+    """The first names, and how many more there are."""
     return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
 def _refuse_without_evidence(question: AdviceQuestion, attribute: AttributeOutline, used: Sequence[str]) -> None:
-    known = {masking.id: _flags(masking) for masking in attribute.maskings}
+    flags = evidence_flags(attribute)
+    known = dict(zip((masking.id for masking in attribute.maskings), flags.maskings, strict=True))
     if question.reference is ReferenceKind.OWN:
         for masking in used:
             if masking in known and lacks_own_reference([known[masking]]):
@@ -167,15 +169,19 @@ def _refuse_without_evidence(question: AdviceQuestion, attribute: AttributeOutli
             "Ask without rounding_seed.",
             code="too_heavy",
         )
-    flags = EvidenceFlags(attribute.values, attribute.labels, attribute.joint, tuple(known.values()))
     if len(used) > 1 and lacks_evidence(flags):
         raise InvalidDocumentError(
             f"Nothing is known of what {attribute.name!r} tells about the label, but the configurations mask it "
             "differently. Select other attributes, or ask the provider for the joint counts of one of its maskings. "
-            "That masking must have at least two masked values with records. If it is inexact or random, ask for its "
-            "mapping or transition matrix too.",
+            "That masking must have at least two masked values with records. If it has no mapping, its counts must be "
+            'exact and the provider must say "deterministic": true, or else give its mapping or transition matrix too.',
             code="no_evidence",
         )
+
+
+def evidence_flags(attribute: AttributeOutline) -> EvidenceFlags:
+    """What is known of an attribute and of its maskings, in their order."""
+    return EvidenceFlags(attribute.values, attribute.labels, attribute.joint, tuple(map(_flags, attribute.maskings)))
 
 
 def _flags(masking: MaskingOutline) -> MaskingFlags:
