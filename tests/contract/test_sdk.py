@@ -8,6 +8,7 @@ import pytest
 from aegis_advisor.measures import MEASURES
 from aegis_sdk import (
     AdviceTimeoutError,
+    AsyncClient,
     Client,
     ConflictError,
     InvalidError,
@@ -131,6 +132,45 @@ def test_faults_come_with_their_pointers(client, entry):
     with pytest.raises(InvalidError) as refusal:
         client.publish(entry)
     assert [fault.pointer for fault in refusal.value.errors] == ["/attributes/0/maskings/0/joint/1/2"]
+
+
+async def test_the_asynchronous_client_walks_the_same_way(url, entry):
+    keyword, seen = uuid4().hex, []
+    async with AsyncClient(url) as client:
+        names = [f"{entry['name']}-{number}" for number in range(3)]
+        heads = [await client.publish(entry | {"name": name, "keywords": [keyword]}) for name in names]
+        assert [head.name async for head in client.entries(keyword=keyword)] == names[::-1]
+        assert await client.summaries(heads[0].id) == entry | {"name": names[0], "keywords": [keyword]}
+        advice = await client.advise(heads[0].id, "mutual_information", on_progress=seen.append)
+        assert (advice.configuration, await client.advice(advice.id)) == ("c01", advice)
+        asked = {"purpose": "a study", "contact": "me", "terms": heads[1].terms}
+        request = await client.requests.create(heads[1].id, "mutual_information", **asked, wait=60)
+        assert (request.state, request.configuration) == ("advised", "c01")
+        assert (await client.requests.approve(request.id)).state == "approved"
+        assert [one.id async for one in client.requests.list(entry_id=heads[1].id)] == [request.id]
+        changed = await client.update(heads[2].id, entry | {"name": names[2], "title": "New"})
+        assert (changed.version, (await client.entry(heads[2].id)).title) == (2, "New")
+        await client.delete(heads[2].id)
+        with pytest.raises(NotFoundError):
+            await client.entry(heads[2].id)
+
+
+async def test_pages_are_asked_for_one_after_the_other(url, entry, monkeypatch):
+    monkeypatch.setattr("aegis_sdk._pages._LARGEST", "2")
+    keyword, sent = uuid4().hex, []
+    async with AsyncClient(url) as client:
+        for number in range(5):
+            await client.publish(entry | {"name": f"{entry['name']}-{number}", "keywords": [keyword]})
+        client._http.event_hooks = {"request": [_noting(sent)]}
+        assert len([head async for head in client.entries(keyword=keyword)]) == 5
+    assert [request.url.params["limit"] for request in sent] == ["2"] * 3
+
+
+def _noting(sent):
+    async def note(request):
+        sent.append(request)
+
+    return note
 
 
 def test_nobody_listens():

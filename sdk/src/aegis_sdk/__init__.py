@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from aegis_sdk._client import Client
+    from aegis_sdk._client import AsyncClient, Client
     from aegis_sdk._errors import (
         AdviceFailedError,
         AdviceTimeoutError,
@@ -62,6 +62,7 @@ __all__ = [
     "AdviceFailedError",
     "AdviceTimeoutError",
     "AegisError",
+    "AsyncClient",
     "AttributeAdvice",
     "BadRequestError",
     "BudgetSpentError",

@@ -1,5 +1,6 @@
 """Reading the service's answers: a document, an id, or the error of a refused request."""
 
+import inspect
 import warnings
 from typing import TypeVar
 from urllib.parse import unquote
@@ -87,7 +88,15 @@ def warn_of_expiry(response: httpx.Response) -> None:
     expires = response.headers.get("Aegis-Key-Expires")
     if expires is not None:
         notice = f"your API key expires at {expires[:16]}Z; ask an administrator of your tenant to replace it"
-        warnings.warn(notice, KeyExpiresWarning, stacklevel=4)
+        warnings.warn(notice, KeyExpiresWarning, stacklevel=_levels_to_caller())
+
+
+def _levels_to_caller() -> int:
+    """How far above its caller the first frame outside of the SDK is: some methods go through more frames."""
+    frame, levels = inspect.currentframe(), 0
+    while frame is not None and frame.f_globals.get("__name__", "").startswith("aegis_sdk._"):
+        frame, levels = frame.f_back, levels + 1
+    return levels
 
 
 def refusal(response: httpx.Response) -> ProblemError | UnexpectedAnswerError:

@@ -1,33 +1,34 @@
 """The audit log, and the keys by which receipts are checked."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import datetime
 
 import httpx
 
 from aegis_sdk._answers import read_answer
+from aegis_sdk._flows import Awaiting, Blocking, Flow, Pages, listing, method
 from aegis_sdk._pages import pages
 from aegis_sdk.wire import AuditPage, AuditRecord, PublicKeySet, SignedHead, SignedHeadPage
 
 KEYS_PATH = "/.well-known/aegis-keys.json"
 
 
-class Audit:
-    """Who has done what, when and with which digests, for operators. `Client.audit` is one.
+class AuditFlows:
+    """Who has done what, when and with which digests, for operators.
 
     All but `keys` raise `ForbiddenError` if the caller is no operator.
     """
 
-    def __init__(self, send: Callable[..., httpx.Response]) -> None:
-        self._send = send
+    _send: Callable[..., Flow[httpx.Response]]
 
+    @listing
     def records(
         self,
         since: datetime | None = None,
         until: datetime | None = None,
         entry_id: str | None = None,
         request_id: str | None = None,
-    ) -> Iterator[AuditRecord]:
+    ) -> Pages[AuditRecord]:
         """The records of the log, newest first.
 
         Args:
@@ -38,14 +39,22 @@ class Audit:
         """
         times = {name: None if at is None else at.isoformat() for name, at in (("since", since), ("until", until))}
         wanted = times | {"entry": entry_id, "request": request_id}
-        for page in pages(self._send, AuditPage, "/v1/audit", wanted):
-            yield from page.items
+        return pages(self._send, AuditPage, "/v1/audit", wanted)
 
-    def heads(self) -> Iterator[SignedHead]:
+    @listing
+    def heads(self) -> Pages[SignedHead]:
         """What the log ended with on each day, signed, newest first."""
-        for page in pages(self._send, SignedHeadPage, "/v1/audit/heads", {}):
-            yield from page.items
+        return pages(self._send, SignedHeadPage, "/v1/audit/heads", {})
 
-    def keys(self) -> PublicKeySet:
+    @method
+    def keys(self) -> Flow[PublicKeySet]:
         """The public keys by which heads and receipts are checked, for everybody."""
-        return read_answer(PublicKeySet, self._send("GET", KEYS_PATH))
+        return read_answer(PublicKeySet, (yield from self._send("GET", KEYS_PATH)))
+
+
+class Audit(AuditFlows, Blocking):
+    """What `AuditFlows` says. `Client.audit` is one."""
+
+
+class AsyncAudit(AuditFlows, Awaiting):
+    """The same as `Audit`, each to be awaited. `AsyncClient.audit` is one."""

@@ -1,19 +1,20 @@
 """The client of the service."""
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self
 from urllib.parse import quote
 
 import httpx
 from pydantic import RootModel
 
-from aegis_sdk._administration import Administration
+from aegis_sdk._administration import Administration, AsyncAdministration
 from aegis_sdk._answers import located_id, read_answer, read_nothing
-from aegis_sdk._audit import Audit
+from aegis_sdk._audit import AsyncAudit, Audit
 from aegis_sdk._connection import DEFAULT_URL, checked_key, checked_url
-from aegis_sdk._data_requests import DataRequests
+from aegis_sdk._data_requests import AsyncDataRequests, DataRequests
 from aegis_sdk._errors import SettingsError, UnexpectedAnswerError
+from aegis_sdk._flows import Awaiting, Blocking, Flow, Pages, listing, method
 from aegis_sdk._pages import pages
 from aegis_sdk._polling import Deadline, follow, pause_before_retry
 from aegis_sdk._requests import (
@@ -26,7 +27,7 @@ from aegis_sdk._requests import (
     without_none,
 )
 from aegis_sdk._sending import Sender
-from aegis_sdk._webhooks import Webhooks
+from aegis_sdk._webhooks import AsyncWebhooks, Webhooks
 from aegis_sdk.wire import (
     Advice,
     AdviceAnswer,
@@ -51,7 +52,233 @@ class _Published(RootModel[dict[str, Any]]):
     """An entry as published."""
 
 
-class Client:
+class ClientFlows:
+    """What both clients have; `aegis_sdk._flows` says how."""
+
+    _send: Callable[..., Flow[httpx.Response]]
+
+    @method
+    def measures(self) -> Flow[list[Measure]]:
+        """The measures that advice can be asked for."""
+        return read_answer(MeasureList, (yield from self._send("GET", "/v1/measures"))).items
+
+    @method
+    def publishing(self, name: str | None = None) -> Flow[PublishingTerms]:
+        """What the service asks of entries that this caller publishes, and its entry of this name if there is one.
+
+        `ForbiddenError` if the caller may not publish.
+        """
+        params = without_none({"name": name})
+        return read_answer(PublishingTerms, (yield from self._send("GET", "/v1/publishing", params=params)))
+
+    @method
+    def publish(
+        self,
+        entry: EntryDocument | Mapping[str, Any] | bytes,
+        *,
+        accept_small_counts: bool = False,
+        accept_unique: bool = False,
+    ) -> Flow[PublishedHead]:
+        """Publish a new entry; bytes are sent unchanged. `ConflictError` if the name is taken.
+
+        With `accept_small_counts`, exact counts of 1 to 4 are published as they are: whoever may read the entry's
+        counts may know them. Without it, most services refuse them (`InvalidError` with the code `small_counts`).
+
+        If the entry declares a configuration with more than 1 % of its records alone on all shared columns, nothing is
+        sent without `accept_unique` (`UniqueRecordsError`).
+        """
+        params, body = acceptance_params(accept_small_counts), json_bytes(entry)
+        refuse_unique(body, accept_unique)
+        return read_answer(PublishedHead, (yield from self._send("POST", "/v1/entries", content=body, params=params)))
+
+    @method
+    def update(
+        self,
+        entry_id: str,
+        entry: EntryDocument | Mapping[str, Any] | bytes,
+        *,
+        if_match: str | None = None,
+        accept_small_counts: bool = False,
+        accept_unique: bool = False,
+    ) -> Flow[PublishedHead]:
+        """Publish a new version of an entry, unless its content is the same.
+
+        `if_match` is the `etag` of the version to replace; by default, the one that is latest now.
+        `accept_small_counts` and `accept_unique` are as in `publish`.
+        `PreconditionFailedError` if the entry has a newer version.
+        """
+        body = json_bytes(entry)
+        refuse_unique(body, accept_unique)
+        headers = {"If-Match": if_match or (yield from self._tag(entry_id, None))}
+        params = acceptance_params(accept_small_counts)
+        path = entry_path(entry_id)
+        response = yield from self._send("PUT", path, content=body, headers=headers, params=params)
+        return read_answer(PublishedHead, response)
+
+    @listing
+    def entries(
+        self,
+        query: str | None = None,
+        keyword: str | None = None,
+        label: str | None = None,
+        *,
+        attribute: str | None = None,
+        license: str | None = None,  # noqa: A002 -- as documents have it
+        require: Mapping[str, float] | None = None,
+    ) -> Pages[Head]:
+        """All entries that the caller may see, newest first.
+
+        Each word of `query` is a part of the name, the title or a keyword; `keyword`, `label`, `attribute` and
+        `license` are whole texts. `require` has one guarantee, which at least one configuration vouches for.
+        """
+        wanted = {"query": query, "keyword": keyword, "label": label, "attribute": attribute, "license": license}
+        wanted["require"] = required_text(require) if require else None
+        return pages(self._send, HeadPage, "/v1/entries", wanted)
+
+    @method
+    def entry(self, entry_id: str, version: int | None = None) -> Flow[EntryHead]:
+        """The head and schema of an entry, at its latest version or at the given one."""
+        answer = yield from self._send("GET", entry_path(entry_id), params=version_params(version))
+        return read_answer(EntryHead, answer)
+
+    @method
+    def etag(self, entry_id: str, version: int | None = None) -> Flow[str]:
+        """The `if_match` that allows `update` to replace, or `sign_off` to show others, only this version.
+
+        By default, it is the one that is latest now.
+        """
+        return (yield from self._tag(entry_id, version))
+
+    def _tag(self, entry_id: str, version: int | None) -> Flow[str]:
+        response = yield from self._send("GET", entry_path(entry_id), params=version_params(version))
+        read_answer(Head, response)  # files that others serve have an ETag, too
+        tag = response.headers.get("ETag")
+        if tag is None:
+            raise UnexpectedAnswerError("The service's answer has no ETag for the entry")
+        return str(tag)
+
+    @method
+    def summaries(self, entry_id: str, version: int | None = None) -> Flow[dict[str, Any]]:
+        """The entry as published, with its counts. For its tenant's providers and reviewers, and for operators."""
+        path = entry_path(entry_id, "summaries")
+        return read_answer(_Published, (yield from self._send("GET", path, params=version_params(version)))).root
+
+    @method
+    def set_visibility(self, entry_id: str, visibility: Visibility) -> Flow[Head]:
+        """Change who sees an entry, without a new version. `ValueError` if `visibility` is invalid."""
+        patch = VisibilityPatch(visibility=visibility)
+        return read_answer(Head, (yield from self._send("PATCH", entry_path(entry_id), content=json_bytes(patch))))
+
+    @method
+    def sign_off(self, entry_id: str, if_match: str, version: int | None = None) -> Flow[Head]:
+        """Let others see a version that awaits its sign-off; `if_match` is the `etag` of the version that was read.
+
+        For reviewers of its tenant who have not published it, and operators.
+        `PreconditionFailedError` if that is not the version that they have read.
+        """
+        path, params = entry_path(entry_id, "sign-off"), version_params(version)
+        return read_answer(Head, (yield from self._send("PUT", path, headers={"If-Match": if_match}, params=params)))
+
+    @method
+    def delete(self, entry_id: str) -> Flow[None]:
+        """Delete an entry with all its versions and advice, which frees its name."""
+        read_nothing((yield from self._send("DELETE", entry_path(entry_id))))
+
+    @method
+    def advise(
+        self,
+        entry_id: str,
+        measure: str,
+        *,
+        version: int | None = None,
+        attributes: Sequence[str] | None = None,
+        weights: Mapping[str, float] | None = None,
+        require: Mapping[str, float] | None = None,
+        reference: str = "pooled",
+        rounding_seed: int | None = None,
+        limit: int | None = 20,
+        bias_correction: bool | None = None,
+        kinds: Sequence[str] | None = None,
+        wait: float = 300.0,
+        on_progress: Callable[[Advice | CoarseAdvice], None] | None = None,
+    ) -> Flow[Advice | CoarseAdvice]:
+        """Ask which configuration of an entry loses the least predictive utility, and wait for the answer.
+
+        `AdviceRequest` explains its parts. Providers and reviewers of the entry's tenant, and operators, get the full
+        answer (`Advice`), all others the coarse one (`CoarseAdvice`).
+
+        Args:
+            kinds: The kinds of configurations to rank, `masked` (the default) and `generated`.
+            wait: The total number of seconds to wait.
+            on_progress: Called with the unfinished advice after each look.
+
+        Raises:
+            AdviceFailedError: The advice could not be computed.
+            AdviceTimeoutError: The advice was not ready in time; the error has its id.
+        """
+        question = {
+            "measure": measure,
+            "attributes": None if attributes is None else list(attributes),
+            "weights": None if weights is None else dict(weights),
+            "require": None if require is None else dict(require),
+            "reference": reference,
+            "rounding_seed": rounding_seed,
+            "limit": limit,
+            "bias_correction": bias_correction,
+            **({} if kinds is None else {"kinds": list(kinds)}),
+        }
+        deadline = Deadline(wait)
+        response = yield from self._ask(entry_id, question, version, max(0.0, min(wait, _LONGEST_HOLD)))
+        finished = response.status_code != httpx.codes.ACCEPTED
+        advice = read_answer(AdviceAnswer, response).root if finished else (yield from self._look(located_id(response)))
+        return (
+            yield from follow(
+                advice,
+                lambda: self._look(advice.id),
+                pause=pause_before_retry(response),
+                deadline=deadline,
+                on_progress=on_progress,
+            )
+        )
+
+    def _ask(self, entry_id: str, question: dict[str, Any], version: int | None, hold: float) -> Flow[httpx.Response]:
+        """Ask, and let the service wait for the result for up to `hold` seconds (rounded down) before it answers."""
+        seconds = int(hold)
+        return self._send(
+            "POST",
+            entry_path(entry_id, "advice"),
+            content=json_bytes(question),
+            params=version_params(version),
+            headers={"Prefer": f"wait={seconds}" if seconds else "respond-async"},
+            longer=seconds,
+        )
+
+    @method
+    def advice(self, advice_id: str) -> Flow[Advice | CoarseAdvice]:
+        """The current state of an advice, finished or not."""
+        return (yield from self._look(advice_id))
+
+    def _look(self, advice_id: str) -> Flow[Advice | CoarseAdvice]:
+        return read_answer(AdviceAnswer, (yield from self._send("GET", f"/v1/advice/{quote(advice_id, safe='')}"))).root
+
+
+def _settings(url: str | None, api_key: str | None, timeout: float, retries: int) -> tuple[str, dict[str, Any]]:
+    """The address of the service, and what an HTTP client is made with.
+
+    Raises:
+        SettingsError: One of the settings cannot be used.
+    """
+    address = checked_url(url or os.environ.get("AEGIS_URL") or DEFAULT_URL)
+    key = checked_key(api_key or os.environ.get("AEGIS_API_KEY") or "")
+    if retries < 0:
+        raise SettingsError(f"A request cannot be sent again {retries} times: retries is 0 or more")
+    # A proxy from the environment would look for a loopback address on its own machine.
+    proxied = httpx.URL(address).host not in _LOOPBACK
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    return address, {"headers": headers, "timeout": timeout, "trust_env": proxied}
+
+
+class Client(ClientFlows, Blocking):
     """A connection to the service.
 
     `url` and `api_key` default to the environment variables AEGIS_URL and AEGIS_API_KEY. `timeout` is in seconds, for
@@ -80,19 +307,8 @@ class Client:
         retries: int = 2,
         transport: httpx.BaseTransport | None = None,
     ) -> None:
-        self.url = checked_url(url or os.environ.get("AEGIS_URL") or DEFAULT_URL)
-        key = checked_key(api_key or os.environ.get("AEGIS_API_KEY") or "")
-        if retries < 0:
-            raise SettingsError(f"A request cannot be sent again {retries} times: retries is 0 or more")
-        self._timeout = timeout
-        self._http = httpx.Client(
-            headers={"Authorization": f"Bearer {key}"} if key else {},
-            timeout=timeout,
-            transport=transport,
-            # A proxy from the environment would look for a loopback address on its own machine.
-            trust_env=httpx.URL(self.url).host not in _LOOPBACK,
-        )
-        self._send = Sender(self._http, self.url, timeout, retries).send
+        self.url, own = _settings(url, api_key, timeout, retries)
+        super().__init__(Sender(self.url, timeout, retries).send, httpx.Client(transport=transport, **own))
 
     def __repr__(self) -> str:
         return f"Client({self.url!r})"
@@ -110,202 +326,76 @@ class Client:
     @property
     def administration(self) -> Administration:
         """Keys, policies and quotas of tenants, for administrators and operators."""
-        return Administration(self._send)
+        return Administration(self._send, self._http)
 
     @property
     def webhooks(self) -> Webhooks:
         """Webhooks, for administrators and operators."""
-        return Webhooks(self._send)
+        return Webhooks(self._send, self._http)
 
     @property
     def requests(self) -> DataRequests:
         """Data requests, for consumers and providers."""
-        return DataRequests(self._send)
+        return DataRequests(self._send, self._http)
 
     @property
     def audit(self) -> Audit:
         """The audit log, for operators, and the keys by which receipts are checked."""
-        return Audit(self._send)
+        return Audit(self._send, self._http)
 
-    def measures(self) -> list[Measure]:
-        """The measures that advice can be asked for."""
-        return read_answer(MeasureList, self._send("GET", "/v1/measures")).items
 
-    def publishing(self, name: str | None = None) -> PublishingTerms:
-        """What the service asks of entries that this caller publishes, and its entry of this name if there is one.
+class AsyncClient(ClientFlows, Awaiting):
+    """The same as `Client` for asynchronous programs (asyncio or Trio): every method is awaited.
 
-        `ForbiddenError` if the caller may not publish.
-        """
-        params = without_none({"name": name})
-        return read_answer(PublishingTerms, self._send("GET", "/v1/publishing", params=params))
+        async with AsyncClient() as client:
+            advice = await client.advise(entry_id, "mutual_information", require={"k": 5})
+            async for head in client.entries():
+                print(head.name)
 
-    def publish(
+    `on_progress` is called, not awaited.
+    """
+
+    def __init__(
         self,
-        entry: EntryDocument | Mapping[str, Any] | bytes,
+        url: str | None = None,
+        api_key: str | None = None,
         *,
-        accept_small_counts: bool = False,
-        accept_unique: bool = False,
-    ) -> PublishedHead:
-        """Publish a new entry; bytes are sent unchanged. `ConflictError` if the name is taken.
+        timeout: float = 60.0,
+        retries: int = 2,
+        transport: httpx.AsyncBaseTransport | None = None,
+    ) -> None:
+        self.url, own = _settings(url, api_key, timeout, retries)
+        super().__init__(Sender(self.url, timeout, retries).send, httpx.AsyncClient(transport=transport, **own))
 
-        With `accept_small_counts`, exact counts of 1 to 4 are published as they are: whoever may read the entry's
-        counts may know them. Without it, most services refuse them (`InvalidError` with the code `small_counts`).
+    def __repr__(self) -> str:
+        return f"AsyncClient({self.url!r})"
 
-        If the entry declares a configuration with more than 1 % of its records alone on all shared columns, nothing is
-        sent without `accept_unique` (`UniqueRecordsError`).
-        """
-        params, body = acceptance_params(accept_small_counts), json_bytes(entry)
-        refuse_unique(body, accept_unique)
-        return read_answer(PublishedHead, self._send("POST", "/v1/entries", content=body, params=params))
+    async def __aenter__(self) -> Self:
+        return self
 
-    def update(
-        self,
-        entry_id: str,
-        entry: EntryDocument | Mapping[str, Any] | bytes,
-        *,
-        if_match: str | None = None,
-        accept_small_counts: bool = False,
-        accept_unique: bool = False,
-    ) -> PublishedHead:
-        """Publish a new version of an entry, unless its content is the same.
+    async def __aexit__(self, *error: object) -> None:
+        await self.close()
 
-        `if_match` is the `etag` of the version to replace; by default, the one that is latest now.
-        `accept_small_counts` and `accept_unique` are as in `publish`.
-        `PreconditionFailedError` if the entry has a newer version.
-        """
-        body = json_bytes(entry)
-        refuse_unique(body, accept_unique)
-        headers = {"If-Match": if_match or self.etag(entry_id)}
-        params = acceptance_params(accept_small_counts)
-        path = entry_path(entry_id)
-        response = self._send("PUT", path, content=body, headers=headers, params=params)
-        return read_answer(PublishedHead, response)
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._http.aclose()
 
-    def entries(
-        self,
-        query: str | None = None,
-        keyword: str | None = None,
-        label: str | None = None,
-        *,
-        attribute: str | None = None,
-        license: str | None = None,  # noqa: A002 -- as documents have it
-        require: Mapping[str, float] | None = None,
-    ) -> Iterator[Head]:
-        """All entries that the caller may see, newest first.
+    @property
+    def administration(self) -> AsyncAdministration:
+        """Keys, policies and quotas of tenants, for administrators and operators."""
+        return AsyncAdministration(self._send, self._http)
 
-        Each word of `query` is a part of the name, the title or a keyword; `keyword`, `label`, `attribute` and
-        `license` are whole texts. `require` has one guarantee, which at least one configuration vouches for.
-        """
-        wanted = {"query": query, "keyword": keyword, "label": label, "attribute": attribute, "license": license}
-        wanted["require"] = required_text(require) if require else None
-        for page in pages(self._send, HeadPage, "/v1/entries", wanted):
-            yield from page.items
+    @property
+    def webhooks(self) -> AsyncWebhooks:
+        """Webhooks, for administrators and operators."""
+        return AsyncWebhooks(self._send, self._http)
 
-    def entry(self, entry_id: str, version: int | None = None) -> EntryHead:
-        """The head and schema of an entry, at its latest version or at the given one."""
-        return read_answer(EntryHead, self._send("GET", entry_path(entry_id), params=version_params(version)))
+    @property
+    def requests(self) -> AsyncDataRequests:
+        """Data requests, for consumers and providers."""
+        return AsyncDataRequests(self._send, self._http)
 
-    def etag(self, entry_id: str, version: int | None = None) -> str:
-        """The `if_match` that allows `update` to replace, or `sign_off` to show others, only this version.
-
-        By default, it is the one that is latest now.
-        """
-        response = self._send("GET", entry_path(entry_id), params=version_params(version))
-        read_answer(Head, response)  # files that others serve have an ETag, too
-        tag = response.headers.get("ETag")
-        if tag is None:
-            raise UnexpectedAnswerError("The service's answer has no ETag for the entry")
-        return str(tag)
-
-    def summaries(self, entry_id: str, version: int | None = None) -> dict[str, Any]:
-        """The entry as published, with its counts. For its tenant's providers and reviewers, and for operators."""
-        path = entry_path(entry_id, "summaries")
-        return read_answer(_Published, self._send("GET", path, params=version_params(version))).root
-
-    def set_visibility(self, entry_id: str, visibility: Visibility) -> Head:
-        """Change who sees an entry, without a new version. `ValueError` if `visibility` is invalid."""
-        patch = VisibilityPatch(visibility=visibility)
-        return read_answer(Head, self._send("PATCH", entry_path(entry_id), content=json_bytes(patch)))
-
-    def sign_off(self, entry_id: str, if_match: str, version: int | None = None) -> Head:
-        """Let others see a version that awaits its sign-off; `if_match` is the `etag` of the version that was read.
-
-        For reviewers of its tenant who have not published it, and operators.
-        `PreconditionFailedError` if that is not the version that they have read.
-        """
-        path, params = entry_path(entry_id, "sign-off"), version_params(version)
-        return read_answer(Head, self._send("PUT", path, headers={"If-Match": if_match}, params=params))
-
-    def delete(self, entry_id: str) -> None:
-        """Delete an entry with all its versions and advice, which frees its name."""
-        read_nothing(self._send("DELETE", entry_path(entry_id)))
-
-    def advise(
-        self,
-        entry_id: str,
-        measure: str,
-        *,
-        version: int | None = None,
-        attributes: Sequence[str] | None = None,
-        weights: Mapping[str, float] | None = None,
-        require: Mapping[str, float] | None = None,
-        reference: str = "pooled",
-        rounding_seed: int | None = None,
-        limit: int | None = 20,
-        bias_correction: bool | None = None,
-        kinds: Sequence[str] | None = None,
-        wait: float = 300.0,
-        on_progress: Callable[[Advice | CoarseAdvice], None] | None = None,
-    ) -> Advice | CoarseAdvice:
-        """Ask which configuration of an entry loses the least predictive utility, and wait for the answer.
-
-        `AdviceRequest` explains its parts. Providers and reviewers of the entry's tenant, and operators, get the full
-        answer (`Advice`), all others the coarse one (`CoarseAdvice`).
-
-        Args:
-            kinds: The kinds of configurations to rank, `masked` (the default) and `generated`.
-            wait: The total number of seconds to wait.
-            on_progress: Called with the unfinished advice after each look.
-
-        Raises:
-            AdviceFailedError: The advice could not be computed.
-            AdviceTimeoutError: The advice was not ready in time; the error has its id.
-        """
-        question = {
-            "measure": measure,
-            "attributes": None if attributes is None else list(attributes),
-            "weights": None if weights is None else dict(weights),
-            "require": None if require is None else dict(require),
-            "reference": reference,
-            "rounding_seed": rounding_seed,
-            "limit": limit,
-            "bias_correction": bias_correction,
-            **({} if kinds is None else {"kinds": list(kinds)}),
-        }
-        deadline = Deadline(wait)
-        response = self._ask(entry_id, question, version, max(0.0, min(wait, _LONGEST_HOLD)))
-        finished = response.status_code != httpx.codes.ACCEPTED
-        advice = read_answer(AdviceAnswer, response).root if finished else self.advice(located_id(response))
-        return follow(
-            advice,
-            lambda: self.advice(advice.id),
-            pause=pause_before_retry(response),
-            deadline=deadline,
-            on_progress=on_progress,
-        )
-
-    def _ask(self, entry_id: str, question: dict[str, Any], version: int | None, hold: float) -> httpx.Response:
-        """Ask, and let the service wait for the result for up to `hold` seconds (rounded down) before it answers."""
-        seconds = int(hold)
-        return self._send(
-            "POST",
-            entry_path(entry_id, "advice"),
-            content=json_bytes(question),
-            params=version_params(version),
-            headers={"Prefer": f"wait={seconds}" if seconds else "respond-async"},
-            timeout=self._timeout + seconds,
-        )
-
-    def advice(self, advice_id: str) -> Advice | CoarseAdvice:
-        """The current state of an advice, finished or not."""
-        return read_answer(AdviceAnswer, self._send("GET", f"/v1/advice/{quote(advice_id, safe='')}")).root
+    @property
+    def audit(self) -> AsyncAudit:
+        """The audit log, for operators, and the keys by which receipts are checked."""
+        return AsyncAudit(self._send, self._http)

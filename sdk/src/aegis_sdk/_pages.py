@@ -1,28 +1,31 @@
 """Listings, page by page."""
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import TypeVar
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
 import httpx
 
 from aegis_sdk._answers import read_answer
+from aegis_sdk._flows import Flow, Page, Pages
 from aegis_sdk._requests import without_none
-from aegis_sdk.wire import AuditPage, DataRequestPage, HeadPage, KeyPage, SignedHeadPage
 
-PageT = TypeVar("PageT", HeadPage, KeyPage, DataRequestPage, AuditPage, SignedHeadPage)
+ItemT = TypeVar("ItemT")
 
 _LARGEST = "200"
 
 
 def pages(
-    send: Callable[..., httpx.Response], model: type[PageT], path: str, wanted: Mapping[str, str | None]
-) -> Iterator[PageT]:
-    """All pages of a listing, each as large as the service makes it; `wanted` narrows it where it is not None."""
-    token: str | None = None
-    while True:
+    send: Callable[..., Flow[httpx.Response]],
+    model: type[Page[ItemT]],
+    path: str,
+    wanted: Mapping[str, str | None],
+) -> Pages[ItemT]:
+    """A listing, with pages as large as the service makes them; `wanted` narrows it where it is not None."""
+    document: Any = model  # of pydantic, which a protocol cannot say
+
+    def page_of(token: str | None) -> Flow[Page[ItemT]]:
         params = without_none({**wanted, "limit": _LARGEST, "page_token": token})
-        page = read_answer(model, send("GET", path, params=params))
-        yield page
-        token = page.next_page_token
-        if not token:
-            return
+        answer: Page[ItemT] = read_answer(document, (yield from send("GET", path, params=params)))
+        return answer
+
+    return page_of

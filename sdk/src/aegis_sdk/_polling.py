@@ -10,6 +10,7 @@ from typing import TypeVar
 import httpx
 
 from aegis_sdk._errors import AdviceFailedError, AdviceTimeoutError
+from aegis_sdk._flows import Flow, Pause
 from aegis_sdk.wire import AdviceHead
 
 AdviceT = TypeVar("AdviceT", bound=AdviceHead)
@@ -72,12 +73,12 @@ class Deadline:
 
 def follow(
     advice: AdviceT,
-    look: Callable[[], AdviceT],
+    look: Callable[[], Flow[AdviceT]],
     *,
     pause: float | None,
     deadline: Deadline,
     on_progress: Callable[[AdviceT], None] | None,
-) -> AdviceT:
+) -> Flow[AdviceT]:
     """Look again until the advice has succeeded. Each pause is 1.5 times the previous one, at most 5 s.
 
     Raises:
@@ -92,6 +93,6 @@ def follow(
             on_progress(advice)
         if not deadline.left():
             raise AdviceTimeoutError(advice.id, deadline.seconds)
-        time.sleep(min(next(pauses), deadline.left()))
-        advice = look()
+        yield Pause(min(next(pauses), deadline.left()))
+        advice = yield from look()
     return advice

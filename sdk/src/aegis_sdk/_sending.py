@@ -1,7 +1,6 @@
 """Sending requests to the service, again where that cannot make a change twice."""
 
 import random
-import time
 from collections.abc import Iterator
 from uuid import uuid4
 
@@ -9,6 +8,7 @@ import httpx
 
 from aegis_sdk._answers import is_in_flight, is_passing, is_too_fast, refusal, warn_of_expiry
 from aegis_sdk._errors import ServiceUnreachableError, UnexpectedAnswerError
+from aegis_sdk._flows import Call, Flow, Pause
 from aegis_sdk._polling import Deadline, growing, pause_before_retry, retry_after
 
 _IDEMPOTENCY_KEY = "Idempotency-Key"
@@ -29,14 +29,13 @@ class Sender:
     """Sends requests to the service at `url`.
 
     Args:
-        http: sends them.
         url: of the service.
         timeout: seconds for each step of a request, and for all pauses before it is sent again together.
         retries: how often a request is sent again, at most.
     """
 
-    def __init__(self, http: httpx.Client, url: str, timeout: float, retries: int) -> None:
-        self._http, self._url, self._timeout, self._retries = http, url, timeout, retries
+    def __init__(self, url: str, timeout: float, retries: int) -> None:
+        self._url, self._timeout, self._retries = url, timeout, retries
 
     def send(
         self,
@@ -46,63 +45,59 @@ class Sender:
         params: dict[str, str] | None = None,
         content: bytes | None = None,
         headers: dict[str, str] | None = None,
-        timeout: float | None = None,
-    ) -> httpx.Response:
-        """Send a request and return the answer; raise an error if it is a refusal."""
+        longer: float = 0.0,
+    ) -> Flow[httpx.Response]:
+        """Send a request and return the answer; raise an error if it is a refusal.
+
+        Each step of it may take `longer` seconds more than the timeout.
+        """
         own = {"Content-Type": "application/json"} if content is not None else {}
         own |= {_IDEMPOTENCY_KEY: str(uuid4())} if method == "POST" else {}
-        request = self._http.build_request(
-            method,
-            self._url + path,
-            params=params,
-            content=content,
-            headers=own | (headers or {}),
-            timeout=timeout or self._timeout,
-        )
-        response = self._exchange(request, _Retries(request, self._retries, timeout or self._timeout))
+        seconds = self._timeout + longer
+        call = Call(method, self._url + path, params, content, own | (headers or {}), seconds)
+        response = yield from self._exchange(call, _Retries(call, self._retries))
         warn_of_expiry(response)
         if not response.is_success:
             raise refusal(response)
         return response
 
-    def _exchange(self, request: httpx.Request, retries: "_Retries") -> httpx.Response:
+    def _exchange(self, call: Call, retries: "_Retries") -> Flow[httpx.Response]:
         """The answer to a request, which is sent again only if that cannot make a change twice."""
         while True:
-            response = self._answer(request, retries)
+            response = yield from self._answer(call, retries)
             pause = retries.pause_after(response)
             if pause is None:
                 return response
-            time.sleep(pause)
+            yield Pause(pause)
 
-    def _answer(self, request: httpx.Request, retries: "_Retries") -> httpx.Response:
+    def _answer(self, call: Call, retries: "_Retries") -> Flow[httpx.Response]:
         while True:
             try:
-                return self._http.send(request)
+                return (yield call)  # type: ignore[no-any-return]  # as `Call` says
             except httpx.DecodingError as error:
-                raise UnexpectedAnswerError(f"The answer of {request.url} cannot be read: {error}") from None
+                raise UnexpectedAnswerError(f"The answer of {call.url} cannot be read: {error}") from None
             except httpx.HTTPError as error:
                 pause = retries.pause_after_silence()
                 if pause is None:
                     message = f"No answer from {self._url} (AEGIS_URL): {error}. Is it running?"
                     raise ServiceUnreachableError(message) from None
-            time.sleep(pause)
+            yield Pause(pause)
 
 
 class _Retries:
     """How often a request is sent again, and when.
 
     Args:
-        request: the request.
+        call: the request. Its timeout is how long all pauses together are, at most. What the service says that it
+            carries out already is asked for as long again, or for `IN_FLIGHT_SECONDS` if these are more.
         number: how often, at most.
-        seconds: how long all pauses together are, at most. What the service says that it carries out already is asked
-            for as long again, or for `IN_FLIGHT_SECONDS` if these are more.
     """
 
-    def __init__(self, request: httpx.Request, number: int, seconds: float) -> None:
-        self._is_repeatable = request.method == "GET" or _IDEMPOTENCY_KEY in request.headers
-        self._left, self._seconds_left = number, seconds
+    def __init__(self, call: Call, number: int) -> None:
+        self._is_repeatable = call.method == "GET" or _IDEMPOTENCY_KEY in call.headers
+        self._left, self._seconds_left = number, call.timeout
         self._upper = _FIRST_PAUSE
-        self._in_flight_seconds = max(seconds, IN_FLIGHT_SECONDS)
+        self._in_flight_seconds = max(call.timeout, IN_FLIGHT_SECONDS)
         self._in_flight: tuple[Deadline, Iterator[float]] | None = None
 
     def pause_after_silence(self) -> float | None:

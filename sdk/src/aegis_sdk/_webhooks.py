@@ -6,65 +6,84 @@ from urllib.parse import quote
 import httpx
 
 from aegis_sdk._answers import read_answer, read_nothing
+from aegis_sdk._flows import Awaiting, Blocking, Flow, method
 from aegis_sdk._requests import json_bytes, without_none
 from aegis_sdk.wire import NewWebhook, Webhook, WebhookDelivery, WebhookDeliveryList, WebhookList
 
 _WEBHOOKS = "/v1/webhooks"
 
 
-class Webhooks:
-    """Webhooks: an administrator has those of its own tenant, an operator those of all. `Client.webhooks` is one.
+class WebhooksFlows:
+    """Webhooks: an administrator has those of its own tenant, an operator those of all.
 
     `ForbiddenError` if the caller is neither, `NotFoundError` for a webhook of another tenant.
     """
 
-    def __init__(self, send: Callable[..., httpx.Response]) -> None:
-        self._send = send
+    _send: Callable[..., Flow[httpx.Response]]
 
-    def create(self, url: str, events: Sequence[str], tenant: str | None = None) -> NewWebhook:
+    @method
+    def create(self, url: str, events: Sequence[str], tenant: str | None = None) -> Flow[NewWebhook]:
         """Post the named events to a URL from now on; the webhook's `secret` is shown only now.
 
         Only operators name another tenant than their own. `InvalidError` if the URL is no HTTPS on the internet.
         """
         asked = {"url": url, "events": list(events), "tenant": tenant}
-        return read_answer(NewWebhook, self._send("POST", _WEBHOOKS, content=json_bytes(asked)))
+        return read_answer(NewWebhook, (yield from self._send("POST", _WEBHOOKS, content=json_bytes(asked))))
 
-    def list(self, tenant: str | None = None) -> Sequence[Webhook]:
+    @method
+    def list(self, tenant: str | None = None) -> Flow[Sequence[Webhook]]:
         """The webhooks of a tenant, oldest first; of the caller's own by default."""
-        return read_answer(WebhookList, self._send("GET", _WEBHOOKS, params=without_none({"tenant": tenant}))).items
+        answer = yield from self._send("GET", _WEBHOOKS, params=without_none({"tenant": tenant}))
+        return read_answer(WebhookList, answer).items
 
-    def get(self, webhook_id: str) -> Webhook:
+    @method
+    def get(self, webhook_id: str) -> Flow[Webhook]:
         """A webhook, without its secret."""
-        return read_answer(Webhook, self._send("GET", _path(webhook_id)))
+        return read_answer(Webhook, (yield from self._send("GET", _path(webhook_id))))
 
-    def enable(self, webhook_id: str) -> Webhook:
+    @method
+    def enable(self, webhook_id: str) -> Flow[Webhook]:
         """Send events again, and forget that the webhook has failed."""
-        return self._set(webhook_id, enabled=True)
+        return (yield from self._set(webhook_id, enabled=True))
 
-    def disable(self, webhook_id: str) -> Webhook:
+    @method
+    def disable(self, webhook_id: str) -> Flow[Webhook]:
         """Send no events any more, and give up what waits to be sent."""
-        return self._set(webhook_id, enabled=False)
+        return (yield from self._set(webhook_id, enabled=False))
 
-    def _set(self, webhook_id: str, *, enabled: bool) -> Webhook:
-        return read_answer(Webhook, self._send("PATCH", _path(webhook_id), content=json_bytes({"enabled": enabled})))
+    def _set(self, webhook_id: str, *, enabled: bool) -> Flow[Webhook]:
+        asked = json_bytes({"enabled": enabled})
+        return read_answer(Webhook, (yield from self._send("PATCH", _path(webhook_id), content=asked)))
 
-    def delete(self, webhook_id: str) -> None:
+    @method
+    def delete(self, webhook_id: str) -> Flow[None]:
         """Delete a webhook with what waits to be sent."""
-        read_nothing(self._send("DELETE", _path(webhook_id)))
+        read_nothing((yield from self._send("DELETE", _path(webhook_id))))
 
-    def replace_secret(self, webhook_id: str, overlap_hours: int = 24) -> NewWebhook:
+    @method
+    def replace_secret(self, webhook_id: str, overlap_hours: int = 24) -> Flow[NewWebhook]:
         """Draw a new secret. For the overlap, events are signed by both."""
         asked = json_bytes({"overlap_hours": overlap_hours})
-        return read_answer(NewWebhook, self._send("POST", _path(webhook_id, "secret"), content=asked))
+        return read_answer(NewWebhook, (yield from self._send("POST", _path(webhook_id, "secret"), content=asked)))
 
-    def test(self, webhook_id: str) -> WebhookDelivery:
+    @method
+    def test(self, webhook_id: str) -> Flow[WebhookDelivery]:
         """Send the event `ping`, whatever the webhook asks for. A worker does it: `deliveries` says what came of it."""
-        return read_answer(WebhookDelivery, self._send("POST", _path(webhook_id, "test")))
+        return read_answer(WebhookDelivery, (yield from self._send("POST", _path(webhook_id, "test"))))
 
-    def deliveries(self, webhook_id: str, limit: int = 50) -> Sequence[WebhookDelivery]:
+    @method
+    def deliveries(self, webhook_id: str, limit: int = 50) -> Flow[Sequence[WebhookDelivery]]:
         """What was last sent to a webhook, or waits for that, newest first; `limit` is at most 200."""
-        answer = self._send("GET", _path(webhook_id, "deliveries"), params={"limit": str(limit)})
+        answer = yield from self._send("GET", _path(webhook_id, "deliveries"), params={"limit": str(limit)})
         return read_answer(WebhookDeliveryList, answer).items
+
+
+class Webhooks(WebhooksFlows, Blocking):
+    """What `WebhooksFlows` says. `Client.webhooks` is one."""
+
+
+class AsyncWebhooks(WebhooksFlows, Awaiting):
+    """The same as `Webhooks`, each to be awaited. `AsyncClient.webhooks` is one."""
 
 
 def _path(webhook_id: str, *parts: str) -> str:

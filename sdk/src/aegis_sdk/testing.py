@@ -53,12 +53,12 @@ class RecordedRequest:
     body: Any
 
 
-class MockService(httpx.BaseTransport):
+class MockService(httpx.BaseTransport, httpx.AsyncBaseTransport):
     """An httpx transport that answers like the service, with given entries, advice, data requests and so on.
 
     It knows only what its `with_` methods gave it, and answers 404 for everything else. It checks nothing: an advice
     answers every question on its entry by its measure, and publishing an entry returns the head of that name.
-    `with_problem` makes it refuse a request.
+    `with_problem` makes it refuse a request. It serves an `AsyncClient` likewise.
     """
 
     def __init__(self) -> None:
@@ -141,6 +141,10 @@ class MockService(httpx.BaseTransport):
         if (seen.method, seen.path) in self._problems:
             return _refusal(*self._problems[seen.method, seen.path])
         return self._answer(seen) or self._audited(seen.path) or self._requested(seen.path) or _missing()
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """The same for an `AsyncClient`."""
+        return self.handle_request(request)
 
     def _answer(self, request: RecordedRequest) -> httpx.Response | None:
         response: httpx.Response | None
