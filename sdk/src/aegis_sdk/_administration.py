@@ -76,7 +76,7 @@ class AdministrationFlows:
 
 
 class Administration(AdministrationFlows, Blocking):
-    """What `AdministrationFlows` says. `Client.administration` is one."""
+    """Keys, policies and quotas of tenants. `Client.administration` is one; `AdministrationFlows` says more."""
 
 
 class AsyncAdministration(AdministrationFlows, Awaiting):

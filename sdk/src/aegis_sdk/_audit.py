@@ -53,7 +53,7 @@ class AuditFlows:
 
 
 class Audit(AuditFlows, Blocking):
-    """What `AuditFlows` says. `Client.audit` is one."""
+    """The audit log. `Client.audit` is one; `AuditFlows` says more."""
 
 
 class AsyncAudit(AuditFlows, Awaiting):

@@ -215,7 +215,7 @@ class DataRequestsFlows:
 
 
 class DataRequests(DataRequestsFlows, Blocking):
-    """What `DataRequestsFlows` says. `Client.requests` is one."""
+    """Data requests. `Client.requests` is one; `DataRequestsFlows` says more."""
 
 
 class AsyncDataRequests(DataRequestsFlows, Awaiting):

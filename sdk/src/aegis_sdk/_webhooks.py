@@ -79,7 +79,7 @@ class WebhooksFlows:
 
 
 class Webhooks(WebhooksFlows, Blocking):
-    """What `WebhooksFlows` says. `Client.webhooks` is one."""
+    """Webhooks. `Client.webhooks` is one; `WebhooksFlows` says more."""
 
 
 class AsyncWebhooks(WebhooksFlows, Awaiting):
