@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 
-from aegis_provider import apply, open_table, prepare_entry
+from aegis_provider import apply, load_plan, open_table, prepare_entry
 from aegis_provider.counting.counted_table import CountedTable
 from aegis_provider.counting.merged_names import merged_texts
 from aegis_provider.counting.telling_names import rare_texts, telling_names
@@ -131,7 +131,8 @@ def test_a_part_of_what_fewer_than_20_records_have_is_found_whatever_function_ma
     rows += ['"1,38",1911-03-11,7654.4', '"2,10",2024-03-03,2000.5']
     lines = [f"{row},{'yn'[place % 2]}" for place, row in enumerate(rows)]
     table = write("t.csv", "\n".join(["size,day,paid,y", *lines]) + "\n")
-    plan = plan_of(f"{{{column}: {{maskings: {{m: {masking}}}}}}}", f"{{c: {{{column}: m}}}}\n")
+    as_text = "type: string, " if column == "size" else ""
+    plan = plan_of(f"{{{column}: {{{as_text}maskings: {{m: {masking}}}}}}}", f"{{c: {{{column}: m}}}}\n")
     assert told(table, plan) == ({"m": names} if names else {})
 
 
@@ -202,6 +203,24 @@ def test_a_promise_is_not_kept_by_values_of_fewer_records_beside_it(table, plann
     assert dict(apply(table, plan, "c", tmp_path / "masked.csv", accept_unique=True).checked.shown.below_k) == {
         "job": 2
     }
+
+
+def test_a_promise_is_not_kept_by_a_masked_value_that_names_one_person_beside_it(write, tmp_path):
+    rows = "".join(
+        f"{30 + place % 3},{2000 + place % 2}-05-0{1 + place % 9},{'ny'[place % 2]}\n" for place in range(90)
+    )
+    table = write("t.csv", f"age,admitted,y\n{rows}31,1999-05-01,n\n")
+    plan = write(
+        "plan.yaml",
+        "label: y\nattributes: {age: {}, admitted: {hierarchy: {dates: [year]}}}\nquasi_identifiers: [age]\n"
+        "configurations: {c: {admitted: admitted-1}}\nprivacy: {c: {k: 5}}\n",
+    )
+    with pytest.raises(
+        PromiseError, match="admitted, admitted-1 has names that tell values of fewer than 20 records: 1999"
+    ):
+        apply(table, load_plan(plan), "c", tmp_path / "masked.csv")
+    assert not (tmp_path / "masked.csv").exists()
+    assert apply(table, load_plan(plan), "c", tmp_path / "masked.csv", accept_unique=True).checked.faults
 
 
 def test_values_shared_as_they_are_are_counted_if_few_records_show_them(table, planned, tmp_path):

@@ -112,13 +112,16 @@ def test_a_suppressed_cell_is_a_value_of_its_own(table, plan, tmp_path):
         assert shares[name] == CountedAlone(*alone_in_file(tmp_path / "masked.csv")).share, name
 
 
-def test_where_all_that_is_shared_is_known_a_promise_of_k_leaves_nobody_alone(tmp_path):
+def test_a_promise_of_k_leaves_nobody_alone_only_if_it_is_kept(tmp_path):
     (tmp_path / "plan.yaml").write_text(
         "label: y\nattributes: {a: {}, b: {}}\nquasi_identifiers: [a]\nconfigurations: {all: {}, one: {b: drop}}\n"
         "privacy: {all: {k: 2}, one: {k: 2}}\n"
     )
+    plan = load_plan(tmp_path / "plan.yaml")
     (tmp_path / "t.csv").write_text("a,b,y\n1,5,n\n1,6,y\n")
-    assert alone_in_releases(tmp_path / "t.csv", load_plan(tmp_path / "plan.yaml")) == {"all": 1.0, "one": 0.0}
+    assert alone_in_releases(tmp_path / "t.csv", plan) == {"all": 1.0, "one": 0.0}
+    (tmp_path / "t.csv").write_text("a,b,y\n1,5,n\n2,5,y\n")
+    assert alone_in_releases(tmp_path / "t.csv", plan) == {"all": 1.0, "one": 1.0}
 
 
 @for_each(

@@ -193,10 +193,8 @@ def _refuse_unique(task: Task, request: DataRequest, masked: Masked) -> Alone | 
     alone = told_alone(task.plan, shares, request.configuration)
     if alone.is_much(offered=False) and not task.accept_unique:
         raise UniqueRecordsError(f"{alone.line()}. It is not delivered; mask more, or accept that: {ACCEPT_UNIQUE}")
-    if checked.shown.below_k and not task.accept_unique:
-        raise UniqueRecordsError(
-            f"{checked.shown.below_k_in_words}. It is not delivered; or accept that: {ACCEPT_UNIQUE}"
-        )
+    if checked.faults and not task.accept_unique:
+        raise UniqueRecordsError(f"{'; '.join(checked.faults)}. It is not delivered; or accept that: {ACCEPT_UNIQUE}")
     return alone
 
 

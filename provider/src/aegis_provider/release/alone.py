@@ -74,7 +74,8 @@ def alone_in_releases(
 ) -> dict[str, float | None]:
     """Return for each configuration of a plan, by id, the share of its records that are alone.
 
-    It is 0 without a look at the table if all shared columns are quasi-identifiers and `k` is promised to be 2 or more.
+    It is 0 without a look at the table if all shared columns are quasi-identifiers and records are suppressed until `k`
+    is 2 or more.
     It is `None` if a column was masked elsewhere: only that table shows it.
 
     Args:
@@ -130,9 +131,9 @@ def shares_alone(counted: CountedTable, plan: Plan) -> dict[str, float | None]:
 
 
 def is_nobody_alone(plan: Plan, configuration: Configuration) -> bool:
-    """Whether the promise of a configuration leaves nobody alone: all that it shares are quasi-identifiers."""
-    promised = configuration.privacy.get("k", 1) > 1
-    return promised and set(shared_columns(plan, configuration)) <= set(plan.quasi_identifiers)
+    """Whether suppression leaves nobody alone for sure: for `k`, and all that is shared are quasi-identifiers."""
+    enforced = configuration.suppresses and configuration.privacy.get("k", 1) > 1
+    return enforced and set(shared_columns(plan, configuration)) <= set(plan.quasi_identifiers)
 
 
 def shared_columns(plan: Plan, configuration: Configuration) -> tuple[str, ...]:

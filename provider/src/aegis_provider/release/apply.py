@@ -97,7 +97,8 @@ def apply(
         keep_order: Whether records keep the order of the table.
         escape_formulas: Whether cells and headers of CSV that a spreadsheet would run get an apostrophe before them.
         accept_identifiers: Whether to write the table even if it has what identifies persons.
-        accept_unique: Whether to write it even if it shows values of fewer records than the promised `k`.
+        accept_unique: Whether to write it even if it shows values of fewer records than the promised `k`, or names
+            that tell values of fewer than 20.
         progress: Called with the number of records masked.
 
     Raises:
@@ -137,7 +138,7 @@ def apply(
             how = {"accept_identifiers": accept_identifiers}
             checked = Checked.of(opened, written, promise, suppression, plan, reasons, **how)
         faults += promise.broken(checked.reached)
-        faults += [] if accept_unique or not checked.shown.below_k else [checked.shown.below_k_in_words]
+        faults += [] if accept_unique else checked.faults
         _refuse(plan, faults, force=force)
     left_out, cells = (0, 0) if suppression is None else (suppression.suppressed.records, suppression.suppressed.cells)
     warnings = (*counted.doubtful_types(plan), *formulas)

@@ -37,6 +37,12 @@ class Checked:
     replayed: str
     accepted: Mapping[str, str]
 
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """What has to be accepted where privacy is promised: names that tell rare values, and values below `k`."""
+        names = (each.in_words() for each in self.shown.telling) if self.reached else ()
+        return (*names, *filter(None, [self.shown.below_k_in_words]))
+
     @classmethod
     def of(
         cls,
