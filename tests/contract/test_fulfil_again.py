@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from datetime import UTC, datetime
 from uuid import uuid4
 
 import pytest
@@ -46,11 +47,19 @@ class Interrupted:
         self._storage.remove(name)
 
 
+class Ended(Interrupted):
+    """A storage whose links have ended already, which their form does not show."""
+
+    def link(self, name):
+        return super().link(name).model_copy(update={"expires_at": datetime(2020, 1, 1, tzinfo=UTC)})
+
+
 class Watched:
     """A client whose leases a test knows."""
 
     def __init__(self, client):
         self.requests, self.entry, self.summaries, self.leases = client.requests, client.entry, client.summaries, []
+        self.url = client.url
         take = self.requests.lease
         self.requests.lease = lambda *asked: self.leases.append(take(*asked)) or self.leases[-1]
 
@@ -72,9 +81,11 @@ def test_a_file_stays_for_whoever_has_taken_the_lease(client, task, store, tmp_p
 
 
 def test_what_the_service_refuses_is_removed(task, store, tmp_path):
-    storage = storage_at(store.url, "ftp://shared.example")
+    with pytest.raises(PlanError, match="must begin with https"):
+        fulfil(task, storage_at(store.url, "ftp://shared.example"), tmp_path / "work")
+    assert not (tmp_path / "work").exists()
     with pytest.raises(InvalidError, match="cannot be delivered"):
-        fulfil(task, storage, tmp_path / "work")
+        fulfil(task, Ended(storage_at(store.url), list), tmp_path / "work")
     assert store.files == {}
     assert fulfil(task, storage_at(store.url), tmp_path / "work").request.state == "delivered"
 

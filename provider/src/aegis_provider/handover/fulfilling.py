@@ -40,6 +40,7 @@ from aegis_provider.workflow.card_public import is_public
 from aegis_provider.workflow.folder import Folder, digests_of
 from aegis_provider.workflow.results import Stage, unseen
 from aegis_sdk import Client, ConflictError, InvalidError, UniqueRecordsError
+from aegis_sdk._link_form import link_faults
 from aegis_sdk.reading import ACCEPT_UNIQUE, Alone, read_together_line
 from aegis_sdk.wire import LARGEST_CARD, DataRequest, DeliveryDescriptor, EntryDocument, faults_of
 
@@ -137,7 +138,8 @@ def fulfil(task: Task, storage: Storage, work: Path) -> Fulfilled:
 
     Raises:
         ConflictError: Another program fulfils the request, or it has changed meanwhile.
-        PlanError: The plan is another one than was published, or the card has exact numbers, for the provider only.
+        PlanError: The service takes no link to this storage, the plan is another one than was published, or the card
+            has exact numbers, for the provider only.
         TableError: The table cannot be read or does not fit the plan.
         IdentifierError: The masked table would have what identifies persons, and that is not accepted.
         PromiseError: The masked table does not have the privacy that is promised.
@@ -149,6 +151,7 @@ def fulfil(task: Task, storage: Storage, work: Path) -> Fulfilled:
         AegisError: The service does not answer, or refuses.
     """
     _refuse_exact_card(task)
+    _refuse_link(task, storage)
     request = task.service.requests.get(task.request_id)
     _refuse_unapproved(request, storage, work)
     vouched = refuse_other(task.service, request, task.plan)
@@ -168,6 +171,25 @@ def _refuse_exact_card(task: Task) -> None:
         raise PlanError(
             "the release card has exact numbers, for you only; deliver the card.json of a release by this version"
         )
+
+
+def _refuse_link(task: Task, storage: Storage) -> None:
+    """Refuse a storage whose links the service does not take, before anything is masked.
+
+    A service that is asked without TLS runs in development or beside this program, and may take private links.
+
+    Raises:
+        PlanError: With all that is wrong about a link.
+    """
+    try:
+        link = storage.link(file_name(task.request_id, "0" * 64, task.ending)).url
+    except ValidationError as error:
+        faults = [f"{fault.pointer}: {fault.detail}" for fault in faults_of(error)]
+    else:
+        faults = list(link_faults(link, allow_private=not task.service.url.startswith("https://")))
+    if faults:
+        # Without the link, which may have a password.
+        raise PlanError(f"this cannot be delivered: no link to this storage will do: {' '.join(faults)}")
 
 
 def _refuse_unapproved(request: DataRequest, storage: Storage, work: Path) -> None:
@@ -361,8 +383,8 @@ def _descriptor(
             lease=lease.id,
         )
     except ValidationError as error:
-        fault = faults_of(error)[0]
-        raise PlanError(f"this cannot be delivered: {fault.pointer}: {fault.detail}") from error
+        faults = "; ".join(f"{fault.pointer}: {fault.detail}" for fault in faults_of(error))
+        raise PlanError(f"this cannot be delivered: {faults}") from error
 
 
 def _delivered(
