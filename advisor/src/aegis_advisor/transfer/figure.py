@@ -5,7 +5,7 @@ from math import sqrt
 from typing import Self
 
 import numpy as np
-from scipy.special import stdtrit
+import scipy
 
 from aegis_advisor.arrays import FloatArray
 from aegis_advisor.measures.margins import ratio
@@ -53,7 +53,7 @@ class Figure:
         others = np.maximum(records * weights.sum(axis=0) - 1, 1)
         whole, uncertain = float(variances.sum()), float(np.sum(variances**2 / others))
         error = sqrt(whole)
-        half = error * float(stdtrit(whole**2 / uncertain, _UPPER)) if uncertain > 0 else 0.0
+        half = error * float(scipy.special.stdtrit(whole**2 / uncertain, _UPPER)) if uncertain > 0 else 0.0
         return cls(value, error, value - half, value + half)
 
     @classmethod

@@ -10,10 +10,8 @@ from dataclasses import dataclass
 from typing import Final, Self, TypeAlias
 
 import numpy as np
+import scipy  # loads its parts, half a second, only when they are used
 from numpy.typing import NDArray
-from scipy import sparse
-from scipy.optimize import Bounds, LinearConstraint, milp
-from scipy.special import logit
 
 from aegis_provider.control.dependent_rounding import RandomBytes, uniform
 from aegis_provider.counting.counts import Counts, Places
@@ -101,7 +99,7 @@ def _of_one_base(chances: _Floats, draws: _Floats) -> _Steps:
     then the likeliest cells are chosen where sums force some.
     """
     cells = np.flatnonzero(chances)
-    price = logit(draws[cells]) - logit(chances.reshape(-1)[cells])
+    price = scipy.special.logit(draws[cells]) - scipy.special.logit(chances.reshape(-1)[cells])
     return _Steps(cells, np.ones(cells.size, np.int64), np.ones(cells.size), price)
 
 
@@ -136,11 +134,12 @@ def _nearest(steps: _Steps, missing: Counts, columns: int) -> Counts | None:
         return None if missing.any() else np.zeros(0, dtype=np.int64)
     ends = np.concatenate([steps.cells // columns, rows + steps.cells % columns])
     each = np.arange(steps.cells.size)
-    of_sums = sparse.csc_matrix((np.tile(steps.signs, 2), (ends, np.tile(each, 2))), shape=(missing.size, each.size))
-    found = milp(
+    entries = (np.tile(steps.signs, 2), (ends, np.tile(each, 2)))
+    of_sums = scipy.sparse.csc_matrix(entries, shape=(missing.size, each.size))
+    found = scipy.optimize.milp(
         steps.prices,
-        bounds=Bounds(0, steps.most),
-        constraints=LinearConstraint(of_sums, missing, missing),
+        bounds=scipy.optimize.Bounds(0, steps.most),
+        constraints=scipy.optimize.LinearConstraint(of_sums, missing, missing),
         options={"presolve": False},  # it takes longer than these programs do
     )
     return None if found.x is None else np.rint(found.x).astype(np.int64)
