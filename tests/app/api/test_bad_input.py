@@ -286,7 +286,7 @@ NO_JSON = [
     EXAMPLE.encode().replace(b"Self", b"\xff"),
     EXAMPLE.encode().replace(b"Self", b"\xed\xa0\x80"),
     EXAMPLE.encode("utf-16"),
-    b"\xef\xbb\xbf" + EXAMPLE.encode(),
+    b"\xef\xbb\xbf" * 2 + EXAMPLE.encode(),
     b"[" * 100_000,
     b"[" * 100_000 + b"]" * 100_000,
     b'{"a":' * 50_000,

@@ -3,6 +3,7 @@
 import datetime as dt
 from decimal import Decimal
 from functools import cache
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import pyarrow as pa
@@ -41,6 +42,7 @@ def german(number):
 
 ISO = written(DAYS, "%Y-%m-%d")
 SECONDS = written(TIMES, "%Y-%m-%d %H:%M:%S")
+IN_TOKYO = written([each.astimezone(ZoneInfo("Asia/Tokyo")) for each in TIMES], "%Y-%m-%d %H:%M:%S")
 PLAIN = [str(each) for each in AMOUNTS]
 WORDS = ["true" if each else "false" for each in TRUTHS]
 GAPS = [text if place % 7 else "" for place, text in enumerate(PLAIN)]
@@ -110,7 +112,7 @@ ARROW = {
     "numbers of booleans": (WORDS, pa.array(map(int, TRUTHS), pa.int8())),
     "dates": (ISO, pa.array(DAYS)),
     "moments": (ISO, pa.array(DAYS).cast(pa.timestamp("ns"))),
-    "zoned moments": (SECONDS, pa.array(TIMES, pa.timestamp("us", tz="Asia/Tokyo"))),
+    "zoned moments": (IN_TOKYO, pa.array(TIMES, pa.timestamp("us", tz="Asia/Tokyo"))),
     "decimals": (PLAIN, pa.array(AMOUNTS, pa.decimal128(12, 4))),
     "32-bit floats": (PLAIN, pa.array(map(float, AMOUNTS), pa.float32())),
     "categories": (PLACES, pa.array(PLACES).dictionary_encode()),

@@ -167,11 +167,11 @@ def _vector(sample: Sample, parts: Sequence[Part], *, placed: bool = True) -> Fl
     second = _second_order(sample, parts, placed=placed)
     noise = 2 * second**2 * min(part.noise for _, part in parts)
     vector[:-1] *= _shrinkage(float(vector[:-1] @ vector[:-1]), noise)
-    vector[-1] = math.sqrt(second**2 + _inexact(parts, moves))
+    vector[-1] = math.sqrt(second**2 + _inexact(sample, parts, moves))
     return vector
 
 
-def _inexact(parts: Sequence[Part], moves: FloatArray | None) -> float:
+def _inexact(sample: Sample, parts: Sequence[Part], moves: FloatArray | None) -> float:
     """The variance of a sum of influences due to inexact counts, given their sum by atom, as far as atoms are known.
 
     Maskings of counts that were rounded once add up the same ones, so what moves both alike cancels in a difference.
@@ -179,7 +179,7 @@ def _inexact(parts: Sequence[Part], moves: FloatArray | None) -> float:
     apart = sum((coefficient * part.inexact) ** 2 for coefficient, part in parts)
     if moves is None or any(part.once == 0 or part.group_of_atom is None for _, part in parts):
         return apart
-    together = float(np.sum(moves**2)) * parts[0][1].once
+    together = float(np.sum(moves[sample.table > 0] ** 2)) * parts[0][1].once
     return min(apart, together + sum((coefficient * part.beyond) ** 2 for coefficient, part in parts))
 
 

@@ -7,15 +7,12 @@ from typing import Annotated
 
 import typer
 
-from aegis_provider.cli.lightly import without_pandas
 from aegis_provider.extras import needs_extra
 from aegis_provider.output import refuse_overwriting
 from aegis_provider.report.model import Report
 from aegis_provider.table import Source
 from aegis_sdk.cli.failures import InputError
 from aegis_sdk.cli.options import fields_of
-
-without_pandas()
 
 
 def delimiter_of(text: str) -> str:

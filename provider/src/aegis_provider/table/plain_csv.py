@@ -23,7 +23,7 @@ UNNAMED: Final = "Unnamed: 0"
 """What pandas calls a first column without a name, which is the index of a frame that it wrote as CSV."""
 
 _HEAD: Final = 4 << 20
-_TAIL: Final = 64 << 10
+_TAIL: Final = 256 << 10
 _LINES: Final = 50
 _SEPARATED: Final = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE)
 _TOTAL: Final = re.compile(
