@@ -132,10 +132,10 @@ def excess_of(noise: float, folds: int) -> float:
 
     Args:
         noise: The share of what the model says that is chance (`noise_of`).
-        folds: The number of folds.
+        folds: The number of folds. One fold of a large table, tested alone, varies like two.
     """
-    known, others = 1 - noise, folds - 1
-    apart, together = 1 - known * (folds - 2) / (2 * others), known**2 / (4 * others)
+    known, others = 1 - noise, max(1, folds - 1)
+    apart, together = 1 - known * (others - 1) / (2 * others), known**2 / (4 * others)
     return known * (1 + noise) ** 2 + 2 * noise * (apart**2 + together)
 
 
