@@ -71,7 +71,7 @@ async def read_body(
     types: Collection[str] = ("application/json",),
     take: Callable[[int], None] = _free_of_charge,
 ) -> bytes:
-    """Read the whole body of a JSON request, and inflate it if it is compressed.
+    """Read the whole body of a request, and inflate it if it is compressed. An empty one is a form, but no JSON.
 
     Raises:
         MediaTypeError: the body is not declared as plain JSON by one of the media types, or its coding is unknown.
@@ -91,7 +91,7 @@ async def read_body(
     async for piece in pieces:
         take(len(piece))
         read.append(piece)
-    if not any(read):
+    if not any(read) and any(each.endswith("json") for each in types):
         raise MalformedRequestError("The body is not JSON: it is empty.")
     return b"".join(read)
 

@@ -18,6 +18,7 @@ HEAD = Head(
     digest="digest",
     keyed_digest="keyed",
     created_at=datetime.now(UTC),
+    changed_at=datetime.now(UTC),
 )
 
 
