@@ -94,6 +94,20 @@ def test_noise_is_worth_half_where_exact_counts_stand_beside_it(scale, label, pa
     assert judge(published(evidence)).passed == passes
 
 
+def test_noise_of_many_attributes_is_worth_what_all_of_them_tell_of_the_label():
+    tables = [np.array([[1, 20], [40, 25]]), *(np.array([[20, 25], [21, 20]]),) * 29]
+    noise, label = Perturbation(noise_scale=0.5), Perturbation(noise_scale=10)
+    alone, *others = (
+        replace(
+            evidence_of(each, [replace(mapped("m", [0, 1], each), perturbation=noise)], histogram=False, name=str(n))
+        )
+        for n, each in enumerate(tables)
+    )
+    alone, *others = (replace(each, label_perturbation=label) for each in (alone, *others))
+    assert judge(published(alone)).passed
+    assert {each.reason for each in judge(published(alone, *others)).findings} == {Reason.UNDECIDED}
+
+
 @for_each("joint", [[[20, 18], [28, 24]], [[47, 50], [0, 0]]])
 def test_a_few_records_of_a_label_value_that_are_left_out_are_shown(joint):
     table = np.array([[25, 25], [25, 25]])

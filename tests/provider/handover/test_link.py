@@ -33,8 +33,8 @@ def test_the_provider_and_the_service_have_the_same_rule():
     ("link", "faults"),
     [
         (
-            "http://me:secret@10.0.0.1:81/x",
-            ["begin with https://", "a user or a password", "The port", "public internet"],
+            "ftp://me:secret@store.example:81/x",
+            ["begin with https://", "a user or a password", "The port"],
         ),
         ("https://store.example/x#here", ["a fragment"]),
         ("https://store.example/" + "x" * 4_000, ["/url", "4000"]),

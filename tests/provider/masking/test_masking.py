@@ -187,7 +187,23 @@ class TestHierarchyFile:
     )
     def test_slips_of_a_program_or_a_hand_mean_nothing(self, tmp_path, text):
         file = HierarchyFile.read(self.write(tmp_path / "h.csv", text))
-        assert (file.levels, file.level(1), file.level(2)) == (2, {"1": "a", "2": "c"}, {"1": "b", "2": "b"})
+        finer, coarser = (FileHierarchy.of(file, level) for level in (1, 2))
+        assert (file.levels, masked(finer, "1", "2"), masked(coarser, "1", "2")) == (2, ["a", "c"], ["b", "b"])
+
+    @for_each(
+        "text",
+        [
+            "08:30:15;morning\n09:00:00;late\n",
+            "Paris, Ile, France;Europe\nRome, Italy;Europe\n",
+            '"Doe, J";"D*"\nRoe;"R*"\n',
+        ],
+    )
+    def test_a_semicolon_that_all_lines_have_is_the_delimiter(self, tmp_path, text):
+        assert HierarchyFile.read(self.write(tmp_path / "h.csv", text)).levels == 1
+
+    def test_blanks_around_a_value_are_those_of_the_table_or_none(self, tmp_path):
+        hierarchy = FileHierarchy.of(HierarchyFile.read(self.write(tmp_path / "h.csv", " Private ;work\n")), 1)
+        assert masked(hierarchy, " Private ", "Private") == ["work", "work"]
 
     def test_two_spellings_of_a_value_are_masked_alike(self, tmp_path):
         alike = FileHierarchy.of(HierarchyFile.read(self.write(tmp_path / "a.csv", "34;low\n34.0;low\n")), 1)

@@ -109,12 +109,32 @@ def test_a_workbook_is_refused_with_the_ways_out(tmp_path):
 
 @for_each(
     "last",
-    ["Total recall;Köln;ja", "170;Summerland;nein", "1;;nein"],
+    ["Total recall;Köln;ja", "170;Summerland;nein", "1;;nein", "total loss;;"],
 )
 def test_a_record_that_only_looks_like_a_total_stays(last, tmp_path):
     path = tmp_path / "t.csv"
     path.write_text(f"{PLAIN}{last}\n", encoding="utf-8")
     assert records_of(path) == [*ROWS, last.split(";")]
+
+
+def test_a_word_for_totals_that_many_records_have_is_a_value(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("claim;amount;krank\n" + "fire;3;ja\n" * 9 + "total;;ja\n" * 9, encoding="utf-8")
+    assert len(records_of(path)) == 19
+
+
+def test_a_header_without_its_first_name_is_no_title(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text(",krank\n0,ja\n1,nein\n", encoding="utf-8")
+    assert records_of(path) == [["Unnamed: 0", "krank"], ["0", "ja"], ["1", "nein"]]
+
+
+@for_each("encoding", ["cp1252", "utf-16"])
+def test_a_line_without_an_end_is_refused_before_it_fills_the_memory(encoding, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_bytes(("ä,krank\n1,ja\n" + "x" * (3 << 20)).encode(encoding))
+    with pytest.raises(TableError, match="line 3"), open_table(path):
+        pass
 
 
 def test_nothing_of_the_copy_stays(tmp_path, monkeypatch):

@@ -10,7 +10,7 @@ say, this is exact; with rows it is not, so that probabilities a little below `L
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -47,7 +47,7 @@ def known_by_label(
     if off.noise_scale is not None or not off.is_complete:
         return known
     by_rows: dict[bytes, list[RoundedTable]] = {}
-    for table in (each for each in tables if not each.once):
+    for table in (_in_order(each) for each in tables if not each.once):
         by_rows.setdefault(table.mappings[0].tobytes(), []).append(table)
     for same in (each for each in by_rows.values() if max(table.base for table in each) > 1 and _is_cheap(each)):
         grid = _Grid.of(same)
@@ -58,6 +58,13 @@ def known_by_label(
                 return None
             known[same[0].path] = cells
     return known
+
+
+def _in_order(table: RoundedTable) -> RoundedTable:
+    """The same table with its rows in the order of their first values; rows without a value are left out."""
+    rows, first, row_of = np.unique(table.mappings[0], return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    return replace(table, counts=table.counts[rows[order]], mappings=(np.argsort(order)[row_of], table.mappings[1]))
 
 
 def _is_cheap(same: Sequence[RoundedTable]) -> bool:

@@ -97,7 +97,12 @@ class CountedTable:
         return int(self.attributes[0].counts.counts.sum())
 
     def doubtful_types(self, plan: Plan) -> Iterator[str]:
-        """Yield a sentence for each attribute without a type in the plan whose decimals may be codes."""
+        """Yield a sentence for each attribute without a type in the plan whose decimals may be codes.
+
+        And one for lines of a CSV file that are no records.
+        """
+        if "left out" in (self.table.written or ""):
+            yield f"{self.table.name}: CSV in {self.table.written}"
         for name, of in self.recognised.items():
             texts = f"{of.in_words}, so all are read as texts; clean them, or write `type: string`"
             yield f"{name}: {texts if of.odd else of.how_read} ({plan.source}: attributes.{name})"

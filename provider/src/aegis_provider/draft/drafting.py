@@ -139,6 +139,8 @@ def start(
         as_texts = () if odd_as_missing else add
         as_read, columns = columns_of(opened, label, [*names, *beside], as_texts, fold_case=fold_case, stated=stated)
         survey = _survey(opened, columns[: 1 + len(names)], add, accept_identifiers=accept_identifiers)
+        if there is not None and survey.label.fold_case and not there.fold_case:
+            raise PlanError(f"{output}: is there already and keeps every word; write `fold_case: true` into it")
         _refuse_unread(opened, survey, odd_as_missing=odd_as_missing)
         if not (survey.to_draft or there):
             raise PlanError(f"{opened.name}: no column can be shared: {_reasons(survey.left_out)}")

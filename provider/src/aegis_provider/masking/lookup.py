@@ -5,15 +5,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, TypeAlias, TypeVar
+from typing import ClassVar, Final, TypeAlias, TypeVar
 
 from aegis_provider.errors import PlanError, UnmaskableValueError, shortened
 from aegis_provider.masking.function import MaskingFunction
-from aegis_provider.table.table import DELIMITERS
 from aegis_provider.table.values import MISSING, Domain, Key, ValueType, key_of
 from aegis_provider.yaml_file import Element
 
 _Masked = TypeVar("_Masked")
+_MARKS: Final = (";", ",", "\t", "|")
 _Line: TypeAlias = tuple[int, list[str]]
 
 
@@ -37,7 +37,7 @@ class HierarchyFile:
 
         Args:
             path: The path of the file.
-            delimiter: By default, the one of `DELIMITERS` that splits the first line into most fields.
+            delimiter: By default, the first of semicolon, comma, tab and vertical bar that all lines have.
 
         Raises:
             PlanError: The file is absent, empty, ragged or not CSV.
@@ -64,7 +64,8 @@ class HierarchyFile:
         for line, row in self.rows:
             if level >= len(row):
                 raise PlanError(_no_such_level(self.path, line, row, level, self.delimiter))
-            if table.setdefault(row[0], row[level]) != row[level]:
+            table.setdefault(row[0], row[level].strip())
+            if table.setdefault(row[0].strip(), row[level].strip()) != row[level].strip():
                 raise PlanError(
                     f"{self.path.name}, line {line}: {shortened(row[0])} appears twice, with different masked values"
                 )
@@ -106,7 +107,7 @@ def _rows(path: Path, delimiter: str) -> list[_Line]:
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             reader = csv.reader(file, delimiter=delimiter, strict=True)
-            return [(reader.line_num, [field.strip() for field in row]) for row in reader if row]
+            return [(reader.line_num, row) for row in reader if row]
     except OSError as error:
         raise PlanError(f"{path.name} cannot be read in {path.parent}: {error.strerror}") from error
     except (csv.Error, UnicodeDecodeError) as error:
@@ -114,12 +115,15 @@ def _rows(path: Path, delimiter: str) -> list[_Line]:
 
 
 def _delimiter_in(path: Path) -> str:
-    found = {mark: len(rows[0][1]) for mark in DELIMITERS if (rows := _rows(path, mark))}
-    return max(found, key=lambda mark: found[mark], default=next(iter(DELIMITERS)))
+    for mark in _MARKS:
+        with suppress(PlanError):
+            if all(len(row) > 1 for _, row in _rows(path, mark)):
+                return mark
+    return _MARKS[0]
 
 
 def _without_empty_column(rows: Sequence[_Line]) -> Sequence[_Line]:
-    is_there = any(row[-1] or len(row) == 1 for _, row in rows)
+    is_there = any(row[-1].strip() or len(row) == 1 for _, row in rows)
     return rows if is_there else [(line, row[:-1]) for line, row in rows]
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final, TextIO
+from typing import Final
 
 import ibis
 import pyarrow as pa
@@ -19,7 +19,7 @@ from aegis_provider.table.engine import Engine
 from aegis_provider.table.frame_types import index_columns, selected
 from aegis_provider.table.in_memory import InMemory
 from aegis_provider.table.orders import orders_in_parquet
-from aegis_provider.table.plain_csv import UNNAMED, Form, plain_files
+from aegis_provider.table.plain_csv import UNNAMED, Form, LongLineError, lines_of, plain_files
 from aegis_provider.table.table import Table
 
 _NAMES: Final = 5
@@ -170,14 +170,6 @@ def _literal_glob(path: Path) -> str:
     return re.sub(r"([*?\[])", r"[\1]", str(path))
 
 
-#: The longest line, in characters here, and in bytes for DuckDB.
-_LONGEST_LINE: Final = 2 << 20
-
-
-class _LongLineError(csv.Error):
-    """A line is too long."""
-
-
 def header_of(path: Path, delimiter: str, where: str) -> tuple[str, ...]:
     """Return the names in the header, which must be unique. The first may be missing: pandas names no index.
 
@@ -205,9 +197,9 @@ def _first_record(path: Path, delimiter: str, where: str) -> tuple[str, ...]:
     # Decoding reads beyond the header, but faults further down are left to DuckDB, which reports their line.
     with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
         try:
-            columns = tuple(next(csv.reader(_lines(file), delimiter=delimiter, strict=True), ()))
+            columns = tuple(next(csv.reader(lines_of(file), delimiter=delimiter, strict=True), ()))
             "".join(columns).encode()
-        except _LongLineError as error:
+        except LongLineError as error:
             raise TableError(f"{where}: longer than 2 MB; is it a text file with line breaks?") from error
         except (csv.Error, UnicodeEncodeError) as error:
             raise TableError(f"{where}: not a CSV header in UTF-8; {CONVERT}") from error
@@ -243,7 +235,7 @@ def refuse_repeated(columns: Sequence[str], where: str) -> None:
 def first_line(path: Path, delimiter: str, place: int, text: str) -> int | None:
     """Return the line where the first record with this text begins, or `None` if a field is too long for `csv`."""
     with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
-        reader = csv.reader(_lines(file), delimiter=delimiter)
+        reader = csv.reader(lines_of(file), delimiter=delimiter)
         try:
             next(reader)
             begins = reader.line_num + 1
@@ -254,15 +246,3 @@ def first_line(path: Path, delimiter: str, place: int, text: str) -> int | None:
         except csv.Error:
             return None
     return None
-
-
-def _lines(file: TextIO) -> Iterator[str]:
-    """Yield the lines of a file.
-
-    Raises:
-        _LongLineError: A line is too long.
-    """
-    while line := file.readline(_LONGEST_LINE):
-        if len(line) == _LONGEST_LINE:
-            raise _LongLineError
-        yield line

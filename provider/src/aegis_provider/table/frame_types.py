@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Final
 
 import pyarrow as pa
@@ -41,7 +42,8 @@ def selected(schema: pa.Schema, columns: Sequence[str], name: str) -> str:
     Raises:
         TableError: A column has periods that cannot be told without pandas.
     """
-    kinds = {each["field_name"]: each["numpy_type"] for each in _pandas(schema).get("columns", [])}
+    said = [each for each in _pandas(schema).get("columns", []) if isinstance(each, dict)]
+    kinds = {each.get("field_name"): str(each.get("numpy_type")) for each in said}
     told = [_told(field, kinds.get(field.name, ""), name) for field in schema]
     return ", ".join(f"{tell(column)} AS {column}" for tell, column in zip(told, columns, strict=True))
 
@@ -81,4 +83,7 @@ def _told(field: pa.Field, kind: str, name: str) -> Callable[[str], str]:
 def _pandas(schema: pa.Schema) -> dict[str, Any]:
     """Return what pandas says about a table; nothing if it did not write it."""
     told = (schema.metadata or {}).get(b"pandas")
-    return json.loads(told) if told else {}
+    with suppress(ValueError):
+        said = json.loads(told or "{}")
+        return said if isinstance(said, dict) else {}
+    return {}

@@ -8,6 +8,7 @@ folder that only its owner can read, without what is no record, and the copy is 
 import csv
 import re
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE, getincrementaldecoder
+from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from io import StringIO
 from itertools import islice, takewhile
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Final
+from typing import Final, TextIO
 
 from aegis_provider.errors import TableError, shortened
 
@@ -25,10 +26,11 @@ UNNAMED: Final = "Unnamed: 0"
 _HEAD: Final = 4 << 20
 _TAIL: Final = 256 << 10
 _LINES: Final = 50
+_TOTALS: Final = 2
 _SEPARATED: Final = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE)
 _TOTAL: Final = re.compile(
-    r"\W*(grand\s+|sub)?(totals?|totale|totaal|sums?|gesamt|gesamtsumme|insgesamt|summe|somme|suma|razem)\b.*",
-    re.IGNORECASE | re.DOTALL,
+    r"\W*(grand\s+|sub)?(totals?|totale|totaal|sums?|gesamt|gesamtsumme|insgesamt|summe|somme|suma|razem)\W*\d*\W*",
+    re.IGNORECASE,
 )
 _WORKBOOKS: Final = {
     b"PK\x03\x04": "is an Excel workbook, or another archive; save the sheet as CSV UTF-8, or read it with pandas "
@@ -37,6 +39,14 @@ _WORKBOOKS: Final = {
     b"\x1f\x8b": "is compressed; unpack it with gunzip first",
 }
 _NAMES: Final = {"utf-8-sig": "UTF-8", "utf-16": "UTF-16", "cp1252": "Windows-1252"}
+
+
+LONGEST_LINE: Final = 2 << 20
+"""The longest line, in characters here, and in bytes for DuckDB."""
+
+
+class LongLineError(csv.Error):
+    """A line is too long."""
 
 
 @dataclass(frozen=True)
@@ -146,9 +156,11 @@ def _text(part: bytes, encoding: str) -> str:
 
 
 def _tail_of(path: Path, encoding: str) -> str:
+    start = max(0, path.stat().st_size - _TAIL) // 2 * 2
     if encoding == "utf-16":  # only its first bytes say in which order the others are
-        return path.read_text(encoding, errors="replace")[-_TAIL:]
-    return _text(_bytes_of(path, max(0, path.stat().st_size - _TAIL), _TAIL), encoding)
+        is_big = _bytes_of(path, 0, 2) == BOM_UTF16_BE
+        return _text(_bytes_of(path, start, _TAIL + 2), "utf-16-be" if is_big else "utf-16-le")
+    return _text(_bytes_of(path, start, _TAIL + 2), encoding)
 
 
 def _rows(text: str, delimiter: str, most: int | None = None) -> list[list[str]]:
@@ -167,21 +179,23 @@ def _header_in(text: str, delimiter: str) -> tuple[int, list[str]]:
     rows = _rows(text, delimiter, _LINES)
     above = int(_SEPARATED.fullmatch(text.partition("\n")[0].strip()) is not None)
     if any(len(row) > 1 for row in rows[above:]):
-        above += len(list(takewhile(lambda row: sum(map(bool, row)) <= 1, rows[above:])))
+        above += len(list(takewhile(lambda row: not any(row[1:]), rows[above:])))
     return above, rows[above] if above < len(rows) else []
 
 
 def _below(tail: str, delimiter: str, columns: int) -> int:
-    """Return how many records at the end are blank, or a total, most of whose fields are blank."""
+    """Return how many records at the end are blank, or a total: a word in one field, and most others blank."""
     if columns < 2:  # noqa: PLR2004 - a blank line is a missing value then
         return 0
     rows = [row for row in _rows(tail, delimiter) if row][1:]
-    return len(list(takewhile(lambda row: _is_blank_or_total(row, columns), reversed(rows))))
+    below = list(takewhile(lambda row: not any(map(str.strip, row)) or _is_total(row, columns), reversed(rows)))
+    words = Counter(field for row in rows for field in row if _TOTAL.fullmatch(field))
+    return len(below) if max(words.values(), default=0) <= _TOTALS else 0
 
 
-def _is_blank_or_total(row: Sequence[str], columns: int) -> bool:
+def _is_total(row: Sequence[str], columns: int) -> bool:
     said = [field for field in row if field.strip()]
-    return not said or (2 * len(said) <= columns + 1 and _TOTAL.fullmatch(said[0]) is not None)
+    return 2 * len(said) <= columns + 1 and _TOTAL.fullmatch(said[0]) is not None
 
 
 def _ends_differ(text: str) -> bool:
@@ -196,7 +210,7 @@ def _copy(path: Path, copy: Path, delimiter: str, form: Form) -> None:
         TableError: See `plain_files`.
     """
     with path.open(encoding=form.encoding, newline="") as file, copy.open("w", encoding="utf-8", newline="") as plain:
-        reader = csv.reader(file, delimiter=delimiter, strict=True)
+        reader = csv.reader(lines_of(file), delimiter=delimiter, strict=True)
         records = _kept(path, ((reader.line_num, row) for row in reader), form)
         try:
             csv.writer(plain, delimiter=delimiter, lineterminator="\n").writerows(records)
@@ -207,18 +221,18 @@ def _copy(path: Path, copy: Path, delimiter: str, form: Form) -> None:
 
 def _kept(path: Path, rows: Iterator[tuple[int, list[str]]], form: Form) -> Iterator[list[str]]:
     """Yield the header and the records, which end before the last `below`."""
-    waiting: list[list[str]] = []
+    waiting: deque[list[str]] = deque()
     columns = 0
     for line, row in islice(rows, form.above, None):
         if row:
             columns = columns or len(row)
             waiting.append(_named(f"{path}: line {line}", row, columns, form.spare))
-            yield from (waiting.pop(0) for _ in range(len(waiting) - form.below))
+            yield from (waiting.popleft() for _ in range(len(waiting) - form.below))
 
 
 def _named(where: str, row: list[str], columns: int, spare: Sequence[int]) -> list[str]:
     """Return the fields of the columns that have a name; delimiters at the end of a line mean nothing."""
-    full = row + [""] * (columns - len(row)) if columns - len(row) <= len(spare) else row
+    full = row + [""] * (columns - len(row)) if set(range(len(row), columns)) <= set(spare) else row
     while len(full) > columns and not full[-1]:
         full = full[:-1]
     if len(full) != columns:
@@ -227,3 +241,15 @@ def _named(where: str, row: list[str], columns: int, spare: Sequence[int]) -> li
         if full[place].strip():
             raise TableError(f"{where}: column {place + 1} has the value {shortened(full[place])}, but no name")
     return [field for place, field in enumerate(full) if place not in spare]
+
+
+def lines_of(file: TextIO) -> Iterator[str]:
+    """Yield the lines of a file.
+
+    Raises:
+        LongLineError: A line is too long.
+    """
+    while line := file.readline(LONGEST_LINE):
+        if len(line) == LONGEST_LINE:
+            raise LongLineError
+        yield line

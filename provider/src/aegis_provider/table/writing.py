@@ -53,7 +53,7 @@ _ACCENTS: Final = {"ä": "a", "é": "e", "û": "u", "ç": "c"}
 
 _BETWEEN: Final = "[-/., ]+"
 _DAY, _MONTH, _YEAR = "([0-9]{1,2})(?:st|nd|rd|th)?", "([0-9]{1,2}|[a-z]{3,10})", "([0-9]{4})"
-_MIDNIGHT: Final = "(?:[ t]+00:00(?::00(?:[.]0+)?)?(?:z|[+]00(?::?00)?)?)?"
+_MIDNIGHT: Final = "(?:[ t]+00:00(?::00(?:[.]0+)?)?(?:z|[-+][0-9]{2}(?::?[0-9]{2})?)?)?"
 _PARTS: Final = {"y": _YEAR, "m": _MONTH, "d": _DAY}
 
 _LEAP: Final = "([0-9]{2}(0[48]|[2468][048]|[13579][26])|(0[48]|[2468][048]|[13579][26])00)-02-29"
@@ -105,7 +105,7 @@ class Plain:
 
     def plain(self, text: str) -> str | None:
         """Return the text."""
-        return text if re.search(_PLAIN[self.values], text) else None
+        return text if re.fullmatch(_PLAIN[self.values], text) else None
 
     def key(self, value: Expression) -> Expression:
         """Return the same in the engine."""
@@ -144,7 +144,7 @@ class Numbers:
 
     def plain(self, text: str) -> str | None:
         """Return the number with a decimal point and nothing between its thousands."""
-        return text.translate(_TO_PLAIN[self.decimal]) if _NUMBERS[self.decimal].search(text) else None
+        return text.translate(_TO_PLAIN[self.decimal]) if _NUMBERS[self.decimal].fullmatch(text) else None
 
     def key(self, value: Expression) -> Expression:
         """Return the same in the engine."""
@@ -187,7 +187,7 @@ class Dates:
         word = text.lower()
         for pattern, by in _STEPS[self.order]:
             word = re.sub(pattern, by, word)
-        return word if re.search(_CALENDAR, word) else None
+        return word if re.fullmatch(_CALENDAR, word) else None
 
     def key(self, value: Expression) -> Expression:
         """Return the same in the engine."""
@@ -335,7 +335,8 @@ def recognised(counts: Mapping[str, int], declared: ValueType | None = None) -> 
     is_known = result.cells <= (1 - _MOSTLY) * total and len(set(fitting.values())) >= fewest
     if not is_known or (declared is None and _are_codes(form, fitting, odd)) or (example is None and not odd):
         return None
-    for other in () if isinstance(form, Plain) else (each for each in plain if cells[each] >= enough):
+    least = total if isinstance(form, Plain) else enough
+    for other in (each for each in plain if cells[each] >= least and (odd or not isinstance(form, Plain))):
         for text, of in fitting.items():
             if plain[other][text] not in (None, of):
                 raise AmbiguousWritingError(text, sorted((form, other), key=FORMS.index))

@@ -111,10 +111,15 @@ class Steps:
         """Draft a plan, unless there is one.
 
         Raises:
-            PlanError: The plan is for another label.
+            PlanError: The plan is for another label, or is given beside what only a draft heeds.
             IdentifierError: The plan lets a column be shared as it is that identifies persons, or the label does.
         """
         is_new = self.given is None and not self.plan.exists()
+        if self.given is not None and any(self.reads.values()):
+            asked = ", ".join(name for name, is_asked in self.reads.items() if is_asked)
+            raise PlanError(
+                f"{self.plan}: a plan that is given says how columns are read; write it there, without {asked}"
+            )
         if is_new:
             with self.stage("looking at the columns") as progress:
                 started = start(
