@@ -20,8 +20,8 @@ _UPPER = 0.975
 class Figure:
     """A transfer utility.
 
-    Its interval holds the figure of the same rule on endless records 93 to 97 % of the time if six or more of the
-    records that it was evaluated on have the rarest label (`docs/model.md`).
+    Its interval holds the figure of the same rule on endless records about 95 % of the time; `docs/model.md` says in
+    which tables that was measured, with how few records of the rarest label.
 
     Attributes:
         value: the utility, in the unit of its measure.
