@@ -35,7 +35,7 @@ FILES = {
     "delimiters after the records": f"{HEADER}\n{REST.replace(chr(10), ';;' + chr(10))}".encode(),
     "an empty column": csv_of([[row[0], "", *row[1:]] for row in ROWS]).encode(),
     "mixed line ends": (csv_of(ROWS[:9], end="\r\n") + csv_of(ROWS[9:30]) + csv_of(ROWS[30:], end="\r\n")).encode(),
-    "blank records at the end": f"{PLAIN};;\n\n;;\n".encode(),
+    "blank lines at the end": f"{PLAIN}\n\n".encode(),
     "a total": f"{PLAIN};;\nSumme;60;\n".encode("cp1252"),
     "a total without a blank record": f"{PLAIN}Gesamt: 60;;\n".encode(),
     "commas": csv_of(ROWS, ",").encode("cp1252"),

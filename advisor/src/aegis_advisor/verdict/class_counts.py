@@ -229,7 +229,7 @@ def _has_large(
 
 def _simplest(low: FloatArray, high: FloatArray, depth: int = 40) -> tuple[FloatArray, FloatArray]:
     """The fractions (n,) from `low` to `high` with the least terms, by continued fractions; infinite if too many."""
-    numerator, denominator = np.ceil(low), np.ones_like(low)
+    numerator, denominator = _up(low), np.ones_like(low)
     if depth == 0:
         return np.full_like(low, np.inf), np.full_like(low, np.inf)
     if (further := np.flatnonzero(numerator > high)).size:

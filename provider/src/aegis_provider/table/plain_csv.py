@@ -56,7 +56,7 @@ class Form:
     Attributes:
         encoding: Its encoding.
         above: How many lines stand above the header.
-        below: How many records at the end are blank, or totals.
+        below: How many lines at the end are totals, or blank beside one.
         spare: The places of columns that have no name; they must have no value.
         mixed: Whether lines end in several ways.
     """
@@ -122,12 +122,14 @@ def form_of(path: Path, delimiter: str) -> Form:
 
 
 def fields_of_header(path: Path, delimiter: str) -> tuple[str, ...]:
-    """Return the fields of the header, wherever it stands; none if there is none.
+    """Return the fields of the header, wherever it stands; none if there is none, as in Parquet.
 
     Raises:
         TableError: The file cannot be read.
     """
     head = _bytes_of(path, 0, _HEAD)
+    if head.startswith(b"PAR1"):
+        return ()
     return tuple(_header_in(_text(head, _encoding_of(head)), delimiter)[1])
 
 
@@ -184,18 +186,23 @@ def _header_in(text: str, delimiter: str) -> tuple[int, list[str]]:
 
 
 def _below(tail: str, delimiter: str, columns: int) -> int:
-    """Return how many records at the end are blank, or a total: a word in one field, and most others blank."""
+    """Return how many lines at the end are a total, a word in one field and most others blank, or blank beside one.
+
+    Blank lines alone are records without a value.
+    """
     if columns < 2:  # noqa: PLR2004 - a blank line is a missing value then
         return 0
     rows = [row for row in _rows(tail, delimiter) if row][1:]
     below = list(takewhile(lambda row: not any(map(str.strip, row)) or _is_total(row, columns), reversed(rows)))
+    if not any(_is_total(row, columns) for row in below):
+        return 0
     words = Counter(field for row in rows for field in row if _TOTAL.fullmatch(field))
     return len(below) if max(words.values(), default=0) <= _TOTALS else 0
 
 
 def _is_total(row: Sequence[str], columns: int) -> bool:
     said = [field for field in row if field.strip()]
-    return 2 * len(said) <= columns + 1 and _TOTAL.fullmatch(said[0]) is not None
+    return bool(said) and 2 * len(said) <= columns + 1 and _TOTAL.fullmatch(said[0]) is not None
 
 
 def _ends_differ(text: str) -> bool:
@@ -213,7 +220,7 @@ def _copy(path: Path, copy: Path, delimiter: str, form: Form) -> None:
         reader = csv.reader(lines_of(file), delimiter=delimiter, strict=True)
         records = _kept(path, ((reader.line_num, row) for row in reader), form)
         try:
-            csv.writer(plain, delimiter=delimiter, lineterminator="\n").writerows(records)
+            csv.writer(plain, delimiter=delimiter, lineterminator="\n", quoting=csv.QUOTE_ALL).writerows(records)
         except (csv.Error, UnicodeError) as error:
             where = f"{path}: line {reader.line_num + 1}" if isinstance(error, csv.Error) else str(path)
             raise TableError(f"{where}: not CSV in {_NAMES[form.encoding]}; save it as CSV UTF-8 ({error})") from error
