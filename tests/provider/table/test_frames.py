@@ -296,3 +296,10 @@ def test_a_first_column_without_a_name_is_an_index_in_csv(tmp_path):
     pd.DataFrame({"age": [31, 45, 62, 19] * 10, "y": ["a", "b"] * 20}).to_csv(path)
     assert list(start(path, "y", plan).left_out) == ["Unnamed: 0"]
     assert [each.name for each in load_plan(plan, configurations_needed=False).attributes] == ["age"]
+
+
+@for_each("said", [b"not JSON", b"[]", b'{"columns": [{"name": "a"}, 3]}'])
+def test_what_pandas_would_not_say_of_a_table_is_not_heeded(said, tmp_path):
+    table = pa.table({"a": ["1", "2"]}).replace_schema_metadata({b"pandas": said})
+    pq.write_table(table, tmp_path / "t.parquet")
+    assert whole(table) == whole(tmp_path / "t.parquet") == {"a": ["1", "2"]}

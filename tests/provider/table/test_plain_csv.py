@@ -123,6 +123,12 @@ def test_a_word_for_totals_that_many_records_have_is_a_value(tmp_path):
     assert len(records_of(path)) == 19
 
 
+def test_a_blank_line_of_one_column_is_a_missing_value_in_a_copy_too(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_bytes("krank\nä\n\nnein\n".encode("cp1252"))
+    assert records_of(path) == [["krank"], ["ä"], [""], ["nein"]]
+
+
 def test_a_header_without_its_first_name_is_no_title(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text(",krank\n0,ja\n1,nein\n", encoding="utf-8")

@@ -309,3 +309,25 @@ def test_thousands_of_different_numbers_are_looked_at_whole():
     with open_table(table) as opened:
         _, (_, column) = columns_of(opened, "y", ["n"])
     assert (column.type, column.recognised.odd, column.recognised.form) == ("number", {"x": 1}, Numbers(","))
+
+
+def test_thousands_that_a_plain_reading_calls_odd_are_ambiguous():
+    counts = {f"{1 + place}.250": 1 for place in range(400)} | {"1.250.000": 1}
+    with pytest.raises(AmbiguousWritingError):
+        recognised(counts)
+
+
+@for_each("text", ["2020-01-01 00:00:00+01:00", "2020-01-01T00:00:00-05:00", "2020-01-01 00:00:00Z"])
+def test_a_midnight_of_any_zone_is_its_day(text):
+    assert Dates("ymd").plain(text) == "2020-01-01"
+
+
+def test_a_line_end_after_a_number_is_no_part_of_one():
+    assert (Numbers(",").plain("3,5\n"), Dates("ymd").plain("2020-01-01\n")) == (None, None)
+
+
+def test_what_only_a_draft_heeds_is_refused_beside_a_plan(write, tmp_path):
+    table = write("t.csv", "a,y\n" + "1,n\n2,y\n" * 20)
+    plan = write("p.yaml", "label: y\nattributes: {a: {}}\n")
+    with pytest.raises(PlanError, match="says how columns are read; write it there, without fold_case"):
+        release(table, "y", plan=plan, output=tmp_path / "r", fold_case=True)

@@ -231,9 +231,9 @@ def _kept(path: Path, rows: Iterator[tuple[int, list[str]]], form: Form) -> Iter
     waiting: deque[list[str]] = deque()
     columns = 0
     for line, row in islice(rows, form.above, None):
-        if row:
+        if row or columns == 1:  # a blank line is a missing value there
             columns = columns or len(row)
-            waiting.append(_named(f"{path}: line {line}", row, columns, form.spare))
+            waiting.append(_named(f"{path}: line {line}", row or [""], columns, form.spare))
             yield from (waiting.popleft() for _ in range(len(waiting) - form.below))
 
 
