@@ -16,34 +16,38 @@ from opentelemetry.trace import Tracer
 from prometheus_client import CollectorRegistry, ProcessCollector
 from starlette.exceptions import HTTPException
 
-from app.api import errors, registry
-from app.api.dependencies import refuse_odd_parameters
-from app.api.describe import openapi
-from app.api.middleware import middlewares
-from app.api.pages import Site
-from app.build import build_version
-from app.catalog.announcements import Announcements
-from app.catalog.probe import Probe
-from app.catalog.queue import queue_app
-from app.catalog.revisions import known_revisions, newest_revision
-from app.catalog.session import Database
+from app import routes as registry
+from app.advice.service.recent_versions import RecentVersions
+from app.advice.store.announcements import Announcements
+from app.audit.service.log import AuditService
+from app.audit.service.signing import Signer, signer_of
+from app.callers.identity import code_flow, token_reader
+from app.callers.service.open_door import refuse_open_door
+from app.callers.service.sessions import SessionRules
 from app.console import registry as console
-from app.console.browsers import with_pages
-from app.domain.lanes import Lane
+from app.edge.dependencies import refuse_odd_parameters
+from app.edge.limits import Limits
+from app.edge.state import State
+from app.entries.api import uploads
+from app.entries.service.admission import Admission
+from app.entries.service.policy import Policy
+from app.entries.service.small_counts import SmallCounts, SmallCountsGate
 from app.factory import Factory
-from app.identity import code_flow, token_reader
-from app.process.child import ChildProcess, keep_warm
-from app.process.connections import Connection
-from app.services.admission import Admission
-from app.services.audit import AuditService
-from app.services.open_door import refuse_open_door
-from app.services.policy import Policy
-from app.services.recent_versions import RecentVersions
-from app.services.sessions import SessionRules
-from app.services.signing import Signer, signer_of
-from app.services.small_counts import SmallCounts, SmallCountsGate
-from app.settings import Settings
-from app.telemetry import (
+from app.pages.browsers import with_pages
+from app.platform.build import build_version
+from app.platform.database.probe import Probe
+from app.platform.database.revisions import known_revisions, newest_revision
+from app.platform.database.session import Database
+from app.platform.http import problems as errors
+from app.platform.http.connections import Connection
+from app.platform.http.middleware import middlewares
+from app.platform.http.openapi import openapi
+from app.platform.http.reference import Site
+from app.platform.http.server import ANSWER_SECONDS, Server
+from app.platform.process.child import ChildProcess, keep_warm
+from app.platform.queue.lane import Lane
+from app.platform.queue.queue import queue_app
+from app.platform.telemetry import (
     UNTRACED,
     ApiMetrics,
     BuildCollector,
@@ -52,11 +56,8 @@ from app.telemetry import (
     PoolCollector,
     tracer_for,
 )
-from app.web import uploads
-from app.web.limits import Limits
-from app.web.required_privacy import required_by
-from app.web.server import ANSWER_SECONDS, Server
-from app.web.state import State
+from app.settings import Settings
+from app.tenants.api.required_privacy import required_by
 
 _log = structlog.get_logger(__name__)
 
@@ -95,7 +96,7 @@ def create_app(
         description=_DESCRIPTION,
         lifespan=lifespan,
         middleware=middlewares(settings, metrics, tracer),
-        openapi_url=None,  # `app.api.routers.documentation` answers it
+        openapi_url=None,  # `app.about.documentation` answers it
         redirect_slashes=False,
         generate_unique_id_function=lambda route: route.name,
     )

@@ -8,8 +8,8 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-from app.catalog.roles import DatabaseUrls
-from app.secret_files import with_password
+from app.platform.database.roles import DatabaseUrls
+from app.platform.secret_files import with_password
 
 MEBIBYTE = 2**20
 

@@ -14,7 +14,7 @@ from typing import Final
 
 import psutil
 
-from app.process.bound import bound_command
+from app.platform.process.bound import bound_command
 
 SERVER: Final = (sys.executable, "-m", "app.cli")
 

@@ -9,9 +9,9 @@ from sqlalchemy.engine import Connection
 from sqlalchemy.pool import NullPool
 from sqlalchemy.schema import SchemaItem
 
-from app.catalog.roles import MIGRATION_LOCK
-from app.catalog.session import dialect_url
-from app.catalog.tables import Base
+from app.platform.database.roles import MIGRATION_LOCK
+from app.platform.database.session import dialect_url
+from app.tables import Base
 
 # Whoever waits for a lock of a table blocks everybody who comes later. So a migration soon gives up, and tries again.
 LOCK_TIMEOUT = "SET lock_timeout = '2s'"
@@ -25,7 +25,7 @@ def is_ours(item: SchemaItem, name: str | None, kind: str, *_: object) -> bool:
 
 
 def note_compatibility(*, ctx: MigrationContext, step: MigrationInfo, **_: object) -> None:
-    """Note whose code works with the schema as a revision leaves it (`app/catalog/compatibility.py`)."""
+    """Note whose code works with the schema as a revision leaves it (`app/platform/database/compatibility.py`)."""
     connection = ctx.connection
     if connection is None or connection.scalar(text("SELECT to_regclass('compatible_revision') IS NULL")):
         return

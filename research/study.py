@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from aegis_advisor.arrays import FloatArray, IntArray, fold
 from aegis_advisor.evidence import DROP, IDENTITY, AttributeEvidence, PairAssociation, PairCounts
 from aegis_provider import Configuration, Plan, document_of, summarize
-from app.domain.configurations import ConfigurationTable
-from app.domain.documents import evidence_of
+from app.entries.model.configurations import ConfigurationTable
+from app.entries.model.documents import evidence_of
 
 
 @dataclass(frozen=True, eq=False)

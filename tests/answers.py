@@ -12,7 +12,7 @@ from fastapi.routing import APIRoute
 from pydantic import BaseModel
 
 from aegis_sdk import wire
-from app.api.registry import ROUTERS
+from app.routes import ROUTERS
 
 OPENAPI = Path(__file__).parents[1] / "openapi" / "openapi.json"
 

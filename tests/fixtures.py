@@ -18,11 +18,11 @@ from anyio import fail_after, to_process
 from hypothesis import HealthCheck, settings
 
 from aegis_sdk.cli import main
-from app.catalog import migrations
-from app.catalog.roles import DatabaseUrls
-from app.catalog.session import Database
-from app.process import child
-from app.process.embedded import EmbeddedPostgres
+from app.platform.database import migrations
+from app.platform.database.roles import DatabaseUrls
+from app.platform.database.session import Database
+from app.platform.process import child
+from app.platform.process.embedded import EmbeddedPostgres
 from tests.browser.summary import summary
 from tests.kept import KEPT, database_at
 from tests.layers import Budgets

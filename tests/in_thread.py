@@ -20,10 +20,10 @@ from uuid import uuid4
 from anyio import to_process
 
 from app.main import create_app, listening_server
-from app.process.bound import bound_command
-from app.process.embedded import EmbeddedPostgres
+from app.platform.http.server import Server
+from app.platform.process.bound import bound_command
+from app.platform.process.embedded import EmbeddedPostgres
 from app.settings import Settings
-from app.web.server import Server
 from tests.postgres import SERVICE, as_role, create_database, drop_database
 from tests.running import COMMAND, Running, environment
 from tests.waiting import PATIENCE, wait_until

@@ -11,8 +11,8 @@ from typing import Any
 from fastapi import FastAPI
 from starlette.routing import BaseRoute
 
-from app.catalog.session import Database
 from app.main import create_app
+from app.platform.database.session import Database
 from app.settings import Settings
 
 #: The application name of connections that stay open when a lent database is emptied.

@@ -13,21 +13,21 @@ from opentelemetry.trace import Tracer
 from procrastinate import App
 
 from aegis_sdk.wire import EXAMPLE_ENTRY
-from app.catalog.queue import queue_app
-from app.domain.callers import Role
-from app.domain.entries import Publication
-from app.domain.lanes import Lane
+from app.advice.service import computation
+from app.callers.service.keyring import Keyring
+from app.entries.api.uploads import read_publication
+from app.entries.model.entries import Publication
+from app.entries.service.policy import NO_POLICY, Policy
 from app.factory import Factory
-from app.jobs.tasks import Tasks
-from app.jobs.watch import JobWatch
-from app.process.child import ChildProcess
-from app.services import computation
-from app.services.keyring import Keyring
-from app.services.policy import NO_POLICY, Policy
-from app.services.tenants import TenantService
+from app.platform.callers import Role
+from app.platform.process.child import ChildProcess
+from app.platform.queue.lane import Lane
+from app.platform.queue.queue import queue_app
+from app.platform.queue.watch import JobWatch
+from app.platform.telemetry import UNTRACED
 from app.settings import Settings
-from app.telemetry import UNTRACED
-from app.web.uploads import read_publication
+from app.tenants.service.tenants import TenantService
+from app.worker.tasks import Tasks
 from tests.answers import hold_to_contract
 from tests.kept import application, database_at
 

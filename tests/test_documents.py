@@ -28,10 +28,10 @@ from aegis_sdk.wire import (
     DeliveryVerdict,
     Lease,
 )
-from app.catalog.tables import Base
 from app.cli.commands import cli
+from app.platform.http.refusals import STATUS
 from app.settings import Settings
-from app.web.errors import STATUS
+from app.tables import Base
 from docs.generate import ROOT, abridged, blocks, documents, essence, run, running_service, steps
 from tests.provider.masking.functions import concrete_functions
 

@@ -16,9 +16,9 @@ import pytest
 import yaml
 
 from app.cli.commands import cli
-from app.domain.addresses import is_public
-from app.services.webhook_urls import url_faults
-from app.web.server import ANSWER_SECONDS
+from app.platform.http.server import ANSWER_SECONDS
+from app.webhooks.model.addresses import is_public
+from app.webhooks.service.urls import url_faults
 from tests.test_containers import COMMANDS, COMPOSE, DOCKERFILE, ROOT, aegis_services
 from tests.test_containers import Settings as ServiceSettings
 

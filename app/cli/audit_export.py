@@ -9,9 +9,9 @@ from typing import Annotated, BinaryIO
 import orjson
 import typer
 
+from app.audit.model import SignedHead
 from app.cli.environment import DataDir, on_services
 from app.cli.failures import fail
-from app.domain.audit import SignedHead
 from app.factory import Factory
 
 

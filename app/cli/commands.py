@@ -4,10 +4,10 @@ import sys
 from typing import NoReturn
 
 from aegis_sdk.cli.version import version_options
-from app.build import DISTRIBUTION
 from app.cli.failures import fail
 from app.cli.group import Command, CommandGroup
-from app.domain.errors import OperatorError, RefusalError
+from app.platform.build import DISTRIBUTION
+from app.platform.errors import OperatorError, RefusalError
 
 cli = CommandGroup(
     "Run and administer the Aegis service. Every option has an environment variable `AEGIS_...`.",

@@ -2,7 +2,7 @@
 
 from typing import NoReturn
 
-from app.process.loading import loading
+from app.platform.process.loading import loading
 
 
 def main() -> NoReturn:

@@ -9,20 +9,20 @@ from typing import Annotated, Any, TypeVar
 import typer
 from pydantic import ValidationError
 
-from app.catalog import migrations
-from app.catalog.queue import queue_app
-from app.catalog.roles import DatabaseUrls
-from app.catalog.session import Database
+from app.audit.service.signing import draw_key_text, signer_of
+from app.callers.identity import code_flow, token_reader
 from app.cli.failures import fail
 from app.cli.private_files import create_privately
-from app.domain.quotas import Quota
 from app.factory import Factory
-from app.identity import code_flow, token_reader
-from app.process.embedded import EmbeddedPostgres, Postmaster, home_of, running_urls, server_account
-from app.services.signing import draw_key_text, signer_of
+from app.platform.database import migrations
+from app.platform.database.roles import DatabaseUrls
+from app.platform.database.session import Database
+from app.platform.process.embedded import EmbeddedPostgres, Postmaster, home_of, running_urls, server_account
+from app.platform.queue.queue import queue_app
+from app.platform.telemetry import refuse_missing_exporter
 from app.settings import Settings
-from app.telemetry import refuse_missing_exporter
-from app.web.required_privacy import required_by
+from app.tenants.api.required_privacy import required_by
+from app.tenants.model.quotas import Quota
 
 T = TypeVar("T")
 

@@ -9,7 +9,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
-from app.process.loading import loading
+from app.platform.process.loading import loading
 
 
 @dataclass(frozen=True)

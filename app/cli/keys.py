@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from app.cli.environment import DataDir, on_services
-from app.domain.callers import ApiKey, Role
+from app.platform.callers import ApiKey, Role
 
 
 def create_key(

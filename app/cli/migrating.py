@@ -6,13 +6,13 @@ from typing import Annotated
 
 import typer
 
-from app import log
-from app.catalog import migrations
+from app.callers.service.keyring import Keyring
 from app.cli.environment import DataDir, database_of, made_audit_key_file, settings_of, with_services
 from app.cli.private_files import write_privately
-from app.domain.errors import OperatorError
-from app.secret_files import text_in
-from app.services.keyring import Keyring
+from app.platform import log
+from app.platform.database import migrations
+from app.platform.errors import OperatorError
+from app.platform.secret_files import text_in
 
 
 def migrate(

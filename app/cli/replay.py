@@ -6,16 +6,16 @@ from typing import Annotated
 
 import typer
 
-from app.catalog import migrations
+from app.advice.model.advice import PackedReference
+from app.advice.service import computation
+from app.advice.service.computation import compute_advice, compute_references
+from app.advice.service.replay import Replay
 from app.cli.environment import DataDir, database_of, settings_of, with_services
 from app.cli.failures import fail
-from app.domain.advice import PackedReference
-from app.process.child import ChildProcess
-from app.services import computation
-from app.services.computation import compute_advice, compute_references
-from app.services.replay import Replay
+from app.platform.database import migrations
+from app.platform.process.child import ChildProcess
 from app.settings import Settings
-from app.web.required_privacy import required_by
+from app.tenants.api.required_privacy import required_by
 
 #: The most differences that are printed.
 _MOST = 20

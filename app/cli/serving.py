@@ -10,9 +10,7 @@ from typing import Annotated
 import typer
 from uvicorn.loops.auto import auto_loop_factory
 
-from app import log
-from app.catalog import migrations
-from app.catalog.compatibility import refuse_mismatch
+from app.callers.service.open_door import refuse_open_door
 from app.cli.environment import (
     DataDir,
     audit_key_file_of,
@@ -23,11 +21,13 @@ from app.cli.environment import (
     with_services,
 )
 from app.cli.failures import fail
-from app.process.embedded import home_of, running_urls, server_account
-from app.process.loading import loading
-from app.process.supervisor import GroupMember, Supervisor
-from app.services.open_door import refuse_open_door
-from app.web.server import ANSWER_SECONDS
+from app.platform import log
+from app.platform.database import migrations
+from app.platform.database.compatibility import refuse_mismatch
+from app.platform.http.server import ANSWER_SECONDS
+from app.platform.process.embedded import home_of, running_urls, server_account
+from app.platform.process.loading import loading
+from app.platform.process.supervisor import GroupMember, Supervisor
 
 #: Settings that only migrations need.
 _OWNER_ONLY = ("AEGIS_OWNER_DATABASE_URL", "AEGIS_OWNER_DATABASE_PASSWORD_FILE")
@@ -97,7 +97,7 @@ def api(example: Annotated[str, typer.Option(envvar="AEGIS_EXAMPLE")] = "") -> N
 def worker(data_dir: DataDir = None) -> None:
     """Run one more worker, on any machine that can reach the database."""
     with loading():
-        from app.jobs.worker import run_worker  # noqa: PLC0415 -- only a worker needs it
+        from app.worker.worker import run_worker  # noqa: PLC0415 -- only a worker needs it
 
     os.environ.update(_ONE_THREAD)
     settings = settings_of(data_dir=data_dir)

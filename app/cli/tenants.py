@@ -7,10 +7,10 @@ import typer
 
 from app.cli.environment import DataDir, on_services
 from app.cli.failures import fail
-from app.domain.quotas import Quota
 from app.factory import Factory
 from app.settings import numbers_by_name
-from app.web.required_privacy import privacy_in
+from app.tenants.api.required_privacy import privacy_in
+from app.tenants.model.quotas import Quota
 
 
 def set_tenant(

@@ -1,65 +1,18 @@
-"""The glossary of the documents, for pages that link to it."""
+"""The words of the project."""
 
-import re
-from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
-from typing import Final
+from fastapi import APIRouter, Request, Response
 
-from markupsafe import Markup, escape
+from app.pages.commands import Commands, aegis, curl
+from app.pages.glossary import glossary
+from app.pages.page import page
+from app.pages.page_route import PageRoute
+from app.pages.viewers import ViewerDependency
 
-from app.console.words import anchor
-
-_HERE = Path(__file__).resolve()
-#: A wheel has the file beside this one; a checkout has it among the documents.
-_PLACES: Final = (_HERE.parent / "glossary.md", _HERE.parents[2] / "docs" / "glossary.md")
-
-_LINK = re.compile(r"\[([^]]*)]\([^)]*\)")
-_CITATION = re.compile(r" \[@[^]]*]")
+router = APIRouter(route_class=PageRoute)
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
-    """A word of the glossary.
-
-    Attributes:
-        name: the word.
-        anchor: the name of its place on the page.
-        meaning: what it is.
-        api: its name in the API.
-    """
-
-    name: str
-    anchor: str
-    meaning: Markup
-    api: Markup
-
-
-@cache
-def glossary() -> tuple[Word, ...]:
-    """All words: those of the project in alphabetical order, then the criteria of privacy."""
-    text = next(place for place in _PLACES if place.is_file()).read_text(encoding="utf-8")
-    words, _, criteria = text.partition("\n## Privacy")
-    return (*map(_word, _rows(words)), *map(_criterion, _rows(criteria)))
-
-
-def _rows(text: str) -> list[list[str]]:
-    """The cells of the rows of a table, without its head."""
-    return [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")][1:]
-
-
-def _word(row: list[str]) -> Word:
-    name, meaning = row[0], row[1]
-    return Word(name, anchor(name), _prose(meaning), _prose(row[2] if len(row) > 2 else ""))  # noqa: PLR2004
-
-
-def _criterion(row: list[str]) -> Word:
-    name = row[0].strip("`")
-    return Word(name, anchor(name), _prose(row[1]), _prose(row[0]))
-
-
-def _prose(text: str) -> Markup:
-    """Text with code between backticks, its links as their words, and without citations."""
-    parts = _CITATION.sub("", _LINK.sub(r"\1", text)).strip("| ").split("`")
-    marked = (Markup("<code>{}</code>").format(part) if at % 2 else escape(part) for at, part in enumerate(parts))
-    return Markup("").join(marked)
+@router.get("/glossary")
+async def show_glossary(request: Request, viewer: ViewerDependency) -> Response:
+    """Every word that pages use, with what it means."""
+    commands = Commands((aegis("--help"),), (curl(viewer, "/openapi.json"),))
+    return page(request, "glossary.html", words=glossary(), commands=commands)

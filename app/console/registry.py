@@ -6,26 +6,11 @@ a service, makes a view of what the service returns (`app/console/views/`), and 
 
 from fastapi import APIRouter
 
-from app.console.routes import (
-    advice,
-    audit,
-    catalogue,
-    data_request,
-    data_requests,
-    decisions,
-    entries,
-    entry_changes,
-    entry_parts,
-    glossary,
-    keys,
-    new_request,
-    operator,
-    publish,
-    questions,
-    sign_in,
-    static,
-    tenants,
-)
+from app.advice.pages import advice, questions
+from app.console import audit, glossary, keys, operator, sign_in, tenants
+from app.entries.pages import catalogue, entries, entry_changes, entry_parts, publish
+from app.pages import static_files as static
+from app.requests.pages import data_request, data_requests, decisions, new_request
 
 ROUTERS: tuple[APIRouter, ...] = (
     catalogue.router,

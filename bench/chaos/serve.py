@@ -5,7 +5,7 @@ the service, so what the clock needs is added here and not there.
 """
 
 from app.cli.commands import main
-from app.process.embedded import cluster
+from app.platform.process.embedded import cluster
 from bench.chaos.clock import VARIABLES
 
 if __name__ == "__main__":  # child processes import this module, too

@@ -18,7 +18,7 @@ import numpy as np
 import psutil
 import psycopg
 
-from app.console.routes import static
+from app.pages import static_files as static
 from bench.measuring import MILLISECONDS, heading, run, table, verdict
 from bench.speed.console_contents import CONSUMER, Contents, Many, made
 from bench.speed.market import PROVIDER, Marketplace, key, marketplace

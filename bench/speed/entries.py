@@ -14,19 +14,19 @@ import orjson
 
 from aegis_sdk import BadRequestError, Client
 from aegis_sdk.wire import EntryDocument
-from app.catalog.queue import queue_app
-from app.catalog.session import Database
-from app.domain.callers import DEVELOPER
-from app.domain.documents import compress, parts_of
-from app.domain.entries import Head, Publication
+from app.entries.api.published import published_entry
+from app.entries.api.uploads import parse_entry, read_publication
+from app.entries.model.documents import compress, parts_of
+from app.entries.model.entries import Head, Publication
+from app.entries.service.admission import Admission
+from app.entries.service.digests import digest
+from app.entries.service.publications import packed_tables, sum_faults
+from app.entries.service.small_counts import SmallCounts, SmallCountsGate
 from app.factory import Factory
-from app.process.embedded import running_urls
-from app.services.admission import Admission
-from app.services.digests import digest
-from app.services.publications import packed_tables, sum_faults
-from app.services.small_counts import SmallCounts, SmallCountsGate
-from app.web.published import published_entry
-from app.web.uploads import parse_entry, read_publication
+from app.platform.callers import DEVELOPER
+from app.platform.database.session import Database
+from app.platform.process.embedded import running_urls
+from app.platform.queue.queue import queue_app
 from bench.measuring import MEGABYTE, MILLISECONDS, heading, percentile, run, spread, table, timed, verdict
 from bench.speed.advice import MEASURE
 from bench.speed.service import Service, Usage, probing, running_service

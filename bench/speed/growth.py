@@ -12,9 +12,9 @@ from aegis_advisor.measures import MEASURES
 from aegis_advisor.ranking import Question, assess, recommend
 from aegis_advisor.reconstruction import reconstruct
 from aegis_sdk import Client
-from app.domain.documents import evidence_of
-from app.services.configurations import unpack_configurations
-from app.web.uploads import read_publication
+from app.entries.api.uploads import read_publication
+from app.entries.model.documents import evidence_of
+from app.entries.service.configurations import unpack_configurations
 from bench.measuring import MEGABYTE, MILLISECONDS, heading, run, table, timed
 from bench.speed.advice import MEASURE
 from bench.speed.service import running_service

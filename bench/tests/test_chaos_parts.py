@@ -144,7 +144,12 @@ def test_what_cannot_be_judged_is_no_clean_verdict():
 
 def test_a_service_that_fails_by_itself_is_not_clean_whatever_the_faults_were(tmp_path, capsys):
     log = tmp_path / "service.log"
-    failure = {"event": "unexpected error", "level": "error", "logger": "app.web.errors", "exception": "KeyError"}
+    failure = {
+        "event": "unexpected error",
+        "level": "error",
+        "logger": "app.platform.http.refusals",
+        "exception": "KeyError",
+    }
     log.write_text(json.dumps(failure) + "\n")
     done = Run()
     assert done.is_clean

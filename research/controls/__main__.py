@@ -18,9 +18,9 @@ from threadpoolctl import threadpool_limits
 from aegis_advisor.arrays import IntArray
 from aegis_provider import document_of, prepare_entry, summarize
 from aegis_provider.control import Control, LaplaceNoise, MinimumCell, RandomRounding
-from app.domain.documents import Document, evidence_of
-from app.services.configurations import unpack_configurations
-from app.web.uploads import read_publication
+from app.entries.api.uploads import read_publication
+from app.entries.model.documents import Document, evidence_of
+from app.entries.service.configurations import unpack_configurations
 from research.controls.default_cost import REPETITIONS, adult_option, default_section
 from research.controls.learners import SPLITS, Learners
 from research.controls.noise import Entry, utilities

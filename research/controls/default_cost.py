@@ -22,9 +22,9 @@ from aegis_advisor.reconstruction import reconstruct
 from aegis_provider import Configuration, Plan, document_of, load_plan, prepare_entry
 from aegis_provider.plan.model import IDENTITY
 from aegis_sdk.wire import EntryDocument
-from app.domain.documents import associations_of, evidence_of, pairs_of
-from app.services.configurations import unpack_configurations
-from app.web.uploads import read_publication
+from app.entries.api.uploads import read_publication
+from app.entries.model.documents import associations_of, evidence_of, pairs_of
+from app.entries.service.configurations import unpack_configurations
 from research import credit_cards, real_tables
 from research.controls.learners import Learners
 from research.controls.noise import Entry

@@ -14,10 +14,10 @@ from aegis_advisor.evidence import AttributeEvidence, Masking, Perturbation
 from aegis_advisor.measures import MEASURES
 from aegis_advisor.ranking import Question, recommend
 from aegis_advisor.reconstruction import reconstruct
-from app.domain.configurations import ConfigurationTable
-from app.domain.documents import Document, evidence_of
-from app.services.configurations import unpack_configurations
-from app.web.uploads import read_publication
+from app.entries.api.uploads import read_publication
+from app.entries.model.configurations import ConfigurationTable
+from app.entries.model.documents import Document, evidence_of
+from app.entries.service.configurations import unpack_configurations
 from research.report import table
 from tests import example, made_up_entries
 

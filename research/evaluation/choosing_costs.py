@@ -21,10 +21,10 @@ from aegis_advisor.measures import MEASURES
 from aegis_advisor.ranking import Question, recommend
 from aegis_advisor.reconstruction import Reference, reconstruct
 from aegis_provider import document_of, summarize
-from app.domain.configurations import ConfigurationTable
-from app.domain.documents import evidence_of, pairs_of
-from app.services.configurations import unpack_configurations
-from app.web.uploads import read_publication
+from app.entries.api.uploads import read_publication
+from app.entries.model.configurations import ConfigurationTable
+from app.entries.model.documents import evidence_of, pairs_of
+from app.entries.service.configurations import unpack_configurations
 from research.evaluation.large_tables import MEMORY, Size, made, plan, records_of
 from research.rivals.mascara import information_loss
 from research.rivals.sampling import Sampler

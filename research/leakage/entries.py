@@ -12,7 +12,7 @@ from aegis_advisor.evidence import DROP
 from aegis_provider import document_of
 from aegis_provider.control import Control, Roles, apply_controls
 from aegis_sdk.wire import EntryDocument
-from app.domain.documents import Document
+from app.entries.model.documents import Document
 from research.drawn_plans import drawn_plan
 from research.leakage.target import Target
 from research.real_tables import health_table

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from aegis_advisor.arrays import BoolArray, FloatArray, IntArray
-from app.services.coarse_order import TINY, Grid
-from app.services.shares import GRID
+from app.advice.model.shares import GRID
+from app.advice.service.coarse_order import TINY, Grid
 from research.leakage.moves import Mover
 from research.leakage.observation import WITH_SHARES, Observation
 from research.leakage.tables import Tables, deviations

@@ -9,8 +9,8 @@ import numpy as np
 from aegis_advisor.arrays import IntArray
 from aegis_advisor.atoms import common_refinement
 from aegis_advisor.evidence import DROP, AttributeEvidence
-from app.domain.documents import Document, evidence_of
-from app.services.coarse_order import Grid
+from app.advice.service.coarse_order import Grid
+from app.entries.model.documents import Document, evidence_of
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ from scipy.special import rel_entr
 
 from aegis_advisor.arrays import FloatArray, IntArray, fold
 from aegis_advisor.evidence import AttributeEvidence
-from app.domain.configurations import ConfigurationTable
+from app.entries.model.configurations import ConfigurationTable
 from research.study import Study, mapping_of, summed
 
 

@@ -19,7 +19,7 @@ import numpy as np
 from aegis_advisor.arrays import FloatArray, IntArray
 from aegis_advisor.evidence import AttributeEvidence, Masking
 from aegis_advisor.measures import MEASURES, Measure
-from app.domain.configurations import ConfigurationTable
+from app.entries.model.configurations import ConfigurationTable
 from research.study import Study, mapping_of, summed
 
 SEED = 2026

@@ -7,7 +7,7 @@ import numpy as np
 
 from aegis_advisor.evidence import DROP, IDENTITY, AttributeEvidence, Masking, PairAssociation, PairCounts
 from aegis_provider import Plan
-from app.domain.configurations import ConfigurationTable
+from app.entries.model.configurations import ConfigurationTable
 from research.study import Study, Table
 
 

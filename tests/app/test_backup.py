@@ -6,11 +6,11 @@ import subprocess
 import pytest
 
 from aegis_sdk.receipts import check_receipt, keys_in
-from app.catalog.queue import queue_app
-from app.jobs.audit_heads import sign_head
-from app.process.embedded import server_account
-from app.process.embedded.binaries import binaries_for
-from app.services.signing import draw_key_text, signer_of
+from app.audit.jobs import sign_head
+from app.audit.service.signing import draw_key_text, signer_of
+from app.platform.process.embedded import server_account
+from app.platform.process.embedded.binaries import binaries_for
+from app.platform.queue.queue import queue_app
 from tests.app.api.audit.reading import delivered, receipt, records
 from tests.app.api.data_requests.asking import entry
 from tests.app.api.data_requests.test_deliveries import descriptor

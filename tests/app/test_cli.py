@@ -18,7 +18,7 @@ import pytest
 import structlog
 
 from app.cli import main
-from app.domain.digests import keyed_digest
+from app.platform.digests import keyed_digest
 from docs.generate import ROOT
 from tests.answers import OPENAPI
 from tests.app.jobs.test_recovery import descendants, runs
@@ -157,7 +157,7 @@ def test_a_first_key_is_read_once_and_opens_the_service(run, empty_url, tmp_path
     ids=str,
 )
 def test_without_its_database_a_command_says_so_in_a_line(run, command, url, monkeypatch):
-    monkeypatch.setattr("app.catalog.migrations.STARTING", 0.0)
+    monkeypatch.setattr("app.platform.database.migrations.STARTING", 0.0)
     failed = run(*command, database_url=url)
     assert (failed.code, failed.out, len(failed.err.splitlines())) == (2, "", 1)
     assert failed.err.startswith("aegis-server: ")

@@ -12,10 +12,10 @@ import structlog
 from pydantic import SecretStr
 from structlog.testing import capture_logs
 
-from app.catalog.queue import queue_app
+from app.audit.jobs import sign_head
+from app.audit.service.signing import draw_key_text, signer_of
 from app.cli import main
-from app.jobs.audit_heads import sign_head
-from app.services.signing import draw_key_text, signer_of
+from app.platform.queue.queue import queue_app
 from tests.postgres import throwaway_directory
 from tests.running import address, environment, process
 from tests.service import create_key, keyring_of, running_app

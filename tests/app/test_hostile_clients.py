@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from app.process.connections import CONNECTIONS
+from app.platform.http.connections import CONNECTIONS
 from tests.app.process.served import problem, read_answer
 from tests.running import address, process
 

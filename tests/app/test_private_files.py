@@ -7,8 +7,8 @@ from threading import Barrier
 
 import pytest
 
+from app.audit.service.signing import draw_key_text
 from app.cli.private_files import create_privately
-from app.services.signing import draw_key_text
 
 MANY = 8
 

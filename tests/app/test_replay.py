@@ -9,16 +9,16 @@ import psycopg
 import pytest
 
 from aegis_advisor import MODEL_VERSION
+from app.advice.service import replay
+from app.advice.service.replay import differing
 from app.cli import main
 from app.cli.environment import with_services
 from app.cli.replay import _computed
-from app.domain.documents import compress, decompress
-from app.domain.errors import InvalidDocumentError, NotFoundError
-from app.domain.required_privacy import NOTHING_REQUIRED, RequiredPrivacy
-from app.domain.tenants import TenantPolicy
-from app.services import replay
-from app.services.replay import differing
+from app.entries.model.documents import compress, decompress
+from app.platform.errors import InvalidDocumentError, NotFoundError
 from app.settings import Settings
+from app.tenants.model.policy import TenantPolicy
+from app.tenants.model.required_privacy import NOTHING_REQUIRED, RequiredPrivacy
 from tests.app.jobs.database import rows
 from tests.for_each import for_each
 from tests.generated import mixed_entry

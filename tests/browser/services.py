@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import httpx
 
-from app.domain.callers import DEFAULT_TENANT
+from app.platform.callers import DEFAULT_TENANT
 from tests.service import Worker, create_key
 
 TENANTS = ("clinic", "lab")

@@ -9,12 +9,12 @@ import pytest
 from fastapi.routing import APIRoute
 from sqlalchemy import text
 
-from app.catalog.queue import queue_app
-from app.catalog.session import Database
+from app.advice.model.advice import Problem
+from app.advice.service.advice_input import RecentInputs
 from app.console.registry import ROUTERS
-from app.domain.advice import Problem
 from app.factory import Factory
-from app.services.advice_input import RecentInputs
+from app.platform.database.session import Database
+from app.platform.queue.queue import queue_app
 from tests.browser.looks import assert_usable
 from tests.browser.services import RunningService
 from tests.browser.states import NOTHING, STATES

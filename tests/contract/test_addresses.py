@@ -4,7 +4,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from aegis_sdk import _addresses
-from app.domain import addresses
+from app.webhooks.model import addresses
 from tests.app.jobs.test_sending import PRIVATE
 
 # Near the borders of networks, where a difference would be; and anywhere.

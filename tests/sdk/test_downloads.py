@@ -11,7 +11,7 @@ from aegis_sdk import _addresses, _downloads
 from aegis_sdk._downloads import Download, DownloadError, OtherFileError, Patience
 from aegis_sdk._links import LinkError, Links
 from aegis_sdk.wire import Delivery
-from app.domain import addresses
+from app.webhooks.model import addresses
 from tests.app.jobs.test_sending import PRIVATE
 from tests.certificates import certificate_for
 from tests.file_server import serving

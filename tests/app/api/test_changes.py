@@ -4,9 +4,9 @@ from itertools import product
 
 import pytest
 
-from app.api.registry import ROUTERS
-from app.catalog.stores import matching as store
-from app.domain.tenants import TenantPolicy
+from app.entries.store import matching as store
+from app.routes import ROUTERS
+from app.tenants.model.policy import TenantPolicy
 from tests.answers import pointers
 from tests.service import ACCEPTED, create_key, example_entry, publish, running_app, tenants_of
 

@@ -8,9 +8,9 @@ from fastapi import Response
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.api.conditional import KnownTags
-from app.services.catalogue import CatalogueService
-from app.web.errors import MalformedRequestError
+from app.entries.api.conditional import KnownTags
+from app.entries.service.catalogue import CatalogueService
+from app.platform.http.refusals import MalformedRequestError
 from tests.answers import document
 from tests.for_each import case
 from tests.service import ask, create_key, example_entry, publish, running_app

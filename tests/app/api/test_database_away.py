@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.domain.errors import DatabaseUnavailableError
+from app.platform.errors import DatabaseUnavailableError
 from tests.postgres import create_database, drop_database
 from tests.service import create_key, example_entry, running_app
 

@@ -7,12 +7,12 @@ import psycopg
 import pytest
 from sqlalchemy import select
 
-from app.catalog.tables import AdviceRow
-from app.domain.advice import Problem
-from app.domain.events import EVENT_TYPES, PING
-from app.domain.tenants import TenantPolicy
+from app.advice.model.advice import Problem
+from app.advice.service.advice_input import RecentInputs
+from app.advice.tables.advice import AdviceRow
 from app.factory import Factory
-from app.services.advice_input import RecentInputs
+from app.tenants.model.policy import TenantPolicy
+from app.webhooks.model.events import EVENT_TYPES, PING
 from tests.app.jobs.database import rows
 from tests.service import ACCEPTED, create_key, example_entry, publish, running_app, tenants_of
 

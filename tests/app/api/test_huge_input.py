@@ -2,8 +2,8 @@
 
 import pytest
 
-from app.domain.errors import InvalidDocumentError
-from app.web.uploads import read_publication
+from app.entries.api.uploads import read_publication
+from app.platform.errors import InvalidDocumentError
 from tests.service import example_entry, publish
 
 JSON = {"Content-Type": "application/json"}

@@ -8,12 +8,11 @@ from uuid import uuid4
 import psycopg
 import pytest
 
-from app.api import idempotency
-from app.catalog.queue import queue_app
-from app.catalog.session import Database
-from app.domain.callers import Caller, Role
+from app.edge import idempotency, limits
 from app.factory import Factory
-from app.web import limits
+from app.platform.callers import Caller, Role
+from app.platform.database.session import Database
+from app.platform.queue.queue import queue_app
 from tests.service import ACCEPTED, Worker, create_key, example_entry, running_app
 from tests.waiting import until
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from aegis_sdk.wire import EXAMPLE_DRAWN_MASKING, EXAMPLE_NOISY_MASKING
-from app.services import limits
+from app.entries.service import limits
 from tests.service import ask, example_entry, publish
 
 NOISE = {"kind": "laplace", "scale": 2.0}

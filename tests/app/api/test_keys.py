@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.callers import Role, draw_key, hash_key
-from app.services.open_door import OpenDoorError
+from app.callers.service.open_door import OpenDoorError
+from app.platform.callers import Role, draw_key, hash_key
 from tests.for_each import case
 from tests.running import serving
 from tests.service import create_key, example_entry, keyring_of, prefix_of, publish, running_app

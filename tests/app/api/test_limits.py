@@ -5,12 +5,12 @@ from datetime import timedelta
 import psycopg
 import pytest
 
-from app.domain.errors import OverloadedError, TooManyGuessesError, UnknownKeyError
-from app.domain.quotas import Quota
-from app.domain.rates import Rate
-from app.services.guesses import Guesses
-from app.web import limits
-from app.web.bodies import BodyBudget
+from app.edge import limits
+from app.platform.errors import OverloadedError, TooManyGuessesError, UnknownKeyError
+from app.platform.http.bodies import BodyBudget
+from app.platform.http.guesses import Guesses
+from app.platform.rates import Rate
+from app.tenants.model.quotas import Quota
 from tests.running import serving
 from tests.service import ACCEPTED, ask, create_key, example_entry, publish, running_app
 

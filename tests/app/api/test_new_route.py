@@ -5,12 +5,12 @@ from fastapi import APIRouter
 from pydantic import Field
 
 from aegis_sdk.wire.documents import Answer
-from app.api import registry
-from app.api.dependencies import CallerDependency, FactoryDependency
-from app.api.describe import answers
-from app.api.json_response import JsonResponse
-from app.catalog.stores.searches import Search
+from app import routes as registry
+from app.edge.dependencies import CallerDependency, FactoryDependency
+from app.entries.store.searches import Search
 from app.main import create_app
+from app.platform.http.json_response import JsonResponse
+from app.platform.http.openapi import answers
 from app.settings import Settings
 from tests.answers import document
 from tests.service import create_key, example_entry, running_app

@@ -2,8 +2,8 @@
 
 import pytest
 
-from app.domain.required_privacy import RequiredPrivacy
-from app.domain.tenants import TenantPolicy
+from app.tenants.model.policy import TenantPolicy
+from app.tenants.model.required_privacy import RequiredPrivacy
 from tests.answers import pointers
 from tests.service import ACCEPTED, create_key, example_entry, publish, running_app, tenants_of
 

@@ -10,8 +10,8 @@ import anyio
 import psycopg
 import pytest
 
-from app.catalog.probe import APPLICATION, HEARD_WITHIN, PATIENCE
-from app.domain.lanes import Lane
+from app.platform.database.probe import APPLICATION, HEARD_WITHIN, PATIENCE
+from app.platform.queue.lane import Lane
 
 LONGEST = 2.0
 
@@ -84,7 +84,7 @@ async def test_a_database_that_hangs_is_not_waited_for(api, database_url):
 
 
 async def test_a_server_that_accepts_no_connection_is_not_waited_for(api, postgres, monkeypatch):
-    monkeypatch.setattr("app.catalog.probe.PATIENCE", 0.2)
+    monkeypatch.setattr("app.platform.database.probe.PATIENCE", 0.2)
     with stopped(postmaster(postgres)):
         assert (await api.get("/readyz")).status_code == 503
     monkeypatch.undo()

@@ -3,8 +3,8 @@
 import pytest
 
 from aegis_sdk.wire import PRIVACY_CRITERIA
-from app.domain.required_privacy import RequiredPrivacy
-from app.domain.tenants import TenantPolicy
+from app.tenants.model.policy import TenantPolicy
+from app.tenants.model.required_privacy import RequiredPrivacy
 from tests.answers import pointers
 from tests.app.api.test_privacy import vouching
 from tests.service import ACCEPTED, create_key, example_entry, publish, running_app, tenants_of

@@ -9,10 +9,10 @@ import jwt
 import pytest
 from cryptography.hazmat.primitives import serialization
 
+from app.callers.identity import issuer_keys
+from app.callers.identity.issuer_keys import APART, FORGOTTEN, FRESH, IssuerKeys
 from app.cli.environment import settings_of
-from app.domain.errors import IssuerUnavailableError, UnknownKeyError
-from app.identity import issuer_keys
-from app.identity.issuer_keys import APART, FORGOTTEN, FRESH, IssuerKeys
+from app.platform.errors import IssuerUnavailableError, UnknownKeyError
 from tests.issuer import running_issuer
 from tests.service import create_key, publish, running_app
 

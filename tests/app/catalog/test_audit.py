@@ -10,12 +10,12 @@ import rfc8785
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.catalog.session import Database
-from app.catalog.stores.audit import AuditStore
-from app.catalog.stores.audit_log import AuditLogStore
-from app.domain.audit import AuditAction, AuditRecord, WantedRecords
-from app.domain.callers import Caller
-from app.services.audit_chain import check_chain
+from app.audit.model import AuditAction, AuditRecord, WantedRecords
+from app.audit.service.chain import check_chain
+from app.audit.store.reading import AuditLogStore
+from app.audit.store.recording import AuditStore
+from app.platform.callers import Caller
+from app.platform.database.session import Database
 from tests.app.jobs.database import rows
 
 SOMEBODY = Caller("hospital", frozenset(), "aegis_30a4a6be")

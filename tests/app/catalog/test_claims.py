@@ -6,11 +6,11 @@ from itertools import chain
 import psycopg
 import pytest
 
-from app.catalog.queue import queue_app
-from app.catalog.session import Database
-from app.catalog.stores.deliveries import DeliveryStore
-from app.domain.webhooks import Outcome
 from app.factory import Factory
+from app.platform.database.session import Database
+from app.platform.queue.queue import queue_app
+from app.webhooks.model.webhooks import Outcome
+from app.webhooks.store.deliveries import DeliveryStore
 from tests.app.jobs.database import LOCK_AWAITED, rows
 from tests.waiting import until
 

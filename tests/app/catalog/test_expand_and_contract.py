@@ -13,13 +13,13 @@ from sqlalchemy import create_engine, event
 from sqlalchemy.engine import Engine
 from sqlalchemy.pool import NullPool
 
-from app.catalog import migrations
-from app.catalog.compatibility import AHEAD, BEHIND, mismatch, refuse_mismatch
-from app.catalog.migrations import upgrade
-from app.catalog.revisions import configuration, newest_revision
-from app.catalog.roles import DatabaseUrls
-from app.catalog.session import dialect_url
-from app.domain.errors import DatabaseUnavailableError, SchemaMismatchError
+from app.platform.database import migrations
+from app.platform.database.compatibility import AHEAD, BEHIND, mismatch, refuse_mismatch
+from app.platform.database.migrations import upgrade
+from app.platform.database.revisions import configuration, newest_revision
+from app.platform.database.roles import DatabaseUrls
+from app.platform.database.session import dialect_url
+from app.platform.errors import DatabaseUnavailableError, SchemaMismatchError
 from tests.app.catalog.schema_promises import Schema, broken
 from tests.postgres import SERVICE, as_role, create_database, drop_database
 from tests.previous import ROOT

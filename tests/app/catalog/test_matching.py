@@ -5,10 +5,10 @@ import pytest
 from psycopg import sql
 from sqlalchemy.dialects import postgresql
 
-from app.catalog.stores.matching import matching, matching_first
-from app.catalog.stores.searches import Search
-from app.domain.callers import Caller, Role
-from app.domain.required_privacy import RequiredPrivacy
+from app.entries.store.matching import matching, matching_first
+from app.entries.store.searches import Search
+from app.platform.callers import Caller, Role
+from app.tenants.model.required_privacy import RequiredPrivacy
 from tests.postgres import OWNER, as_role
 
 OPERATOR = Caller("operations", frozenset({Role.OPERATOR}))

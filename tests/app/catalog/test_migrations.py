@@ -9,8 +9,8 @@ from alembic import command
 from alembic.script import ScriptDirectory
 from procrastinate.schema import SchemaManager
 
-from app.catalog import migrations
-from app.catalog.roles import DatabaseUrls
+from app.platform.database import migrations
+from app.platform.database.roles import DatabaseUrls
 from tests.postgres import create_database, drop_database
 from tests.running import COMMAND, environment
 from tests.service import ACCEPTED, example_entry, publish, running_app
@@ -122,7 +122,8 @@ MIGRATION_AWAITED = (
 @pytest.mark.long
 def test_a_migration_waits_for_another(empty_url):
     script = (
-        "import sys; from app.catalog import migrations, roles; migrations.upgrade(roles.DatabaseUrls(*sys.argv[1:]))"
+        "import sys; from app.platform.database import migrations, roles; "
+        "migrations.upgrade(roles.DatabaseUrls(*sys.argv[1:]))"
     )
     with psycopg.connect(empty_url) as other:
         other.execute("SELECT pg_advisory_xact_lock(6120901)")

@@ -10,11 +10,11 @@ import httpx
 import psycopg
 import pytest
 
-from app.catalog.queue import queue_app
-from app.catalog.session import Database
-from app.domain.lanes import Lane
 from app.factory import Factory
-from app.services.retention import Retention, Swept
+from app.platform.database.session import Database
+from app.platform.queue.lane import Lane
+from app.platform.queue.queue import queue_app
+from app.retention.service import Retention, Swept
 from tests.app.api.data_requests.asking import advised, entry, step
 from tests.app.api.data_requests.test_verifications import AGREES, DELIVERED
 from tests.app.catalog.plans import SMALL, Statement, captured, growing, scans

@@ -4,9 +4,9 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from app.catalog import migrations, roles
-from app.catalog.roles import DatabaseUrls
-from app.domain.errors import DatabaseUnavailableError
+from app.platform.database import migrations, roles
+from app.platform.database.roles import DatabaseUrls
+from app.platform.errors import DatabaseUnavailableError
 from tests.app.jobs.database import rows
 from tests.postgres import as_role, create_database, drop_database
 

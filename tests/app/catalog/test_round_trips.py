@@ -8,15 +8,15 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from aegis_sdk.wire import COUNT_MAX
-from app.catalog.stores.advice import AdviceStore
-from app.catalog.stores.contents import ContentStore
-from app.catalog.stores.entries import EntryStore
-from app.catalog.stores.references import ReferenceStore
-from app.domain.arrays import pack, unpack
-from app.domain.callers import Caller, Role
-from app.domain.documents import attach, decompress
-from app.domain.entries import Audience, Visibility
-from app.services.configurations import unpack_configurations
+from app.advice.store.advice import AdviceStore
+from app.advice.store.references import ReferenceStore
+from app.entries.model.documents import attach, decompress
+from app.entries.model.entries import Audience, Visibility
+from app.entries.service.configurations import unpack_configurations
+from app.entries.store.contents import ContentStore
+from app.entries.store.entries import EntryStore
+from app.platform.callers import Caller, Role
+from app.platform.database.arrays import pack, unpack
 from tests.pairs import associated_entry, paired_entry
 from tests.service import example_entry, publication
 

@@ -6,10 +6,10 @@ import psycopg
 import pytest
 from sqlalchemy import text
 
-from app.catalog import session
-from app.catalog.queue import queue_app
-from app.catalog.session import REACHABLE, Database, driver_connection
-from app.domain.errors import OverloadedError
+from app.platform.database import session
+from app.platform.database.session import REACHABLE, Database, driver_connection
+from app.platform.errors import OverloadedError
+from app.platform.queue.queue import queue_app
 from tests.service import running_app
 
 

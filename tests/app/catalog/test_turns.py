@@ -6,9 +6,9 @@ import psycopg
 import pytest
 from procrastinate.jobs import Status
 
-from app.catalog.queue import Job, JobQueue, queue_app
-from app.domain.errors import DatabaseUnavailableError
-from app.domain.lanes import Lane
+from app.platform.errors import DatabaseUnavailableError
+from app.platform.queue.lane import Lane
+from app.platform.queue.queue import Job, JobQueue, queue_app
 from tests.app.jobs.database import rows
 
 RUNNING = "SELECT count(*) FROM procrastinate_jobs WHERE args ->> 'tenant' = %s AND status IN ('todo', 'doing')"

@@ -1,6 +1,6 @@
 """Who looks at pages, in the place of the developer."""
 
-from app.domain.callers import Caller, Role
+from app.platform.callers import Caller, Role
 
 CONSUMER = Caller("stranger", frozenset({Role.CONSUMER}), "key-of-a-stranger")
 OWNER = Caller("default", frozenset({Role.PROVIDER}), "key-of-an-owner")

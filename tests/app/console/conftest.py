@@ -1,6 +1,6 @@
 import pytest
 
-from app.console import viewers
+from app.pages import viewers
 
 
 @pytest.fixture(name="seen_by")

@@ -13,9 +13,9 @@ from uuid import uuid4
 
 import httpx
 
+from app.audit.service.chain import START
 from app.console import registry
-from app.console.routes.decisions import STEPS
-from app.services.audit_chain import START
+from app.requests.pages.decisions import STEPS
 from tests.console import Browser, browsing
 from tests.service import AUDIT_KEY, Worker, create_key, example_entry, publish
 

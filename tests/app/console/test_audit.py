@@ -4,11 +4,11 @@ import psycopg
 import pytest
 from pydantic import SecretStr
 
-from app.catalog.queue import queue_app
-from app.catalog.session import Database
-from app.jobs.audit_heads import sign_head
-from app.services.audit_chain import START
-from app.services.signing import signer_of
+from app.audit.jobs import sign_head
+from app.audit.service.chain import START
+from app.audit.service.signing import signer_of
+from app.platform.database.session import Database
+from app.platform.queue.queue import queue_app
 from tests.app.console.html import look, send
 from tests.postgres import OWNER, as_role
 from tests.service import AUDIT_KEY, publish, running_app
@@ -34,7 +34,7 @@ async def sign(database_url):
 
 
 async def test_records_say_who_did_what_to_what_and_are_paged_and_narrowed(api, monkeypatch):
-    monkeypatch.setattr("app.console.routes.audit.PER_PAGE", 2)
+    monkeypatch.setattr("app.console.audit.PER_PAGE", 2)
     head = await publish(api)
     await fill(api)
     first = await look(api, LOG)
@@ -58,7 +58,7 @@ async def test_filters_that_cannot_be_read_are_refused(api, asked):
 async def test_the_log_is_checked_part_by_part_up_to_its_end(api, monkeypatch):
     await fill(api)
     assert "The log is in order, but nothing is signed" in (await look(api, CHECK)).text
-    monkeypatch.setattr("app.web.audit_check.PART", 2)
+    monkeypatch.setattr("app.audit.api.check.PART", 2)
     page = await look(api, CHECK)
     assert "2 of 3 records checked, all in order so far" in page.text
     (part,) = [named["hx-post"] for _, named in page.tags if "hx-post" in named]

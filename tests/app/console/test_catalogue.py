@@ -7,8 +7,8 @@ from urllib.parse import urlencode
 
 import pytest
 
-from app.console import viewers
-from app.domain.callers import Caller, Role
+from app.pages import viewers
+from app.platform.callers import Caller, Role
 from tests.app.console.html import look
 from tests.service import example_entry, publish, running_app
 

@@ -3,7 +3,7 @@
 import json
 from itertools import repeat
 
-from app.console.document_places import Place, places_in
+from app.entries.pages.document_places import Place, places_in
 from tests.service import example_entry
 
 BODY = json.dumps(example_entry(pairs=[{"attributes": ["age", "zip"], "joint": [[7]]}]), indent=1).encode()

@@ -6,7 +6,7 @@ import shlex
 import pytest
 
 from aegis_sdk.wire import EXAMPLE_DRAWN_MASKING, EXAMPLE_NOISY_MASKING
-from app.console.views.entry_words import control_words
+from app.entries.pages.views.entry_words import control_words
 from tests.app.console.callers import CONSUMER
 from tests.app.console.html import look
 from tests.generated import mixed_entry

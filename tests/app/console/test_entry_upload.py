@@ -14,13 +14,13 @@ import pytest
 from fastapi import Request
 from pyarrow import parquet
 
-from app.console.entry_upload import read_upload
-from app.console.raw_tables import RawTableError, kind_by_signature, kind_of_json
-from app.console.viewers import Viewer
-from app.domain.callers import DEVELOPER
-from app.domain.errors import OverloadedError, RoleNotAllowedError
-from app.web.bodies import BodyBudget
-from app.web.errors import BodyTooLargeError, MalformedRequestError, MediaTypeError
+from app.entries.pages.entry_upload import read_upload
+from app.entries.pages.raw_tables import RawTableError, kind_by_signature, kind_of_json
+from app.pages.viewers import Viewer
+from app.platform.callers import DEVELOPER
+from app.platform.errors import OverloadedError, RoleNotAllowedError
+from app.platform.http.bodies import BodyBudget
+from app.platform.http.refusals import BodyTooLargeError, MalformedRequestError, MediaTypeError
 from tests.app.web.bombs import MEBIBYTE, gzip_bomb
 from tests.for_each import case
 from tests.service import example_entry

@@ -1,6 +1,6 @@
 """Descriptions in Markdown: what becomes of markup, addresses and images of a provider."""
 
-from app.console.markdown import html_of
+from app.pages.markdown import html_of
 from tests.app.console.html import Html
 
 

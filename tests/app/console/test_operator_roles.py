@@ -1,6 +1,6 @@
 """Who may open which of the operator's pages, and what an administrator may do to others' tenants: nothing."""
 
-from app.domain.callers import Role
+from app.platform.callers import Role
 from tests.app.console.html import Html
 from tests.console import browsing, csrf_in
 from tests.service import create_key, prefix_of

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from app.console.glossary import glossary
-from app.console.routes.static import TYPES
-from app.console.words import anchor, criterion, moment, plural, share, significant, size
+from app.pages.glossary import glossary
+from app.pages.static_files import TYPES
+from app.pages.words import anchor, criterion, moment, plural, share, significant, size
 from tests.app.console.html import BROWSER, SENT, look
 from tests.service import publish, running_app
 
-STATIC = Path("app/console/static")
+STATIC = Path("app/pages/static")
 HTMX = "a0abb04f2f45a1f89d1d4844023245537e5e6014c87b144553e0607b4cc32130"
 WORDS = [line for line in Path("docs/glossary.md").read_text().splitlines() if line.startswith("| ")]
 UNKNOWN = "00000000-0000-4000-8000-000000000000"
@@ -58,7 +58,7 @@ async def test_a_defect_is_a_page_and_is_logged_without_its_message(shared_api, 
     def fail():
         raise ValueError("12345 records")
 
-    monkeypatch.setattr("app.console.routes.glossary.glossary", fail)
+    monkeypatch.setattr("app.console.glossary.glossary", fail)
     page = await look(shared_api, "/glossary", 500)
     assert "This page failed. The log of the service says why." in page.text
     assert "12345" not in page.text
@@ -142,7 +142,7 @@ async def test_the_glossary_has_every_word_of_the_documents(shared_api):
 def test_every_word_that_templates_link_is_in_the_glossary():
     linked = {
         word
-        for template in Path("app/console/templates").rglob("*.html")
+        for template in Path("app/pages/templates").rglob("*.html")
         for word in re.findall(r'\{\{ "([^"]+)" \| term', template.read_text())
     }
     assert linked

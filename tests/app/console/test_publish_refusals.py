@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from app.console.forms import MOST_ESCAPES
-from app.web.bodies import SMALL_BODY
+from app.pages.forms import MOST_ESCAPES
+from app.platform.http.bodies import SMALL_BODY
 from tests.app.console.html import SENT, Html, send
 from tests.app.console.publishing import SCRIPT, check, confirm, entries, fields_of, large_counts
 from tests.service import example_entry, running_app

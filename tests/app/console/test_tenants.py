@@ -69,7 +69,7 @@ async def test_the_page_of_a_tenant_lists_its_webhooks_and_keys(api):
 
 
 async def test_tenants_are_paged_by_name(api, monkeypatch):
-    monkeypatch.setattr("app.console.routes.tenants.PER_PAGE", 2)
+    monkeypatch.setattr("app.console.tenants.PER_PAGE", 2)
     for name in ("a", "b/c", "d"):
         await send_form(api, await tenant(api, name), QUOTA)
     first = await look(api, "/operator/tenants")

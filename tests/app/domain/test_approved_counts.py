@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from app.domain.approved_counts import ApprovedCounts, configuration_in
+from app.requests.model.approved_counts import ApprovedCounts, configuration_in
 
 LABELS = ["n", "y"]
 AGES = ["18", "19", "20", "21", "30", "31"]

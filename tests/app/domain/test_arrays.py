@@ -4,7 +4,7 @@ import zlib
 import numpy as np
 import pytest
 
-from app.domain.arrays import PackedArray, pack, unpack
+from app.platform.database.arrays import PackedArray, pack, unpack
 
 
 @pytest.mark.parametrize("array", [[], [0, 255], [-1, 2**40], [[1, 2], [3, 4]], [0.5, 1e300]], ids=str)

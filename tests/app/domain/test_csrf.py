@@ -3,8 +3,8 @@ import base64
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from app.domain.csrf import csrf_token, is_csrf_token
-from app.domain.sessions import draw_session_token
+from app.callers.model.sessions import draw_session_token
+from app.pages.csrf import csrf_token, is_csrf_token
 
 
 def decoded(token):

@@ -5,10 +5,10 @@ from itertools import product
 
 import pytest
 
-from app.domain.advice import AdviceQuestion
-from app.domain.callers import Caller, Role
-from app.domain.data_requests import OPEN, Action, DataRequest, Side, State
-from app.domain.errors import ActionNotPossibleError, RefusalError, RoleNotAllowedError
+from app.advice.model.advice import AdviceQuestion
+from app.platform.callers import Caller, Role
+from app.platform.errors import ActionNotPossibleError, RefusalError, RoleNotAllowedError
+from app.requests.model.data_requests import OPEN, Action, DataRequest, Side, State
 from tests.requests_table import ROWS
 
 EXPECTED = {

@@ -4,7 +4,7 @@ import numpy as np
 import orjson
 import pytest
 
-from app.domain.documents import associations_of, attach, decompress, evidence_of, pairs_of, without_counts
+from app.entries.model.documents import associations_of, attach, decompress, evidence_of, pairs_of, without_counts
 from tests.pairs import PAIRED, VALUES, associated_entry, pair, paired_entry
 from tests.service import publication
 

@@ -4,11 +4,11 @@ import hashlib
 import json
 from dataclasses import asdict
 
-from app.domain.advice import AdviceQuestion
-from app.domain.errors import InvalidDocumentError
-from app.domain.required_privacy import NOTHING_REQUIRED, RequiredPrivacy
+from app.advice.model.advice import AdviceQuestion
+from app.platform.errors import InvalidDocumentError
 from app.settings import Settings
-from app.web.required_privacy import privacy_in, required_by
+from app.tenants.api.required_privacy import privacy_in, required_by
+from app.tenants.model.required_privacy import NOTHING_REQUIRED, RequiredPrivacy
 from tests.tables import raised
 
 

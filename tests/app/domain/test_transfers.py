@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.transfers import ALL_TOGETHER, MEASURES, Figures, with_transfer_shares
+from app.entries.model.transfers import ALL_TOGETHER, MEASURES, Figures, with_transfer_shares
 from tests.generated import figure, mixed_entry
 
 NAMES = ("a", "b", "c")

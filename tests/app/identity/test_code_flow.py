@@ -7,11 +7,11 @@ from urllib.parse import parse_qs, parse_qsl, urlsplit
 import httpx
 import pytest
 
+from app.callers.identity import Answer, code_flow, draw_pending, path_of, token_reader
+from app.callers.identity import discovery as of_issuer
 from app.cli.environment import settings_of
-from app.domain.callers import Caller, Role
-from app.domain.errors import IssuerUnavailableError, RoleNotAllowedError, UnknownKeyError
-from app.identity import Answer, code_flow, draw_pending, path_of, token_reader
-from app.identity import discovery as of_issuer
+from app.platform.callers import Caller, Role
+from app.platform.errors import IssuerUnavailableError, RoleNotAllowedError, UnknownKeyError
 from app.settings import Settings
 from tests.issuer import running_issuer
 

@@ -8,16 +8,16 @@ import pytest
 from procrastinate.jobs import Status
 
 from aegis_advisor import MODEL_VERSION
-from app.catalog.queue import JobQueue, queue_app
-from app.catalog.session import Database
-from app.catalog.stores.advice import AdviceStore
-from app.domain.advice import Problem
-from app.domain.lanes import Lane
-from app.jobs.tasks import Tasks
-from app.process.child import ChildProcess
-from app.services import computation
-from app.services.advice_work import AdviceWork
-from app.services.data_request_work import DataRequestWork
+from app.advice.model.advice import Problem
+from app.advice.service import computation
+from app.advice.service.advice_work import AdviceWork
+from app.advice.store.advice import AdviceStore
+from app.platform.database.session import Database
+from app.platform.process.child import ChildProcess
+from app.platform.queue.lane import Lane
+from app.platform.queue.queue import JobQueue, queue_app
+from app.requests.service.work import DataRequestWork
+from app.worker.tasks import Tasks
 from tests.app.jobs.database import LOCK_AWAITED, jobs, rows
 from tests.service import ask, create_key, example_entry, publish, running_app
 from tests.waiting import until

@@ -5,11 +5,11 @@ import asyncio
 import psycopg
 import pytest
 
-from app.catalog.queue import queue_app
-from app.catalog.session import Database
 from app.factory import Factory
-from app.jobs.retention import sweep
-from app.services.retention import Retention
+from app.platform.database.session import Database
+from app.platform.queue.queue import queue_app
+from app.retention.jobs import sweep
+from app.retention.service import Retention
 from tests.app.jobs.database import rows
 from tests.service import Worker, ask, example_entry, publish
 from tests.waiting import until
@@ -98,7 +98,7 @@ async def test_a_request_whose_worker_died_before_answering_it_is_answered_by_th
     request_id = await requested(api, head)
     async with Worker.on(database_url) as dying:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("app.jobs.tasks.Tasks._settle", _nothing)
+            patch.setattr("app.worker.tasks.Tasks._settle", _nothing)
             await dying.run()
     assert await state(api, request_id) == "requested"
     database = Database(database_url, pool_size=1)
@@ -127,7 +127,7 @@ async def test_a_request_that_somebody_has_locked_is_answered_after_that(api, wo
 async def test_what_no_job_has_answered_is_answered_by_the_sweep(api, worker, swept, monkeypatch):
     head = await publish(api)
     request_id = await requested(api, head)
-    monkeypatch.setattr("app.jobs.tasks.Tasks._settle", _nothing)  # as in a worker of an older version
+    monkeypatch.setattr("app.worker.tasks.Tasks._settle", _nothing)  # as in a worker of an older version
     await worker.run()
     assert await state(api, request_id) == "requested"
     assert await swept() == 1

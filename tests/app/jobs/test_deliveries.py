@@ -9,14 +9,14 @@ import pytest
 from standardwebhooks.webhooks import Webhook as Verifier
 from standardwebhooks.webhooks import WebhookVerificationError
 
-from app.catalog.queue import queue_app
-from app.catalog.session import Database
-from app.domain.webhooks import SCHEDULE, DueDelivery, Outcome
-from app.jobs.deliveries import BATCH, Deliverer
-from app.jobs.retention import sweep
-from app.jobs.sending import Sender
-from app.services.deliveries import waits
-from app.services.retention import Retention
+from app.platform.database.session import Database
+from app.platform.queue.queue import queue_app
+from app.retention.jobs import sweep
+from app.retention.service import Retention
+from app.webhooks.jobs.deliveries import BATCH, Deliverer
+from app.webhooks.jobs.sending import Sender
+from app.webhooks.model.webhooks import SCHEDULE, DueDelivery, Outcome
+from app.webhooks.service.deliveries import waits
 from tests.app.jobs.database import rows
 from tests.receiver import receiving
 from tests.running import process

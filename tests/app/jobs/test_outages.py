@@ -5,9 +5,9 @@ import logging
 
 import psycopg
 
-from app.catalog import queue
-from app.catalog.recovery import ATTEMPTS
-from app.jobs import tasks
+from app.platform.queue import queue
+from app.platform.queue.recovery import ATTEMPTS
+from app.worker import tasks
 from tests.app.jobs.database import rows
 from tests.app.jobs.proxy import proxied
 from tests.service import ask, publish

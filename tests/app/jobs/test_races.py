@@ -7,14 +7,14 @@ from dataclasses import replace
 import psycopg
 import pytest
 
-from app.catalog.queue import queue_app
-from app.domain.advice import AdviceQuestion, Problem
-from app.domain.callers import DEVELOPER
-from app.domain.errors import NotFoundError
+from app.advice.model.advice import AdviceQuestion, Problem
+from app.advice.service.advice import QuestionRules
+from app.advice.service.computation import compute_references
+from app.advice.service.recent_versions import RecentVersions
 from app.factory import Factory
-from app.services.advice import QuestionRules
-from app.services.computation import compute_references
-from app.services.recent_versions import RecentVersions
+from app.platform.callers import DEVELOPER
+from app.platform.errors import NotFoundError
+from app.platform.queue.queue import queue_app
 from tests.app.jobs.database import LOCK_AWAITED, jobs, rows
 from tests.app.jobs.shared import shared_entry
 from tests.service import ask, publish

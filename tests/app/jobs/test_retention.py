@@ -10,13 +10,13 @@ import pytest
 from procrastinate.jobs import Status
 from sqlalchemy import text
 
-from app.catalog.queue import CEILING, queue_app
-from app.catalog.session import Database
-from app.catalog.stores.retention import _DELIVERIES, _OLD_ADVICE, _SESSIONS, PART
-from app.domain.tenants import TenantPolicy
-from app.jobs.retention import sweep
-from app.services.data_request_work import DataRequestWork
-from app.services.retention import Retention
+from app.platform.database.session import Database
+from app.platform.queue.queue import CEILING, queue_app
+from app.requests.service.work import DataRequestWork
+from app.retention.jobs import sweep
+from app.retention.service import Retention
+from app.retention.store import _DELIVERIES, _OLD_ADVICE, _SESSIONS, PART
+from app.tenants.model.policy import TenantPolicy
 from tests.service import ACCEPTED, Worker, ask, create_key, example_entry, publish, running_app, tenants_of
 
 

@@ -9,9 +9,9 @@ from itertools import chain
 
 import pytest
 
-from app.domain.addresses import is_public
-from app.domain.webhooks import Outcome
-from app.jobs.sending import Sender
+from app.webhooks.jobs.sending import Sender
+from app.webhooks.model.addresses import is_public
+from app.webhooks.model.webhooks import Outcome
 from tests.certificates import certificate_for
 from tests.receiver import receiving
 

@@ -9,12 +9,12 @@ import psycopg
 import pytest
 
 from aegis_advisor import MODEL_VERSION
-from app.catalog.queue import queue_app
-from app.domain.lanes import Lane
-from app.jobs.tasks import Tasks
-from app.process.child import ChildProcess
-from app.services import computation, costs
-from app.services.computation import compute_references
+from app.advice.service import computation, costs
+from app.advice.service.computation import compute_references
+from app.platform.process.child import ChildProcess
+from app.platform.queue.lane import Lane
+from app.platform.queue.queue import queue_app
+from app.worker.tasks import Tasks
 from tests.app.jobs.database import jobs, rows
 from tests.app.jobs.shared import shared_entry
 from tests.kept import database_at

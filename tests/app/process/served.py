@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 
 import uvicorn
 
-from app.process.connections import Connection
+from app.platform.http.connections import Connection
 
 
 async def echo(_scope, receive, send):

@@ -8,9 +8,9 @@ import time
 import pytest
 from anyio import wait_all_tasks_blocked
 
-from app.domain.errors import InterruptedWorkError
-from app.process import child
-from app.process.child import ChildProcess, ChildState, keep_warm
+from app.platform.errors import InterruptedWorkError
+from app.platform.process import child
+from app.platform.process.child import ChildProcess, ChildState, keep_warm
 
 
 def kill_yourself():

@@ -5,9 +5,9 @@ import re
 
 import pytest
 
-from app.api.middleware.head_method import HeadMethod
-from app.process.answers import SAFE_HEADERS
-from app.process.connections import HEADER_BYTES, HEADERS
+from app.platform.http.answers import SAFE_HEADERS
+from app.platform.http.connections import HEADER_BYTES, HEADERS
+from app.platform.http.middleware.head_method import HeadMethod
 from tests.app.process.served import answered, echo, problem, read_answer, request, served
 
 

@@ -5,7 +5,7 @@ import resource
 
 import pytest
 
-from app.process.connections import CONNECTIONS
+from app.platform.http.connections import CONNECTIONS
 from tests.app.process.served import answered, echo, problem, read_answer, request, served
 
 

@@ -8,14 +8,14 @@ from contextlib import contextmanager
 
 import pytest
 
-from app.process.supervisor import GroupMember, Supervisor
+from app.platform.process.supervisor import GroupMember, Supervisor
 
 pytestmark = pytest.mark.processes
 
 GROUP = """
 import json, sys
-from app.process import supervisor
-from app.process.supervisor import GroupMember, Supervisor
+from app.platform.process import supervisor
+from app.platform.process.supervisor import GroupMember, Supervisor
 children, grace, works_after = json.loads(sys.argv[1])
 supervisor.WORKS_AFTER_SECONDS = works_after
 sys.exit(Supervisor([GroupMember(**child) for child in children], grace=grace).run())

@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from app.domain.errors import OverloadedError
-from app.process.turns import Turns
+from app.platform.errors import OverloadedError
+from app.platform.process.turns import Turns
 
 
 async def waiting(turns, served, *names):

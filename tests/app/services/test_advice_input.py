@@ -5,10 +5,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from app.domain.advice import Advice, AdviceQuestion, Status
-from app.services import advice_input
-from app.services.advice_input import AdviceInput, RecentInputs, known_of
-from app.services.computation import ReferenceInput, compute_references
+from app.advice.model.advice import Advice, AdviceQuestion, Status
+from app.advice.service import advice_input
+from app.advice.service.advice_input import AdviceInput, RecentInputs, known_of
+from app.advice.service.computation import ReferenceInput, compute_references
 from tests.app.jobs.shared import shared_entry
 from tests.pairs import associated_entry
 from tests.service import publication

@@ -6,8 +6,8 @@ from hashlib import sha256
 import pytest
 import rfc8785
 
-from app.domain.audit import Place
-from app.services.audit_chain import START, BrokenLogError, Promise, check_chain
+from app.audit.model import Place
+from app.audit.service.chain import START, BrokenLogError, Promise, check_chain
 from tests.tables import raised
 
 NUMBER = 8

@@ -3,10 +3,10 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.entries import AttributeOutline, MaskingOutline
-from app.domain.lanes import Lane
-from app.services.costs import LIGHT, lane_of, reference_cost
-from app.services.references import MOST, SMALLEST, chunks
+from app.advice.service.costs import LIGHT, lane_of, reference_cost
+from app.advice.service.references import MOST, SMALLEST, chunks
+from app.entries.model.entries import AttributeOutline, MaskingOutline
+from app.platform.queue.lane import Lane
 
 
 def attribute(values: int = 100, views: int = 4, groups: int = 10, labels: int = 4, **changes) -> AttributeOutline:

@@ -7,7 +7,7 @@ import orjson
 import pytest
 
 from aegis_provider import document_of, load_plan, prepare_entry
-from app.web.uploads import read_publication
+from app.entries.api.uploads import read_publication
 
 PLAN = """
 label: y

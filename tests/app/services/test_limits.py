@@ -17,15 +17,15 @@ from aegis_advisor.measures import MEASURES
 from aegis_advisor.ranking import assess
 from aegis_advisor.reconstruction import reconstruct
 from aegis_sdk import wire
-from app.catalog.stores.advice import AdviceStore
-from app.domain.advice import Problem, Status
-from app.domain.errors import InterruptedWorkError
-from app.domain.lanes import Lane
-from app.process.child import ChildProcess
-from app.services.limits import PAIR_CELLS, PAIRS, excess_pairs
-from app.web.bodies import SMALL_BODY
-from app.web.published import published_entry
-from app.web.uploads import read_publication_in
+from app.advice.model.advice import Problem, Status
+from app.advice.store.advice import AdviceStore
+from app.entries.api.published import published_entry
+from app.entries.api.uploads import read_publication_in
+from app.entries.service.limits import PAIR_CELLS, PAIRS, excess_pairs
+from app.platform.errors import InterruptedWorkError
+from app.platform.http.bodies import SMALL_BODY
+from app.platform.process.child import ChildProcess
+from app.platform.queue.lane import Lane
 from tests.service import ask, example_entry, publish
 
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from aegis_advisor.evidence import PairAssociation, PairCounts, attribute_evidence
-from app.domain.entries import Audience, Visibility
-from app.domain.errors import InvalidDocumentError
-from app.domain.published import ConfigurationColumns, DisclosureControl, PublishedEntry
-from app.services.policy import NO_POLICY, Policy, declaration_faults, policy_faults
+from app.entries.model.entries import Audience, Visibility
+from app.entries.model.published import ConfigurationColumns, DisclosureControl, PublishedEntry
+from app.entries.service.policy import NO_POLICY, Policy, declaration_faults, policy_faults
+from app.platform.errors import InvalidDocumentError
 from tests.service import example_entry, publication
 
 EVERYWHERE = [

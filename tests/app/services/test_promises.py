@@ -18,7 +18,7 @@ from aegis_provider import (
     load_plan,
     prepare_entry,
 )
-from app.domain.errors import InvalidDocumentError
+from app.platform.errors import InvalidDocumentError
 from tests.for_each import for_each
 from tests.service import example_entry, publication
 

@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
-from app.domain.configurations import ConfigurationTable
-from app.domain.entries import AttributeOutline, Audience, Head, Visibility
-from app.services.recent_versions import MOST_ATTRIBUTES, MOST_CELLS, MOST_KEPT, KnownVersion, RecentVersions
+from app.advice.service.recent_versions import MOST_ATTRIBUTES, MOST_CELLS, MOST_KEPT, KnownVersion, RecentVersions
+from app.entries.model.configurations import ConfigurationTable
+from app.entries.model.entries import AttributeOutline, Audience, Head, Visibility
 
 OUTLINE = AttributeOutline("age", values=3, labels=2, joint=True, maskings=(), cells=6)
 HEAD = Head(

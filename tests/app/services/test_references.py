@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from aegis_advisor.reconstruction import reconstruct
-from app.services.computation import ReferenceInput, _schema, compute_references
-from app.services.packed_references import pack_reference, unpack_reference
+from app.advice.service.computation import ReferenceInput, _schema, compute_references
+from app.advice.service.packed_references import pack_reference, unpack_reference
 from tests.advisor.cases import evidence_of, mapped, random_table
 from tests.app.jobs.heavy import heavy_entry
 from tests.app.jobs.shared import shared_entry

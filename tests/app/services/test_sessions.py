@@ -6,15 +6,15 @@ from datetime import UTC, datetime, timedelta
 import psycopg
 import pytest
 
-from app.catalog.queue import queue_app
-from app.catalog.stores.retention import PART
-from app.domain.callers import DEVELOPER, Caller, Role
-from app.domain.errors import UnknownKeyError
-from app.domain.sessions import MOST_SESSIONS, draw_session_token, hash_session_token
+from app.callers.model.sessions import MOST_SESSIONS, draw_session_token, hash_session_token
+from app.callers.service.sessions import SessionRules
 from app.factory import Factory
-from app.jobs.retention import sweep
-from app.services.retention import Retention
-from app.services.sessions import SessionRules
+from app.platform.callers import DEVELOPER, Caller, Role
+from app.platform.errors import UnknownKeyError
+from app.platform.queue.queue import queue_app
+from app.retention.jobs import sweep
+from app.retention.service import Retention
+from app.retention.store import PART
 from tests.service import create_key, prefix_of
 
 ISSUER = "https://login.example"

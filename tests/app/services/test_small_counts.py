@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from aegis_provider import load_plan, prepare_entry
-from app.domain.errors import InvalidDocumentError
-from app.services.small_counts import SmallCounts, SmallCountsGate, small_counts
+from app.entries.service.small_counts import SmallCounts, SmallCountsGate, small_counts
+from app.platform.errors import InvalidDocumentError
 from tests.app.services.test_policy import EVERYWHERE, entry, noisy_entry, published
 from tests.service import publication
 

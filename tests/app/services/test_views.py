@@ -5,10 +5,10 @@ import json
 import pytest
 
 from aegis_sdk import wire
-from app.domain.advice import AdviceQuestion, ReferenceKind
-from app.domain.entries import AttributeOutline
-from app.domain.errors import InvalidDocumentError
-from app.services.views import COARSE_WEIGHTS, coarse, refuse_beyond_coarse
+from app.advice.model.advice import AdviceQuestion, ReferenceKind
+from app.advice.service.views import COARSE_WEIGHTS, coarse, refuse_beyond_coarse
+from app.entries.model.entries import AttributeOutline
+from app.platform.errors import InvalidDocumentError
 
 #: Numbers that stand nowhere else: wherever one turns up, it came from the full answer.
 SECRETS = [8.125 + number for number in range(40)]

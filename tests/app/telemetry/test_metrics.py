@@ -12,15 +12,15 @@ import pytest
 from prometheus_client import CollectorRegistry
 from pydantic import ValidationError
 
-from app.catalog.probe import APPLICATION, MANY
-from app.catalog.session import Database
-from app.domain.lanes import Lane
-from app.jobs.watch import JobWatch
-from app.jobs.worker import metrics_served, observed
-from app.process.child import ChildProcess
+from app.platform.database.probe import APPLICATION, MANY
+from app.platform.database.session import Database
+from app.platform.process.child import ChildProcess
+from app.platform.queue.lane import Lane
+from app.platform.queue.watch import JobWatch
+from app.platform.telemetry import JobMetrics, PoolCollector
+from app.platform.telemetry.job_metrics import Residuals
 from app.settings import Settings
-from app.telemetry import JobMetrics, PoolCollector
-from app.telemetry.job_metrics import Residuals
+from app.worker.worker import metrics_served, observed
 from tests.app.telemetry.scrapes import sample, scraped
 from tests.postgres import create_database, drop_database
 from tests.running import line_with, serving
@@ -120,7 +120,7 @@ async def test_a_job_waits_from_its_request_on(api):
 
 
 async def test_scrapes_that_follow_each_other_read_the_queue_once(api, database_url, monkeypatch):
-    monkeypatch.setattr("app.catalog.probe.RECENT", 3600.0)
+    monkeypatch.setattr("app.platform.database.probe.RECENT", 3600.0)
     query = (
         "SELECT query_start, state_change FROM pg_stat_activity "
         "WHERE application_name = %s AND datname = current_database()"

@@ -7,12 +7,12 @@ import pytest
 import yaml
 from prometheus_client import CollectorRegistry
 
-from app.catalog.session import Database
-from app.domain.lanes import Lane
-from app.jobs.watch import JobWatch
-from app.jobs.worker import observed
-from app.process.child import ChildProcess
-from app.telemetry import JobMetrics, WebhookMetrics
+from app.platform.database.session import Database
+from app.platform.process.child import ChildProcess
+from app.platform.queue.lane import Lane
+from app.platform.queue.watch import JobWatch
+from app.platform.telemetry import JobMetrics, WebhookMetrics
+from app.worker.worker import observed
 from docs.generate import ROOT
 from tests.app.telemetry.scrapes import families, scraped
 from tests.service import Worker, ask, publish, running_app

@@ -13,9 +13,9 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import SpanKind, StatusCode
 
-from app.jobs.watch import JobWatch
-from app.telemetry import refuse_missing_exporter, tracer_for
-from app.telemetry.tracing import span
+from app.platform.queue.watch import JobWatch
+from app.platform.telemetry import refuse_missing_exporter, tracer_for
+from app.platform.telemetry.tracing import span
 from tests.app.telemetry.unmistakable import assert_unseen, unmistakable_entry
 from tests.service import Worker, ask, example_entry, publish, running_app
 
@@ -175,13 +175,13 @@ def test_a_collector_that_is_away_does_not_hold_up_the_end():
 
 @pytest.mark.long
 def test_a_service_without_traces_imports_none_of_it():
-    code = "import app.main, app.jobs.worker, sys; sys.exit('opentelemetry.sdk' in sys.modules)"
+    code = "import app.main, app.worker.worker, sys; sys.exit('opentelemetry.sdk' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 def test_missing_libraries_are_told_at_the_start(monkeypatch):
     refuse_missing_exporter("http://127.0.0.1:4318/v1/traces")
-    monkeypatch.setattr("app.telemetry.tracing.find_spec", lambda _: None)
+    monkeypatch.setattr("app.platform.telemetry.tracing.find_spec", lambda _: None)
     refuse_missing_exporter(None)
     with pytest.raises(ValueError, match="telemetry"):
         refuse_missing_exporter("http://127.0.0.1:4318/v1/traces")

@@ -3,7 +3,7 @@
 import struct
 import zlib
 
-from app.web.codings import zstd
+from app.platform.http.codings import zstd
 
 MEBIBYTE = 2**20
 

@@ -9,10 +9,8 @@ import orjson
 import pytest
 from anyio import wait_all_tasks_blocked
 
-from app.domain.lanes import Lane
-from app.process.child import ChildProcess
-from app.web import uploads
-from app.web.uploads import (
+from app.entries.api import uploads
+from app.entries.api.uploads import (
     DEADLINE,
     LARGE_AT_ONCE,
     checking_children,
@@ -20,6 +18,8 @@ from app.web.uploads import (
     read_publication_in,
     run_patiently,
 )
+from app.platform.process.child import ChildProcess
+from app.platform.queue.lane import Lane
 from tests.app.process.test_child import meet
 from tests.service import example_entry
 
@@ -81,7 +81,7 @@ async def test_a_turn_to_start_a_process_is_not_waited_for_longer(busy):
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="processes are bound to no cores here")
 def test_only_cores_that_the_process_may_use_count():
     bind = f"import os; os.sched_setaffinity(0, {{{min(os.sched_getaffinity(0))}}}); "
-    count = "from app.web.uploads import LARGE_AT_ONCE; print(LARGE_AT_ONCE)"
+    count = "from app.entries.api.uploads import LARGE_AT_ONCE; print(LARGE_AT_ONCE)"
     told = subprocess.run([sys.executable, "-c", bind + count], capture_output=True, text=True, check=True)
     assert told.stdout == "1\n"
     assert own_cores() == len(os.sched_getaffinity(0))

@@ -11,7 +11,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.web.codings import BOMB_BYTES, BOMB_RATIO, CODINGS, CodingError, InflatedSizeError, Inflater, deflated, zstd
+from app.platform.http.codings import (
+    BOMB_BYTES,
+    BOMB_RATIO,
+    CODINGS,
+    CodingError,
+    InflatedSizeError,
+    Inflater,
+    deflated,
+    zstd,
+)
 from tests.app.web.bombs import MEBIBYTE, gzip_bomb, skippable, zstd_bomb, zstd_of_far_window
 from tests.service import ACCEPTED, example_entry, publish, running_app
 

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.web.negotiation import preferred, qualities
+from app.platform.http.negotiation import preferred, qualities
 
 CODINGS = ("zstd", "gzip", "identity")
 TYPES = ("text/html", "application/json")

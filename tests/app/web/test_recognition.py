@@ -5,7 +5,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from app.web import recognition
+from app.platform.http import recognition
 from tests.console import ORIGIN, browsing, csrf_in
 from tests.service import create_key, keyring_of, prefix_of, running_app
 

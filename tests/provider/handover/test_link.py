@@ -9,7 +9,7 @@ from aegis_provider.errors import PlanError
 from aegis_provider.handover import Task, fulfil, storage_at
 from aegis_sdk import Client
 from aegis_sdk._link_form import link_faults
-from app.services.webhook_urls import url_faults
+from app.webhooks.service.urls import url_faults
 from tests.for_each import for_each
 
 NOWHERE = "https://127.0.0.1:1"  # nothing answers there

@@ -10,9 +10,9 @@ from aegis_provider import apply, document_of
 from aegis_provider.prepare import prepare_entry
 from aegis_provider.receiving import verify
 from aegis_sdk.wire import EXAMPLE_DATA_REQUEST, DataRequest, Evidence
-from app.api.evidence_json import evidence_json
-from app.domain.advice import AdviceQuestion
-from app.services.verifications import PackedEvidence
+from app.advice.model.advice import AdviceQuestion
+from app.requests.api.evidence_json import evidence_json
+from app.requests.service.verifications import PackedEvidence
 from tests.app.domain.test_data_requests import request_in
 from tests.service import publication
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.catalog.session import Database
+from app.platform.database.session import Database
 from tests.app.api.audit.reading import KEY
 from tests.service import Worker, create_key, running_app
 

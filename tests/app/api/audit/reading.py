@@ -3,7 +3,7 @@
 from pydantic import SecretStr
 
 from aegis_sdk.receipts import keys_in
-from app.services.signing import draw_key_text
+from app.audit.service.signing import draw_key_text
 from tests.app.api.data_requests.asking import requested, step
 from tests.app.api.data_requests.test_deliveries import LINK, descriptor
 

@@ -5,9 +5,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from aegis_sdk.receipts import HEAD, ReceiptError, checked_claims, keys_in
-from app.catalog.queue import queue_app
-from app.jobs.audit_heads import sign_head
-from app.services.signing import signer_of
+from app.audit.jobs import sign_head
+from app.audit.service.signing import signer_of
+from app.platform.queue.queue import queue_app
 from tests.app.api.audit.reading import KEY, SECOND_KEY, public_keys, records
 from tests.app.jobs.database import rows
 from tests.service import create_key, running_app

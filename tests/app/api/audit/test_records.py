@@ -4,12 +4,12 @@ import json
 from datetime import datetime
 from hashlib import sha256
 
-from app.catalog.queue import queue_app
-from app.domain.audit import Place, moment
+from app.audit.model import Place, moment
+from app.audit.service.chain import check_chain
 from app.factory import Factory
-from app.jobs.retention import sweep
-from app.services.audit_chain import check_chain
-from app.services.retention import Retention
+from app.platform.queue.queue import queue_app
+from app.retention.jobs import sweep
+from app.retention.service import Retention
 from tests.app.api.audit.reading import CONTACT, COUNT, PURPOSE, REASON, delivered, records
 from tests.app.api.data_requests.asking import entry, requested, step, wanted
 from tests.app.api.data_requests.test_deliveries import LINK, descriptor

@@ -95,7 +95,7 @@ async def test_a_question_without_an_answer_fails_the_request_or_is_refused_at_o
 
 async def test_a_request_fails_with_its_advice(guarded, keys, head, worker, monkeypatch):
     made = (await requested(guarded, keys, head)).json()
-    monkeypatch.setattr("app.jobs.tasks.ATTEMPTS", 0)  # every job is given up
+    monkeypatch.setattr("app.worker.tasks.ATTEMPTS", 0)  # every job is given up
     await worker.run()
     failed = (await read(guarded, keys["consumer"], made["id"])).json()
     assert (failed["state"], failed["problem"]["code"], failed["possible"]) == ("failed", "internal", [])
@@ -273,7 +273,7 @@ async def test_ten_megabytes_of_purpose_are_too_large(guarded, keys, head):
 
 async def test_a_tenant_has_so_many_open_requests_and_no_more(guarded, head, shared_database_url, monkeypatch):
     headers = await create_key(shared_database_url, f"tenant-{uuid4().hex}", "consumer")
-    monkeypatch.setattr("app.services.data_requests.MOST_OPEN", 3)
+    monkeypatch.setattr("app.requests.service.data_requests.MOST_OPEN", 3)
     path = f"/v1/entries/{head['id']}/requests"
     made = await asyncio.gather(*(guarded.post(path, json=wanted(head), headers=headers) for _ in range(8)))
     assert sorted(one.status_code for one in made) == [201] * 3 + [403] * 5

@@ -3,9 +3,9 @@
 import pytest
 from fastapi import APIRouter, Request, Response
 
-from app.api import registry
-from app.domain.errors import NotFoundError
-from app.web.request_scope import answer_headers
+from app import routes as registry
+from app.platform.errors import NotFoundError
+from app.platform.http.request_scope import answer_headers
 from tests.service import running_app
 
 router = APIRouter()

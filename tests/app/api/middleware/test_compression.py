@@ -6,9 +6,9 @@ import pytest
 from fastapi import APIRouter, Response
 from fastapi.responses import StreamingResponse
 
-from app.api import registry
-from app.api.middleware import compression
-from app.web.codings import CODINGS, deflated
+from app import routes as registry
+from app.platform.http.codings import CODINGS, deflated
+from app.platform.http.middleware import compression
 from tests.app.web.test_codings import inflated
 from tests.for_each import case
 from tests.service import example_entry, publish, running_app

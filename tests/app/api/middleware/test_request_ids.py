@@ -7,7 +7,7 @@ import pytest
 import structlog
 from structlog.testing import capture_logs
 
-from app.log import bound, bound_request_id
+from app.platform.log import bound, bound_request_id
 from tests.app.api.test_body_limit import FAILING_JOB
 from tests.service import ask, example_entry, publish
 

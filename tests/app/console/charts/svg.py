@@ -3,7 +3,7 @@
 import re
 from xml.etree import ElementTree as ET
 
-from app.console.charts import rendered
+from app.pages.charts import rendered
 
 SVG = "{http://www.w3.org/2000/svg}"
 

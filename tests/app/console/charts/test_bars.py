@@ -2,8 +2,8 @@ from itertools import pairwise
 
 import pytest
 
-from app.console.charts import Axis, Bar, Bars, Group, Interval, category_bars
-from app.console.charts.numbers import DASH
+from app.pages.charts import Axis, Bar, Bars, Group, Interval, category_bars
+from app.pages.charts.numbers import DASH
 from tests.app.console.charts.svg import SVG, drawing_of, names_within, number_of, parsed, texts_of
 
 AXIS = Axis("deviation", "deviation by mutual information (bit)")

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.console.charts import Axis, Frontier, Interval, Point, rendered
-from app.console.charts.frontier import HEIGHT, TOP
+from app.pages.charts import Axis, Frontier, Interval, Point, rendered
+from app.pages.charts.frontier import HEIGHT, TOP
 from tests.app.console.charts.svg import SVG, drawing_of, marks_of, names_within, number_of, parsed, texts_of
 
 K = Axis("k", "k: records in the smallest class (more is more private)")

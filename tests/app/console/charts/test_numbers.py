@@ -1,5 +1,5 @@
-from app.console.charts import number, percent
-from app.console.charts.text import cut, fit, isolated
+from app.pages.charts import number, percent
+from app.pages.charts.text import cut, fit, isolated
 
 NUMBERS = [
     (0, "0"),

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.console.charts import Axis, Frontier, Point, rendered
-from app.console.charts.points import MOST_MARKS, chosen_of, frontier_of
+from app.pages.charts import Axis, Frontier, Point, rendered
+from app.pages.charts.points import MOST_MARKS, chosen_of, frontier_of
 
 coarse = st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0])
 axes = st.builds(Axis, st.just("n"), st.just("number"), higher_is_better=st.booleans())

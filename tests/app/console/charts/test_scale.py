@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.console.charts.scale import Scale, chosen_ticks, round_numbers
+from app.pages.charts.scale import Scale, chosen_ticks, round_numbers
 
 anything = st.floats(-1e100, 1e100)
 

@@ -7,7 +7,7 @@ import pytest
 
 import app
 
-SHEET = (Path(app.__file__).parent / "console" / "static" / "console.css").read_text()
+SHEET = (Path(app.__file__).parent / "pages" / "static" / "console.css").read_text()
 CHARTS = SHEET[SHEET.index("Charts: begin") : SHEET.index("Charts: end")]
 TEXTS = ("ink", "soft", "red-text")
 MARKS = ("blue", "red", "grey", "rule", "focus")

@@ -1,6 +1,6 @@
-from app.console.charts import rendered
-from app.console.views.compared import compared_chart
-from app.console.views.costs import BANDS, costs_chart
+from app.advice.pages.views.compared import compared_chart
+from app.advice.pages.views.costs import BANDS, costs_chart
+from app.pages.charts import rendered
 from tests.app.console.charts.answers import ATTRIBUTES, coarse_advice, first_changed, full_advice, schema_of
 
 SCHEMA = schema_of([2, 5, 10])

@@ -3,9 +3,9 @@
 import pytest
 
 from aegis_sdk import wire
-from app.console.views.fields import number, validated_as, whole_number, written
-from app.console.words import field_name
-from app.domain.errors import InvalidDocumentError
+from app.pages.fields import number, validated_as, whole_number, written
+from app.pages.words import field_name
+from app.platform.errors import InvalidDocumentError
 
 MEANT = [("", None), ("5", 5.0), ("0.25", 0.25), (".5", 0.5), ("-1", -1.0), ("1e+06", 1e6)]
 

@@ -1,7 +1,7 @@
 import pytest
 
-from app.console.charts import rendered
-from app.console.views.frontier import frontier_chart, protections_of, real_differences
+from app.advice.pages.views.frontier import frontier_chart, protections_of, real_differences
+from app.pages.charts import rendered
 from tests.app.console.charts.answers import coarse_advice, first_changed, full_advice, schema_of
 
 KS = [2, 5, 10, 20]

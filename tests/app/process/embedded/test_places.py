@@ -10,11 +10,11 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from app.process.bound import bound_command
-from app.process.embedded import EmbeddedPostgres, EmbeddedPostgresError, running_urls
-from app.process.embedded.binaries import Binaries, binaries_for
-from app.process.embedded.cluster import make_cluster
-from app.process.embedded.places import Account, home_of, make_home, server_account
+from app.platform.process.bound import bound_command
+from app.platform.process.embedded import EmbeddedPostgres, EmbeddedPostgresError, running_urls
+from app.platform.process.embedded.binaries import Binaries, binaries_for
+from app.platform.process.embedded.cluster import make_cluster
+from app.platform.process.embedded.places import Account, home_of, make_home, server_account
 from tests.postgres import FAST
 
 STRANGER = Account(uid=54321, gid=54321, foreign=True)

@@ -10,11 +10,11 @@ import psycopg
 import pytest
 import sqlalchemy
 
-from app.process.bound import bound_command
-from app.process.embedded import EmbeddedPostgres, EmbeddedPostgresError, running_urls
-from app.process.embedded.cluster import drop_stale_pid_file, postmaster_of
-from app.process.embedded.lock import program_of
-from app.process.embedded.places import Account, server_account
+from app.platform.process.bound import bound_command
+from app.platform.process.embedded import EmbeddedPostgres, EmbeddedPostgresError, running_urls
+from app.platform.process.embedded.cluster import drop_stale_pid_file, postmaster_of
+from app.platform.process.embedded.lock import program_of
+from app.platform.process.embedded.places import Account, server_account
 from tests.for_each import for_each
 from tests.postgres import FAST, create_database, drop_database
 
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.processes
 LAUNCHER = """
 import sys
 from pathlib import Path
-from app.process.embedded import EmbeddedPostgres
+from app.platform.process.embedded import EmbeddedPostgres
 with EmbeddedPostgres(Path(sys.argv[1])) as server:
     print(server.url, flush=True)
     sys.stdin.read()

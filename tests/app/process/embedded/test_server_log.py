@@ -1,7 +1,7 @@
 import os
 from time import monotonic
 
-from app.process.embedded import server_log
+from app.platform.process.embedded import server_log
 
 
 def test_a_large_log_is_moved_away_while_the_server_goes_on(tmp_path, monkeypatch):

@@ -1,0 +1,73 @@
+"""Probes and metrics for operators."""
+
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Query, Request, Response
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+
+from app.edge.state import StateDependency
+from app.platform.build import build_version
+from app.platform.errors import DatabaseUnavailableError, InterruptedWorkError, NoWorkerError, SchemaMismatchError
+from app.platform.http.openapi import problems
+
+router = APIRouter(tags=["operation"])
+
+_ALIVE = {"status": "alive", "version": "0.1.0"}
+
+
+@router.get(
+    "/healthz",
+    summary="Is the process alive?",
+    responses={200: {"description": "Alive", "content": {"application/json": {"example": _ALIVE}}}},
+)
+async def read_health() -> dict[str, str]:
+    """Answers as long as the process runs, and says of which version it is; does not use the database."""
+    return {"status": "alive", "version": build_version()}
+
+
+_READY = {"status": "ready", "workers": 1}
+
+
+@router.get(
+    "/readyz",
+    summary="Can it answer?",
+    responses={
+        200: {"description": "Ready", "content": {"application/json": {"example": _READY}}},
+        **problems(422, 503),
+    },
+)
+async def read_readiness(
+    state: StateDependency,
+    require: Annotated[
+        Literal["workers"] | None, Query(description="`workers`: without one, the answer is 503 instead of 200")
+    ] = None,
+) -> dict[str, str | int]:
+    """Answers 200 if the database answers in time and has a schema that this version works with, and until the process
+    is asked to end; otherwise 503. `status` is `degraded` while no worker is heard of: everything works then, but new
+    questions wait.
+    """
+    if state.ending.is_set():
+        raise InterruptedWorkError("This process ends soon: send no more requests to it.")
+    pulse = await state.probe.pulse()
+    if pulse is None:
+        raise DatabaseUnavailableError("The catalogue's database does not answer.")
+    if pulse.mismatch is not None:
+        raise SchemaMismatchError(pulse.mismatch)
+    if pulse.workers == 0 and require is not None:
+        raise NoWorkerError("The database answers, but no worker has been heard of in the last seconds.")
+    return {"status": "ready" if pulse.workers else "degraded", "workers": pulse.workers}
+
+
+_EXAMPLE = 'aegis_http_requests_total{method="POST",route="/v1/entries",status="201"} 3.0'
+
+
+@router.get(
+    "/metrics",
+    summary="Metrics for Prometheus",
+    response_class=Response,
+    responses={200: {"description": "The metrics", "content": {"text/plain": {"example": _EXAMPLE}}}},
+)
+async def read_metrics(request: Request, state: StateDependency) -> Response:
+    """Returns what this process counts, and the state of the database and its queue, at most a few seconds old."""
+    await state.probe.read()
+    return Response(generate_latest(request.app.state.registry), media_type=CONTENT_TYPE_LATEST)

@@ -1,0 +1,1 @@
+"""Advice: questions about entries, and their answers."""

@@ -1,0 +1,1 @@
+"""Advice over HTTP."""

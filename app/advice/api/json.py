@@ -1,0 +1,71 @@
+"""Conversion of answers to the contract's JSON."""
+
+from dataclasses import asdict
+from typing import Any
+
+import orjson
+
+from aegis_sdk import wire
+from app.advice.model.advice import AdviceQuestion, View
+from app.advice.service.advice import SeenAdvice
+from app.advice.service.views import RESULT_FIELDS, shown
+from app.advice.store.questions import AskedRecord
+from app.entries.api.mapping import timestamp
+from app.entries.model.configurations import MASKED_ONLY
+
+
+def advice_json(seen: SeenAdvice) -> bytes:
+    """An advice as JSON, finished or not. Slow for long rankings."""
+    return orjson.dumps(_advice_body(seen))
+
+
+def _advice_body(seen: SeenAdvice) -> dict[str, Any]:
+    """An advice as `wire.Advice`, finished or not."""
+    advice = seen.advice
+    result = shown(advice, seen.view) or dict.fromkeys(RESULT_FIELDS[seen.view])
+    body = {
+        "id": advice.id,
+        "status": advice.status.value,
+        "view": seen.view.value,
+        "entry": {"id": advice.entry_id, "version": advice.version, "digest": advice.digest},
+        "stale": seen.is_stale,
+        "request": request_of(advice.question),
+        "policy": advice.question.policy.numbers or None,
+        **result,
+        "progress": None if advice.progress is None else asdict(advice.progress),
+        "model_version": advice.model_version,
+        "created_at": timestamp(advice.created_at),
+    }
+    if seen.view is View.FULL:
+        body["elapsed_ms"] = advice.elapsed_ms
+    if advice.problem is not None:
+        title = "Advice failed"
+        body["problem"] = {
+            "type": "about:blank",
+            "title": title,
+            "code": advice.problem.code,
+            "detail": advice.problem.detail,
+        }
+    return body
+
+
+def request_of(question: AdviceQuestion) -> dict[str, Any]:
+    """Convert a question back into the contract's form, where one `require` holds the bounds of both kinds."""
+    asked = asdict(question)
+    at_least, at_most = asked.pop("at_least"), asked.pop("at_most")
+    asked["require"] = None if at_least is None else at_least | at_most
+    if question.kinds == MASKED_ONLY:  # it is answered as before there were kinds
+        del asked["kinds"]
+    return {name: asked[name] for name in wire.AdviceRequest.model_fields if name in asked}
+
+
+def question_body(record: AskedRecord) -> dict[str, Any]:
+    """A question as `wire.QuestionRecord`."""
+    return {
+        "advice": record.id,
+        "tenant": record.tenant,
+        "entry": {"id": record.entry_id, "version": record.version},
+        "request": request_of(record.question),
+        "view": record.view,
+        "asked_at": timestamp(record.created_at),
+    }

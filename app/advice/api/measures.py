@@ -1,0 +1,40 @@
+"""The registry of measures."""
+
+from functools import cache
+from typing import Any
+
+import orjson
+from fastapi import APIRouter, Response
+
+from aegis_advisor.measures import MEASURES, Measure
+from aegis_sdk import wire
+from app.edge.dependencies import CallerDependency
+from app.entries.api.conditional import NOT_MODIFIED, REVALIDATED, KnownTagsDependency, etag_of
+from app.platform.http.json_response import JsonResponse
+from app.platform.http.openapi import answers
+
+router = APIRouter(tags=["measures"])
+
+
+@router.get(
+    "/v1/measures",
+    summary="List the measures",
+    responses=answers(200, wire.MeasureList, "All measures", headers=("ETag",)) | NOT_MODIFIED,
+)
+async def list_measures(_caller: CallerDependency, known: KnownTagsDependency) -> Response:
+    """Lists the measures that advice can be asked for, and which of them guarantee an exact ranking."""
+    body, tag = _measures()
+    headers = {"ETag": tag, "Cache-Control": REVALIDATED}
+    return known.unchanged(tag, headers) or JsonResponse(body, headers=headers)
+
+
+@cache
+def _measures() -> tuple[bytes, str]:
+    """The answer, which never changes, and its tag."""
+    body = orjson.dumps({"items": [_measure_body(measure) for measure in MEASURES.values()]})
+    return body, etag_of(body)
+
+
+def _measure_body(measure: Measure) -> dict[str, Any]:
+    fields = ("id", "unit", "better", "monotone", "formula", "guarantee", "reason", "source", "corrected_by_default")
+    return {field: getattr(measure, field) for field in fields} | {"bias_correction": measure.correction is not None}

@@ -1,0 +1,36 @@
+"""Which tenant has asked what, for operators."""
+
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import APIRouter, Query, Request, Response
+
+from aegis_sdk import wire
+from app.advice.api.json import question_body
+from app.edge.dependencies import CallerDependency, FactoryDependency
+from app.platform.callers import LONGEST_TENANT
+from app.platform.http.json_response import JsonResponse
+from app.platform.http.openapi import answers
+from app.platform.http.paging import PageLimit, PageToken, links
+
+router = APIRouter(tags=["operation"])
+
+
+@router.get(
+    "/v1/questions",
+    summary="List who has asked what",
+    responses=answers(200, wire.QuestionPage, "One page, newest first", 422, headers=("Link",)),
+)
+async def list_questions(
+    request: Request,
+    caller: CallerDependency,
+    factory: FactoryDependency,
+    tenant: Annotated[str | None, Query(max_length=LONGEST_TENANT, description="Only of this tenant")] = None,
+    entry: Annotated[UUID | None, Query(description="Only about the entry with this id")] = None,
+    limit: PageLimit = 50,
+    page_token: PageToken = None,
+) -> Response:
+    """Lists the distinct questions of all tenants. The log says which key or person has asked, and how often."""
+    records, token = await factory.administration().questions(caller, tenant, entry, limit, page_token)
+    answer = {"items": list(map(question_body, records)), "next_page_token": token}
+    return JsonResponse(answer, headers={"Link": links(request, token)})

@@ -1,0 +1,1 @@
+"""Questions and answers, without SQL or HTTP."""

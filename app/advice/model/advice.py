@@ -1,0 +1,153 @@
+"""Questions about entries, their answers, and the references from which answers are computed."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Self
+
+from aegis_advisor.reconstruction import Certificate
+from app.entries.model.configurations import GENERATED, MASKED_ONLY
+from app.platform.database.arrays import PackedArray
+from app.tenants.model.required_privacy import NOTHING_REQUIRED, RequiredPrivacy
+
+
+class Status(StrEnum):
+    """The status of an advice."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+
+    @property
+    def is_final(self) -> bool:
+        """Whether it will not change any more."""
+        return self in (Status.SUCCEEDED, Status.FAILED)
+
+
+class View(StrEnum):
+    """How much of an answer a caller reads: all of it, or what does not give the counts away."""
+
+    FULL = "full"
+    COARSE = "coarse"
+
+
+class ReferenceKind(StrEnum):
+    """The reference: one for each attribute, pooled from all views, or one for each masking, as in the paper."""
+
+    POOLED = "pooled"
+    OWN = "own"
+
+
+@dataclass(frozen=True, slots=True)
+class AdviceQuestion:
+    """A consumer's question, with all defaults filled in; None means all attributes, weights of 1, no requirements.
+
+    Attributes:
+        at_least: the required lower limits, for privacy criteria where higher is better.
+        at_most: the required upper limits, for privacy criteria where lower is better.
+        policy: what the service or the entry's tenant required when this was asked. It is part of the question, so
+            that an answer from before a change of policy does not answer the question after it.
+    """
+
+    measure: str
+    attributes: tuple[str, ...] | None = None
+    weights: Mapping[str, float] | None = None
+    at_least: Mapping[str, float] | None = None
+    at_most: Mapping[str, float] | None = None
+    reference: ReferenceKind = ReferenceKind.POOLED
+    rounding_seed: int | None = None
+    limit: int | None = 20
+    bias_correction: bool = False
+    policy: RequiredPrivacy = NOTHING_REQUIRED
+    kinds: tuple[str, ...] = MASKED_ONLY
+
+    @property
+    def ranks_declared(self) -> bool:
+        """Whether it is about generated configurations, too, so that all are ranked by what is declared of them."""
+        return GENERATED in self.kinds
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any]) -> Self:
+        """Restore a question from its stored JSON."""
+        names = stored["attributes"]
+        return cls(
+            measure=stored["measure"],
+            attributes=None if names is None else tuple(names),
+            weights=_floats(stored["weights"]),
+            at_least=_floats(stored["at_least"]),
+            at_most=_floats(stored["at_most"]),
+            reference=ReferenceKind(stored["reference"]),
+            rounding_seed=stored["rounding_seed"],
+            limit=stored["limit"],
+            bias_correction=stored.get("bias_correction", False),  # missing in older questions
+            policy=RequiredPrivacy.from_json(stored.get("policy")),
+            kinds=tuple(stored.get("kinds", MASKED_ONLY)),
+        )
+
+    def digest(self) -> bytes:
+        """SHA-256 of the question, 32 bytes: equal for equal questions, whatever the order of their names."""
+        asked = asdict(self)
+        if not self.policy:  # the same question has the same digest as before there were policies
+            del asked["policy"]
+        if self.kinds == MASKED_ONLY:  # or kinds
+            del asked["kinds"]
+        return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).digest()
+
+
+def _floats(numbers: Mapping[str, float] | None) -> dict[str, float] | None:
+    # PostgreSQL returns a large float as an integer with as many digits.
+    return None if numbers is None else {name: float(number) for name, number in numbers.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Why an advice failed: a stable slug and a sentence."""
+
+    code: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How many references are stored of those that an advice needs, one for each attribute that it scores."""
+
+    done: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """A question with its answer.
+
+    Attributes:
+        result: compressed JSON with the contract's names; None until the advice has succeeded.
+    """
+
+    id: str
+    status: Status
+    entry_id: str
+    version: int
+    version_id: int
+    digest: str
+    question: AdviceQuestion
+    model_version: str
+    created_at: datetime
+    elapsed_ms: float | None = None
+    result: bytes | None = None
+    problem: Problem | None = None
+    progress: Progress | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PackedReference:
+    """A reference as stored: the arrays of the advisor's reference by name, its bounds and its certificate."""
+
+    attribute: int
+    arrays: Mapping[str, PackedArray]
+    information_bound: float | None
+    certificate: Certificate
+    ceilings: Mapping[str, float]

@@ -1,0 +1,173 @@
+"""The advice workbench: the form of a question, its progress, and its answer."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request, Response
+
+from app.advice.api.asked import question_of
+from app.advice.api.asking import ask_and_wait, read_answer
+from app.advice.api.json import request_of
+from app.advice.model.advice import Status
+from app.advice.pages.views.answer import AnswerView, Choices, answer_view
+from app.advice.pages.views.question import (
+    advice_commands,
+    question_commands,
+    question_form,
+    question_in,
+    question_link,
+)
+from app.advice.service.advice import SeenAdvice
+from app.edge.state import State, StateDependency, services_of
+from app.entries.model.documents import is_small
+from app.entries.model.entries import Head
+from app.entries.pages.reading import read_index
+from app.entries.pages.recent import version_key
+from app.entries.pages.views.entry_index import read_part
+from app.entries.pages.views.entry_parts import ABOUT, NAMES
+from app.pages.forms import Form, FormDependency
+from app.pages.page import page, see
+from app.pages.page_route import PageRoute
+from app.pages.refusals import Refusal
+from app.pages.viewers import Viewer, ViewerDependency
+from app.platform.callers import Caller
+from app.platform.errors import BudgetSpentError, InvalidDocumentError, QuotaSpentError
+
+router = APIRouter(route_class=PageRoute)
+
+#: Seconds for which a person waits for the answer before there is a page about its progress.
+PATIENCE = 1.0
+
+#: Up to so many bytes of an answer and of each part of its entry, a page is made in this process.
+SMALL = 50_000
+
+
+@router.get("/entries/{entry_id}/ask")
+async def show_question(
+    entry_id: str,
+    request: Request,
+    viewer: ViewerDependency,
+    state: StateDependency,
+    version: Annotated[int | None, Query(ge=1)] = None,
+) -> Response:
+    """The form of a question, filled in by the parameters of the address."""
+    return await _question_page(request, viewer, state, entry_id, version, Form.in_address(request))
+
+
+@router.post("/entries/{entry_id}/ask")
+async def ask(
+    entry_id: str,
+    request: Request,
+    viewer: ViewerDependency,
+    state: StateDependency,
+    form: FormDependency,
+    version: Annotated[int | None, Query(ge=1)] = None,
+) -> Response:
+    """Ask, and lead to the answer; the same question is computed only once."""
+    state.limits.refuse_full_disk()
+    _, index = await read_index(state, viewer.caller, entry_id, version)
+    names = read_part(index.names, NAMES)
+    try:
+        question = question_of(question_in(form, names))
+        seen = await ask_and_wait(state, viewer.caller, entry_id, version, question, PATIENCE)
+    except (InvalidDocumentError, BudgetSpentError, QuotaSpentError) as error:
+        return await _question_page(request, viewer, state, entry_id, version, form, Refusal.of(request, error))
+    return see(f"/advice/{seen.advice.id}")
+
+
+@router.get("/advice/{advice_id}")
+async def show_advice(
+    advice_id: str,
+    request: Request,
+    viewer: ViewerDependency,
+    state: StateDependency,
+    choices: Annotated[Choices, Query()],
+) -> Response:
+    """The answer as the viewer may read it, or how far it is."""
+    seen = await read_answer(state, viewer.caller, advice_id)
+    asked = request_of(seen.advice.question)
+    again, about = question_link(seen.advice.entry_id, asked), (advice_id, seen.advice.entry_id, asked)
+    if not seen.advice.status.is_final or seen.advice.status is Status.FAILED:
+        template = "advice_failed.html" if seen.advice.status.is_final else "advice_progress.html"
+        commands = advice_commands(viewer, *about)
+        return page(request, template, seen=seen, again=again, commands=commands, here="catalogue")
+    head, view = await _view(state, viewer.caller, seen, choices)
+    return page(
+        request,
+        "advice.html",
+        seen=seen,
+        head=head,
+        view=view,
+        choices=choices,
+        again=again,
+        commands=advice_commands(viewer, *about, view.names),
+        here="catalogue",
+    )
+
+
+async def _view(state: State, caller: Caller, seen: SeenAdvice, choices: Choices) -> tuple[Head, AnswerView]:
+    """The head of the entry, and what the page shows, which is kept for a while: answers do not change.
+
+    That the caller may see both was decided just before, and is each time.
+    """
+    async with state.database.transaction() as session:
+        catalogue = services_of(state, session).catalogue()
+        head = await catalogue.head(caller, seen.advice.entry_id, seen.advice.version)
+        in_full = head.shows_counts_to(caller)
+        key = choices.link(seen.advice.id), seen.view, seen.is_stale, version_key(head, in_full)
+        view: AnswerView | tuple[bytes, bytes] = state.answers.find(key) or await catalogue.schema(head)
+    if isinstance(view, tuple):
+        view = await _made(state, caller, seen, view, choices, in_full=in_full)
+        state.answers.keep(key, view)
+    return head, view
+
+
+async def _made(
+    state: State, caller: Caller, seen: SeenAdvice, stored: tuple[bytes, bytes], choices: Choices, *, in_full: bool
+) -> AnswerView:
+    """What the page shows. A child works on long rankings, so that others are served meanwhile."""
+    if all(is_small(part, SMALL) for part in (seen.advice.result or b"", *stored)):
+        return answer_view(seen, *stored, in_full, choices)
+    return await state.making.run(answer_view, seen, *stored, in_full, choices, on_behalf_of=caller.tenant)
+
+
+@router.get("/advice/{advice_id}/progress")
+async def show_progress(advice_id: str, request: Request, viewer: ViewerDependency, state: StateDependency) -> Response:
+    """How far an answer is, as a part of its page, which loads again once there is an answer."""
+    seen = await read_answer(state, viewer.caller, advice_id)
+    answer = page(request, "advice_bar.html", seen=seen)
+    if seen.advice.status.is_final:
+        answer.headers["HX-Refresh"] = "true"
+    return answer
+
+
+async def _question_page(
+    request: Request,
+    viewer: Viewer,
+    state: State,
+    entry_id: str,
+    version: int | None,
+    asked: Form,
+    refusal: Refusal | None = None,
+) -> Response:
+    """The form, with what was wrong with it."""
+    head, index = await read_index(state, viewer.caller, entry_id, version)
+    async with state.database.transaction() as session:
+        advice = services_of(state, session).advice(state.recent)
+        left = await advice.questions_left(viewer.caller, head, state.question_budget)
+    about, names = read_part(index.about, ABOUT), read_part(index.names, NAMES)
+    form = question_form(about, names, asked, () if refusal is None else refusal.faults)
+    shown = {"measure": form.measure, "kinds": ["masked"]}
+    answer = page(
+        request,
+        "ask.html",
+        200 if refusal is None else refusal.status,
+        head=head,
+        version=version,
+        form=form,
+        left=left,
+        budget=state.question_budget,
+        refusal=refusal,
+        commands=question_commands(viewer, head.id, shown),
+        here="catalogue",
+    )
+    return answer if refusal is None else refusal.on(answer)

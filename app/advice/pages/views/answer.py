@@ -1,0 +1,276 @@
+"""What the page of an answered question shows, as far as the viewer may read the answer."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import quote_plus, urlencode
+
+from markupsafe import Markup
+from pydantic import BaseModel, Field
+
+from aegis_sdk import wire
+from aegis_sdk.reading import Alone, as_sentence, headline, kept_by_best, maskings_of, outcome, promises_of, whole_of
+from app.advice.api.json import advice_json
+from app.advice.pages.views.compared import compared_chart
+from app.advice.pages.views.costs import costs_chart
+from app.advice.pages.views.frontier import PROTECTION, frontier_chart, protections_of
+from app.advice.service.advice import SeenAdvice
+from app.entries.api.mapping import entry_document
+from app.pages.charts import rendered
+from app.pages.words import number, share, significant
+
+#: Rows of the ranking on a page.
+ROWS: Final = 25
+
+#: So many criteria have a column in the ranking.
+_COLUMNS: Final = 4
+
+#: Stands for an id in addresses; no id can have it.
+_PLACE: Final = "\0"
+
+#: About what the rows of a page and its facts take in memory.
+_FEW_BYTES: Final = 50_000
+
+Answer = wire.Advice | wire.CoarseAdvice
+
+
+class Choices(BaseModel):
+    """What readers choose by the address of the page.
+
+    Attributes:
+        across: what the frontier shows to the right; by default what differs most usefully.
+        first: the configuration on the left of the comparison; by default the best.
+        second: the one on its right; without one, nothing is compared.
+        start: how many rows of the ranking come before this page.
+    """
+
+    across: str = Field(default="", max_length=40)
+    first: str = Field(default="", max_length=1000)
+    second: str = Field(default="", max_length=1000)
+    start: int = Field(default=0, ge=0, le=wire.ROWS)
+
+    def link(self, advice_id: str, **changed: str | int) -> str:
+        """The address of the page with other choices."""
+        chosen = {name: value for name, value in (self.model_dump() | changed).items() if value}
+        return f"/advice/{advice_id}" + (f"?{urlencode(chosen)}" if chosen else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A configuration in the ranking.
+
+    Attributes:
+        rank: its place; empty if the answer does not say.
+        kept: how much it keeps, in percent, or how far it deviates.
+        promises: what it vouches for, a text for each column.
+        sure: whether it differs from the best, in words.
+        link: where it is compared with the best.
+    """
+
+    id: str
+    rank: str
+    kept: str
+    promises: tuple[str, ...]
+    sure: str
+    link: str
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two configurations side by side: their facts, and by attribute their maskings. Each row begins with its name."""
+
+    facts: tuple[tuple[str, str, str], ...]
+    maskings: tuple[tuple[str, str, str], ...]
+    chart: Markup
+    left_out: int
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerView:
+    """The page of an answer.
+
+    Attributes:
+        sentence: what the answer says first.
+        facts: by what that is so, and how certain it is.
+        kept: what the column about utility has; empty if the answer does not say how much any configuration keeps.
+        columns: the names of the columns about privacy.
+        tells_difference: whether the answer says if any configuration differs from the best.
+        rows: those of this page.
+        start: how many rows come before them.
+        ranked: how many rows there are in all.
+        protections: what the frontier can show to the right, in words.
+        across: what it shows.
+        verb: whether the bars show what maskings cost or, in the coarse view, what each `keeps`.
+        first: the configuration on the left of a comparison.
+        comparison: of two configurations, if they are chosen.
+        unknown: a configuration that was chosen and is not ranked.
+        names: the attributes of the entry.
+    """
+
+    sentence: str
+    facts: tuple[str, ...]
+    kept: str
+    columns: tuple[str, ...]
+    tells_difference: bool
+    rows: tuple[Row, ...]
+    start: int
+    ranked: int
+    protections: Mapping[str, str]
+    across: str
+    frontier: Markup
+    costs: Markup
+    verb: str
+    first: str
+    comparison: Comparison | None
+    unknown: str
+    names: tuple[str, ...]
+
+    @property
+    def size(self) -> int:
+        """How many bytes it takes, more or less."""
+        charts = len(self.frontier) + len(self.costs) + (0 if self.comparison is None else len(self.comparison.chart))
+        return _FEW_BYTES + 2 * charts + sum(64 + len(name) for name in self.names)
+
+
+def answer_view(
+    seen: SeenAdvice,
+    schema: bytes,
+    configurations: bytes,
+    in_full: bool,  # noqa: FBT001 -- a child process takes arguments by position
+    choices: Choices,
+) -> AnswerView:
+    """The page of an answer that has succeeded. Slow for long rankings: run it in a child process then.
+
+    Args:
+        seen: the answer and its view for the reader.
+        schema: the schema of its entry, as stored.
+        configurations: those of its entry, as stored.
+        in_full: whether the reader may read all of these.
+        choices: what the reader has chosen.
+    """
+    advice = wire.AdviceAnswer.model_validate_json(advice_json(seen)).root
+    return _view(advice, entry_document(schema, configurations, in_full=in_full), choices)
+
+
+def _view(advice: Answer, schema: Mapping[str, Any], choices: Choices) -> AnswerView:
+    ranking = advice.ranking or []
+    if choices.start >= len(ranking):
+        choices = choices.model_copy(update={"start": 0})
+    shown = ranking[choices.start : choices.start + ROWS]
+    protections = protections_of(advice, schema)
+    columns = tuple(sorted(protections[:_COLUMNS], key=[*PROTECTION].index))
+    across = choices.across if choices.across in protections else next(iter(protections), "")
+    first, second = choices.first or advice.configuration or "", choices.second
+    ranked = {row.configuration for row in ranking}
+    alone = as_sentence(Alone.of(schema, advice.configuration).line())
+    unknown = next((one for one in (first, second) if one and one not in ranked), "")
+    return AnswerView(
+        sentence=f"{headline(advice, schema)}.",
+        facts=(alone, *_sentences(advice, outcome(advice, schema))),
+        kept=_kept_name(advice),
+        columns=columns,
+        tells_difference=_tells_difference(advice),
+        rows=tuple(_rows(advice, shown, promises_of(schema, [row.configuration for row in shown]), columns, choices)),
+        start=choices.start,
+        ranked=len(ranking),
+        protections={name: PROTECTION[name] for name in protections},
+        across=across,
+        frontier=rendered(frontier_chart(advice, schema, across, link=_comparing(advice, choices))),
+        costs=rendered(costs_chart(advice, schema)),
+        verb="keeps" if isinstance(advice, wire.CoarseAdvice) else "costs",
+        first=first,
+        comparison=_comparison(advice, schema, first, second) if second and not unknown else None,
+        unknown=unknown,
+        names=tuple(attribute["name"] for attribute in schema["attributes"]),
+    )
+
+
+def _sentences(advice: Answer, lines: Iterable[str]) -> Iterator[str]:
+    """Lines of the command as sentences; those that begin with the id of the best configuration keep it as it is.
+
+    If the headline says already which is the best of how many, the first one says only by what.
+    """
+    best = f"it is the best of {advice.considered} "
+    again = "ranked " if kept_by_best(advice) is None else best
+    for told in lines:
+        line = f"{again}{told.removeprefix(best)}" if told.startswith(best) else told
+        begins_with_id = line.startswith(advice.configuration or "\0")
+        yield f"{line[:1] if begins_with_id else line[:1].upper()}{line[1:]}."
+
+
+def _comparing(advice: Answer, choices: Choices) -> Callable[[str], str]:
+    """Returns, for any configuration, the address of the page that compares it with the best."""
+    # An answer has up to 10,000 of them, so all but the id is written once.
+    link = choices.link(advice.id, first=advice.configuration or "", second=_PLACE)
+    before, _, after = link.rpartition(f"second={quote_plus(_PLACE)}")
+    return lambda configuration: f"{before}second={quote_plus(configuration)}{after}#compared"
+
+
+def _kept_name(advice: Answer) -> str:
+    if isinstance(advice, wire.CoarseAdvice):
+        return "kept, about" if any(row.utility_share is not None for row in advice.ranking or ()) else ""
+    return "deviation" if whole_of(advice) is None else "kept"
+
+
+def _kept(advice: Answer, row: wire.CoarseRow) -> str:
+    """How much a configuration keeps, with its interval where there is one."""
+    if not isinstance(row, wire.RankedConfiguration):
+        return "" if row.utility_share is None else share(row.utility_share)
+    whole = whole_of(advice) if isinstance(advice, wire.Advice) else None
+    return significant(row.deviation) if whole is None else share(whole.kept(row.deviation).share)
+
+
+def _rows(
+    advice: Answer,
+    shown: Sequence[wire.CoarseRow],
+    promises: Mapping[str, Sequence[float | None]],
+    columns: Sequence[str],
+    choices: Choices,
+) -> Iterator[Row]:
+    alike, compared = {*(advice.indistinguishable or ())}, _comparing(advice, choices)
+    for place, row in enumerate(shown):
+        rank = choices.start + place + 1 if row.rank is None else row.rank
+        numbers = (promises.get(name, [None] * len(shown))[place] for name in columns)
+        yield Row(
+            id=row.configuration,
+            rank=str(rank),
+            kept=_kept(advice, row),
+            promises=tuple(map(_number, numbers)),
+            sure=_sure(advice, row.configuration, alike),
+            link=compared(row.configuration),
+        )
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else number(value)
+
+
+def _tells_difference(advice: Answer) -> bool:
+    return advice.indistinguishable is not None or len(advice.tied or ()) > 1
+
+
+def _sure(advice: Answer, configuration: str, alike: set[str]) -> str:
+    """Whether the difference from the best is real, as far as the answer says."""
+    if configuration == advice.configuration:
+        return "the best"
+    if configuration in (advice.tied or ()):
+        return "tied with the best"
+    if advice.indistinguishable is None:
+        return "not known"
+    return "within chance" if configuration in alike else "real"
+
+
+def _comparison(advice: Answer, schema: Mapping[str, Any], first: str, second: str) -> Comparison:
+    rows = {row.configuration: row for row in advice.ranking or ()}
+    promises = promises_of(schema, [first, second])
+    alike = {*(advice.indistinguishable or ())}
+    facts = [(name, _number(pair[0]), _number(pair[1])) for name, pair in promises.items()]
+    if _tells_difference(advice):
+        facts.insert(0, ("difference from the best", _sure(advice, first, alike), _sure(advice, second, alike)))
+    if kept := _kept_name(advice):
+        facts.insert(0, (kept, _kept(advice, rows[first]), _kept(advice, rows[second])))
+    one, other = maskings_of(schema, first), maskings_of(schema, second)
+    maskings = [(name, one.get(name, ""), other.get(name, "")) for name in {**one, **other}]
+    maskings.sort(key=lambda row: row[1] == row[2])
+    chart = rendered(compared_chart(advice, schema, first, second))
+    return Comparison(tuple(facts), tuple(maskings[:ROWS]), chart, max(len(maskings) - ROWS, 0))

@@ -1,0 +1,254 @@
+"""The form of a question about an entry."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from aegis_advisor.measures import MEASURES
+from aegis_sdk import wire
+from app.advice.service.views import COARSE_WEIGHTS
+from app.entries.pages.views.entry_parts import About
+from app.pages.commands import Commands, aegis, curl
+from app.pages.fields import number, validated_as, written
+from app.pages.forms import Form
+from app.pages.viewers import Viewer
+from app.platform.errors import Fault
+
+#: The weights that a slider can have: those that everybody may ask with. It begins in its place for a weight of 1.
+STEPS: Final = COARSE_WEIGHTS
+_USUAL: Final = STEPS.index(1.0)
+
+#: So many attributes have a slider; of an entry with more, people name those that they want.
+SLIDERS: Final = 60
+
+#: What measures tell, for people; the reference of the API has their formulas.
+MEASURE_WORDS: Final[Mapping[str, str]] = {
+    "joint": "what all attributes tell together, as a linear model would use it",
+    "joint_interactions": "the same with what pairs of attributes tell only together",
+    "mutual_information": "bits that each attribute tells",
+    "normalised_mutual_information": "bits that each tells, of all that it has",
+    "chi_square": "how far each is from being independent of the label",
+    "g1": "pairs of records that contradict each other",
+    "g2": "records that contradict another one",
+    "g3": "records that a rule by each gets wrong",
+    "theils_u": "uncertainty about the label that each removes",
+    "goodman_kruskal_lambda": "wrong guesses that each avoids",
+    "goodman_kruskal_tau": "wrong guesses that each avoids, if guesses are proportional",
+    "cramers_v": "association of each with the label",
+    "cramers_v_corrected": "the same, corrected for chance",
+    "jensen_shannon": "distance of each from being independent of the label, in bits",
+}
+
+#: What people most often require, so that these fields stand first.
+_FIRST: Final = ("k", "l", "t")
+
+
+@dataclass(frozen=True, slots=True)
+class Slider:
+    """An attribute in the form: whether it is scored, and how much it weighs.
+
+    Attributes:
+        step: the place of its weight in `STEPS`.
+        other: its weight if it is none of these, which then has a field for numbers.
+    """
+
+    name: str
+    is_chosen: bool
+    step: int
+    other: str
+
+    @property
+    def weight(self) -> str:
+        """Its weight in words."""
+        return f"{STEPS[self.step]:g}"
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionForm:
+    """What the form shows.
+
+    Attributes:
+        measures: by id, what a measure is.
+        unweighted: those that take attributes together, so that their weights must be equal.
+        measure: the chosen one.
+        sliders: the attributes, if they are not too many.
+        named: otherwise, those that are named, one a line.
+        weighted: and the weights other than 1, one a line.
+        attributes: how many there are.
+        criteria: by privacy criterion, what is required; empty where nothing is.
+        has_generated: whether the entry has generated configurations.
+        wants_generated: whether the question is about them, too.
+        bias_correction: as the address asks for it; empty for the measure's default.
+        faults: the first fault of each field, by `measure`, `attributes`, `weights` and `require-` with a criterion.
+    """
+
+    measures: Mapping[str, str]
+    unweighted: tuple[str, ...]
+    measure: str
+    sliders: tuple[Slider, ...]
+    named: str
+    weighted: str
+    attributes: int
+    criteria: Mapping[str, str]
+    has_generated: bool
+    wants_generated: bool
+    bias_correction: str
+    faults: Mapping[str, str]
+
+
+def question_form(about: About, names: Sequence[str], asked: Form, faults: Sequence[Fault] = ()) -> QuestionForm:
+    """The form for an entry, filled in as far as something was asked.
+
+    Args:
+        about: what the entry says of itself.
+        names: its attributes.
+        asked: the fields.
+        faults: what was wrong with them.
+    """
+    chosen = frozenset(asked.texts("attributes") or names)
+    few = len(names) <= SLIDERS
+    given = () if few else [f"{name}={weight}" for name in names if (weight := asked.text(f"weight-{name}"))]
+    return QuestionForm(
+        measures={name: f"{name}: {MEASURE_WORDS.get(name, measure.formula)}" for name, measure in MEASURES.items()},
+        unweighted=tuple(name for name, measure in MEASURES.items() if measure.is_joint),
+        measure=asked.text("measure") or about.measure,
+        sliders=tuple(_slider(asked, name, is_chosen=name in chosen) for name in names) if few else (),
+        named="" if few else "\n".join(asked.texts("attributes")) or asked.text("named"),
+        weighted="\n".join(given) or asked.text("weighted"),
+        attributes=len(names),
+        criteria={name: asked.text(f"require-{name}") for name in _criteria(about)},
+        has_generated=about.generated > 0,
+        wants_generated="generated" in asked.texts("kinds"),
+        bias_correction=asked.text("bias_correction"),
+        faults=_by_field(faults),
+    )
+
+
+def _slider(asked: Form, name: str, *, is_chosen: bool) -> Slider:
+    weight = number(asked.text(f"weight-{name}"))
+    if weight is None:
+        return Slider(name, is_chosen, _step(asked, name), "")
+    if isinstance(weight, float) and weight in STEPS:
+        return Slider(name, is_chosen, STEPS.index(weight), "")
+    return Slider(name, is_chosen, _USUAL, asked.text(f"weight-{name}"))
+
+
+def _by_field(faults: Sequence[Fault]) -> Mapping[str, str]:
+    """The first fault of each field. Of what is required, each criterion has one."""
+    by_field: dict[str, str] = {}
+    for fault in faults:
+        field, _, rest = fault.pointer.strip("/").partition("/")
+        by_field.setdefault(f"require-{rest}" if field == "require" and rest else field, fault.detail)
+    return by_field
+
+
+def question_in(form: Form, names: Sequence[str]) -> wire.AdviceRequest:
+    """The question that a form asks.
+
+    Args:
+        form: the fields.
+        names: the attributes of the entry.
+
+    Raises:
+        InvalidDocumentError: a field breaks a rule of the contract.
+    """
+    return validated_as(wire.AdviceRequest, question_members(form, names) | {"limit": None})
+
+
+def question_members(form: Form, names: Sequence[str]) -> dict[str, Any]:
+    """The members of the question that a form asks, as the contract has them, not yet checked."""
+    return dict(_members(form, names))
+
+
+def _members(form: Form, names: Sequence[str]) -> Iterator[tuple[str, Any]]:
+    chosen = form.texts("attributes") or _lines(form.text("named"))
+    yield "measure", form.text("measure")
+    has_boxes = any(form.has(f"step-{name}") for name in names)
+    if (chosen or has_boxes) and frozenset(chosen) != frozenset(names):  # no box ticked is for the contract to refuse
+        yield "attributes", chosen
+    weights = {name: weight for name in chosen or names if (weight := _weight(form, name)) != 1}
+    yield "weights", weights | dict(map(_weighted, _lines(form.text("weighted")))) or None
+    required = {name: number(form.text(f"require-{name}")) for name in wire.PRIVACY_CRITERIA}
+    yield "require", {name: number for name, number in required.items() if number is not None} or None
+    yield "kinds", ["masked", "generated"] if "generated" in form.texts("kinds") else ["masked"]
+    yield "bias_correction", {"true": True, "false": False}.get(form.text("bias_correction"))
+
+
+def _weight(form: Form, name: str) -> object:
+    """A weight: the number in an address, or that of its slider; 1 if there is neither."""
+    given = number(form.text(f"weight-{name}"))
+    return STEPS[_step(form, name)] if given is None else given
+
+
+def _step(form: Form, name: str) -> int:
+    """The place in `STEPS` that a slider has."""
+    step = form.text(f"step-{name}")
+    return int(step) if step in map(str, range(len(STEPS))) else _USUAL
+
+
+def _lines(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+def _weighted(line: str) -> tuple[str, object]:
+    """An attribute and its weight, from a line such as `age=2`; the name itself may have `=` in it."""
+    name, _, weight = line.rpartition("=")
+    return (name.strip(), number(weight.strip())) if name else (line, "")
+
+
+def _criteria(about: About) -> list[str]:
+    """The privacy criteria for which any configuration vouches, those that people require most often first."""
+    vouched = {each.name for each in about.vouched}
+    rest = [name for name in wire.PRIVACY_CRITERIA if name not in _FIRST]
+    return [name for name in (*_FIRST, *rest) if name in vouched or name == "k"]
+
+
+def question_link(entry_id: str, question: Mapping[str, Any]) -> str:
+    """The address of the form that asks this again.
+
+    Args:
+        entry_id: the entry.
+        question: as the contract writes it.
+    """
+    fields = [("measure", question["measure"]), *(("attributes", name) for name in question.get("attributes") or ())]
+    fields += [(f"weight-{name}", written(weight)) for name, weight in (question.get("weights") or {}).items()]
+    fields += [(f"require-{name}", written(limit)) for name, limit in (question.get("require") or {}).items()]
+    fields += [("kinds", kind) for kind in question.get("kinds") or () if kind == "generated"]
+    measure, corrected = MEASURES.get(question["measure"]), question.get("bias_correction")
+    if measure is not None and corrected is not None and corrected != measure.corrected_by_default:
+        fields.append(("bias_correction", str(corrected).lower()))
+    return f"/entries/{entry_id}/ask?{urlencode(fields)}"
+
+
+def question_commands(
+    viewer: Viewer, entry_id: str, question: Mapping[str, Any], names: Sequence[str] = ()
+) -> Commands:
+    """The lines that ask the same. The command leaves an attribute out by a weight of 0.
+
+    Args:
+        viewer: who would ask.
+        entry_id: the entry.
+        question: as the contract writes it.
+        names: the attributes of the entry.
+    """
+    chosen = question.get("attributes")
+    weights = dict(question.get("weights") or {}) | {name: 0.0 for name in names if chosen and name not in chosen}
+    options = ["--measure", str(question["measure"])]
+    for option, numbers in (("--require", question.get("require")), ("--weights", weights)):
+        options += [word for name, value in (numbers or {}).items() for word in (option, f"{name}={written(value)}")]
+    options += ["--kinds", "masked,generated"] if "generated" in question.get("kinds", ()) else []
+    members = ("measure", "attributes", "weights", "require", "kinds")
+    body = {name: question[name] for name in members if question.get(name) is not None} | {"limit": None}
+    return Commands(
+        (aegis("advise", entry_id, *options),) if len(weights) <= SLIDERS else (),
+        (curl(viewer, f"/v1/entries/{entry_id}/advice", body=body),),
+    )
+
+
+def advice_commands(
+    viewer: Viewer, advice_id: str, entry_id: str, question: Mapping[str, Any], names: Sequence[str] = ()
+) -> Commands:
+    """The lines that ask the same, and the one that reads the advice; the rest is as in `question_commands`."""
+    asking = question_commands(viewer, entry_id, question, names)
+    return Commands(asking.aegis, (*asking.curl, curl(viewer, f"/v1/advice/{advice_id}")))

@@ -1,0 +1,59 @@
+"""What the page of questions shows."""
+
+from typing import Any
+from urllib.parse import urlencode
+from uuid import UUID
+
+from pydantic import BaseModel, Field
+
+from app.pages.commands import Commands, aegis, curl
+from app.pages.viewers import Viewer
+from app.platform.callers import LONGEST_TENANT
+from app.platform.errors import Fault, InvalidDocumentError
+
+
+class QuestionsForm(BaseModel):
+    """The fields that narrow the list; empty ones do not."""
+
+    tenant: str = Field(default="", max_length=LONGEST_TENANT)
+    entry: str = Field(default="", max_length=64)
+    page_token: str = Field(default="", max_length=255)
+
+    @property
+    def asked(self) -> dict[str, str]:
+        """The fields that narrow something, as parameters of the API."""
+        return {name: text for name, text in (("tenant", self.tenant), ("entry", self.entry.strip())) if text}
+
+    @property
+    def entry_id(self) -> UUID | None:
+        """The entry.
+
+        Raises:
+            InvalidDocumentError: the field has no id.
+        """
+        try:
+            return UUID(self.asked["entry"]) if "entry" in self.asked else None
+        except ValueError:
+            fault = Fault("/entry", "Must be an id, such as those in the list.")
+            raise InvalidDocumentError("The list cannot be narrowed like that.", (fault,)) from None
+
+    def link(self, page_token: str | None = None) -> str:
+        """The address of a page of this list; of the first one without a token."""
+        asked = self.asked | ({} if page_token is None else {"page_token": page_token})
+        return f"/operator/questions?{urlencode(asked)}" if asked else "/operator/questions"
+
+
+def questions_commands(viewer: Viewer, form: QuestionsForm) -> Commands:
+    """The lines that list who asked, and what."""
+    only = ("--entry", form.asked["entry"]) if "entry" in form.asked else ()
+    return Commands((aegis("audit", *only),), (curl(viewer, "/v1/questions", form.asked),))
+
+
+def in_words(asked: dict[str, Any]) -> str:
+    """A question as `aegis_sdk.wire.AdviceRequest` in a line."""
+    required = [f"{name} {number:g}" for name, number in (asked.get("require") or {}).items()]
+    parts = [str(asked["measure"])]
+    parts += [f"of {len(asked['attributes'])} attributes"] if asked.get("attributes") else []
+    parts += [f"{len(asked['weights'])} weights"] if asked.get("weights") else []
+    parts += [f"requires {', '.join(required)}"] if required else []
+    return "; ".join(parts)

@@ -1,0 +1,1 @@
+"""Decisions about questions, and the computation of answers."""

@@ -1,0 +1,219 @@
+"""Advice: callers ask questions and read answers."""
+
+from dataclasses import dataclass, replace
+
+from aegis_advisor import MODEL_VERSION
+from app.advice.model.advice import Advice, AdviceQuestion, Status, View
+from app.advice.service.questions import needs_pairs, refuse_unanswerable, selected_places
+from app.advice.service.recent_versions import KnownVersion, RecentVersions
+from app.advice.service.references import ReferenceService
+from app.advice.service.views import refuse_beyond_coarse, view_for
+from app.advice.store.advice import AdviceStore, Asked
+from app.advice.store.questions import QuestionStore, TenantQuestion
+from app.entries.model.entries import Head
+from app.entries.service.configurations import unpack_configurations
+from app.entries.store.contents import ContentStore
+from app.entries.store.entries import EntryStore
+from app.platform.callers import Caller
+from app.platform.errors import BudgetSpentError, NotFoundError
+from app.platform.queue.queue import JobQueue
+from app.tenants.model.required_privacy import NOTHING_REQUIRED, RequiredPrivacy
+from app.tenants.service.quotas import QuotaService
+
+
+@dataclass(frozen=True, slots=True)
+class SeenAdvice:
+    """An advice as one caller reads it.
+
+    Attributes:
+        advice: with the id and the time of the caller's own question.
+        view: how much of the result the caller reads (`app.advice.service.views.shown`).
+        is_stale: whether the caller sees a newer version of the entry than the advice is about.
+    """
+
+    advice: Advice
+    view: View
+    is_stale: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionRules:
+    """The rules of a service for every question.
+
+    Attributes:
+        budget: how many distinct questions a tenant that gets coarse answers may ask about a version.
+        required: the privacy that the service requires of every configuration; the entry's tenant may require more.
+    """
+
+    budget: int
+    required: RequiredPrivacy = NOTHING_REQUIRED
+
+
+@dataclass(frozen=True, slots=True)
+class AskedQuestion:
+    """A question that has been asked.
+
+    Attributes:
+        question: the tenant's question, with the id of the advice that answers it.
+        is_new: whether this call was the first to ask for the advice, which is not computed yet.
+    """
+
+    question: TenantQuestion
+    is_new: bool
+
+
+class AdviceService:
+    """Questions and answers about entries that the caller may see."""
+
+    def __init__(
+        self,
+        entries: EntryStore,
+        contents: ContentStore,
+        advice: AdviceStore,
+        questions: QuestionStore,
+        reconstruction: ReferenceService,
+        quotas: QuotaService,
+        queue: JobQueue,
+        recent: RecentVersions,
+    ) -> None:
+        self._questions = questions
+        self._quotas = quotas
+        self._entries = entries
+        self._contents = contents
+        self._advice = advice
+        self._reconstruction = reconstruction
+        self._queue = queue
+        self._recent = recent
+
+    async def ask(self, caller: Caller, head: Head, question: AdviceQuestion, rules: QuestionRules) -> AskedQuestion:
+        """Ask a question about a version that the caller may see.
+
+        Args:
+            caller: who asks.
+            head: the head of the entry, at that version.
+            question: what is asked.
+            rules: what applies to every question.
+
+        Raises:
+            InvalidDocumentError: this version cannot answer the question, or only for other callers.
+            BudgetSpentError: the caller's tenant has asked enough distinct questions.
+            QuotaSpentError: it has asked enough distinct questions for a day.
+            NotFoundError: the version has just been deleted.
+        """
+        question = replace(question, policy=rules.required.stricter_of(head.policy.required_privacy))
+        view = view_for(caller, head)
+        if view is View.COARSE:
+            refuse_beyond_coarse(question, (await self._version(head)).outline)
+        asked = await self._asked(caller.tenant, head, question)
+        own, is_first = await self._questions.add(asked.id, caller.tenant, view)
+        if is_first:
+            await self._quotas.admit_question(caller.tenant)
+        if is_first and view is View.COARSE:
+            await self._spend(caller, head, rules.budget)
+        return AskedQuestion(own, asked.is_new)
+
+    async def questions_left(self, caller: Caller, head: Head, budget: int) -> int | None:
+        """How many more distinct questions the caller's tenant may ask about this version; None if there is no limit.
+
+        Args:
+            caller: who would ask.
+            head: the head of the entry, at that version.
+            budget: how many there are in all for those who get coarse answers.
+        """
+        if view_for(caller, head) is View.FULL:
+            return None
+        return max(budget - await self._questions.used(head.version_id, caller.tenant), 0)
+
+    async def _version(self, head: Head) -> KnownVersion:
+        """What decides which questions a version can answer. It is not deleted until the transaction ends.
+
+        Raises:
+            NotFoundError: it has just been deleted.
+        """
+        known = self._recent.find(head)
+        if known is not None and await self._contents.pin(head.version_id):
+            return known
+        frame = await self._contents.hold(head.version_id)
+        if frame is None:
+            raise NotFoundError(f"Entry {head.id} has just been deleted.")
+        packed = await self._contents.configuration_table(head.version_id, frame)
+        known = KnownVersion(frame.outline, unpack_configurations(packed, frame.outline, with_ids=False))
+        self._recent.keep(head, known)
+        return known
+
+    async def _spend(self, caller: Caller, head: Head, budget: int) -> None:
+        if await self._questions.count(head.version_id, caller.tenant) > budget:
+            raise BudgetSpentError(
+                f"0 of {budget} questions are left: your tenant has asked that many distinct ones about version "
+                f"{head.version} of this entry. Those can be asked again while their advice is kept; the entry's next "
+                f"version brings {budget} new ones."
+            )
+
+    async def _asked(self, tenant: str, head: Head, question: AdviceQuestion) -> Asked:
+        """Find or add the advice that answers `question` on this version.
+
+        The job of a new advice is enqueued now, or by the job that stores the last reference it waits for.
+
+        Raises:
+            InvalidDocumentError: this version cannot answer the question.
+            NotFoundError: this version has just been deleted.
+        """
+        known = await self._advice.find_answer(head.version_id, question, MODEL_VERSION)
+        # A queued advice is treated like a new one, so that asking again restarts references whose jobs were lost.
+        if known is not None and known.status is not Status.QUEUED:
+            return known
+        version = await self._version(head)
+        has_pairs = not needs_pairs(question, version.outline) or await self._contents.has_pairs(head.version_id)
+        refuse_unanswerable(question, version.outline, version.table, has_pairs=has_pairs)
+        places = selected_places(question, version.outline)
+        complete = version.stored.issuperset(places)
+        if not complete and await self._reconstruction.ensure(tenant, head.version_id, version.outline, places):
+            complete = True
+            version.stored.update(places)
+        asked = await self._advice.find_or_add(head.version_id, question, MODEL_VERSION)
+        if complete and asked.status is Status.QUEUED:  # another tenant's job may have to wait for its turn
+            await self._queue.advise(tenant, asked.id)
+        return asked
+
+    async def read(self, caller: Caller, question_id: str) -> SeenAdvice:
+        """The advice that answers a question of the caller's tenant, on an entry that the caller may see now.
+
+        Raises:
+            NotFoundError: there is no such advice, or the caller may not see it.
+        """
+        question = await self._questions.find(question_id)
+        seen = None if question is None else await self._seen(caller, question)
+        if seen is None:
+            raise NotFoundError(f"There is no advice {question_id}, or you may not see it.")
+        return seen
+
+    async def answer(self, caller: Caller, question: TenantQuestion) -> SeenAdvice:
+        """The advice that answers a question that the caller has just asked.
+
+        Raises:
+            NotFoundError: the entry has been deleted, or the caller may not see it any more.
+        """
+        seen = await self._seen(caller, question)
+        if seen is None:
+            raise NotFoundError("The entry has just been deleted, or you may not see it any more.")
+        return seen
+
+    async def _seen(self, caller: Caller, question: TenantQuestion) -> SeenAdvice | None:
+        """The advice that answers a question; None if the caller may not see it."""
+        advice = await self._advice.find(question.advice_id)
+        head = None if advice is None else await self._entries.find(caller, advice.entry_id, advice.version)
+        if advice is None or head is None or not _may_read(caller, question.tenant, head):
+            return None
+        view = view_for(caller, head)
+        if view is View.COARSE and question.view != View.COARSE:  # it may be refused to a coarse caller
+            return None
+        if not advice.status.is_final:
+            advice = replace(advice, progress=await self._advice.progress(advice.id, MODEL_VERSION))
+        own = replace(advice, id=question.id, created_at=question.created_at, digest=head.seen_by(caller).digest)
+        if not head.shows_counts_to(caller):  # it would show that somebody else asked the same
+            own = replace(own, elapsed_ms=None)
+        return SeenAdvice(own, view, head.version < head.latest_seen_by(caller))
+
+
+def _may_read(caller: Caller, asking_tenant: str, head: Head) -> bool:
+    return head.is_visible_to(caller) and (caller.is_operator or caller.tenant == asking_tenant)

@@ -1,0 +1,145 @@
+"""The input of an answer: packed, as it is loaded and sent to a child process, and unpacked there."""
+
+import pickle
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+from typing import Self
+
+from aegis_advisor.evidence import AttributeEvidence, PairAssociation, PairCounts
+from aegis_advisor.joint import PublishedTrace
+from aegis_advisor.measures import MEASURES
+from aegis_advisor.ranking import Memory
+from aegis_advisor.reconstruction import Reference
+from app.advice.model.advice import Advice, AdviceQuestion, PackedReference
+from app.advice.service.packed_references import unpack_reference
+from app.advice.service.questions import needs_pairs
+from app.entries.model.configurations import ConfigurationTable, PackedConfigurations
+from app.entries.model.documents import associations_of, attach, decompress, evidence_of, pairs_of, published_trace_of
+from app.entries.model.entries import AttributeOutline, CountTable
+from app.entries.service.configurations import unpack_configurations
+
+#: Inputs are kept for the next question if they have at most so many bytes, and so many of them.
+LARGEST_KEPT, MOST_KEPT = 2_000_000, 8
+
+
+@dataclass(frozen=True, slots=True)
+class AdviceInput:
+    """The input for computing an advice, restricted to the attributes at `places`."""
+
+    version_id: int
+    digest: str
+    question: AdviceQuestion
+    outline: tuple[AttributeOutline, ...]
+    places: tuple[int, ...]
+    schema: bytes
+    count_tables: tuple[CountTable, ...]
+    configurations: PackedConfigurations
+    references: tuple[PackedReference, ...]
+
+    @classmethod
+    def of(
+        cls,
+        advice: Advice,
+        outline: tuple[AttributeOutline, ...],
+        places: Sequence[int],
+        schema: bytes,
+        count_tables: tuple[CountTable, ...],
+        configurations: PackedConfigurations,
+        references: tuple[PackedReference, ...] = (),
+    ) -> Self:
+        """The input for an advice on a version with this outline, restricted to the attributes at `places`."""
+        return cls(
+            version_id=advice.version_id,
+            digest=advice.digest,
+            question=advice.question,
+            outline=outline,
+            places=tuple(places),
+            schema=schema,
+            count_tables=count_tables,
+            configurations=configurations,
+            references=references,
+        )
+
+
+class RecentInputs:
+    """The inputs of the last few answers: versions and their references never change."""
+
+    def __init__(self) -> None:
+        # The digest as well: after a backup is restored, another version may get the id.
+        self._kept: OrderedDict[tuple[int, str, tuple[str, ...] | None], AdviceInput] = OrderedDict()
+
+    def find(self, advice: Advice) -> AdviceInput | None:
+        """The input for an advice, if one about the same attributes of the version was answered lately."""
+        question = advice.question
+        key = advice.version_id, advice.digest, question.attributes
+        if key not in self._kept or MEASURES[question.measure].is_joint:  # pair counts are large, and not kept
+            return None
+        self._kept.move_to_end(key)
+        return replace(self._kept[key], question=question)
+
+    def keep(self, given: AdviceInput) -> None:
+        """Keep an input for later questions, unless it is large or lacks references."""
+        if given.question.ranks_declared:
+            return
+        sizes = [len(table.counts.data) for table in given.count_tables]
+        sizes += [len(array.data) for one in given.references for array in one.arrays.values()]
+        sizes += [len(given.schema), len(given.configurations.ids), len(given.configurations.codes.data)]
+        if sum(sizes) > LARGEST_KEPT or MEASURES[given.question.measure].is_joint:
+            return
+        self._kept[given.version_id, given.digest, given.question.attributes] = given
+        if len(self._kept) > MOST_KEPT:
+            self._kept.popitem(last=False)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Known:
+    """What is known of the attributes that a question selects, unpacked, and what was measured of them.
+
+    `published`: the trace of the unmasked table, if the question selects all of its attributes.
+    """
+
+    records: int
+    evidence: tuple[AttributeEvidence, ...]
+    references: tuple[Reference, ...]
+    pairs: tuple[PairCounts, ...]
+    associations: tuple[PairAssociation, ...]
+    published: PublishedTrace | None
+    memory: Memory
+
+    @classmethod
+    def of(cls, given: AdviceInput) -> Self:
+        """Unpack the input of an answer."""
+        document = attach(decompress(given.schema), given.count_tables)
+        together = needs_pairs(given.question, given.outline)
+        every = len(given.places) == len(given.outline)
+        return cls(
+            document["records"],
+            evidence_of(document, given.places),
+            tuple(map(unpack_reference, given.references)),
+            pairs_of(document, given.places) if together else (),
+            associations_of(document, given.places) if together else (),
+            published_trace_of(document) if every else None,
+            Memory(),
+        )
+
+
+_Unpacked = tuple[Known, ConfigurationTable]
+
+_RECENT: OrderedDict[bytes, _Unpacked] = OrderedDict()
+"""The last few inputs, unpacked, since questions about a version often follow each other."""
+
+
+def known_of(given: AdviceInput) -> _Unpacked:
+    """Unpack the input, unless the last questions had the same one: the same bytes, whatever the version's id."""
+    packed = pickle.dumps((given.schema, given.count_tables, given.configurations, given.references, given.places))
+    if len(packed) > LARGEST_KEPT:
+        return Known.of(given), unpack_configurations(given.configurations, given.outline)
+    key = blake2b(packed).digest()
+    if key not in _RECENT:
+        _RECENT[key] = Known.of(given), unpack_configurations(given.configurations, given.outline)
+    _RECENT.move_to_end(key)
+    if len(_RECENT) > MOST_KEPT:
+        _RECENT.popitem(last=False)
+    return _RECENT[key]

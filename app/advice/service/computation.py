@@ -1,0 +1,228 @@
+"""The computations of a worker's child process: pure functions that unpack stored bytes, run the advisor and pack."""
+
+import math
+import time
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
+from itertools import repeat
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aegis_advisor.evidence import AttributeEvidence
+from aegis_advisor.measures import MEASURES
+from aegis_advisor.ranking import (
+    MOST_LISTED,
+    AttributeAssessment,
+    Question,
+    RankedRows,
+    Recommendation,
+    recommend,
+)
+from aegis_advisor.reconstruction import DualNewton, Reference, reconstruct
+from app.advice.model.advice import PackedReference
+from app.advice.model.shares import MEASURE, AttributeShares, attribute_shares, configuration_shares
+from app.advice.service.advice_input import AdviceInput, known_of
+from app.advice.service.coarse_order import Grid, detail_kept, in_contract, order_by_attribute, order_of_all
+from app.advice.service.declared_answer import compute_declared
+from app.advice.service.packed_references import pack_reference
+from app.advice.service.questions import needs_pairs, weights_of
+from app.entries.model.documents import Document, attach, compress, decompress, evidence_of, excerpt
+from app.entries.model.entries import CountTable
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceInput:
+    """The input for computing the references of the attributes at `places`."""
+
+    schema: bytes
+    places: tuple[int, ...]
+    count_tables: tuple[CountTable, ...]
+
+
+def compute_references(given: ReferenceInput, seconds: float) -> list[PackedReference]:
+    """The references of the attributes at the given places, in order; each computation stops after `seconds`."""
+    position: dict[int | None, int] = {place: index for index, place in enumerate(given.places)}
+    tables = tuple(replace(t, attribute=position.get(t.attribute)) for t in given.count_tables)
+    evidence = evidence_of(attach(excerpt(_schema(given.schema), given.places), tables))
+    return [
+        pack_reference(place, _reference(known, seconds)) for place, known in zip(given.places, evidence, strict=True)
+    ]
+
+
+def _reference(evidence: AttributeEvidence, seconds: float) -> Reference:
+    end = time.monotonic() + seconds
+    return reconstruct(evidence, DualNewton(expired=lambda: time.monotonic() >= end))
+
+
+@lru_cache(maxsize=1)
+def _schema(stored: bytes) -> Document:
+    """A parsed schema, cached for all chunks of a version that this process computes; callers must not change it."""
+    document: Document = decompress(stored)
+    return document
+
+
+def compute_advice(given: AdviceInput) -> bytes:
+    """The answer to a question, as compressed JSON in the contract's names."""
+    if given.question.ranks_declared:
+        return compute_declared(given)
+    known, table = known_of(given)
+    asked = given.question
+    meeting = table.meeting(asked.at_least, asked.at_most, asked.policy)
+    kept, others = np.flatnonzero(meeting), np.flatnonzero(table.of_kinds(asked.kinds) & ~meeting)
+    question, is_joint = _advisor_question(given), needs_pairs(given.question, given.outline)
+    codes = table.codes[np.ix_(kept, np.array(given.places))]
+    options = [table.options[place] for place in given.places]
+    recommendation = recommend(
+        known.evidence,
+        known.references,
+        codes,
+        options,
+        # The order that others read needs all deviations; a joint measure has them only in its ranking.
+        replace(question, limit=None) if is_joint else question,
+        known.pairs if is_joint else (),
+        table.codes[np.ix_(others, np.array(given.places))] if is_joint else None,
+        known.memory,
+        known.associations,
+        known.published,
+    )
+    ids = [table.ids[place] for place in kept]
+    answer = Answer(recommendation, ids, question, codes, options, known.evidence)
+    return compress(_result(answer, Grid.of(known.records)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Answer:
+    """An answer with what it is about.
+
+    Attributes:
+        recommendation: of a joint measure with all rows, otherwise with as many as the question's limit.
+        ids: the names of the configurations.
+        question: what was asked.
+        codes: (configurations, attributes) indices into `options`.
+        options: for each attribute the masking ids that codes stand for.
+        evidence: what is known of each attribute.
+    """
+
+    recommendation: Recommendation
+    ids: Sequence[str]
+    question: Question
+    codes: NDArray[np.integer[Any]]
+    options: Sequence[tuple[str, ...]]
+    evidence: Sequence[AttributeEvidence]
+
+    def shares_of(
+        self, shares: Sequence[AttributeShares], configurations: NDArray[np.intp] | slice
+    ) -> NDArray[np.float64]:
+        """What these configurations keep, by the shares of the attributes."""
+        return configuration_shares(shares, self.question.weights, self.codes[configurations], self.options)
+
+
+def _advisor_question(given: AdviceInput) -> Question:
+    asked = given.question
+    names = tuple(given.outline[place].name for place in given.places)
+    return Question(
+        measure=asked.measure,
+        attributes=names,
+        weights=weights_of(asked, names),
+        reference=asked.reference.value,
+        rounding_seed=asked.rounding_seed,
+        limit=asked.limit,
+        bias_correction=asked.bias_correction,
+    )
+
+
+def _result(answer: Answer, grid: Grid) -> dict[str, Any]:
+    recommendation, ids = answer.recommendation, answer.ids
+    alike, measure = recommendation.indistinguishable, MEASURES[answer.question.measure]
+    rows = recommendation.ranking.head(answer.question.limit)
+    shares, kept = None, np.full(len(rows), np.nan)
+    if _has_shares(answer.question):
+        shares = [attribute_shares(assessment) for assessment in recommendation.attributes]
+        kept = np.minimum.accumulate(answer.shares_of(shares, rows.index))  # rounding must not turn the order round
+    return {
+        "configuration": ids[recommendation.best],
+        "deviation": recommendation.deviation,
+        "tied": [ids[index] for index in recommendation.tied[:MOST_LISTED]],
+        "considered": recommendation.considered,
+        "ranking_basis": recommendation.ranking_basis,
+        "indistinguishable": None if alike is None else [ids[index] for index in alike],
+        "indistinguishable_count": recommendation.indistinguishable_count,
+        "ranking": _ranking_result(rows, set(recommendation.tied), ids, kept),
+        "attributes": list(map(_attribute_result, recommendation.attributes, shares or repeat(None))),
+        "joint": recommendation.joint,
+        "unit": measure.unit,
+        "better": measure.better,
+        "coarse": _coarse_result(answer, shares, grid),
+    }
+
+
+def _coarse_result(answer: Answer, shares: Sequence[AttributeShares] | None, grid: Grid) -> dict[str, Any] | None:
+    """The order that other tenants read; None with the reference `own`, which they may not ask for."""
+    question, recommendation, joint = answer.question, answer.recommendation, answer.recommendation.joint
+    if question.reference == "own":
+        return None
+    detail = detail_kept(answer.evidence, question.weights, answer.codes, answer.options)
+    if joint is not None:
+        deviations = np.empty(len(answer.ids))
+        # Measured from what counts show: the published trace of the unmasked table stays with the provider.
+        deviations[recommendation.ranking.index] = joint.known_utility - recommendation.ranking.utility
+        # Without any attribute, a joint measure is 0.
+        order = order_of_all(deviations, abs(joint.known_utility), question.limit, grid, [detail])
+        return in_contract(order, answer.ids, None)
+    kept = None if shares is None else answer.shares_of(shares, slice(None))
+    preferences = [detail] if kept is None else [kept, detail]
+    assessed = recommendation.attributes
+    order = order_by_attribute(
+        assessed, question.weights, answer.codes, answer.options, question.limit, grid, preferences
+    )
+    return in_contract(order, answer.ids, None if kept is None else kept[order.order])
+
+
+def _has_shares(question: Question) -> bool:
+    """Whether the answer says which share is kept; the deviations of the reference `own` have no common whole."""
+    return question.measure == MEASURE and not question.bias_correction and question.reference == "pooled"
+
+
+def _ranking_result(
+    ranking: RankedRows, tied: Collection[int], ids: Sequence[str], kept: NDArray[np.float64]
+) -> list[dict[str, Any]]:
+    """The rows; those that tie with the best share its rank."""
+    rows = [_row_result(ranking, row, ids) for row in range(len(ranking))]
+    for place, (row, share) in enumerate(zip(rows, kept.tolist(), strict=True)):
+        row["rank"] = 1 if int(ranking.index[place]) in tied else place + 1
+        row["utility_share"], row["deviation_share"] = _if_known(share), _if_known(round(1 - share, 2))
+    return rows
+
+
+def _row_result(ranking: RankedRows, row: int, ids: Sequence[str]) -> dict[str, Any]:
+    return {
+        "configuration": ids[ranking.index[row]],
+        "deviation": float(ranking.deviation[row]),
+        "utility": float(ranking.utility[row]),
+        "standard_error": _if_known(ranking.standard_error[row]),
+        "difference_error": _if_known(ranking.difference_error[row]),
+    }
+
+
+def _if_known(number: float) -> float | None:
+    return None if math.isnan(number) else float(number)
+
+
+def _attribute_result(assessment: AttributeAssessment, shares: AttributeShares | None) -> Mapping[str, Any]:
+    words = {} if shares is None else shares.kept
+    maskings = {name: {"kept": words.get(name), **asdict(score)} for name, score in assessment.maskings.items()}
+    return {
+        "name": assessment.name,
+        "knowledge": assessment.knowledge,
+        "reference_utility": assessment.reference_utility,
+        "reference_estimated": assessment.reference_estimated,
+        "bound": assessment.bound,
+        "bound_value": assessment.bound_value,
+        "lower_bound": assessment.lower_bound,
+        "upper_bound": assessment.upper_bound,
+        "maskings": maskings,
+        "reconstruction": assessment.certificate,
+    }

@@ -1,0 +1,189 @@
+"""Checks, before anything is computed, whether a version can answer a question, using only its outline."""
+
+from collections.abc import Iterator, Sequence
+from itertools import chain, islice
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aegis_advisor.evidence import DROP, IDENTITY, EvidenceFlags, MaskingFlags
+from aegis_advisor.measures import MEASURES
+from aegis_advisor.ranking import lacks_evidence, lacks_own_reference
+from app.advice.model.advice import AdviceQuestion, ReferenceKind
+from app.advice.model.declared import declared_faults, refuse_undeclared, scored_places
+from app.entries.model.configurations import ConfigurationTable
+from app.entries.model.entries import AttributeOutline, MaskingOutline
+from app.entries.service.limits import CELLS
+from app.platform.errors import Fault, InvalidDocumentError, pointer
+
+#: The most faults that are looked for: a question can name any number of unknown attributes.
+FAULTS_FOUND = 100
+
+
+def refuse_unanswerable(
+    question: AdviceQuestion, outline: Sequence[AttributeOutline], table: ConfigurationTable, *, has_pairs: bool
+) -> None:
+    """Refuse a question that this version cannot answer.
+
+    Args:
+        question: the question.
+        outline: the attributes of the version.
+        table: its configurations.
+        has_pairs: whether the version has pair counts, or the question needs none (`needs_pairs`).
+
+    Raises:
+        InvalidDocumentError: the version cannot answer the question; the error lists its faults.
+    """
+    names = [attribute.name for attribute in outline]
+    about_kinds = declared_faults(question, scored_names(question, names), names)
+    faults = tuple(islice(chain(_faults(question, names), about_kinds), FAULTS_FOUND))
+    if faults:
+        raise InvalidDocumentError("This entry cannot answer the question.", faults)
+    kept = table.meeting(question.at_least, question.at_most, question.policy, question.kinds)
+    if question.ranks_declared:
+        refuse_undeclared(question, scored_places(question, scored_names(question, names), names), table, kept)
+        return
+    if not has_pairs and _uses_pairs(question, outline, table, kept):
+        raise InvalidDocumentError(
+            f"The measure {question.measure!r} needs counts of pairs of attributes, but the entry has none. Ask its "
+            "provider for them (`aegis summarize --pairs`), use another measure, or select a single attribute.",
+            code="no_pairs",
+        )
+    weights = question.weights or {}
+    for place in selected_places(question, outline):
+        used = np.unique(table.codes[kept, place])
+        if weights.get(outline[place].name, 1.0) > 0:
+            _refuse_without_evidence(question, outline[place], [table.options[place][code] for code in used])
+
+
+def selected_places(question: AdviceQuestion, outline: Sequence[AttributeOutline]) -> list[int]:
+    """The places of the attributes whose counts an answer needs: those that the question selects, in the entry's order.
+
+    Declared utilities need no counts.
+    """
+    if question.ranks_declared:
+        return []
+    chosen = question.attributes
+    return [i for i, attribute in enumerate(outline) if chosen is None or attribute.name in chosen]
+
+
+def _faults(question: AdviceQuestion, names: Sequence[str]) -> Iterator[Fault]:
+    if question.measure not in MEASURES:
+        yield Fault("/measure", f"Unknown measure {question.measure!r}; use one of {', '.join(MEASURES)}.")
+    elif question.bias_correction and MEASURES[question.measure].correction is None:
+        known = ", ".join(measure.id for measure in MEASURES.values() if measure.correction is not None)
+        yield Fault("/bias_correction", f"The bias of {question.measure!r} is not known; only that of {known} is.")
+    attributes = frozenset(names)
+    for i, name in enumerate(question.attributes or ()):
+        if name not in attributes:
+            yield Fault(f"/attributes/{i}", f"The entry has no attribute {name!r}; it has {some(names)}.")
+    if _is_joint(question):
+        yield from _joint_faults(question, names)
+    weights = question.weights or {}
+    for name in weights:
+        if name not in attributes:
+            yield Fault(pointer("weights", name), f"The entry has no attribute {name!r}.")
+    if weights and all(weights.get(name, 1.0) == 0.0 for name in question.attributes or names):
+        yield Fault("/weights", "All weights are zero.")
+
+
+def _joint_faults(question: AdviceQuestion, names: Sequence[str]) -> Iterator[Fault]:
+    """The faults of a question that a measure of several attributes together cannot answer."""
+    if question.reference is ReferenceKind.OWN:
+        detail = f"{question.measure!r} takes attributes together, but the reference 'own' is of single maskings."
+        yield Fault("/reference", detail)
+    weights = question.weights or {}
+    if len({weights.get(name, 1.0) for name in scored_names(question, names)}) > 1:
+        detail = f"{question.measure!r} takes attributes together: give them equal weights, or 0 to leave one out, or "
+        detail += "choose a measure that takes weights, such as mutual_information."
+        yield Fault("/weights", detail)
+
+
+def weights_of(question: AdviceQuestion, names: Sequence[str]) -> NDArray[np.float64]:
+    """(attributes,) The weights of the scored attributes, with the sum 1."""
+    weights = np.array([(question.weights or {}).get(name, 1.0) for name in names])
+    weights /= weights.max()  # first, so that the sum stays finite
+    return np.asarray(weights / weights.sum())
+
+
+def needs_pairs(question: AdviceQuestion, outline: Sequence[AttributeOutline]) -> bool:
+    """Whether the question takes several attributes together, and so may need pair counts.
+
+    Declared utilities need none.
+    """
+    if question.ranks_declared or not _is_joint(question):
+        return False
+    return len(scored_names(question, [attribute.name for attribute in outline])) > 1
+
+
+def _is_joint(question: AdviceQuestion) -> bool:
+    measure = MEASURES.get(question.measure)
+    return measure is not None and measure.is_joint
+
+
+def _uses_pairs(
+    question: AdviceQuestion, outline: Sequence[AttributeOutline], table: ConfigurationTable, kept: NDArray[np.bool_]
+) -> bool:
+    """Whether any configuration shares two of the attributes at once, each by more than one masked value."""
+    scored = scored_names(question, [attribute.name for attribute in outline])
+    shared = np.zeros(int(kept.sum()), dtype=np.int64)
+    for attribute, options, column in zip(outline, table.options, table.codes.T, strict=True):
+        if attribute.name in scored:
+            shared += np.array([_tells(attribute, option) for option in options])[column[kept]]
+    return bool((shared > 1).any())
+
+
+def _tells(attribute: AttributeOutline, option: str) -> bool:
+    """Whether records may have more than one masked value under this option."""
+    if option in {IDENTITY, DROP}:
+        return option == IDENTITY and attribute.values > 1
+    masking = next(one for one in attribute.maskings if one.id == option)
+    return masking.occupied > 1 or not masking.counted
+
+
+def scored_names(question: AdviceQuestion, names: Sequence[str]) -> list[str]:
+    """The names of the attributes that are selected, and have a weight."""
+    chosen, weights = question.attributes, question.weights or {}
+    return [name for name in names if (chosen is None or name in chosen) and weights.get(name, 1.0) > 0]
+
+
+def some(names: Sequence[str], most: int = 10) -> str:
+    """The first names, and how many more there are."""
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
+def _refuse_without_evidence(question: AdviceQuestion, attribute: AttributeOutline, used: Sequence[str]) -> None:
+    flags = evidence_flags(attribute)
+    known = dict(zip((masking.id for masking in attribute.maskings), flags.maskings, strict=True))
+    if question.reference is ReferenceKind.OWN:
+        for masking in used:
+            if masking in known and lacks_own_reference([known[masking]]):
+                raise InvalidDocumentError(
+                    f"The reference 'own' needs the mapping and exact counts of every masking; {masking!r} of "
+                    f"{attribute.name!r} lacks one of them.",
+                    code="no_own_reference",
+                )
+    if question.rounding_seed is not None and attribute.cells > CELLS:
+        raise InvalidDocumentError(
+            f"Rounding needs the whole table of {attribute.name!r} with {attribute.cells} cells; the limit is {CELLS}. "
+            "Ask without rounding_seed.",
+            code="too_heavy",
+        )
+    if len(used) > 1 and lacks_evidence(flags):
+        raise InvalidDocumentError(
+            f"Nothing is known of what {attribute.name!r} tells about the label, but the configurations mask it "
+            "differently. Select other attributes, or ask the provider for the joint counts of one of its maskings. "
+            "That masking must have at least two masked values with records. If it has no mapping, its counts must be "
+            'exact and the provider must say "deterministic": true, or else give its mapping or transition matrix too.',
+            code="no_evidence",
+        )
+
+
+def evidence_flags(attribute: AttributeOutline) -> EvidenceFlags:
+    """What is known of an attribute and of its maskings, in their order."""
+    return EvidenceFlags(attribute.values, attribute.labels, attribute.joint, tuple(map(_flags, attribute.maskings)))
+
+
+def _flags(masking: MaskingOutline) -> MaskingFlags:
+    known = masking.occupied, masking.mapped, masking.counted, masking.deterministic
+    return MaskingFlags(*known, masking.perturbed, masking.drawn)

@@ -1,0 +1,155 @@
+"""Replays: an answer is computed again from the stored version, and compared with the stored one bit for bit."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import zip_longest
+from typing import Any
+
+from aegis_advisor import MODEL_VERSION
+from app.advice.model.advice import Advice, PackedReference, Status
+from app.advice.service.advice_input import AdviceInput
+from app.advice.service.computation import ReferenceInput
+from app.advice.service.questions import needs_pairs, selected_places
+from app.advice.store.advice import AdviceStore
+from app.advice.store.questions import QuestionStore
+from app.advice.store.references import ReferenceStore
+from app.entries.model.documents import decompress
+from app.entries.store.contents import ContentStore
+from app.entries.store.entries import EntryStore
+from app.platform.callers import DEVELOPER
+from app.platform.database.arrays import unpack
+from app.platform.errors import InvalidDocumentError, NotFoundError, pointer
+from app.tenants.model.required_privacy import RequiredPrivacy
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """An answer and what it is computed from.
+
+    Attributes:
+        advice: the stored answer.
+        counts: the input of the references; None if the answer needs none.
+        stored: the references that were stored with the version, by the model of the answer.
+        given: the input of the answer, without references.
+        policy: what would be required of configurations if this were asked now.
+    """
+
+    advice: Advice
+    counts: ReferenceInput | None
+    stored: tuple[PackedReference, ...]
+    given: AdviceInput
+    policy: RequiredPrivacy
+
+    def input_with(self, references: Sequence[PackedReference]) -> AdviceInput:
+        """The input of the answer with these references."""
+        return replace(self.given, references=tuple(references))
+
+    def differences(self, references: Sequence[PackedReference], result: bytes) -> Iterator[str]:
+        """What differs between what is stored and what was computed now, one sentence each, without any count."""
+        if self.advice.model_version != MODEL_VERSION:
+            yield f"model version: stored {self.advice.model_version}, computed {MODEL_VERSION}"
+        for stored, computed in zip_longest(self.stored, references):
+            place = (stored or computed).attribute
+            if stored is None or computed is None or _bits(stored) != _bits(computed):
+                yield f"reference of {self.given.outline[place].name}: {_about(stored)}"
+        for place in differing(decompress(self.advice.result or b""), decompress(result)):
+            yield f"answer: {place or 'all of it'}"
+
+    def notes(self, required: RequiredPrivacy) -> Iterator[str]:
+        """What does not belong to the answer, but would make a new one different.
+
+        Args:
+            required: the privacy that the service requires now.
+        """
+        asked, now = self.advice.question.policy, required.stricter_of(self.policy)
+        if asked != now:
+            yield f"policy: {asked or 'nothing'} was required then, {now or 'nothing'} is now; this is by the former"
+
+
+def _about(stored: PackedReference | None) -> str:
+    if stored is None:
+        return "none is stored"
+    if not stored.certificate.converged:
+        return "the stored one had not converged, and AEGIS_RECONSTRUCTION_SECONDS decides when it stops"
+    return "computed from the counts, it is another"
+
+
+def _bits(reference: PackedReference) -> tuple[Any, ...]:
+    arrays = {
+        name: (packed.dtype, tuple(packed.shape), unpack(packed, narrow=True).tobytes())
+        for name, packed in reference.arrays.items()
+    }
+    return reference.attribute, arrays, reference.information_bound, reference.certificate, dict(reference.ceilings)
+
+
+def differing(stored: object, computed: object, *path: str | int) -> Iterator[str]:
+    """The places, as JSON Pointers, where two JSON values differ: numbers by their bits, lists in their order."""
+    if isinstance(stored, dict) and isinstance(computed, dict):
+        for name in [*stored, *(name for name in computed if name not in stored)]:
+            if name in stored and name in computed:
+                yield from differing(stored[name], computed[name], *path, name)
+            else:
+                yield pointer(*path, name)
+    elif isinstance(stored, list) and isinstance(computed, list) and len(stored) == len(computed):
+        for place, (one, other) in enumerate(zip(stored, computed, strict=True)):
+            yield from differing(one, other, *path, place)
+    elif repr(stored) != repr(computed):  # 1 and 1.0, 0.0 and -0.0 are equal, but not the same bits
+        yield pointer(*path)
+
+
+class ReplayService:
+    """Loads answers for replays."""
+
+    def __init__(
+        self,
+        advice: AdviceStore,
+        questions: QuestionStore,
+        entries: EntryStore,
+        contents: ContentStore,
+        references: ReferenceStore,
+    ) -> None:
+        self._advice = advice
+        self._questions = questions
+        self._entries = entries
+        self._contents = contents
+        self._references = references
+
+    async def load(self, advice_id: str) -> Replay:
+        """An answer by the id that a caller knows, or by its own.
+
+        Raises:
+            NotFoundError: there is no such advice.
+            InvalidDocumentError: it has no answer.
+        """
+        question = await self._questions.find(advice_id)
+        advice = await self._advice.find(advice_id if question is None else question.advice_id)
+        if advice is None:
+            raise NotFoundError(f"There is no advice {advice_id}.")
+        if advice.status is not Status.SUCCEEDED:
+            raise InvalidDocumentError(f"The advice {advice_id} is {advice.status.value}, so there is no answer.")
+        return await self._load(advice)
+
+    async def _load(self, advice: Advice) -> Replay:
+        frame = await self._contents.hold(advice.version_id)
+        schema = await self._contents.schema(advice.version_id)
+        head = await self._entries.find(DEVELOPER, advice.entry_id, advice.version)
+        if frame is None or schema is None or head is None:
+            raise NotFoundError("The version that this advice is about has just been deleted.")
+        places = selected_places(advice.question, frame.outline)
+        pairs = needs_pairs(advice.question, frame.outline)
+        counts = await self._contents.count_tables(advice.version_id, places)
+        given = AdviceInput.of(
+            advice,
+            frame.outline,
+            places,
+            schema,
+            await self._contents.count_tables(advice.version_id, places, pairs=pairs),
+            await self._contents.configuration_table(advice.version_id, frame),
+        )
+        return Replay(
+            advice,
+            ReferenceInput(schema, tuple(places), counts) if places else None,
+            await self._references.load(advice.version_id, advice.model_version, places) if places else (),
+            given,
+            head.policy.required_privacy,
+        )

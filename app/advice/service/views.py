@@ -1,0 +1,102 @@
+"""What of an answer a caller may read. Every field that others may read is named here: what is not named stays away."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+from app.advice.model.advice import Advice, AdviceQuestion, ReferenceKind, View
+from app.advice.service.questions import FAULTS_FOUND, scored_names
+from app.entries.model.documents import decompress
+from app.entries.model.entries import AttributeOutline, Head
+from app.platform.callers import Caller
+from app.platform.errors import Fault, InvalidDocumentError, pointer
+
+#: The weights that a question may have whose answer is shown coarsely: few, since each adds to what the order tells.
+COARSE_WEIGHTS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0)
+
+#: The fields of an answer that tell the order. Others read them of the order by rounded deviations.
+_ORDER = ("configuration", "tied", "indistinguishable", "indistinguishable_count")
+
+_ANSWER = (*_ORDER, "considered", "ranking_basis", "unit", "better", "ranking", "attributes")
+
+#: The field of answers by declared utilities, which others lack.
+TRANSFER = "transfer"
+
+#: The fields of a result by view; they are null until there is one.
+RESULT_FIELDS = {View.COARSE: _ANSWER, View.FULL: (*_ANSWER, "deviation", "joint")}
+
+
+def view_for(caller: Caller, head: Head) -> View:
+    """Full for who may read the counts themselves, and for everybody where the provider has opened the answers."""
+    return View.FULL if head.shows_counts_to(caller) or head.has_open_answers else View.COARSE
+
+
+def shown(advice: Advice, view: View) -> dict[str, Any] | None:
+    """The answer of an advice as a view has it, in the contract's names; None until there is one."""
+    if advice.result is None:
+        return None
+    result: dict[str, Any] = decompress(advice.result)
+    if view is View.COARSE:
+        return coarse_declared(result) if TRANSFER in result else coarse(result)
+    return {name: value for name, value in result.items() if name in (*RESULT_FIELDS[View.FULL], TRANSFER)}
+
+
+def coarse_declared(result: Mapping[str, Any]) -> dict[str, Any]:
+    """The coarse view of an answer by declared utilities: the order by shares, and no utilities."""
+    order = result["coarse"]
+    return {
+        **{name: result[name] for name in ("considered", "unit", "better", "ranking_basis")},
+        **{name: order[name] for name in (*_ORDER, "ranking")},
+        "attributes": [],
+        TRANSFER: {name: result[TRANSFER][name] for name in ("source", "left_out")},
+    }
+
+
+def coarse(result: Mapping[str, Any]) -> dict[str, Any]:
+    """The coarse view of a full answer; of a single attribute, and by most measures, there are no shares."""
+    words = [score["kept"] for attribute in result["attributes"] for score in attribute["maskings"].values()]
+    with_shares = len(result["attributes"]) > 1 and None not in words
+    order = result["coarse"]
+    return {name: result[name] for name in ("considered", "unit", "better")} | {
+        "ranking_basis": "estimated",  # its deviations are rounded
+        **{name: order[name] for name in _ORDER},
+        "ranking": [_coarse_row(row, with_shares=with_shares) for row in order["ranking"]],
+        "attributes": [_coarse_attribute(one) for one in result["attributes"]] if with_shares else [],
+    }
+
+
+def _coarse_row(row: Mapping[str, Any], *, with_shares: bool) -> dict[str, Any]:
+    names = ("configuration", "rank", "utility_share", "deviation_share")
+    return {name: row[name] if with_shares or not name.endswith("_share") else None for name in names}
+
+
+def _coarse_attribute(attribute: Mapping[str, Any]) -> dict[str, Any]:
+    bands = {name: {"kept": score["kept"]} for name, score in attribute["maskings"].items()}
+    return {"name": attribute["name"], "maskings": bands}
+
+
+def refuse_beyond_coarse(question: AdviceQuestion, outline: Sequence[AttributeOutline]) -> None:
+    """Refuse a question whose coarse answer would still tell too much of single attributes.
+
+    Raises:
+        InvalidDocumentError: with every fault of the question.
+    """
+    faults = tuple(islice(_beyond_coarse(question, [attribute.name for attribute in outline]), FAULTS_FOUND))
+    if faults:
+        raise InvalidDocumentError(
+            "Questions of those who may not read an entry's counts are limited, so that answers do not reveal them.",
+            faults,
+            code="beyond_view",
+        )
+
+
+def _beyond_coarse(question: AdviceQuestion, names: Sequence[str]) -> Iterator[Fault]:
+    if question.reference is ReferenceKind.OWN:
+        yield Fault("/reference", "The reference 'own' is for the entry's provider; ask with 'pooled'.")
+    allowed = ", ".join(f"{weight:g}" for weight in COARSE_WEIGHTS)
+    for name, weight in (question.weights or {}).items():
+        if weight not in COARSE_WEIGHTS:
+            yield Fault(pointer("weights", name), f"The weight {weight:g} is not one of {allowed}.")
+    if len(names) > 1 and len(scored_names(question, names)) < 2:  # noqa: PLR2004 -- of one, shares would be its own
+        where = "/attributes" if question.weights is None else "/weights"
+        yield Fault(where, "Select at least two attributes that have a weight.")

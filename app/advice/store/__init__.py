@@ -1,0 +1,1 @@
+"""Stores of questions, answers and references."""

@@ -1,0 +1,225 @@
+"""The store of advice: questions, their status and progress, and their answers."""
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, Text, and_, bindparam, cast, column, exists, func, select, update
+from sqlalchemy.dialects.postgresql import JSONB, insert
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import InstrumentedAttribute
+from sqlalchemy.sql.dml import ReturningUpdate
+
+from app.advice.model.advice import Advice, AdviceQuestion, Problem, Progress, Status
+from app.advice.tables.advice import AdviceRow
+from app.advice.tables.reference import ReferenceRow
+from app.entries.model.configurations import GENERATED
+from app.entries.tables.entry_version import EntryVersionRow
+from app.platform.database.base import Base
+from app.platform.database.conditions import one_of
+
+#: The channel that announces an advice that is finished or deleted, with its id as the payload.
+CHANNEL = "aegis_advice"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """An advice, and whether this call added it."""
+
+    id: str
+    is_new: bool
+    status: Status
+
+
+class AdviceStore:
+    """Advice by id, or by question."""
+
+    def __init__(self, session: AsyncSession) -> None:
+        self._session = session
+
+    async def find_answer(self, version_id: int, question: AdviceQuestion, model_version: str) -> Asked | None:
+        """The advice that answers or will answer `question`; None if nobody has asked or the last attempt failed."""
+        row = (await self._session.execute(_ASKED, _key(version_id, question, model_version))).first()
+        if row is None or row.status == Status.FAILED:
+            return None
+        return Asked(str(row.id), is_new=False, status=Status(row.status))
+
+    async def find_or_add(self, version_id: int, question: AdviceQuestion, model_version: str) -> Asked:
+        """The advice for `question`; queued if nobody has asked before or the last attempt failed."""
+        key = _key(version_id, question, model_version)
+        new = {"id": uuid.uuid4(), "question": asdict(question), "status": Status.QUEUED.value}
+        added = (await self._session.execute(_ADD, new | key)).scalar()
+        if added is not None:
+            return Asked(str(added), is_new=True, status=Status.QUEUED)
+        advice_id, status = (await self._session.execute(_ASKED, key)).one()
+        return Asked(str(advice_id), is_new=False, status=Status(status))
+
+    async def find(self, advice_id: str) -> Advice | None:
+        """The advice with this id."""
+        try:
+            rows = await self._session.execute(_ADVICE, {"wanted": uuid.UUID(advice_id)})
+        except ValueError:
+            return None
+        return next((_to_advice(row, version) for row, version in rows), None)
+
+    async def hold(self, advice_id: str) -> None:
+        """Prevent that an advice is finished or deleted during the transaction."""
+        held = select(AdviceRow.id).where(AdviceRow.id == uuid.UUID(advice_id)).with_for_update(read=True)
+        await self._session.execute(held)
+
+    async def progress(self, advice_id: str, model_version: str) -> Progress | None:
+        """How many of the references that an advice needs are stored; None if the advice has been deleted."""
+        statement = _needs(model_version, _DONE, _TOTAL).where(AdviceRow.id == uuid.UUID(advice_id))
+        counts = (await self._session.execute(statement)).first()
+        return None if counts is None else Progress(*counts)
+
+    async def complete(self, version_id: int, model_version: str, attributes: Sequence[int]) -> list[str]:
+        """The queued advice on a version that needs any of `attributes` and has all its references."""
+        needs_some = func.bool_or(one_of(_PLACE, attributes))
+        return await self._queued(version_id, model_version, needs_some, _DONE == _TOTAL)
+
+    async def lacking(self, version_id: int, model_version: str, attributes: Sequence[int]) -> list[str]:
+        """The queued advice on a version that lacks the reference of any of `attributes`."""
+        lacks_some = func.bool_or(one_of(_PLACE, attributes) & ReferenceRow.attribute.is_(None))
+        return await self._queued(version_id, model_version, lacks_some)
+
+    async def _queued(self, version_id: int, model_version: str, *conditions: ColumnElement[bool]) -> list[str]:
+        waiting = (AdviceRow.version_id == version_id, AdviceRow.status == Status.QUEUED.value)
+        statement = _needs(model_version, AdviceRow.id).where(*waiting).having(and_(*conditions))
+        return [str(advice_id) for advice_id in (await self._session.execute(statement)).scalars()]
+
+    async def wake_waiting(self, entry_id: str) -> None:
+        """Wake the callers that wait for advice on an entry, since it is deleted. It wakes them at the commit."""
+        await self._session.execute(_ANNOUNCE_WAITING, {"channel": CHANNEL, "wanted": uuid.UUID(entry_id)})
+
+    async def wait(self, advice_id: str) -> None:
+        """Mark an advice as queued again, unless it is answered."""
+        await self._change(advice_id, _UNANSWERED, status=Status.QUEUED.value)
+
+    async def answer_by(self, advice_id: str, model_version: str) -> bool:
+        """Note that another model will answer; False if it answers the same question elsewhere."""
+        values = {"wanted": uuid.UUID(advice_id), "model": model_version}
+        return (await self._session.execute(_ANSWER_BY, values)).first() is not None
+
+    async def start(self, advice_id: str) -> None:
+        """Mark an advice as running, unless it is answered."""
+        await self._change(advice_id, _UNANSWERED, status=Status.RUNNING.value)
+
+    async def succeed(self, advice_id: str, result: bytes, elapsed_ms: float) -> bool:
+        """Store the answer and announce it when the transaction commits; False if there is one already."""
+        return await self._finish(
+            advice_id, _UNANSWERED, status=Status.SUCCEEDED.value, result=result, elapsed_ms=elapsed_ms, problem=None
+        )
+
+    async def fail(self, advice_id: str, problem: Problem) -> bool:
+        """Store why there is no answer and announce it when the transaction commits; False if it has ended already."""
+        return await self._finish(advice_id, _UNENDED, status=Status.FAILED.value, problem=asdict(problem))
+
+    async def _finish(self, advice_id: str, statement: ReturningUpdate[Any], **values: object) -> bool:
+        changed = await self._change(advice_id, statement, **values)
+        await self._session.execute(_ANNOUNCE, {"channel": CHANNEL, "payload": advice_id})
+        return changed
+
+    async def _change(self, advice_id: str, statement: ReturningUpdate[Any], **values: object) -> bool:
+        """Change an advice that has not ended as the statement says, and return whether it had not.
+
+        Jobs may run twice: the slower one must not undo an answer, nor fail what has failed once more.
+        """
+        changed = await self._session.execute(statement, {"wanted": uuid.UUID(advice_id)} | values)
+        return changed.first() is not None
+
+
+# Statements are built once: building one takes longer than PostgreSQL takes to answer it.
+_TABLE = Base.metadata.tables[AdviceRow.__tablename__]
+_KEY = ("version_id", "question_digest", "model_version")
+_ADVICE: Select[AdviceRow, EntryVersionRow] = (
+    select(AdviceRow, EntryVersionRow)
+    .join(EntryVersionRow, EntryVersionRow.id == AdviceRow.version_id)
+    .where(AdviceRow.id == bindparam("wanted"))
+)
+_ASKED = select(_TABLE.c.id, _TABLE.c.status).where(*(_TABLE.c[name] == bindparam(name) for name in _KEY))
+_ADD = (
+    insert(_TABLE)
+    .on_conflict_do_update(
+        index_elements=_KEY,
+        set_={"status": Status.QUEUED.value, "problem": None},
+        where=_TABLE.c.status == Status.FAILED.value,
+    )
+    .returning(_TABLE.c.id)
+)
+_UNANSWERED = (
+    update(_TABLE)
+    .where(_TABLE.c.id == bindparam("wanted"), _TABLE.c.status != Status.SUCCEEDED.value)
+    .returning(_TABLE.c.id)
+)
+_UNENDED = _UNANSWERED.where(_TABLE.c.status != Status.FAILED.value)
+_OTHER = _TABLE.alias("other")
+_ANSWER_BY = (
+    update(_TABLE)
+    .values(model_version=bindparam("model"))
+    .where(
+        _TABLE.c.id == bindparam("wanted"),
+        ~exists().where(
+            _OTHER.c.version_id == _TABLE.c.version_id,
+            _OTHER.c.question_digest == _TABLE.c.question_digest,
+            _OTHER.c.model_version == bindparam("model"),
+        ),
+    )
+    .returning(_TABLE.c.id)
+)
+_ANNOUNCE_WAITING = (
+    select(func.pg_notify(bindparam("channel", type_=Text), cast(AdviceRow.id, Text)))
+    .select_from(AdviceRow)
+    .join(EntryVersionRow, EntryVersionRow.id == AdviceRow.version_id)
+    .where(EntryVersionRow.entry_id == bindparam("wanted"), AdviceRow.status.not_in([Status.SUCCEEDED, Status.FAILED]))
+)
+_ANNOUNCE = select(func.pg_notify(bindparam("channel", type_=Text), bindparam("payload", type_=Text)))
+
+#: The attributes in the outline of the version that an advice is about, each with its place there.
+_ATTRIBUTE = (
+    func.jsonb_array_elements(EntryVersionRow.outline)
+    .table_valued(column("value", JSONB), with_ordinality="place")
+    .render_derived("attribute")
+)
+_PLACE = _ATTRIBUTE.c.place - 1
+_DONE = func.count(ReferenceRow.attribute)
+_TOTAL = func.count()
+
+
+def _needs(model_version: str, *columns: ColumnElement[Any] | InstrumentedAttribute[Any]) -> Select[Any]:
+    """Select advice with the attributes that it scores and their references, if stored, grouped by advice.
+
+    Advice on generated configurations is by declared utilities, and needs no reference.
+    """
+    names = AdviceRow.question["attributes"]
+    declared = func.coalesce(AdviceRow.question["kinds"].contains([GENERATED]), False)
+    selected = ~declared & ((func.jsonb_typeof(names) == "null") | names.contains(_ATTRIBUTE.c.value["name"]))
+    stored = and_(
+        ReferenceRow.version_id == AdviceRow.version_id,
+        ReferenceRow.model_version == model_version,
+        ReferenceRow.attribute == _PLACE,
+    )
+    needed = select(*columns).select_from(AdviceRow).join(EntryVersionRow, EntryVersionRow.id == AdviceRow.version_id)
+    return needed.join(_ATTRIBUTE, selected).outerjoin(ReferenceRow, stored).group_by(AdviceRow.id)
+
+
+def _key(version_id: int, question: AdviceQuestion, model_version: str) -> dict[str, Any]:
+    return {"version_id": version_id, "question_digest": question.digest(), "model_version": model_version}
+
+
+def _to_advice(row: AdviceRow, version: EntryVersionRow) -> Advice:
+    return Advice(
+        id=str(row.id),
+        status=Status(row.status),
+        entry_id=str(version.entry_id),
+        version=version.version,
+        version_id=version.id,
+        digest=version.digest,
+        question=AdviceQuestion.from_json(row.question),
+        model_version=row.model_version,
+        created_at=row.created_at,
+        elapsed_ms=row.elapsed_ms,
+        result=row.result,
+        problem=Problem(**row.problem) if row.problem else None,
+    )

@@ -1,0 +1,106 @@
+"""Announcements of finished advice: one connection listens for the whole process."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
+
+import psycopg
+import structlog
+from psycopg import sql
+
+from app.advice.store.advice import CHANNEL
+from app.platform.database.session import REACHABLE
+
+_log = structlog.get_logger(__name__)
+
+#: Seconds between attempts to reach an unavailable database.
+_PAUSE = 1.0
+
+
+class Announcements:
+    """Wakes requests that wait for an advice. It may wake them too often, so each checks the advice itself."""
+
+    def __init__(self, database_url: str) -> None:
+        self._url = database_url
+        self._attentive: set[Attention] = set()
+        self._are_over = False
+
+    @asynccontextmanager
+    async def listening(self) -> AsyncIterator[None]:
+        """Listen during the block."""
+        task = asyncio.create_task(self._listen())
+        try:
+            yield
+        finally:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+
+    @contextmanager
+    def attention(self) -> Iterator["Attention"]:
+        """The attention of a waiting request, registered during the block."""
+        attention = Attention()
+        if self._are_over:
+            attention.end()
+        self._attentive.add(attention)
+        try:
+            yield attention
+        finally:
+            self._attentive.discard(attention)
+
+    def end(self) -> None:
+        """End all waits, also later ones, since the service stops."""
+        self._are_over = True
+        for attention in self._attentive:
+            attention.end()
+
+    async def _listen(self) -> None:
+        while True:
+            try:
+                await self._hear()
+            except (psycopg.Error, OSError) as error:
+                _log.warning("listening interrupted", error=type(error).__name__)
+                await asyncio.sleep(_PAUSE)
+
+    async def _hear(self) -> None:
+        async with await psycopg.AsyncConnection.connect(self._url, autocommit=True, **REACHABLE) as connection:
+            await connection.execute(sql.SQL("LISTEN {}").format(sql.Identifier(CHANNEL)))
+            # Announcements before this point are lost, so every waiting request checks once.
+            for attention in self._attentive:
+                attention.call()
+            async for notification in connection.notifies():
+                self._announce(notification.payload)
+
+    def _announce(self, advice_id: str) -> None:
+        for attention in self._attentive:
+            if attention.advice_id == advice_id:
+                attention.call()
+
+
+class Attention:
+    """Waits for a call about one advice. A call may be spurious, so the waiting request checks the advice itself."""
+
+    def __init__(self) -> None:
+        self.advice_id: str | None = None
+        self.is_over = False
+        self._called = asyncio.Event()
+
+    def turn_to(self, advice_id: str) -> None:
+        """Wait for calls about this advice from now on."""
+        self.advice_id = advice_id
+
+    def call(self) -> None:
+        """End the wait."""
+        self._called.set()
+
+    def end(self) -> None:
+        """End the wait, and all later ones at once."""
+        self.is_over = True
+        self._called.set()
+
+    async def wait(self, seconds: float) -> None:
+        """Wait until called, at most this many seconds."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._called.wait(), seconds)
+        if not self.is_over:
+            self._called.clear()

@@ -1,0 +1,1 @@
+"""The audit log: what was done, signed heads, and receipts."""

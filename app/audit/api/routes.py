@@ -1,0 +1,97 @@
+"""The audit log for operators, receipts for both sides of a request, and the keys that check them for everybody."""
+
+from typing import Annotated, Any
+from uuid import UUID
+
+import orjson
+from fastapi import APIRouter, Query, Request, Response
+
+from aegis_sdk import wire
+from app.audit.api.json import public_key_body
+from app.audit.model import SignedHead, WantedRecords
+from app.edge.dependencies import CallerDependency, FactoryDependency
+from app.edge.state import StateDependency
+from app.entries.api.conditional import NOT_MODIFIED, PUBLIC, KnownTagsDependency, etag_of
+from app.entries.api.mapping import timestamp
+from app.platform.http.json_response import JsonResponse
+from app.platform.http.openapi import answers
+from app.platform.http.paging import PageLimit, PageToken, links
+
+router = APIRouter(tags=["audit"])
+
+
+@router.get(
+    "/v1/audit",
+    summary="List what was done",
+    responses=answers(200, wire.AuditPage, "One page, newest first", 422, headers=("Link",)),
+)
+async def list_audit_records(
+    request: Request,
+    caller: CallerDependency,
+    factory: FactoryDependency,
+    since: Annotated[wire.Moment | None, Query(description="Only from this time on (RFC 3339)")] = None,
+    until: Annotated[wire.Moment | None, Query(description="Only before this time (RFC 3339)")] = None,
+    entry: Annotated[UUID | None, Query(description="Only about the entry with this id")] = None,
+    about: Annotated[UUID | None, Query(alias="request", description="Only about this data request")] = None,
+    limit: PageLimit = 50,
+    page_token: PageToken = None,
+) -> Response:
+    """Lists the records of the audit log, each exactly as it was hashed, for operators."""
+    wanted = WantedRecords(since, until, entry, about)
+    records, token = await factory.audit().page(caller, wanted, limit, page_token)
+    listed = {"items": [orjson.Fragment(one) for one in records], "next_page_token": token}
+    return JsonResponse(listed, headers={"Link": links(request, token)})
+
+
+@router.get(
+    "/v1/audit/heads",
+    summary="List signed heads",
+    responses=answers(200, wire.SignedHeadPage, "One page, newest first", 422, headers=("Link",)),
+)
+async def list_audit_heads(
+    request: Request,
+    caller: CallerDependency,
+    factory: FactoryDependency,
+    limit: PageLimit = 50,
+    page_token: PageToken = None,
+) -> Response:
+    """Lists what the audit log ended with on each day, signed, for operators. Keep them where the service is not."""
+    heads, token = await factory.audit().heads(caller, limit, page_token)
+    listed = {"items": list(map(_head_body, heads)), "next_page_token": token}
+    return JsonResponse(listed, headers={"Link": links(request, token)})
+
+
+@router.get(
+    "/v1/requests/{request_id}/receipt",
+    summary="Get a request's receipt",
+    responses=answers(200, wire.Receipt, "The receipt", 404, 501),
+)
+async def read_receipt(
+    request_id: str, caller: CallerDependency, state: StateDependency, factory: FactoryDependency
+) -> Response:
+    """Returns what has become of a request, signed, in any state, for whoever may read the request."""
+    claims, jws = await factory.receipts(state.signer).make(caller, request_id)
+    return JsonResponse({"claims": claims, "jws": jws})
+
+
+@router.get(
+    "/.well-known/aegis-keys.json",
+    summary="Get the keys that check receipts",
+    responses=answers(200, wire.PublicKeySet, "All keys, oldest first", headers=("ETag",), needs_key=False)
+    | NOT_MODIFIED,
+)
+async def read_keys(factory: FactoryDependency, known: KnownTagsDependency) -> Response:
+    """Returns the public keys (a JWK Set, RFC 7517 and RFC 8037) by which receipts and signed heads are checked."""
+    body = orjson.dumps({"keys": list(map(public_key_body, await factory.audit().keys()))})
+    headers = {"ETag": etag_of(body), "Cache-Control": PUBLIC}
+    return known.unchanged(headers["ETag"], headers) or JsonResponse(body, headers=headers)
+
+
+def _head_body(head: SignedHead) -> dict[str, Any]:
+    """A signed head as `wire.SignedHead`."""
+    return {
+        "sequence": head.sequence,
+        "kid": head.key_id,
+        "signed_at": timestamp(head.signed_at),
+        "jws": head.jws,
+    }

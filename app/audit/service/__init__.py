@@ -1,0 +1,1 @@
+"""Reading, signing and checking the audit log."""

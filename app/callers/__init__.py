@@ -1,0 +1,1 @@
+"""Who calls: API keys, tokens of an issuer, sessions of the console."""

@@ -1,0 +1,101 @@
+"""API keys, for administrators of their tenant and for operators."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request, Response
+
+from aegis_sdk import wire
+from app.callers.api import json as key_json
+from app.callers.api.json import key_body
+from app.edge.dependencies import AdministratorDependency, CallerDependency, FactoryDependency, SmallBodyDependency
+from app.edge.idempotency import OnceDependency
+from app.factory import Factory
+from app.platform.callers import LONGEST_TENANT, ApiKey, is_prefix
+from app.platform.errors import Fault, InvalidDocumentError
+from app.platform.http.bodies import validated
+from app.platform.http.json_response import JsonResponse
+from app.platform.http.openapi import answers, body
+from app.platform.http.paging import PageLimit, PageToken, links
+
+router = APIRouter(prefix="/v1/keys", tags=["keys"])
+
+OwnTenant = Annotated[
+    str | None, Query(max_length=LONGEST_TENANT, description="Tenant; only operators name another than their own")
+]
+
+
+@router.post(
+    "",
+    summary="Create a key",
+    status_code=201,
+    openapi_extra=body(wire.KeyRequest),
+    responses=answers(
+        201, wire.NewKey, "The key, shown only this once", 400, 409, 413, 415, 422, headers=("Location",)
+    ),
+)
+async def create_key(caller: AdministratorDependency, document: SmallBodyDependency, once: OnceDependency) -> Response:
+    """Creates a key for the caller's tenant; operators may name another, which is created if it is new."""
+
+    async def create(factory: Factory, asked: wire.KeyRequest) -> Response:
+        return _created(*await key_json.create_key(factory, caller, asked))
+
+    return await once.answer(document, lambda: validated(wire.KeyRequest, document), create)
+
+
+@router.get(
+    "",
+    summary="List keys",
+    responses=answers(200, wire.KeyPage, "One page, newest first", 400, 422, headers=("Link",)),
+)
+async def list_keys(
+    request: Request,
+    caller: CallerDependency,
+    factory: FactoryDependency,
+    tenant: OwnTenant = None,
+    limit: PageLimit = 50,
+    page_token: PageToken = None,
+) -> Response:
+    """Lists the keys of the caller's tenant; operators see all, or those of one tenant."""
+    if page_token is not None and not is_prefix(page_token):
+        fault = Fault("/page_token", "Not a page token; use the next_page_token of the previous page.")
+        raise InvalidDocumentError("The page token is invalid.", (fault,))
+    page = await factory.administration().page(caller, tenant, limit, page_token)
+    answer = {"items": list(map(key_body, page.items)), "next_page_token": page.next_after}
+    return JsonResponse(answer, headers={"Link": links(request, page.next_after)})
+
+
+@router.delete(
+    "/{prefix}",
+    summary="Revoke a key",
+    responses=answers(200, wire.Key, "The key; the service refuses it from now on", 404),
+)
+async def revoke_key(prefix: str, caller: CallerDependency, factory: FactoryDependency) -> Response:
+    """Revokes a key at once. It stays in the list."""
+    return JsonResponse(key_body(await key_json.revoke_key(factory, caller, prefix)))
+
+
+@router.post(
+    "/{prefix}/successor",
+    summary="Replace a key",
+    status_code=201,
+    openapi_extra=body(wire.RotationRequest),
+    responses=answers(
+        201, wire.NewKey, "The new key, shown only this once", 400, 404, 409, 413, 415, 422, headers=("Location",)
+    ),
+)
+async def rotate_key(
+    prefix: str,
+    caller: AdministratorDependency,
+    document: SmallBodyDependency,
+    once: OnceDependency,
+) -> Response:
+    """Creates a key with the same tenant and role. The old one stays valid for a while, so that nobody is cut off."""
+
+    async def rotate(factory: Factory, asked: wire.RotationRequest) -> Response:
+        return _created(*await key_json.rotate_key(factory, caller, prefix, asked))
+
+    return await once.answer(document, lambda: validated(wire.RotationRequest, document), rotate)
+
+
+def _created(text: str, key: ApiKey) -> JsonResponse:
+    return JsonResponse(key_body(key) | {"key": text}, 201, {"Location": f"/v1/keys/{key.prefix}"})

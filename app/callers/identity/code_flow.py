@@ -1,0 +1,193 @@
+"""Signing people in at the issuer: the authorization code flow of OpenID Connect Core 1.0 with PKCE (RFC 7636)."""
+
+import base64
+import hmac
+import re
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any, Final
+from urllib.parse import quote, unquote
+
+import httpx
+import structlog
+
+from app.callers.identity.discovery import Discovery, answered, calling, endpoint
+from app.callers.identity.tokens import Holder, TokenReader
+from app.platform.errors import IssuerUnavailableError, UnknownKeyError
+
+_log = structlog.get_logger(__name__)
+
+_BROKEN: Final = "This sign-in was not begun in this browser, or too long ago. Sign in again."
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """What the issuer knows this service as.
+
+    Attributes:
+        id: its `client_id`.
+        secret: its `client_secret`; None for a public client.
+        redirect_uri: where the issuer sends browsers back to.
+        scopes: what it asks for, with blanks between.
+    """
+
+    id: str
+    secret: str | None
+    redirect_uri: str
+    scopes: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the issuer sends back by the browser, as the query of the redirect URI has it."""
+
+    state: str
+    code: str | None = None
+    error: str | None = None
+    issuer: str | None = None
+
+
+def draw_pending(path: str) -> str:
+    """A sign-in that begins: a secret that the browser keeps in a cookie until it ends, and the path to go to then.
+
+    What the flow needs follows from the whole text: the state, the nonce and the PKCE verifier. So an answer of the
+    issuer is good only in the browser that asked for it, and nobody else can make it go elsewhere.
+    """
+    return f"{secrets.token_urlsafe(32)}.{quote(path, safe='/')}"
+
+
+def path_of(pending: str) -> str:
+    """The path to go to."""
+    return unquote(pending.partition(".")[2])
+
+
+class CodeFlow:
+    """Sends people to the issuer, and reads what it sends back."""
+
+    def __init__(self, client: Client, issuer: str, reader: TokenReader) -> None:
+        self._client, self._issuer, self._reader = client, issuer, reader
+        self._discovery = Discovery(issuer)
+
+    async def address(self, pending: str) -> str:
+        """Where a browser goes to sign in.
+
+        Raises:
+            IssuerUnavailableError: the issuer does not answer, or cannot do this.
+        """
+        challenge = _encoded(sha256(_derived(pending, "verifier").encode()).digest())
+        asked = {
+            "response_type": "code",
+            "client_id": self._client.id,
+            "redirect_uri": self._client.redirect_uri,
+            "scope": self._client.scopes,
+            "state": _derived(pending, "state"),
+            "nonce": _derived(pending, "nonce"),
+            "code_challenge": challenge,
+            "code_challenge_method": "S256",
+        }
+        url = self._endpoint(await self._discovery.document(), "authorization_endpoint")
+        return str(httpx.URL(url).copy_merge_params(asked))
+
+    async def holder(self, pending: str, code: str) -> Holder:
+        """Who has signed in: the holder of the access token that the issuer gives for a code.
+
+        Raises:
+            UnknownKeyError: the issuer does not accept the code, or its tokens are not for this sign-in.
+            RoleNotAllowedError: the token gives its holder no tenant or no role.
+            IssuerUnavailableError: the issuer does not answer, or not as it must.
+        """
+        tokens = await self._tokens(code, _derived(pending, "verifier"))
+        await self._check_id_token(str(tokens.get("id_token")), _derived(pending, "nonce"))
+        return await self._reader.holder(str(tokens.get("access_token")))
+
+    def code(self, pending: str, answer: Answer) -> str:
+        """The code in an answer of the issuer.
+
+        Raises:
+            UnknownKeyError: it is not the answer to this pending sign-in, or the issuer has refused.
+        """
+        if not (_is_pending(pending) and _are_equal(answer.state, _derived(pending, "state"))):
+            raise UnknownKeyError(_BROKEN)
+        if answer.issuer not in {None, self._issuer}:  # RFC 9207
+            raise UnknownKeyError("This answer is of another issuer. Sign in again.")
+        if answer.error is not None or not answer.code:
+            raise UnknownKeyError(f"The issuer did not sign you in ({_slug(answer.error)}). Sign in again.")
+        return answer.code
+
+    async def _tokens(self, code: str, verifier: str) -> Mapping[str, Any]:
+        """What the issuer gives for a code (RFC 6749, section 4.1.3)."""
+        form = {"grant_type": "authorization_code", "code": code, "code_verifier": verifier}
+        form["redirect_uri"] = self._client.redirect_uri
+        document = await self._discovery.document()
+        url, request = self._endpoint(document, "token_endpoint"), self._authenticated(form, document)
+        try:
+            async with calling() as client:
+                return await answered(client, "POST", url, **request)
+        except httpx.HTTPStatusError as error:
+            raise _refusal(error.response) from error
+        except (httpx.HTTPError, ValueError, TypeError) as error:
+            _log.warning("the issuer gives no token", error=type(error).__name__)
+            raise IssuerUnavailableError("The issuer does not answer. Try again later, or use an API key.") from error
+
+    def _authenticated(self, form: Mapping[str, str], document: Mapping[str, Any]) -> dict[str, Any]:
+        """A request for tokens, with what shows that it is this client's (RFC 6749, section 2.3.1)."""
+        known = {"client_id": self._client.id}
+        if self._client.secret is None:
+            return {"data": {**form, **known}}
+        # Without a list, it is the first of these (OpenID Connect Discovery 1.0, section 3).
+        possible = document.get("token_endpoint_auth_methods_supported", ["client_secret_basic"])
+        if "client_secret_basic" not in possible and "client_secret_post" in possible:
+            return {"data": {**form, **known, "client_secret": self._client.secret}}
+        user, password = quote(self._client.id, safe=""), quote(self._client.secret, safe="")
+        return {"data": dict(form), "auth": httpx.BasicAuth(user, password)}
+
+    async def _check_id_token(self, id_token: str, nonce: str) -> None:
+        """Refuse an ID token that is not for this client, or not for this sign-in (section 3.1.3.7)."""
+        claims = await self._reader.claims(id_token, self._client.id)
+        if claims.get("azp", self._client.id) != self._client.id:
+            raise UnknownKeyError("This ID token is for another client (azp). Sign in again.")
+        if not _are_equal(str(claims.get("nonce")), nonce):
+            raise UnknownKeyError("This ID token is of another sign-in (nonce). Sign in again.")
+
+    def _endpoint(self, document: Mapping[str, Any], name: str) -> str:
+        try:
+            return endpoint(document, name)
+        except (KeyError, ValueError) as error:
+            _log.warning("the issuer signs nobody in", missing=name)
+            raise IssuerUnavailableError("The issuer has no address to sign in at. Use an API key.") from error
+
+
+def _refusal(answer: httpx.Response) -> UnknownKeyError | IssuerUnavailableError:
+    """Why the issuer gives no token: the code is not good (any more), or it does not accept this client."""
+    try:
+        reason = _slug(answer.json().get("error"))
+    except (ValueError, AttributeError):
+        reason = "unknown"
+    if reason == "invalid_grant":
+        return UnknownKeyError("The issuer does not accept this sign-in any more. Sign in again.")
+    _log.warning("the issuer gives no token", status=answer.status_code, reason=reason)
+    return IssuerUnavailableError("The issuer gives this service no token; its log says why. Use an API key.")
+
+
+def _slug(error: object) -> str:
+    """An error code of the issuer (RFC 6749, section 5.2), if it looks like one: it may come from anybody."""
+    return error if isinstance(error, str) and re.fullmatch(r"[a-z_]{1,40}", error) else "unknown"
+
+
+def _is_pending(text: str) -> bool:
+    return re.match(r"[A-Za-z0-9_-]{43}\.", text) is not None
+
+
+def _derived(pending: str, purpose: str) -> str:
+    """43 characters that follow from a pending sign-in; neither it nor the others follow from them."""
+    return _encoded(hmac.digest(pending.encode(), purpose.encode(), "sha256"))
+
+
+def _encoded(content: bytes) -> str:
+    return base64.urlsafe_b64encode(content).decode().rstrip("=")
+
+
+def _are_equal(one: str, other: str) -> bool:
+    return hmac.compare_digest(one.encode(), other.encode())

@@ -1,0 +1,126 @@
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final
+
+import jwt
+
+from app.callers.identity.issuer_keys import IssuerKeys
+from app.callers.identity.trust import Trust
+from app.platform.callers import LONGEST_TENANT, Caller, is_tenant_name
+from app.platform.errors import RoleNotAllowedError, UnknownKeyError
+
+#: A longer token is refused unread. Those of large companies have some thousand characters.
+MOST_CHARACTERS: Final = 8_192
+
+#: OpenID Connect Core 1.0, section 2: a subject has at most 255 characters.
+LONGEST_SUBJECT: Final = 255
+
+#: The last second that a `datetime` can have.
+_LAST: Final = int(datetime.max.replace(tzinfo=UTC).timestamp())
+
+_REASONS: Final[Mapping[type[Exception], str]] = {
+    jwt.ExpiredSignatureError: "has expired",
+    jwt.ImmatureSignatureError: "is not valid yet",
+    jwt.InvalidAudienceError: "is not for this service (aud)",
+    jwt.InvalidIssuerError: "is of another issuer (iss)",
+    jwt.InvalidAlgorithmError: "is signed by an algorithm that is not accepted",
+    jwt.MissingRequiredClaimError: "does not say when it expires (exp), for whom it is (aud), who issued it (iss) or "
+    "who holds it (sub)",
+    jwt.InvalidSignatureError: "has a wrong signature: it was changed, cut short, or signed by another key",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """Who holds a token, and until when it is valid."""
+
+    caller: Caller
+    expires_at: datetime
+
+
+class TokenReader:
+    """Finds out who holds a token, and believes only what the trusted issuer has signed."""
+
+    def __init__(self, trust: Trust, keys: IssuerKeys) -> None:
+        self._trust = trust
+        self._keys = keys
+
+    async def caller(self, token: str) -> Caller:
+        """The caller that holds a token; raises as `holder`."""
+        return (await self.holder(token)).caller
+
+    async def holder(self, token: str) -> Holder:
+        """Who holds a token (a JWT, RFC 7519) for this service.
+
+        Raises:
+            UnknownKeyError: it is no token, not of the issuer, not for this service, or not valid now.
+            RoleNotAllowedError: it gives its holder no tenant or no role.
+            IssuerUnavailableError: the issuer's keys are not known.
+        """
+        claims = await self.claims(token, self._trust.audience)
+        return Holder(self._caller(claims), datetime.fromtimestamp(min(int(claims["exp"]), _LAST), UTC))
+
+    async def claims(self, token: str, audience: str) -> Mapping[str, Any]:
+        """What a token for an audience says, whose issuer, signature and times have been checked.
+
+        Raises:
+            UnknownKeyError: it is no token, not of the issuer, not for this audience, or not valid now.
+            IssuerUnavailableError: the issuer's keys are not known.
+        """
+        if len(token) > MOST_CHARACTERS:
+            raise UnknownKeyError(f"This token is longer than {MOST_CHARACTERS} characters.")
+        try:
+            header = jwt.get_unverified_header(token)
+            key = await self._key(header)
+            return self._claims(token, key, audience)
+        except (jwt.PyJWTError, ValueError, TypeError, RecursionError) as error:
+            raise UnknownKeyError(f"This token {_reason(error)}.") from error
+
+    async def _key(self, header: Mapping[str, Any]) -> jwt.PyJWK:
+        """The key that a token says it is signed by, for the algorithm that it says, if both are acceptable."""
+        algorithm, kid = header.get("alg"), header.get("kid")
+        if algorithm not in self._trust.algorithms:
+            raise jwt.InvalidAlgorithmError
+        if not isinstance(kid, str):
+            raise UnknownKeyError("This token does not say which key signed it (kid).")
+        jwk = await self._keys.key(kid)
+        return jwt.PyJWK(dict(jwk), algorithm=jwk.get("alg") or algorithm)
+
+    def _claims(self, token: str, key: jwt.PyJWK, audience: str) -> dict[str, Any]:
+        trust = self._trust
+        claims: dict[str, Any] = jwt.decode(
+            token,
+            key,
+            algorithms=trust.algorithms,
+            audience=audience,
+            issuer=trust.issuer,
+            leeway=trust.leeway,
+            options={"require": ["exp", "aud", "iss", "sub"]},
+        )
+        return claims
+
+    def _caller(self, claims: Mapping[str, Any]) -> Caller:
+        tenant, roles = self._trust.tenant_in(claims), self._trust.roles_in(claims)
+        if tenant is None or not is_tenant_name(tenant):
+            raise RoleNotAllowedError(
+                f"This token names no tenant: its claim {self._trust.tenant_claim!r} must be a text of 1 to "
+                f"{LONGEST_TENANT} printable characters."
+            )
+        if not roles:
+            known = ", ".join(self._trust.roles)
+            raise RoleNotAllowedError(
+                f"This token gives no role: its claim {self._trust.roles_claim!r} must have one of {known}."
+            )
+        subject = claims["sub"]
+        if not (1 <= len(subject) <= LONGEST_SUBJECT and subject.isprintable()):
+            raise RoleNotAllowedError(
+                f"This token names nobody: its claim 'sub' must be a text of 1 to "
+                f"{LONGEST_SUBJECT} printable characters."
+            )
+        return Caller(tenant, roles, subject)
+
+
+def _reason(error: Exception) -> str:
+    found = (reason for kind, reason in _REASONS.items() if isinstance(error, kind))
+    return next(found, "cannot be read: it is no JWT, or was cut short")

@@ -1,0 +1,1 @@
+"""Callers, keys and sessions, without SQL or HTTP."""

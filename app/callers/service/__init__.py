@@ -1,0 +1,1 @@
+"""Creating, recognising and ending keys and sessions."""

@@ -1,0 +1,30 @@
+from datetime import datetime
+
+from sqlalchemy import ARRAY, CheckConstraint, DateTime, ForeignKey, LargeBinary, Text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.platform.database.base import Base, created_at
+
+
+class ConsoleSessionRow(Base):
+    """A session of the console, by the SHA-256 of its token.
+
+    It began with a key, which then says who the caller is, or with a token of an issuer, of which this is kept.
+    """
+
+    __tablename__ = "console_session"
+    __table_args__ = (
+        CheckConstraint(
+            "num_nonnulls(issuer, tenant, roles, subject) = CASE WHEN key_prefix IS NULL THEN 4 ELSE 0 END",
+            name="caller",
+        ),
+    )
+
+    token_hash: Mapped[bytes] = mapped_column(LargeBinary, primary_key=True)
+    key_prefix: Mapped[str | None] = mapped_column(ForeignKey("api_key.prefix"), index=True)
+    issuer: Mapped[str | None] = mapped_column(Text)
+    tenant: Mapped[str | None] = mapped_column(Text)
+    roles: Mapped[list[str] | None] = mapped_column(ARRAY(Text))
+    subject: Mapped[str | None] = mapped_column(Text, index=True)
+    created_at: Mapped[datetime] = created_at()
+    expires_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), index=True)

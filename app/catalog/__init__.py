@@ -1,1 +1,0 @@
-"""Persistence: tables, and stores that convert between rows and domain values."""

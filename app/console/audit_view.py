@@ -1,0 +1,133 @@
+"""What the pages of the audit log show."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Self, TypeVar
+from urllib.parse import urlencode
+from uuid import UUID
+
+import orjson
+from pydantic import BaseModel, Field
+
+from aegis_sdk import wire
+from app.audit.api.check import CheckedPart
+from app.audit.model import AuditAction, WantedRecords
+from app.pages.commands import Commands, aegis, curl, server
+from app.pages.viewers import Viewer
+from app.pages.words import count
+from app.platform.errors import Fault, InvalidDocumentError
+
+Value = TypeVar("Value")
+
+
+class RecordsForm(BaseModel):
+    """The fields that narrow the list; empty ones do not."""
+
+    since: str = Field(default="", max_length=64)
+    until: str = Field(default="", max_length=64)
+    entry: str = Field(default="", max_length=64)
+    request: str = Field(default="", max_length=64)
+    page_token: str = Field(default="", max_length=64)
+
+    @property
+    def asked(self) -> dict[str, str]:
+        """The fields that narrow something, as parameters of the API."""
+        return {name: text.strip() for name, text in self.model_dump(exclude={"page_token"}).items() if text.strip()}
+
+    def wanted(self) -> WantedRecords:
+        """The same for the service.
+
+        Raises:
+            InvalidDocumentError: a field is no time or no id.
+        """
+        times = [self._read(name, _moment, "a date, such as 2026-03-01") for name in ("since", "until")]
+        ids = [self._read(name, UUID, "an id, such as those in the list") for name in ("entry", "request")]
+        return WantedRecords(times[0], times[1], ids[0], ids[1])
+
+    def _read(self, name: str, read: Callable[[str], Value], what: str) -> Value | None:
+        try:
+            return read(self.asked[name]) if name in self.asked else None
+        except ValueError:
+            fault = Fault(f"/{name}", f"Must be {what}.")
+            raise InvalidDocumentError("The list cannot be narrowed like that.", (fault,)) from None
+
+    def link(self, page_token: str | None = None) -> str:
+        """The address of a page of this list; of the first one without a token."""
+        asked = self.asked | ({} if page_token is None else {"page_token": page_token})
+        return f"/operator/audit?{urlencode(asked)}" if asked else "/operator/audit"
+
+
+def _moment(text: str) -> datetime:
+    """A date or a time; in UTC if it does not say otherwise."""
+    at = datetime.fromisoformat(text)
+    return at.replace(tzinfo=UTC) if at.tzinfo is None else at
+
+
+@dataclass(frozen=True, slots=True)
+class ShownRecord:
+    """A record, and how it was hashed: as RFC 8785 JSON, here with line breaks."""
+
+    record: wire.AuditRecord
+    text: str
+
+    @property
+    def value(self) -> str:
+        """What was set, in words."""
+        value = self.record.value or ""
+        if self.record.action not in _ABOUT_AUDIENCES:
+            return value
+        others = {"all": "all", "private": "its own tenant only"}
+        return f"visible to {others.get(value, value)}" if value else ""
+
+    @classmethod
+    def of(cls, form: str) -> Self:
+        """The record in a JSON text."""
+        return cls(
+            wire.AuditRecord.model_validate_json(form), orjson.dumps(orjson.loads(form), option=_INDENT).decode()
+        )
+
+
+_INDENT = orjson.OPT_INDENT_2
+_ABOUT_AUDIENCES = frozenset({AuditAction.PUBLISH_ENTRY, AuditAction.SHOW_ENTRY})
+
+
+def audit_commands(viewer: Viewer, form: RecordsForm) -> Commands:
+    """The lines that list the same."""
+    options = [word for name, text in form.asked.items() for word in (f"--{name}", text)]
+    asked = form.asked | {
+        name: at.isoformat() for name, at in (("since", form.wanted().since), ("until", form.wanted().until)) if at
+    }
+    return Commands((aegis("audit", *options), *export_lines(viewer)), (curl(viewer, "/v1/audit", asked),))
+
+
+def export_lines(viewer: Viewer) -> tuple[str, ...]:
+    """The lines that export the log, fetch the public keys, and check the file by these."""
+    file, keys = "audit.jsonl", "aegis-keys.json"
+    return (
+        server("audit", "export", "--output", file),
+        f"{curl(viewer, '/.well-known/aegis-keys.json')} > {keys}",
+        server("audit", "verify", file, "--keys", keys),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class CheckView:
+    """How far the check of the log is.
+
+    Attributes:
+        part: what the last part came to.
+        signed: the last checked record that a signed head covers; 0 if there is none.
+    """
+
+    part: CheckedPart
+    signed: int
+
+    @property
+    def coverage(self) -> str:
+        """What signatures cover, in a sentence."""
+        last, first = self.part.last.sequence, self.signed + 1
+        if first > last:
+            return "All of them are signed."
+        which = f"Record {count(last)} is" if first == last else f"Records {count(first)} to {count(last)} are"
+        return f"{which} not signed yet; a worker signs them once a day."

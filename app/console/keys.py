@@ -1,0 +1,219 @@
+"""API keys: those that there are, new ones, which are shown once, their successors and their end."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request, Response
+
+from aegis_sdk import wire
+from app.callers.api.json import create_key, key_body, revoke_key, rotate_key
+from app.console.keys_view import (
+    ROLES,
+    KeyForm,
+    creation_commands,
+    key_commands,
+    key_form,
+    key_request_in,
+    listing_commands,
+    rotation_in,
+)
+from app.edge.state import State, StateDependency, services_of
+from app.factory import Factory
+from app.pages.fields import Typed
+from app.pages.forms import FormDependency
+from app.pages.once import draw_key, once
+from app.pages.page import page, see
+from app.pages.page_route import PageRoute
+from app.pages.viewers import Viewer, ViewerDependency
+from app.platform.callers import LONGEST_TENANT, ApiKey, Role, is_prefix
+from app.platform.errors import Fault, InvalidDocumentError, KeyReusedError
+from app.platform.http.refusals import status_and_title
+from app.tenants.service.administration import administered_tenant
+
+router = APIRouter(route_class=PageRoute)
+
+#: How many keys a page has.
+PER_PAGE = 50
+
+_SENT_BEFORE = "This form was sent before with other fields. Send it again to create another key."
+
+TenantName = Annotated[str, Query(max_length=LONGEST_TENANT)]
+
+
+@router.get("/operator/keys")
+async def show_keys(
+    request: Request,
+    viewer: ViewerDependency,
+    state: StateDependency,
+    tenant: TenantName = "",
+    page_token: Annotated[str, Query(max_length=255)] = "",
+) -> Response:
+    """The keys of a tenant, or all that the viewer administers, newest first."""
+    if page_token and not is_prefix(page_token):
+        fault = Fault("/page_token", "Not a page token; use the link to the next page.")
+        raise InvalidDocumentError("The page token is invalid.", (fault,))
+    async with state.database.transaction() as session:
+        administration = services_of(state, session).administration()
+        keys = await administration.page(viewer.caller, tenant or None, PER_PAGE, page_token or None)
+        successors = await administration.successors(keys.items)
+    return page(
+        request,
+        "operator/keys.html",
+        keys=[_shown(key) for key in keys.items],
+        successors=successors,
+        tenant=tenant,
+        page_token=page_token,
+        next_token=keys.next_after,
+        commands=listing_commands(viewer, tenant or None),
+        here="operator",
+    )
+
+
+@router.get("/operator/keys/new")
+async def show_key_form(
+    request: Request, viewer: ViewerDependency, state: StateDependency, tenant: TenantName = ""
+) -> Response:
+    """The form of a new key."""
+    administered_tenant(viewer.caller, tenant or None)
+    is_first = await _would_be_first(state)
+    return await _form_page(request, viewer, state, key_form(viewer, tenant, draw_key(), is_first=is_first))
+
+
+@router.post("/operator/keys")
+async def create(request: Request, viewer: ViewerDependency, state: StateDependency, form: FormDependency) -> Response:
+    """Create a key, and show it this once."""
+    try:
+        asked = key_request_in(form)
+    except InvalidDocumentError as error:
+        typed = KeyForm(form.text("tenant"), form.text("role"), form.text("expires_days"), form.text("once"))
+        return await _form_page(request, viewer, state, typed, Typed.of(form, error))
+
+    made: list[tuple[str, ApiKey]] = []
+
+    async def carry_out(services: Factory) -> str:
+        made.append(await create_key(services, viewer.caller, asked))
+        return made[0][1].prefix
+
+    try:
+        prefix = await once(state, viewer, request.url.path, form, carry_out)
+    except KeyReusedError:
+        again = KeyForm(form.text("tenant"), form.text("role"), form.text("expires_days"), draw_key())
+        return await _form_page(request, viewer, state, again, Typed(form, _SENT_BEFORE, {}))
+    return _new_key_page(request, viewer, state, *made[0]) if made else _known_key_page(request, viewer, prefix)
+
+
+@router.get("/operator/keys/{prefix}")
+async def show_key(prefix: str, request: Request, viewer: ViewerDependency, state: StateDependency) -> Response:
+    """A key without its secret, with the form that replaces it."""
+    return await _key_page(request, viewer, state, prefix)
+
+
+@router.post("/operator/keys/{prefix}/successor")
+async def rotate(
+    prefix: str, request: Request, viewer: ViewerDependency, state: StateDependency, form: FormDependency
+) -> Response:
+    """Replace a key, and show the new one this once."""
+    try:
+        asked = rotation_in(form)
+    except InvalidDocumentError as error:
+        return await _key_page(request, viewer, state, prefix, Typed.of(form, error))
+
+    made: list[tuple[str, ApiKey]] = []
+
+    async def carry_out(services: Factory) -> str:
+        made.append(await rotate_key(services, viewer.caller, prefix, asked))
+        return made[0][1].prefix
+
+    successor = await once(state, viewer, request.url.path, form, carry_out)
+    return _new_key_page(request, viewer, state, *made[0]) if made else _known_key_page(request, viewer, successor)
+
+
+@router.get("/operator/keys/{prefix}/revoke")
+async def confirm_revocation(
+    prefix: str, request: Request, viewer: ViewerDependency, state: StateDependency
+) -> Response:
+    """Ask whether a key should end now."""
+    return await _key_page(request, viewer, state, prefix, template="operator/revoke_key.html")
+
+
+@router.post("/operator/keys/{prefix}/revoke")
+async def revoke(prefix: str, viewer: ViewerDependency, state: StateDependency, _: FormDependency) -> Response:
+    """End a key now."""
+    async with state.database.transaction() as session:
+        key = await revoke_key(services_of(state, session), viewer.caller, prefix)
+    return see(f"/operator/keys/{key.prefix}")
+
+
+def _known_key_page(request: Request, viewer: Viewer, prefix: str) -> Response:
+    """The page that says which key a form has created before: only its prefix is kept."""
+    return page(
+        request, "operator/known_key.html", prefix=prefix, commands=key_commands(viewer, prefix), here="operator"
+    )
+
+
+def _new_key_page(request: Request, viewer: Viewer, state: State, text: str, key: ApiKey) -> Response:
+    """The only page that ever has the secret of a key."""
+    answer = page(
+        request,
+        "operator/new_key.html",
+        201,
+        text=text,
+        key=_shown(key),
+        may_need_restart=state.development_mode,
+        commands=key_commands(viewer, key.prefix),
+        here="operator",
+    )
+    answer.headers["Cache-Control"] = "no-store"
+    return answer
+
+
+async def _form_page(
+    request: Request, viewer: Viewer, state: State, form: KeyForm, typed: Typed | None = None
+) -> Response:
+    return page(
+        request,
+        "operator/key_form.html",
+        200 if typed is None else status_and_title(InvalidDocumentError(""))[0],
+        form=form,
+        roles={role: words for role, words in ROLES.items() if viewer.caller.is_operator or role is not Role.OPERATOR},
+        typed=typed,
+        is_first=await _would_be_first(state),
+        needs_restart=state.development_mode,
+        commands=creation_commands(viewer, form),
+        here="operator",
+    )
+
+
+async def _key_page(
+    request: Request,
+    viewer: Viewer,
+    state: State,
+    prefix: str,
+    typed: Typed | None = None,
+    template: str = "operator/key.html",
+) -> Response:
+    async with state.database.transaction() as session:
+        administration = services_of(state, session).administration()
+        key = await administration.find(viewer.caller, prefix)
+        successors = await administration.successors([key])
+    return page(
+        request,
+        template,
+        200 if typed is None else status_and_title(InvalidDocumentError(""))[0],
+        key=_shown(key),
+        successor=successors.get(prefix),
+        is_own=viewer.caller.subject == prefix,
+        once=draw_key(),
+        typed=typed,
+        commands=key_commands(viewer, prefix),
+        here="operator",
+    )
+
+
+async def _would_be_first(state: State) -> bool:
+    """Whether a new key would be the first one, which ends development mode at the next start."""
+    async with state.database.transaction() as session:
+        return state.development_mode and not await services_of(state, session).keyring().any_created()
+
+
+def _shown(key: ApiKey) -> wire.Key:
+    return wire.Key.model_validate(key_body(key))

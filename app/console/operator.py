@@ -1,0 +1,57 @@
+"""The operator's overview: whether all is well, what the queue and the workers do, and the tenants."""
+
+from fastapi import APIRouter, Request, Response
+
+from app.console.health_view import Overview
+from app.edge.state import State, StateDependency, services_of
+from app.pages.commands import Commands, curl, server
+from app.pages.page import page
+from app.pages.page_route import PageRoute
+from app.pages.service_settings import service_settings
+from app.pages.viewers import Viewer, ViewerDependency
+from app.tenants.service.administration import administered_tenant
+from app.tenants.service.tenants import TenantPage
+
+router = APIRouter(route_class=PageRoute)
+
+#: How many tenants the overview has.
+FEW_TENANTS = 10
+
+
+@router.get("/operator")
+async def show_overview(request: Request, viewer: ViewerDependency, state: StateDependency) -> Response:
+    """How the service is now; the page brings itself up to date."""
+    overview, tenants = await _overview(state, viewer, FEW_TENANTS)
+    commands = Commands((server("tenants", "list"), server("keys", "list")), (curl(viewer, "/readyz"),))
+    return page(
+        request, "operator/overview.html", overview=overview, tenants=tenants, commands=commands, here="operator"
+    )
+
+
+@router.get("/operator/health")
+async def show_health(request: Request, viewer: ViewerDependency, state: StateDependency) -> Response:
+    """The part of the overview that changes."""
+    overview, _ = await _overview(state, viewer, 0)
+    return page(request, "operator/health.html", overview=overview)
+
+
+@router.get("/operator/settings")
+async def show_settings(request: Request, viewer: ViewerDependency, state: StateDependency) -> Response:
+    """What applies to every tenant."""
+    administered_tenant(viewer.caller, None)
+    commands = Commands((server("serve", "--help"),), (curl(viewer, "/readyz"),))
+    return page(request, "operator/settings.html", groups=service_settings(state), commands=commands, here="operator")
+
+
+async def _overview(state: State, viewer: Viewer, most_tenants: int) -> tuple[Overview, TenantPage | None]:
+    """How the service is, and its first tenants; no tenants while the database does not answer."""
+    administered_tenant(viewer.caller, None)
+    reading = await state.probe.read()
+    if reading.pulse is None:
+        return Overview.of(state, reading, None, ()), None
+    workers = await state.probe.workers()
+    async with state.database.transaction() as session:
+        services = services_of(state, session)
+        health = await services.health().look(viewer.caller)
+        tenants = await services.administration().tenants(viewer.caller, most_tenants, None) if most_tenants else None
+    return Overview.of(state, reading, health, workers), tenants

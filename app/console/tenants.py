@@ -1,0 +1,153 @@
+"""Tenants: what each of them asks of its entries, what it may use, its keys and webhooks."""
+
+from collections.abc import Awaitable, Callable
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request, Response
+
+from aegis_sdk import wire
+from app.callers.api.json import key_body
+from app.console.tenants_view import (
+    TenantView,
+    criteria_fields,
+    limit_fields,
+    policy_in,
+    quota_in,
+    tenant_commands,
+    tenant_link,
+)
+from app.edge.state import State, StateDependency, services_of
+from app.factory import Factory
+from app.pages.commands import Commands, curl, server
+from app.pages.fields import Typed
+from app.pages.forms import Form, FormDependency
+from app.pages.page import page, see
+from app.pages.page_route import PageRoute
+from app.pages.viewers import Viewer, ViewerDependency
+from app.platform.callers import LONGEST_TENANT
+from app.platform.errors import InvalidDocumentError
+from app.platform.http.refusals import status_and_title
+from app.tenants.api import json as tenant_json
+from app.webhooks.api.json import webhook_body
+
+router = APIRouter(route_class=PageRoute)
+
+#: How many tenants a page has, and how many keys the page of a tenant.
+PER_PAGE, FEW_KEYS = 50, 5
+
+TenantName = Annotated[str | None, Query(max_length=LONGEST_TENANT)]
+
+#: What is said after something was saved.
+_SAVED = {"policy": "The policy is set, and applies at once.", "quota": "The quota is set, and applies at once."}
+
+
+@router.get("/operator/tenants")
+async def show_tenants(
+    request: Request, viewer: ViewerDependency, state: StateDependency, after: TenantName = None
+) -> Response:
+    """Tenants with what they have, by name."""
+    async with state.database.transaction() as session:
+        tenants = await services_of(state, session).administration().tenants(viewer.caller, PER_PAGE, after or None)
+    commands = Commands((server("tenants", "list"),), (curl(viewer, "/v1/policy", {"tenant": viewer.caller.tenant}),))
+    return page(request, "operator/tenants.html", tenants=tenants, after=after, commands=commands, here="operator")
+
+
+@router.get("/operator/tenant")
+async def show_tenant(
+    request: Request,
+    viewer: ViewerDependency,
+    state: StateDependency,
+    name: TenantName = None,
+    saved: Annotated[str, Query(max_length=20)] = "",
+) -> Response:
+    """A tenant, the viewer's own without a name."""
+    return await _tenant_page(request, viewer, state, name or viewer.caller.tenant, saved=_SAVED.get(saved))
+
+
+@router.post("/operator/tenant/policy")
+async def set_policy(
+    request: Request, viewer: ViewerDependency, state: StateDependency, form: FormDependency
+) -> Response:
+    """Set what a tenant asks of its entries."""
+
+    async def change(services: Factory, tenant: str) -> None:
+        await tenant_json.set_policy(services, viewer.caller, tenant, policy_in(form))
+
+    return await _changed(request, viewer, state, form, "policy", change)
+
+
+@router.post("/operator/tenant/quota")
+async def set_quota(
+    request: Request, viewer: ViewerDependency, state: StateDependency, form: FormDependency
+) -> Response:
+    """Set what a tenant may use."""
+
+    async def change(services: Factory, tenant: str) -> None:
+        await tenant_json.set_quota(services, viewer.caller, tenant, quota_in(form))
+
+    return await _changed(request, viewer, state, form, "quota", change)
+
+
+async def _changed(
+    request: Request,
+    viewer: Viewer,
+    state: State,
+    form: Form,
+    what: str,
+    change: Callable[[Factory, str], Awaitable[None]],
+) -> Response:
+    """Change a tenant, and lead to its page; or show the page with what is wrong with the form."""
+    tenant = form.text("tenant")
+    try:
+        async with state.database.transaction() as session:
+            await change(services_of(state, session), tenant)
+    except InvalidDocumentError as error:
+        if not error.faults:
+            raise
+        typed = {what: Typed.of(form, error)}
+        return await _tenant_page(request, viewer, state, tenant, typed, status=status_and_title(error)[0])
+    return see(tenant_link(tenant, saved=what))
+
+
+async def _tenant_page(
+    request: Request,
+    viewer: Viewer,
+    state: State,
+    name: str,
+    typed: dict[str, Typed] | None = None,
+    *,
+    saved: str | None = None,
+    status: int = 200,
+) -> Response:
+    async with state.database.transaction() as session:
+        view = await _view(state, services_of(state, session), viewer, name, typed or {})
+    return page(
+        request,
+        "operator/tenant.html",
+        status,
+        view=view,
+        typed=typed or {},
+        saved=saved,
+        commands=tenant_commands(viewer, view),
+        here="operator",
+    )
+
+
+async def _view(state: State, services: Factory, viewer: Viewer, name: str, typed: dict[str, Typed]) -> TenantView:
+    administration, caller = services.administration(), viewer.caller
+    _, policy = await administration.policy(caller, name)
+    own, quota = await services.quotas().own(caller, name), await tenant_json.quota_body(services, caller, name)
+    keys = await administration.page(caller, name, FEW_KEYS, None)
+    webhooks = await services.webhooks().of_tenant(caller, name)
+    asked = typed.get("policy")
+    return TenantView(
+        name,
+        policy,
+        criteria_fields(policy, asked),
+        policy.demands_sign_off if asked is None else asked.form.has("sign_off"),
+        wire.Quota.model_validate(quota),
+        limit_fields(own, state.limits.quota, quota["used"], typed.get("quota")),
+        tuple(wire.Key.model_validate(key_body(key)) for key in keys.items),
+        keys.next_after is not None,
+        tuple(wire.Webhook.model_validate(webhook_body(webhook)) for webhook in webhooks),
+    )

@@ -1,0 +1,118 @@
+"""What the page of a tenant shows: its policy, its quota, its keys and its webhooks."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+from aegis_sdk import wire
+from app.pages.commands import Commands, curl, server
+from app.pages.fields import NumberField, Typed, number, validated_as, whole_number
+from app.pages.forms import Form
+from app.pages.viewers import Viewer
+from app.pages.words import bound, count
+from app.tenants.model.policy import TenantPolicy
+from app.tenants.model.quotas import LIMITS, Quota
+
+
+@dataclass(frozen=True, slots=True)
+class TenantView:
+    """A tenant for people.
+
+    Attributes:
+        policy: what it asks of its entries.
+        criteria: the fields of what is required.
+        demands_sign_off: whether the box of the sign-off is ticked.
+        quota: what it may use, and uses.
+        limits: the fields of its own quota.
+        keys: its newest keys.
+        more_keys: whether there are more.
+        webhooks: its webhooks.
+    """
+
+    name: str
+    policy: TenantPolicy
+    criteria: tuple[NumberField, ...]
+    demands_sign_off: bool
+    quota: wire.Quota
+    limits: tuple[NumberField, ...]
+    keys: tuple[wire.Key, ...]
+    more_keys: bool
+    webhooks: tuple[wire.Webhook, ...]
+
+    @property
+    def is_new(self) -> bool:
+        """Whether nothing is known of it: there may be no such tenant yet."""
+        return not (self.keys or self.webhooks or any(self.quota.used.values())) and self.policy == TenantPolicy()
+
+
+def criteria_fields(policy: TenantPolicy, typed: Typed | None) -> tuple[NumberField, ...]:
+    """A field for each privacy criterion."""
+    limits = {name: f"{limit:g}" for name, limit in policy.required_privacy.numbers.items()}
+    return tuple(
+        NumberField(
+            name,
+            f"{name}, {bound(name)}",
+            limits.get(name, "") if typed is None else typed.form.text(name),
+            fault="" if typed is None else typed.faults.get(name, ""),
+        )
+        for name in wire.PRIVACY_CRITERIA
+    )
+
+
+def limit_fields(own: Quota, usual: Quota, used: Mapping[str, int], typed: Typed | None) -> tuple[NumberField, ...]:
+    """A field for each limit."""
+    return tuple(
+        NumberField(
+            name,
+            str(wire.QuotaDocument.model_fields[name].description),
+            str(own.numbers.get(name, "")) if typed is None else typed.form.text(name),
+            f"{count(used[name])} used; empty: {_limit(usual.numbers.get(name))}",
+            "" if typed is None else typed.faults.get(name, ""),
+        )
+        for name in LIMITS
+    )
+
+
+def _limit(limit: int | None) -> str:
+    return "no limit" if limit is None else f"the usual {count(limit)}"
+
+
+def policy_in(form: Form) -> wire.PolicyDocument:
+    """The policy that a form asks for.
+
+    Raises:
+        InvalidDocumentError: a field breaks a rule of the contract.
+    """
+    required = {name: number(form.text(name)) for name in wire.PRIVACY_CRITERIA if form.text(name)}
+    return validated_as(wire.PolicyDocument, {"require": required, "sign_off": form.has("sign_off")})
+
+
+def quota_in(form: Form) -> wire.QuotaDocument:
+    """The quota that a form asks for.
+
+    Raises:
+        InvalidDocumentError: a field breaks a rule of the contract.
+    """
+    return validated_as(wire.QuotaDocument, {name: whole_number(form.text(name)) for name in LIMITS})
+
+
+def tenant_link(name: str, **fields: str) -> str:
+    """The address of a tenant's page. Names can have any characters, so they are no part of its path."""
+    return f"/operator/tenant?{urlencode({'name': name} | fields)}"
+
+
+def tenant_commands(viewer: Viewer, view: TenantView) -> Commands:
+    """The lines that read and set the same."""
+    policy, query = view.policy, {"tenant": view.name}
+    sign_off = "--sign-off" if policy.demands_sign_off else "--no-sign-off"
+    quota = ",".join(f"{field.name}={field.value}" for field in view.limits if field.value)
+    options = ["--require", str(policy.required_privacy), sign_off, "--quota", quota]
+    body = {"require": policy.required_privacy.numbers, "sign_off": policy.demands_sign_off}
+    return Commands(
+        (server("tenants", "set", *options, "--", view.name),),
+        (
+            curl(viewer, "/v1/policy", query),
+            curl(viewer, "/v1/policy", query, method="PUT", body=body),
+            curl(viewer, "/v1/quota", query),
+        ),
+    )

@@ -1,1 +1,0 @@
-"""The domain: callers, entries, configurations and advice, without SQL or HTTP."""

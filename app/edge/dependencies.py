@@ -1,0 +1,168 @@
+"""Dependencies of routes: the state of the process, the caller, services in a transaction, bodies."""
+
+from collections import Counter
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from typing import Annotated
+
+from fastapi import Depends, Header, Query, Request
+from fastapi.dependencies.utils import get_flat_params
+from fastapi.params import Query as QueryParameter
+from fastapi.routing import APIRoute
+
+from app.edge.state import State, StateDependency, services_of
+from app.entries.api.mapping import timestamp
+from app.entries.service.admission import Admission
+from app.entries.service.publishing import require_publisher
+from app.factory import Factory
+from app.platform.callers import DEVELOPER, Caller, is_key
+from app.platform.errors import UnknownKeyError
+from app.platform.http.bodies import SMALL_BODY, has_no_body, read_body
+from app.platform.http.methods import PATCH_TYPES
+from app.platform.http.own_name import refuse_other_name
+from app.platform.http.rate_limit import take_turn
+from app.platform.http.recognition import note_known
+from app.platform.http.refusals import MalformedRequestError, UnknownParameterError
+from app.platform.http.request_scope import answer_headers
+from app.tenants.service.administration import administered_tenant
+
+#: The OpenAPI document says by a security scheme where the key is (OpenAPI 3.1, section 4.8.12).
+_Authorization = Annotated[str | None, Header(include_in_schema=False)]
+
+
+async def refuse_odd_parameters(request: Request) -> None:
+    """Refuse a query that names a parameter twice, since a proxy might go by the other value, or an unknown one.
+
+    The pages about the API take any query, since links from elsewhere may have one.
+
+    Raises:
+        MalformedRequestError: a parameter is named more than once.
+        UnknownParameterError: the path does not have a parameter.
+    """
+    given = Counter(name for name, _ in request.query_params.multi_items())
+    if not given or not request.url.path.startswith(("/v1/", "/readyz")):
+        return
+    repeated = [name for name, times in given.items() if times > 1]
+    if repeated:
+        raise MalformedRequestError(f"The parameter {repeated[0][:100]!r} is given more than once.")
+    known = _parameters(request.scope["route"])
+    if unknown := sorted(given.keys() - set(known)):
+        raise UnknownParameterError(unknown, known)
+
+
+def _parameters(route: APIRoute) -> tuple[str, ...]:
+    """The names of the query parameters of a route, in the order in which it has them."""
+    parameters = get_flat_params(route.dependant)
+    return tuple(parameter.alias for parameter in parameters if isinstance(parameter.field_info, QueryParameter))
+
+
+async def get_caller(request: Request, state: StateDependency, authorization: _Authorization = None) -> Caller:
+    """The caller: the holder of the key or of the token, or the developer in development mode.
+
+    This has a transaction of its own, since no transaction must stay open while a body is uploaded.
+    """
+    if state.development_mode:
+        refuse_other_name(request.headers.get("host", ""))
+        return DEVELOPER
+    if len(request.headers.getlist("authorization")) > 1:
+        raise MalformedRequestError("Send one Authorization header.")
+    scheme, _, key = (authorization or "").partition(" ")
+    if scheme.lower() != "bearer" or not key.strip():
+        raise UnknownKeyError(
+            "Send an API key: 'Authorization: Bearer KEY' (the command aegis reads the key from AEGIS_API_KEY)."
+        )
+    caller = await _holder(request, state, key.strip())
+    note_known(request, lambda: _holder(request, state, key.strip()))
+    if state.limits.requests is not None:
+        take_turn(request, state.limits.requests, caller.tenant)
+    return caller
+
+
+async def _holder(request: Request, state: State, key: str) -> Caller:
+    """Who holds a key or a token; the answer says if the key expires soon."""
+    if state.tokens is not None and not is_key(key):
+        return await state.tokens.caller(key)
+    with state.limits.guess(request, key):
+        async with state.database.transaction() as session:
+            known = await Factory(session, state.queue).keyring().recognise(key)
+    if known.expires_at is not None and known.expires_soon(datetime.now(UTC)):
+        answer_headers(request).append(("Aegis-Key-Expires", timestamp(known.expires_at)))
+    return known.caller
+
+
+CallerDependency = Annotated[Caller, Depends(get_caller)]
+
+
+async def get_administrator(caller: CallerDependency) -> Caller:
+    """The caller, if it administers a tenant; checked before anything else, also for an answer that is kept."""
+    administered_tenant(caller, None)
+    return caller
+
+
+AdministratorDependency = Annotated[Caller, Depends(get_administrator)]
+
+
+async def get_publisher(caller: CallerDependency) -> Caller:
+    """The caller, if it may publish; checked before the body is read."""
+    require_publisher(caller)
+    return caller
+
+
+PublisherDependency = Annotated[Caller, Depends(get_publisher)]
+
+
+async def require_room(state: StateDependency, _: CallerDependency) -> None:
+    """Refuse to store more, before a body is read, if the disk is almost full.
+
+    Raises:
+        StorageFullError: it is.
+    """
+    state.limits.refuse_full_disk()
+
+
+async def get_factory(state: StateDependency) -> AsyncIterator[Factory]:
+    """Services in one transaction. Their first statement begins it, and it is committed before the answer is sent."""
+    async with state.database.transaction() as session:
+        yield services_of(state, session)
+
+
+# With the default scope the commit would come after the answer, so a failed commit would still have answered 201.
+FactoryDependency = Annotated[Factory, Depends(get_factory, scope="function")]
+
+
+Version = Annotated[int | None, Query(ge=1, description="Version number; the latest by default")]
+
+AcceptSmallCounts = Annotated[
+    bool, Query(description="Publish exact counts of 1 to 4 as they are: whoever may read the counts may know them")
+]
+
+
+def get_admission(state: StateDependency, *, accept_small_counts: AcceptSmallCounts = False) -> Admission:
+    """What is asked of a new version, and whether this call accepts its small counts."""
+    return state.admission.confirmed(is_confirmed=accept_small_counts)
+
+
+AdmissionDependency = Annotated[Admission, Depends(get_admission)]
+
+
+async def get_body(state: StateDependency, request: Request) -> AsyncIterator[bytes]:
+    """The body as bytes; refused if it is too large, not declared as JSON, or if too many are being read."""
+    with state.limits.bodies.share() as take:
+        yield await read_body(request, state.max_body_bytes, take=take)
+
+
+async def get_small_body(state: StateDependency, request: Request) -> bytes:
+    """The body of a request that is always small, with a lower limit; empty if a POST sends none and declares none."""
+    if request.method == "POST" and "content-type" not in request.headers and has_no_body(request):
+        return b""
+    return await read_body(request, min(SMALL_BODY, state.max_body_bytes))
+
+
+async def get_patch(state: StateDependency, request: Request) -> bytes:
+    """The body of a PATCH request, also small."""
+    return await read_body(request, min(SMALL_BODY, state.max_body_bytes), PATCH_TYPES)
+
+
+BodyDependency = Annotated[bytes, Depends(get_body)]
+SmallBodyDependency = Annotated[bytes, Depends(get_small_body)]
+PatchDependency = Annotated[bytes, Depends(get_patch)]

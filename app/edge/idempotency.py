@@ -1,0 +1,215 @@
+"""`Idempotency-Key`: a POST request with one is carried out once, and answered alike however often it is sent.
+
+There is no standard for this header: the draft of the IETF expired. docs/api.md says what this service does.
+"""
+
+import asyncio
+import base64
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from hashlib import sha256
+from typing import Annotated, Final, TypeVar
+
+import orjson
+import structlog
+from fastapi import Depends, Header, Request, Response
+
+from app.edge.dependencies import CallerDependency
+from app.edge.state import State, StateDependency, services_of
+from app.factory import Factory
+from app.platform.callers import Caller
+from app.platform.http.idempotency.service import BEAT, Claim
+from app.platform.http.rate_limit import refuse_beyond
+from app.platform.http.refusals import MalformedRequestError
+
+#: Short keys could be guessed by who reads the database, and then the answers; a UUID has 36 characters.
+_KEY: Final = re.compile(r"[!-~]{16,255}")
+
+_KEPT_HEADERS: Final = ("content-type", "location", "etag", "retry-after")
+
+Prepared = TypeVar("Prepared")
+
+_log = structlog.get_logger(__name__)
+
+IdempotencyKey = Annotated[
+    str | None,
+    Header(
+        description="16 to 255 visible characters, such as a UUID: the request is carried out once (kept 24 h)",
+        json_schema_extra={"pattern": f"^{_KEY.pattern}$"},
+    ),
+]
+
+
+class Once:
+    """Carries a request out unless that was done before.
+
+    Only answers of success are kept. A request that is refused has changed nothing, so its key is free again.
+    """
+
+    def __init__(self, request: Request, state: State, caller: Caller, key: str | None) -> None:
+        self._request, self._state, self._caller, self._key = request, state, caller, key
+
+    async def answer(
+        self,
+        body: bytes,
+        prepare: Callable[[], Awaitable[Prepared]],
+        carry_out: Callable[[Factory, Prepared], Awaitable[Response]],
+    ) -> Response:
+        """The answer to a request: the first one again if there was one, else that of `carry_out`.
+
+        Args:
+            body: what is asked, besides the address.
+            prepare: what takes long and needs no database. It has ended before a transaction begins.
+            carry_out: what it changes by the services that it is given is committed together with its answer.
+
+        Raises:
+            KeyReusedError: the key was used for another request.
+            InFlightError: the same request is being carried out.
+        """
+
+        async def whole(services: Factory, prepared: Prepared) -> tuple[bytes, Response]:
+            answer = await carry_out(services, prepared)
+            return _packed(answer), answer
+
+        return await self._within(body, prepare, whole, _restored)
+
+    async def answer_with(
+        self,
+        body: bytes,
+        prepare: Callable[[], Awaitable[Prepared]],
+        carry_out: Callable[[Factory, Prepared], Awaitable[tuple[str, Response]]],
+        again: Callable[[str], Awaitable[Response]],
+    ) -> Response:
+        """The same, but what is kept is a name by which `again` gives the answer as it is then.
+
+        So nothing is kept longer than where it belongs, and nobody reads what they may not read any more.
+        """
+
+        async def by_name(services: Factory, prepared: Prepared) -> tuple[bytes, Response]:
+            name, answer = await carry_out(services, prepared)
+            return name.encode(), answer
+
+        return await self._within(body, prepare, by_name, lambda kept: again(kept.decode()))
+
+    async def _within(
+        self,
+        body: bytes,
+        prepare: Callable[[], Awaitable[Prepared]],
+        carry_out: Callable[[Factory, Prepared], Awaitable[tuple[bytes, Response]]],
+        again: Callable[[bytes], Awaitable[Response]],
+    ) -> Response:
+        """Carry a request out in one transaction, which also keeps what its answer is given by the next time."""
+
+        async def once(claim: Claim | None) -> Response:
+            prepared = await prepare()
+            async with self._services() as services:
+                kept, answer = await carry_out(services, prepared)
+                if claim is not None:
+                    await services.idempotency().keep(claim, kept)
+            return answer
+
+        return await self._once(body, once, again)
+
+    async def answer_by_name(
+        self,
+        body: bytes,
+        carry_out: Callable[[], Awaitable[tuple[str, Response]]],
+        again: Callable[[str], Awaitable[Response]],
+    ) -> Response:
+        """The same for what has transactions of its own, and does no harm if it is carried out twice.
+
+        Not the answer is kept, but a name by which `again` gives it: it may be large, and the caller may have lost the
+        right to read it.
+        """
+
+        async def once(claim: Claim | None) -> Response:
+            name, answer = await carry_out()
+            if claim is not None:
+                async with self._services() as services:
+                    await services.idempotency().keep(claim, name.encode())
+            return answer
+
+        return await self._once(body, once, lambda kept: again(kept.decode()))
+
+    async def _once(
+        self,
+        body: bytes,
+        carry_out: Callable[[Claim | None], Awaitable[Response]],
+        again: Callable[[bytes], Awaitable[Response]],
+    ) -> Response:
+        if self._key is None:
+            return await carry_out(None)
+        claim = await self._claim(self._key, body)
+        if isinstance(claim, bytes):
+            answer = await again(claim)
+            answer.headers["Idempotency-Replayed"] = "true"
+            return answer
+        holding = asyncio.create_task(self._hold(claim))
+        try:
+            return await carry_out(claim)
+        except BaseException:
+            await self._release(claim)
+            raise
+        finally:
+            holding.cancel()
+
+    async def _hold(self, claim: Claim) -> None:
+        """Say again and again that the request is being carried out. Most requests end before the first time."""
+        while True:
+            await asyncio.sleep(BEAT)
+            try:
+                async with self._services() as services:
+                    await services.idempotency().hold(claim)
+            except Exception as error:  # noqa: BLE001 -- whoever is silent for too long finds out at the commit
+                _log.warning("an idempotency key was not held", error=type(error).__name__)
+
+    async def _claim(self, key: str, body: bytes) -> Claim | bytes:
+        url = self._request.url
+        asked = sha256(f"{self._request.method} {url.path}?{url.query}\n".encode())
+        asked.update(body)  # which may be large, so it is not copied
+        rate = self._state.limits.idempotency_keys
+        if rate is not None:
+            refuse_beyond(rate, self._caller.tenant, "requests with an Idempotency-Key")
+        async with self._services() as services:
+            return await services.idempotency().claim(self._caller, key, asked.digest())
+
+    async def _release(self, claim: Claim) -> None:
+        try:
+            async with self._services() as services:
+                await services.idempotency().release(claim)
+        except Exception as error:  # noqa: BLE001 -- the request's own error is the one to be told; the claim lapses
+            _log.warning("an idempotency key stays claimed", error=type(error).__name__)
+
+    @asynccontextmanager
+    async def _services(self) -> AsyncIterator[Factory]:
+        async with self._state.database.transaction() as session:
+            yield services_of(self._state, session)
+
+
+async def nothing() -> None:
+    """What to prepare for a request that says nothing."""
+
+
+def get_once(
+    request: Request, state: StateDependency, caller: CallerDependency, idempotency_key: IdempotencyKey = None
+) -> Once:
+    """What carries this request out at most once."""
+    is_one = len(request.headers.getlist("idempotency-key")) <= 1
+    if not is_one or (idempotency_key is not None and not _KEY.fullmatch(idempotency_key)):
+        raise MalformedRequestError("Send one Idempotency-Key of 16 to 255 visible characters, such as a random UUID.")
+    return Once(request, state, caller, idempotency_key)
+
+
+OnceDependency = Annotated[Once, Depends(get_once)]
+
+
+def _packed(answer: Response) -> bytes:
+    headers = {name: answer.headers[name] for name in _KEPT_HEADERS if name in answer.headers}
+    body = base64.b64encode(bytes(answer.body)).decode()
+    return orjson.dumps({"status": answer.status_code, "headers": headers, "body": body})
+
+
+async def _restored(packed: bytes) -> Response:
+    kept = orjson.loads(packed)
+    return Response(base64.b64decode(kept["body"]), kept["status"], kept["headers"])

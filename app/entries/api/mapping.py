@@ -1,0 +1,118 @@
+"""Conversion between the domain's values for entries and the contract's JSON."""
+
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Any
+
+import orjson
+
+from aegis_sdk import wire
+from app.entries.model.documents import (
+    attach,
+    decompress,
+    with_measured_shares,
+    without_counts,
+    without_generated_counts,
+    without_small_groups,
+)
+from app.entries.model.entries import Audience, CountTable, Head, HeadPage, Visibility
+from app.entries.model.transfers import with_transfer_shares
+from app.entries.model.verdicts import StoredVerdict
+from app.entries.service.publishing import Published
+
+
+def head_body(head: Head) -> dict[str, Any]:
+    """A head as `wire.Head`."""
+    return {
+        "id": head.id,
+        "name": head.name,
+        "title": head.title,
+        "description": head.description,
+        "keywords": head.keywords,
+        "license": head.license,
+        "terms": head.terms,
+        "label": head.label,
+        "tenant": head.tenant,
+        "visibility": visibility_body(head.visibility),
+        "version": head.version,
+        "digest": head.digest,
+        "created_at": timestamp(head.created_at),
+        "changed_at": timestamp(head.changed_at),
+        "accepted_small_counts": head.accepted_small_counts,
+        "awaits_sign_off": head.awaits_sign_off,
+        "published_by": head.published_by,
+        "signed_off_by": head.signed_off_by,
+        "alone": head.alone,
+    }
+
+
+def published_body(published: Published) -> dict[str, Any]:
+    """What an upload has become as `wire.PublishedHead`."""
+    return head_body(published.head) | {"warnings": list(published.warnings)}
+
+
+def page_body(page: HeadPage) -> dict[str, Any]:
+    """A page as `wire.HeadPage`."""
+    items = [head_body(head) for head in page.items]
+    return {"items": items, "next_page_token": page.next_page_token, "total": page.total}
+
+
+def timestamp(moment: datetime) -> str:
+    """RFC 3339 in UTC."""
+    return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+def visibility_body(visibility: Visibility) -> str | dict[str, list[str]]:
+    """A visibility in the contract's form."""
+    if visibility.audience is Audience.TENANTS:
+        return {"tenants": list(visibility.tenants)}
+    return visibility.audience.value
+
+
+def visibility_of(published: object) -> Visibility:
+    """A published visibility in the domain's form."""
+    if isinstance(published, wire.VisibleTo):
+        return Visibility(Audience.TENANTS, tuple(published.tenants))
+    return Visibility(Audience(str(published)))
+
+
+def entry_json(
+    visibility: Visibility,
+    schema: bytes,
+    configurations: bytes,
+    tables: tuple[CountTable, ...],
+    in_full: bool,  # noqa: FBT001 -- a child process takes arguments by position
+) -> bytes:
+    """The published document as JSON, as `entry_document` makes it. Slow for large entries.
+
+    If it was published with a visibility, the current one takes its place.
+    """
+    document = entry_document(schema, configurations, tables, in_full=in_full)
+    if "visibility" in document:
+        document["visibility"] = visibility_body(visibility)
+    return orjson.dumps(document, option=orjson.OPT_SERIALIZE_NUMPY)
+
+
+def entry_document(
+    schema: bytes, configurations: bytes, tables: tuple[CountTable, ...] = (), *, in_full: bool
+) -> dict[str, Any]:
+    """The published document: all of it with `tables`, the schema without them.
+
+    Others than the owners do not read it in full: they get no numbers of suppressed records, and shares in place of
+    measured AUCs and transfer utilities.
+    """
+    stored = decompress(schema)
+    document: dict[str, Any] = (attach(stored, tables) if tables else without_counts(stored)) | decompress(
+        configurations
+    )
+    if not tables:
+        document = without_generated_counts(document)
+    if not in_full:
+        document = with_transfer_shares(with_measured_shares(without_small_groups(document)))
+    return document
+
+
+def entry_head_json(head: Head, verdict: StoredVerdict | None, document: bytes) -> bytes:
+    """A head with its verdict and its schema, as `wire.EntryHead`."""
+    judged = {"verdict": None if verdict is None else asdict(verdict)}
+    return orjson.dumps(head_body(head) | judged | {"schema": orjson.Fragment(document)})

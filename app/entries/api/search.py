@@ -1,0 +1,58 @@
+"""The search criteria of a listing of entries, as parameters."""
+
+import re
+from typing import Annotated
+
+from fastapi import Depends, Query
+from pydantic import AfterValidator, AwareDatetime
+from pydantic_core import PydanticCustomError
+
+from aegis_sdk import wire
+from app.entries.store.searches import Order, Search
+from app.platform.errors import Fault, InvalidDocumentError
+from app.tenants.api.required_privacy import privacy_in
+from app.tenants.model.required_privacy import RequiredPrivacy
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+
+
+def without_control_characters(text: str) -> str:
+    """Refuse control characters: no name or keyword has any, and PostgreSQL does not accept NUL."""
+    if _CONTROL.search(text):
+        raise PydanticCustomError("control_character", "A search text cannot contain control characters")
+    return text
+
+
+SearchText = Annotated[str, AfterValidator(without_control_characters)]
+_QUERY = "Words, separated by blanks, that are all to be found in the name, the title or a keyword"
+_MODIFIED = "Only those whose `changed_at` is this time or later (RFC 3339 with a time zone)"
+_REQUIRE = f"One guarantee of at least one configuration, as in `k=10`: {', '.join(wire.PRIVACY_CRITERIA)}"
+
+
+def asked_search(
+    query: Annotated[SearchText | None, Query(description=_QUERY, max_length=255)] = None,
+    keyword: Annotated[SearchText | None, Query(description="A whole keyword", max_length=255)] = None,
+    label: Annotated[SearchText | None, Query(description="The whole name of the label", max_length=255)] = None,
+    attribute: Annotated[SearchText | None, Query(description="The whole name of an attribute", max_length=255)] = None,
+    license: Annotated[SearchText | None, Query(description="The whole licence", max_length=300)] = None,  # noqa: A002 -- as documents have it
+    require: Annotated[SearchText | None, Query(description=_REQUIRE, max_length=255)] = None,
+    modified_since: Annotated[AwareDatetime | None, Query(description=_MODIFIED)] = None,
+    sort: Annotated[Order, Query(description="The time that the order goes by; `-`: the latest first")] = Order.NEWEST,
+) -> Search:
+    """The search that the parameters ask for."""
+    return Search(query, keyword, label, attribute, license, guarantee_in(require or ""), modified_since, sort)
+
+
+SearchDependency = Annotated[Search, Depends(asked_search)]
+
+
+def guarantee_in(text: str) -> RequiredPrivacy:
+    """What a text like `k=10` requires; nothing if it is empty.
+
+    Raises:
+        InvalidDocumentError: it is no such text, or there is no such criterion.
+    """
+    try:
+        return privacy_in(text)
+    except InvalidDocumentError as error:
+        raise InvalidDocumentError("The search is invalid.", (Fault("/require", error.detail),)) from None

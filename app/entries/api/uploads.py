@@ -1,0 +1,226 @@
+"""Uploaded entries: a child process parses them with arrays for counts, validates and converts them."""
+
+import os
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from math import prod
+from types import GenericAlias
+from typing import Any, TypeVar, TypeVarTuple, Unpack
+
+import msgspec
+import numpy as np
+from anyio import fail_after
+from pydantic import BaseModel, ValidationError
+
+from aegis_sdk import wire
+from aegis_sdk.wire import NotJsonError, read_json, refuse_too_many
+from app.entries.api.published import published_entry
+from app.entries.model.entries import Content, Publication
+from app.entries.model.verdicts import StoredVerdict
+from app.entries.service.judging import VerdictInput, compute_verdict
+from app.entries.service.policy import NO_POLICY, Policy
+from app.entries.service.publications import publication_of
+from app.platform.errors import InvalidDocumentError
+from app.platform.http.bodies import invalid_document
+from app.platform.http.refusals import MalformedRequestError
+from app.platform.process.child import ChildProcess
+from app.platform.queue.lane import Lane
+
+Given = TypeVarTuple("Given")
+Result = TypeVar("Result")
+
+#: The most bytes of an entry that is checked in the light lane, and the seconds after which it changes to the heavy
+#: one, since a small document can describe much work.
+LIGHT_BODY, LIGHT_SECONDS = 2**20, 1.0
+
+#: Seconds after which an entry that is still being checked is refused; an ordinary entry of 64 MiB takes four.
+DEADLINE = 120.0
+
+#: Seconds after which what is left of the verdict on an entry that is not published yet is undecided (an ordinary one
+#: of 1 MB takes half a second), and those after which people no longer wait for it.
+JUDGING_SECONDS, PATIENCE = 3.0, 30.0
+
+#: How many entries may wait in a lane until they are checked.
+MOST_WAITING = 200
+
+
+def own_cores() -> int:
+    """How many cores this process may use, which are fewer than the machine's if it was given some of them."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+#: How many large entries are checked at the same time, and how many bytes they may have together. The check of an entry
+#: takes 5 to 20 times as much memory, most if it has thousands of small attributes.
+LARGE_AT_ONCE, LARGE_BYTES = min(own_cores(), 4), 128 * 2**20
+
+
+def checking_children() -> Mapping[Lane, ChildProcess]:
+    """The processes that check entries."""
+    return {
+        Lane.LIGHT: ChildProcess(__name__, LIGHT_SECONDS, MOST_WAITING),
+        Lane.HEAVY: ChildProcess(__name__, DEADLINE, MOST_WAITING, at_once=LARGE_AT_ONCE, room=LARGE_BYTES),
+    }
+
+
+async def read_publication_in(
+    children: Mapping[Lane, ChildProcess], tenant: str, body: bytes, policy: Policy = NO_POLICY
+) -> Publication:
+    """Run `read_publication` in a child process, when it is the tenant's turn.
+
+    Raises:
+        InvalidDocumentError: as in `read_publication`, or the entry takes too long.
+        InterruptedWorkError: the process died.
+        OverloadedError: too many entries wait already.
+    """
+    if len(body) <= LIGHT_BODY:
+        with suppress(TimeoutError):
+            return await children[Lane.LIGHT].run(read_publication, body, policy, on_behalf_of=tenant)
+    try:
+        heavy = children[Lane.HEAVY]
+        return await heavy.run(read_publication, body, policy, on_behalf_of=tenant, size=len(body))
+    except TimeoutError:
+        detail = f"Checking this entry takes more than {DEADLINE:g} s. Publish fewer maskings or smaller domains."
+        raise InvalidDocumentError(detail, code="too_heavy") from None
+
+
+async def judge_in(
+    children: Mapping[Lane, ChildProcess], tenant: str, content: Content, size: int
+) -> StoredVerdict | None:
+    """The verdict on an entry before it is published; None if that takes longer than people wait.
+
+    It takes its turn in the heavy lane, where a process is not killed for a second too much. The verdict that counts is
+    the one that a worker gives to each version, with more time. `size` is that of the entry's document, in bytes.
+
+    Raises:
+        InterruptedWorkError: the process died.
+        OverloadedError: too many entries wait already.
+    """
+    given = VerdictInput.of(content), JUDGING_SECONDS
+    return await run_patiently(children, tenant, compute_verdict, *given, size=size)
+
+
+async def run_patiently(
+    children: Mapping[Lane, ChildProcess],
+    tenant: str,
+    function: Callable[[Unpack[Given]], Result],
+    *given: *Given,
+    size: int,
+) -> Result | None:
+    """What a function returns in the heavy lane; None if people would wait too long, but for the start of a process.
+
+    `size` is that of what it is given, in bytes.
+
+    Raises:
+        InterruptedWorkError: the process died.
+        OverloadedError: too many entries wait already.
+    """
+    child = children[Lane.HEAVY]
+    with suppress(TimeoutError):
+        if not child.state().is_alive:
+            await child.warm(tenant, PATIENCE)
+        with fail_after(PATIENCE):
+            return await child.run(function, *given, on_behalf_of=tenant, size=size)
+    return None
+
+
+def read_publication(body: bytes, policy: Policy = NO_POLICY) -> Publication:
+    """Parse an entry, validate it, check its sums and the policy, and pack it. Slow: run it in a child process.
+
+    Raises:
+        MalformedRequestError: the body is not JSON.
+        InvalidDocumentError: the entry breaks a rule of the contract, is inconsistent, or breaks the policy.
+    """
+    try:
+        document, entry = wire.read_entry(body, parse_entry)
+    except NotJsonError as error:
+        raise MalformedRequestError(f"The body is not JSON: {error}") from None
+    except ValidationError as error:
+        raise invalid_document(error) from None
+    return publication_of(published_entry(entry, document), policy)
+
+
+def parse_entry(body: bytes | str) -> object:
+    """Return the JSON value of a body, with int64 arrays for the integer lists and tables of an entry's attributes.
+
+    These make up most of a large entry. As lists they would become millions of Python integers. That takes several
+    times longer than all other steps until they are arrays. Everything else, and a body that is not an entry, is parsed
+    as usual. Members come in the order of the contract.
+
+    Raises:
+        NotJsonError: the body is not JSON.
+        ValidationError: it has more attributes or pairs than an entry may have, which take long to read.
+    """
+    try:
+        members = _DECODER.decode(body)
+        refuse_too_many(getattr(members, "attributes", None), getattr(members, "pairs", None))
+        return _read_object(members, depth=1)
+    except ValidationError:
+        raise
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return read_json(body)  # this parser reports what is wrong
+
+
+def _members_of(model: type[BaseModel], **lists: type[msgspec.Struct]) -> type[msgspec.Struct]:
+    """A struct with a model's members: lists of structs for those in `lists`, unparsed JSON for the others."""
+    kinds: dict[str, Any] = dict.fromkeys(model.model_fields, msgspec.Raw)
+    kinds |= {name: GenericAlias(list, (item,)) for name, item in lists.items()}
+    members = [(name, kind | msgspec.UnsetType, msgspec.UNSET) for name, kind in kinds.items()]
+    return msgspec.defstruct(model.__name__, members, forbid_unknown_fields=True)
+
+
+# A body can be tens of megabytes, so one pass finds all its long lists of objects.
+_MASKING = _members_of(wire.Masking)
+_ATTRIBUTE = _members_of(wire.Attribute, maskings=_MASKING)
+_ENTRY = _members_of(wire.EntryDocument, attributes=_ATTRIBUTE, pairs=_members_of(wire.Pair))
+_DECODER = msgspec.json.Decoder(_ENTRY)
+
+#: The members of attributes, maskings and pairs that hold counts or indices.
+_COUNTS = frozenset({"histogram", "joint", "mapping"})
+
+#: The bytes that a list or table of integers may have between its brackets and commas.
+_INTEGERS = b"0123456789- \t\r\n"
+
+#: The number that the parser of arrays returns for every integer beyond int64, negative ones included.
+_SATURATED = np.iinfo(np.int64).max
+
+
+def _read_counts(raw: msgspec.Raw, depth: int) -> object:
+    """Return a list of integers, or a table of them with rows of equal length, as an array; parse all else as JSON."""
+    text = bytes(raw)
+    shape = _shape(text.translate(None, _INTEGERS))
+    if shape is not None:
+        numbers = np.fromstring(text.translate(None, b"[] \t\r\n"), dtype=np.int64, sep=",")
+        # The brackets of an empty list look like those around one number.
+        if numbers.size == prod(shape) and numbers.max(initial=0) < _SATURATED:
+            return numbers.reshape(shape)
+    return _read_value(raw, depth)
+
+
+def _shape(marks: bytes) -> tuple[int, ...] | None:
+    """The shape of a list or table with these brackets and commas; None if they do not belong to one."""
+    end = marks.find(b"]")
+    if marks == b"[%b]" % (b"," * (end - 1)):
+        return (end,)
+    row = b"[%b]" % (b"," * (end - 2))
+    rows = (len(marks) - 1) // (len(row) + 1)
+    return (rows, end - 1) if marks == b"[%b]" % b",".join([row] * rows) else None
+
+
+def _read_object(members: msgspec.Struct, depth: int) -> dict[str, object]:
+    """Return an object whose members are nested `depth` levels deep in the body."""
+    given = ((name, getattr(members, name)) for name in members.__struct_fields__)
+    return {name: _read_member(name, value, depth) for name, value in given if value is not msgspec.UNSET}
+
+
+def _read_member(name: str, value: msgspec.Raw | list[msgspec.Struct], depth: int) -> object:
+    if isinstance(value, list):
+        return [_read_object(item, depth + 2) for item in value]
+    return _read_counts(value, depth) if name in _COUNTS else _read_value(value, depth)
+
+
+def _read_value(raw: msgspec.Raw, depth: int) -> object:
+    """Parse any value. It is wrapped in `depth` brackets, so that the limit on nesting counts from the whole body."""
+    value: Any = read_json(b"".join((b"[" * depth, raw, b"]" * depth)))
+    for _ in range(depth):
+        (value,) = value
+    return value

@@ -1,0 +1,1 @@
+"""Entries and their contents, without SQL or HTTP."""

@@ -1,0 +1,264 @@
+"""Catalogue entries: heads, immutable versions, and who may see them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from enum import StrEnum
+from typing import Final, Self
+
+from app.entries.model.configurations import PackedConfigurations
+from app.platform.callers import Caller
+from app.platform.database.arrays import PackedArray
+from app.platform.errors import Fault
+from app.tenants.model.policy import NO_DEMANDS, TenantPolicy
+
+
+class Audience(StrEnum):
+    """Who may see an entry besides its own tenant and operators."""
+
+    PRIVATE = "private"
+    ALL = "all"
+    TENANTS = "tenants"
+
+
+@dataclass(frozen=True, slots=True)
+class Visibility:
+    """An audience, with the names of the tenants if it consists of some."""
+
+    audience: Audience
+    tenants: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The summary of an entry, at one version.
+
+    Attributes:
+        terms: the digest of the licence and the policy under which masked tables are handed over.
+        version_id: the catalogue's internal id of this version.
+        digest: the digest of its content, for callers who may read the counts.
+        keyed_digest: the digest for everybody else: it cannot confirm a guess of the counts.
+        changed_at: when what others see of the entry last changed: the version that they see, or its visibility.
+        has_open_answers: whether everybody who sees the entry gets full answers about it.
+        accepted_small_counts: whether this version was published with exact counts of a few people; None for callers
+            who may not read the counts.
+        policy: what the entry's tenant asks of its entries.
+        awaits_sign_off: whether others do not see this version until a reviewer has signed it off.
+        published_by: who published this version; None for callers who may not read the counts, or if unknown.
+        signed_off_by: who signed it off; None for these callers, or if nobody did.
+        latest_version: the number of the entry's latest version.
+        released_version: the number of the latest that others see; 0 if they see none.
+        alone: the largest share of records that a configuration says it leaves alone; None if none says so, or if
+            searches do not read this version.
+    """
+
+    id: str
+    name: str
+    title: str
+    description: str
+    keywords: tuple[str, ...]
+    license: str
+    terms: str
+    label: str
+    tenant: str
+    visibility: Visibility
+    version: int
+    version_id: int
+    digest: str
+    keyed_digest: str
+    created_at: datetime
+    changed_at: datetime
+    has_open_answers: bool = False
+    accepted_small_counts: bool | None = False
+    policy: TenantPolicy = NO_DEMANDS
+    awaits_sign_off: bool = False
+    published_by: str | None = None
+    signed_off_by: str | None = None
+    latest_version: int = 1
+    released_version: int = 1
+    alone: float | None = None
+
+    def is_visible_to(self, caller: Caller) -> bool:
+        """Whether the caller may see it: its own tenant, operators, and tenants that the visibility includes.
+
+        A version that awaits its sign-off is visible only to those who may read its counts.
+        """
+        if self.awaits_sign_off and not self.shows_counts_to(caller):
+            return False
+        return (
+            caller.is_operator
+            or caller.tenant == self.tenant
+            or self.visibility.audience is Audience.ALL
+            or caller.tenant in self.visibility.tenants
+        )
+
+    def belongs_to(self, caller: Caller) -> bool:
+        """Whether the caller may change it."""
+        return caller.is_operator or (caller.may_publish and caller.tenant == self.tenant)
+
+    def shows_counts_to(self, caller: Caller) -> bool:
+        """Whether the caller may read its counts."""
+        return caller.is_operator or (caller.may_read_counts and caller.tenant == self.tenant)
+
+    def latest_seen_by(self, caller: Caller) -> int:
+        """The number of the latest version that the caller sees; 0 if it sees none."""
+        return self.latest_version if self.shows_counts_to(caller) else self.released_version
+
+    def seen_by(self, caller: Caller) -> Self:
+        """The head as the caller sees it.
+
+        Others get neither the content's digest nor whether there are small counts, nor the other tenants that see it,
+        nor who published it and signed it off.
+        """
+        if self.shows_counts_to(caller):
+            return self
+        visibility = self.visibility
+        if visibility.audience is Audience.TENANTS:
+            named = tuple(tenant for tenant in visibility.tenants if tenant == caller.tenant)
+            visibility = Visibility(Audience.TENANTS, named)
+        return replace(
+            self,
+            digest=self.keyed_digest,
+            accepted_small_counts=None,
+            visibility=visibility,
+            published_by=None,
+            signed_off_by=None,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class HeadPage:
+    """One page of a listing; the token of the next one, or None; how many there are on all pages, if asked for."""
+
+    items: tuple[Head, ...]
+    next_page_token: str | None
+    total: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class VersionMark:
+    """The number of a version, and whether others do not see it until a reviewer has signed it off."""
+
+    version: int
+    awaits_sign_off: bool
+
+
+class CountKind(StrEnum):
+    """The member of the document that holds a count table."""
+
+    LABEL_HISTOGRAM = "label_histogram"
+    HISTOGRAM = "histogram"
+    JOINT = "joint"
+    MASKED_JOINT = "masked_joint"
+    PAIRS = "pairs"
+
+
+@dataclass(frozen=True, slots=True)
+class CountTable:
+    """A count table of an entry.
+
+    All pair counts form one table: joined in the order of the document, each row by row.
+
+    Attributes:
+        kind: the member of the document that holds the counts.
+        attribute: the place of the attribute, None if there is none.
+        masking: the place of the masking, None if there is none.
+        counts: the counts, packed.
+    """
+
+    kind: CountKind
+    attribute: int | None
+    masking: int | None
+    counts: PackedArray
+
+
+@dataclass(frozen=True, slots=True)
+class MaskingOutline:
+    """What is known of a masking, without its counts.
+
+    Outlines stored before maskings could be perturbed or drawn lack these two fields, which are then false.
+    """
+
+    id: str
+    occupied: int
+    mapped: bool
+    counted: bool
+    deterministic: bool
+    perturbed: bool = False
+    drawn: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AttributeOutline:
+    """What is known of an attribute, without its counts.
+
+    Attributes:
+        cells: number of cells of the whole table: values times label values.
+        values: number of values that have records.
+        labels: number of label values that have records.
+        joint: whether the unmasked joint counts are known.
+        maskings: the maskings, in order.
+    """
+
+    name: str
+    cells: int
+    values: int
+    labels: int
+    joint: bool
+    maskings: tuple[MaskingOutline, ...]
+
+
+#: Stands among privacy criteria for the share of records that a configuration leaves alone.
+ALONE: Final = "alone"
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """The content of one version of an entry, as stored.
+
+    Attributes:
+        terms: the digest of its terms if it has a policy; None if its licence is all.
+        schema: the published document without its counts and configurations, as compressed JSON.
+        configurations: the configurations as published, as compressed JSON.
+        configuration_table: the same configurations as numbers.
+        open_answers: whether everybody who sees the entry gets full answers about it.
+        offered: by privacy criterion, the lowest and the highest number that a configuration vouches for; likewise of
+            the share of records that one leaves alone (`ALONE`).
+    """
+
+    digest: str
+    title: str
+    description: str
+    keywords: tuple[str, ...]
+    license: str
+    terms: str | None
+    label: str
+    outline: tuple[AttributeOutline, ...]
+    schema: bytes
+    configurations: bytes
+    configuration_table: PackedConfigurations
+    count_tables: tuple[CountTable, ...]
+    open_answers: bool = False
+    offered: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+
+    @property
+    def stored_bytes(self) -> int:
+        """How many bytes it takes in the database, but for a few for each row."""
+        table = self.configuration_table
+        arrays = [one.counts for one in self.count_tables]
+        arrays += [table.codes, *table.privacy.values(), *table.declared.values()]
+        return len(self.schema) + len(self.configurations) + len(table.ids) + sum(len(one.data) for one in arrays)
+
+
+@dataclass(frozen=True, slots=True)
+class Publication:
+    """A validated entry document on its way into the catalogue.
+
+    Attributes:
+        small_counts: the first places of exact counts of a few people, without the counts.
+    """
+
+    name: str
+    visibility: Visibility
+    content: Content
+    small_counts: tuple[Fault, ...] = ()

@@ -1,0 +1,157 @@
+"""A validated entry as its provider published it: counts as arrays, all else by name."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aegis_advisor.evidence import AttributeEvidence, PairAssociation, PairCounts, Perturbation
+from aegis_advisor.joint import PublishedTrace
+from app.entries.model.entries import CountKind, Visibility
+from app.entries.model.transfers import NO_FIGURES, Figures
+
+Path = tuple[str | int, ...]
+"""The names and indices that lead to a place in the published document."""
+
+
+@dataclass(frozen=True, slots=True)
+class DisclosureControl:
+    """The controls declared for all counts of an entry; None for a control that was not applied.
+
+    Attributes:
+        drawn_once: whether the rounding was drawn once, so that counts that declare nothing agree with each other.
+        open_answers: whether everybody who sees the entry gets full answers, since the noise covers all counts.
+    """
+
+    min_cell: int | None = None
+    rounded_to: int | None = None
+    drawn_once: bool = False
+    epsilon: float | None = None
+    open_answers: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ConfigurationColumns:
+    """The configurations of an entry, as columns in the given order.
+
+    Attributes:
+        ids: the ids of the configurations.
+        maskings: by attribute name, the masking id in each configuration.
+        privacy: by criterion, the number that the provider vouches for in each configuration, or None.
+        suppressed: the number of records that each configuration suppresses, None if it is not given.
+        suppressed_cells: the number of single cells that it suppresses, None if it is not given.
+        alone: the share of records that each configuration leaves alone, None if it is not given.
+        measured: the places of those configurations that say how well a trained model does on them.
+        generated: for each configuration whether it is generated; empty if none is. It drops every attribute.
+        on_records: where the document has other numbers that were measured on the records themselves.
+        unguaranteed: the places of generated configurations without differential privacy.
+        figures: the transfer utilities of those that declare any.
+    """
+
+    ids: Sequence[str]
+    maskings: Mapping[str, Sequence[str]]
+    privacy: Mapping[str, Sequence[float | None]]
+    suppressed: Sequence[int | None] = ()
+    suppressed_cells: Sequence[int | None] = ()
+    alone: Sequence[float | None] = ()
+    measured: Sequence[int] = ()
+    generated: Sequence[bool] = ()
+    on_records: Sequence[Path] = ()
+    unguaranteed: Sequence[int] = ()
+    figures: Figures = NO_FIGURES
+
+    @property
+    def numbers_suppressed(self) -> Iterator[tuple[Path, int]]:
+        """Each place where the document says how much a configuration suppresses, and the number."""
+        for name, numbers in (("suppressed", self.suppressed), ("suppressed_cells", self.suppressed_cells)):
+            for index, number in enumerate(numbers):
+                if number is not None:
+                    yield ("configurations", index, name), number
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CountsInPlace:
+    """A count table and its place in the document.
+
+    Attributes:
+        kind: the member of the document that holds it.
+        attribute: the place of its attribute, None if there is none.
+        masking: the place of its masking, None if there is none.
+        counts: int64, of one or two dimensions.
+        declared: how the counts are declared to differ from those of the table; None if nothing can be declared.
+        pair: its place among the pair counts, None for other tables.
+    """
+
+    kind: CountKind
+    attribute: int | None
+    masking: int | None
+    counts: NDArray[np.int64]
+    declared: Perturbation | None = None
+    pair: int | None = None
+
+    @property
+    def path(self) -> Path:
+        """Its path in the document."""
+        if self.pair is not None:
+            return "pairs", self.pair, "joint"
+        if self.attribute is None:
+            return "label", "histogram"
+        owner: Path = ("attributes", self.attribute)
+        owner = owner if self.masking is None else (*owner, "maskings", self.masking)
+        return (*owner, "histogram" if self.kind is CountKind.HISTOGRAM else "joint")
+
+    @property
+    def is_noisy(self) -> bool:
+        """Whether noise is declared that is large enough to change a count."""
+        return self.declared is not None and self.declared.is_noisy
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PublishedEntry:
+    """A validated entry.
+
+    Attributes:
+        label: the name of the label; its counts are in the evidence.
+        evidence: what is known of each attribute, at least one.
+        pairs: the joint counts of pairs of masked attributes, by their places among the document's pairs.
+        associations: what pairs tell of the label together, likewise.
+        masked_records: the number of records that a masking counts, by the places of attribute and masking, if given.
+        control: the controls declared for all counts.
+        document: the document as published, for its digest and its readers; counts are lists or arrays.
+        trace: the trace of the unmasked table; None if it is not published.
+    """
+
+    name: str
+    title: str
+    description: str
+    keywords: tuple[str, ...]
+    license: str
+    visibility: Visibility
+    label: str
+    evidence: tuple[AttributeEvidence, ...]
+    pairs: Mapping[int, PairCounts]
+    associations: Mapping[int, PairAssociation]
+    masked_records: Mapping[tuple[int, int], int]
+    control: DisclosureControl
+    configurations: ConfigurationColumns
+    document: dict[str, Any]
+    trace: PublishedTrace | None = None
+
+    def tables(self) -> Iterator[CountsInPlace]:
+        """Every count table, with the pair counts last."""
+        first = self.evidence[0]
+        label = CountKind.LABEL_HISTOGRAM
+        yield CountsInPlace(label, None, None, first.label_histogram, first.label_perturbation)
+        for place, attribute in enumerate(self.evidence):
+            if attribute.histogram is not None:
+                yield CountsInPlace(CountKind.HISTOGRAM, place, None, attribute.histogram)
+            if attribute.joint is not None:
+                yield CountsInPlace(CountKind.JOINT, place, None, attribute.joint)
+            for index, masking in enumerate(attribute.maskings):
+                if masking.joint is not None:
+                    kind = CountKind.MASKED_JOINT
+                    yield CountsInPlace(kind, place, index, masking.joint, masking.perturbation)
+        for place, pair in self.pairs.items():
+            yield CountsInPlace(CountKind.PAIRS, None, None, pair.joint, pair.perturbation, pair=place)

@@ -1,0 +1,87 @@
+"""What owners change of their entries: who sees them, and whether they exist."""
+
+from fastapi import APIRouter, Request, Response
+
+from aegis_sdk import wire
+from app.edge.state import State, StateDependency, services_of
+from app.entries.api.mapping import visibility_body, visibility_of
+from app.entries.model.entries import Head
+from app.entries.pages.views.entry import is_seen, state_of
+from app.entries.pages.views.entry_visibility import VisibilityForm
+from app.pages.commands import Commands, aegis, curl
+from app.pages.fields import validated_as
+from app.pages.forms import FormDependency
+from app.pages.page import page, see
+from app.pages.page_route import PageRoute
+from app.pages.viewers import Viewer, ViewerDependency
+from app.platform.errors import InvalidDocumentError
+
+router = APIRouter(prefix="/entries/{entry_id}", route_class=PageRoute)
+
+
+@router.get("/visibility")
+async def show_visibility(
+    request: Request, entry_id: str, viewer: ViewerDependency, state: StateDependency
+) -> Response:
+    """Who sees an entry, as a form."""
+    head = await _own_head(state, viewer, entry_id)
+    return _visibility_page(request, viewer, head, VisibilityForm.of(head.visibility))
+
+
+@router.post("/visibility")
+async def set_visibility(
+    request: Request, entry_id: str, viewer: ViewerDependency, state: StateDependency, form: FormDependency
+) -> Response:
+    """Change who sees an entry."""
+    asked = VisibilityForm(form.text("audience"), form.text("tenants"))
+    try:
+        wanted = visibility_of(validated_as(wire.VisibilityPatch, {"visibility": asked.visibility}).visibility)
+    except InvalidDocumentError as error:
+        head = await _own_head(state, viewer, entry_id)
+        return _visibility_page(request, viewer, head, asked.refused(error))
+    async with state.database.transaction() as session:
+        catalogue = services_of(state, session).catalogue()
+        head = await catalogue.set_visibility(viewer.caller, entry_id, wanted, is_seen(form.text("state")))
+    return see(f"/entries/{head.id}")
+
+
+@router.get("/delete")
+async def confirm_deletion(
+    request: Request, entry_id: str, viewer: ViewerDependency, state: StateDependency
+) -> Response:
+    """Ask whether the entry is really to be deleted."""
+    head = await _own_head(state, viewer, entry_id)
+    commands = Commands((aegis("delete", head.id),), (curl(viewer, f"/v1/entries/{head.id}", method="DELETE"),))
+    return page(request, "entry_delete.html", head=head, state=state_of(head), commands=commands, here="catalogue")
+
+
+@router.post("/delete")
+async def delete_entry(
+    entry_id: str, viewer: ViewerDependency, state: StateDependency, form: FormDependency
+) -> Response:
+    """Delete the entry with its versions and advice."""
+    async with state.database.transaction() as session:
+        await services_of(state, session).catalogue().delete(viewer.caller, entry_id, is_seen(form.text("state")))
+    return see("/")
+
+
+async def _own_head(state: State, viewer: Viewer, entry_id: str) -> Head:
+    async with state.database.transaction() as session:
+        return await services_of(state, session).catalogue().own_head(viewer.caller, entry_id)
+
+
+def _visibility_page(request: Request, viewer: Viewer, head: Head, form: VisibilityForm) -> Response:
+    body = visibility_body(head.visibility)
+    call = curl(viewer, f"/v1/entries/{head.id}", method="PATCH", body={"visibility": body})
+    words = [body] if isinstance(body, str) else [word for name in body["tenants"] for word in ("--tenant", name)]
+    commands = Commands((aegis("visibility", head.id, *words),), (call,))
+    return page(
+        request,
+        "entry_visibility.html",
+        422 if form.faults else 200,
+        head=head,
+        state=state_of(head),
+        form=form,
+        commands=commands,
+        here="catalogue",
+    )

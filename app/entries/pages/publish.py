@@ -1,0 +1,209 @@
+"""Publishing: an entry file is checked, its verdict is shown, and then it is published."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import orjson
+from anyio import to_thread
+from fastapi import APIRouter, Request, Response
+
+from aegis_sdk.reading import Alone
+from aegis_sdk.wire import EXAMPLE_ENTRY
+from app.edge.state import State, StateDependency, services_of
+from app.entries.api.after_publishing import note_published
+from app.entries.api.uploads import read_publication_in
+from app.entries.model.entries import Head, Publication
+from app.entries.pages.drafts import Draft, read_draft
+from app.entries.pages.entry_upload import read_upload
+from app.entries.pages.raw_tables import RawTableError
+from app.entries.pages.reviewing import alone_in, fault_lines, review_of
+from app.entries.pages.views.entry import is_seen
+from app.entries.pages.views.publish import (
+    FaultLine,
+    is_readable,
+    publish_commands,
+    refuse_unique,
+    release_line,
+    upload_commands,
+)
+from app.entries.service.publishing import require_publisher
+from app.pages.forms import FormDependency, read_large_form
+from app.pages.page import page, see
+from app.pages.page_route import PageRoute
+from app.pages.viewers import Viewer, ViewerDependency
+from app.platform.errors import (
+    InvalidDocumentError,
+    NameTakenError,
+    NotFoundError,
+    QuotaExceededError,
+    RefusalError,
+    StaleVersionError,
+)
+from app.platform.http.bodies import SMALL_BODY
+from app.platform.http.refusals import MalformedRequestError, status_and_title
+
+router = APIRouter(route_class=PageRoute)
+
+
+@router.get("/publish")
+async def show_upload(
+    request: Request, viewer: ViewerDependency, state: StateDependency, version_of: str = ""
+) -> Response:
+    """Where an entry file is chosen, for a new entry or for a new version of one."""
+    if not viewer.caller.may_publish:
+        return page(request, "publish_not_allowed.html", 403, commands=upload_commands(viewer), here="publish")
+    return await _upload_page(request, viewer, state, version_of)
+
+
+@router.post("/publish")
+async def check_upload(request: Request, viewer: ViewerDependency, state: StateDependency) -> Response:
+    """Check a file, and show what it is and what it gives away. Nothing is stored."""
+    require_publisher(viewer.caller)
+    state.limits.refuse_full_disk()
+    with state.limits.bodies.share() as take:
+        try:
+            draft = Draft.of_upload(await read_upload(request, viewer, state.max_body_bytes, take))
+        except RawTableError as error:
+            return _raw_table_page(request, viewer, error)
+        if not draft.file:
+            nothing = MalformedRequestError("Choose an entry file first.")
+            return await _upload_page(request, viewer, state, draft.entry_id, nothing)
+        return await _review_page(request, viewer, state, draft)
+
+
+@router.post("/publish/confirm")
+async def publish(request: Request, viewer: ViewerDependency, state: StateDependency) -> Response:
+    """Publish a file that was checked, and lead to its entry."""
+    require_publisher(viewer.caller)
+    state.limits.refuse_full_disk()
+    with state.limits.bodies.share() as take:
+        form = await read_large_form(request, viewer, state.max_body_bytes + SMALL_BODY, take)
+        draft = await to_thread.run_sync(read_draft, form, state.max_body_bytes)
+        take(len(draft.document))
+        try:
+            head = await _publish(state, viewer, draft)
+        except (InvalidDocumentError, NameTakenError, QuotaExceededError, StaleVersionError) as problem:
+            return await _review_page(request, viewer, state, draft, problem)
+    return see(f"/entries/{head.id}")
+
+
+@router.post("/publish/example")
+async def publish_example(
+    request: Request, viewer: ViewerDependency, state: StateDependency, _: FormDependency
+) -> Response:
+    """Publish the example, in development mode only, and lead to its entry."""
+    if not state.development_mode:
+        raise NotFoundError("There is an example in development mode only.")
+    state.limits.refuse_full_disk()
+    document = await to_thread.run_sync(_example, request.app.state.example, state.max_body_bytes)
+    try:
+        head = await _publish(state, viewer, Draft("", document, accepts_small_counts=True, accepts_unique=True))
+    except NameTakenError as error:  # an older example, or a changed one
+        return see(f"/entries/{error.entry_id}")
+    return see(f"/entries/{head.id}")
+
+
+def _example(file: str, limit: int) -> bytes:
+    """The example entry: the file that the service was told of, or else the contract's."""
+    try:
+        with Path(file).open("rb") as opened:
+            document = opened.read(limit + 1)
+    except OSError:
+        document = b""
+    return document if 0 < len(document) <= limit else orjson.dumps(EXAMPLE_ENTRY)
+
+
+async def _publish(state: State, viewer: Viewer, draft: Draft) -> Head:
+    """Publish a draft. Content that is published already, as by a second click, stays as it is."""
+    visibility = draft.visibility()
+    publication = await read_publication_in(state.checking, viewer.caller.tenant, draft.document, state.policy)
+    if visibility is not None:
+        publication = replace(publication, visibility=visibility)
+    alone = None if draft.accepts_unique else await to_thread.run_sync(alone_in, publication.content)
+    try:
+        return await _stored(state, viewer, draft, publication, alone)
+    except NameTakenError:  # perhaps by the same form, sent at the same time: then this time its entry is known
+        return await _stored(state, viewer, draft, publication, alone)
+
+
+async def _stored(state: State, viewer: Viewer, draft: Draft, publication: Publication, alone: Alone | None) -> Head:
+    """Store it; `alone`: how many records it leaves alone, unless that is accepted."""
+    admission = state.admission.confirmed(is_confirmed=draft.accepts_small_counts)
+    async with state.database.transaction() as session:
+        catalogue = services_of(state, session).catalogue()
+        named = (await catalogue.terms(viewer.caller, publication.name, admission)).named
+        if named is not None and named.digest == publication.content.digest and draft.entry_id in {"", named.id}:
+            return named
+        if alone is not None:
+            refuse_unique(alone)
+        if draft.entry_id:
+            published = await catalogue.replace(
+                viewer.caller, draft.entry_id, publication, is_seen(draft.seen), admission
+            )
+        else:
+            published = await catalogue.publish(viewer.caller, publication, admission)
+    note_published(state, published)
+    return published.head
+
+
+async def _upload_page(
+    request: Request,
+    viewer: Viewer,
+    state: State,
+    version_of: str,
+    problem: RefusalError | None = None,
+    draft: Draft | None = None,
+) -> Response:
+    """Where a file is chosen, with what was wrong with the last one."""
+    head = None
+    faults: tuple[FaultLine, ...] = ()
+    if version_of:
+        async with state.database.transaction() as session:
+            head = await services_of(state, session).catalogue().own_head(viewer.caller, version_of)
+    if draft is not None and isinstance(problem, InvalidDocumentError):
+        faults = await fault_lines(state, viewer, draft.document, problem)
+    if problem is not None:
+        request.app.state.metrics.refused(problem.code)
+    return page(
+        request,
+        "publish.html",
+        200 if problem is None else status_and_title(problem)[0],
+        head=head,
+        problem=problem,
+        file="" if draft is None else draft.file,
+        faults=faults,
+        commands=upload_commands(viewer),
+        most=state.max_body_bytes,
+        here="publish",
+    )
+
+
+async def _review_page(
+    request: Request, viewer: Viewer, state: State, draft: Draft, problem: RefusalError | None = None
+) -> Response:
+    """What a file is and gives away, with what is left to decide; or why it is refused."""
+    try:
+        review = await review_of(state, viewer, draft, problem)
+    except (InvalidDocumentError, MalformedRequestError) as error:
+        return await _upload_page(request, viewer, state, draft.entry_id, error, draft)
+    status = 200
+    if problem is not None:
+        request.app.state.metrics.refused(problem.code)
+        status, _ = status_and_title(problem)
+    commands = publish_commands(viewer, review)
+    return page(request, "publish_review.html", status, review=review, commands=commands, here="publish")
+
+
+def _raw_table_page(request: Request, viewer: Viewer, error: RawTableError) -> Response:
+    request.app.state.metrics.refused(error.code)
+    status, _ = status_and_title(error)
+    shown = {"line": release_line(error), "is_readable": is_readable(error)}
+    return page(
+        request,
+        "publish_raw_table.html",
+        status,
+        error=error,
+        commands=upload_commands(viewer),
+        here="publish",
+        **shown,
+    )

@@ -1,0 +1,70 @@
+"""What is known of an entry's counts and guarantees, in words."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from typing import Any, Final
+
+from aegis_sdk import wire
+from aegis_sdk.reading import few_in_words, seen_by
+from app.entries.model.verdicts import StoredVerdict
+from app.pages.words import count, significant
+
+_PASSED: Final = (
+    "No exact count of 1 to 4 records is shown by a table, follows from all tables together, or has a probability "
+    "above 0.9"
+)
+_FAILED: Final = "Counts of 1 to 4 records, which can be about single persons, may be read from the published counts."
+_WAITING: Final = "The counts are being judged. Until then, nobody should rely on them."
+
+#: Why a place fails.
+REASONS: Final[Mapping[str, str]] = {
+    "shown": "shown by a table",
+    "certain": "certain from several tables together",
+    "likely": "known with a probability above 0.9",
+    "undecided": "not decided",
+}
+
+#: What configurations may vouch for: the criterion in words, and whether at least or at most the number.
+CRITERIA: Final[Mapping[str, str]] = {
+    "k": "at least so many records look alike",
+    "l": "at least so many sensitive values in each class",
+    "entropy_l": "sensitive values as varied as so many equally frequent ones",
+    "t": "sensitive values of each class this near to the table's, by equal distance",
+    "ordered_t": "the same, by ordered distance",
+    "alpha": "no sensitive value has more than this share of a class",
+    "beta": "no sensitive value is more than 1 + so many times as frequent in a class",
+    "delta_disclosure": "frequencies of sensitive values within a factor exp of this",
+    "epsilon": "differential privacy of the release",
+    "reidentification": "an attacker re-identifies at most this share of people",
+    "attribute_disclosure": "an attacker guesses a secret of at most this share of people",
+    "membership": "an attacker tells members from others with at most this area under the curve",
+}
+
+
+def visible_to(visibility: str | wire.SeenBy) -> str:
+    """Who sees an entry, in words."""
+    return "everybody who uses this service" if visibility == "all" else seen_by(visibility)
+
+
+def judged(verdict: StoredVerdict | None) -> str:
+    """A verdict in words."""
+    if verdict is None:
+        return _WAITING
+    return f"{_PASSED}{few_in_words(wire.Verdict.model_validate(asdict(verdict)))}." if verdict.passed else _FAILED
+
+
+def control_words(control: Mapping[str, Any]) -> Iterator[str]:
+    """What was done to the counts, a sentence for each control."""
+    base, least = control.get("rounded_to"), control.get("min_cell")
+    if least is not None:
+        yield f"Minimum cell: no count but 0 is below {count(least)}; rare values were merged or their tables rounded."
+    if base is not None:
+        once = " once, so that all tables agree with each other" if control.get("rounding") else ""
+        yield f"Rounding: every count was rounded up or down at random to a multiple of {count(base)}{once}."
+    if (epsilon := control.get("epsilon")) is not None:
+        split = {"equal": " in equal parts", "cube_root": " by the cube root of their cells"}.get(
+            str(control.get("split")), ""
+        )
+        yield f"Noise: differential privacy with epsilon {significant(epsilon)}, split over the tables{split}."
+    if control.get("open_answers"):
+        yield "Open answers: whoever sees the entry reads full answers about it."

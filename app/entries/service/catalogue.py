@@ -1,0 +1,305 @@
+"""The catalogue: publishing, reading, changing and deleting entries, and who may do so."""
+
+from collections.abc import Callable
+
+from app.advice.service.references import enqueue_all
+from app.advice.store.advice import AdviceStore
+from app.audit.model import AuditAction, AuditRecord, audience_text
+from app.audit.store.recording import AuditStore
+from app.callers.store.keys import KeyStore
+from app.entries.model.entries import CountTable, Head, HeadPage, Publication, VersionMark, Visibility
+from app.entries.model.verdicts import StoredVerdict
+from app.entries.service.admission import Admission
+from app.entries.service.publishing import Published, Terms, require_publisher
+from app.entries.service.visible import visible
+from app.entries.store.contents import ContentStore
+from app.entries.store.entries import EntryStore
+from app.entries.store.searches import Search
+from app.entries.store.verdicts import VerdictStore
+from app.platform.callers import Caller
+from app.platform.errors import (
+    Fault,
+    InvalidDocumentError,
+    NameTakenError,
+    NotFoundError,
+    RoleNotAllowedError,
+    StaleVersionError,
+)
+from app.platform.queue.queue import JobQueue
+from app.requests.service.work import DataRequestWork
+from app.tenants.model.policy import TenantPolicy
+from app.tenants.service.quotas import QuotaService
+from app.tenants.store.tenants import TenantStore
+from app.webhooks.store.events import EventStore
+
+#: How many versions of an entry are listed.
+VERSIONS_LISTED = 50
+
+
+class CatalogueService:
+    """Entries and their versions, for callers."""
+
+    def __init__(
+        self,
+        entries: EntryStore,
+        contents: ContentStore,
+        advice: AdviceStore,
+        verdicts: VerdictStore,
+        tenants: TenantStore,
+        keys: KeyStore,
+        quotas: QuotaService,
+        events: EventStore,
+        requests: DataRequestWork,
+        audit: AuditStore,
+        queue: JobQueue,
+    ) -> None:
+        self._entries = entries
+        self._contents = contents
+        self._advice = advice
+        self._verdicts = verdicts
+        self._tenants = tenants
+        self._keys = keys
+        self._quotas = quotas
+        self._events = events
+        self._requests = requests
+        self._audit = audit
+        self._queue = queue
+
+    async def terms(self, caller: Caller, name: str | None, admission: Admission) -> Terms:
+        """What is asked of entries that the caller publishes, and its tenant's entry of this name.
+
+        Raises:
+            RoleNotAllowedError: the caller may not publish.
+        """
+        require_publisher(caller)
+        policy = await self._tenants.policy(caller.tenant)
+        named = None if name is None else await self._entries.find_by_name(caller, name)
+        required = admission.required.stricter_of(policy.required_privacy)
+        return Terms(caller.tenant, named, required, policy.demands_sign_off)
+
+    async def publish(self, caller: Caller, publication: Publication, admission: Admission) -> Published:
+        """Add an entry and enqueue the reconstruction of its references.
+
+        Raises:
+            RoleNotAllowedError: the caller may not publish.
+            NameTakenError: the tenant has an entry of this name.
+            InvalidDocumentError: the entry may not be published here (`Admission.refuse`).
+            QuotaExceededError: the tenant may not store so much.
+        """
+        require_publisher(caller)
+        policy = await self._tenants.policy(caller.tenant)
+        entry_id = await self._entries.add(
+            publication.name, caller.tenant, publication.visibility, awaits_sign_off=policy.demands_sign_off
+        )
+        if entry_id is None:
+            taken = await self._entries.find_by_name(caller, publication.name)
+            raise NameTakenError(publication.name, "" if taken is None else taken.id)
+        admission.refuse(publication, policy.required_privacy)
+        await self._quotas.admit_version(caller.tenant, publication.content.stored_bytes)
+        await self._add_version(caller, str(entry_id), 1, publication, policy)
+        return await self._published(caller, str(entry_id), publication, admission)
+
+    async def replace(
+        self,
+        caller: Caller,
+        entry_id: str,
+        publication: Publication,
+        is_current: Callable[[Head], bool],
+        admission: Admission,
+    ) -> Published:
+        """Add a version, unless the content equals that of the latest one.
+
+        The visibility stays; `set_visibility` changes it.
+
+        Args:
+            caller: who adds the version.
+            entry_id: the entry.
+            publication: the new version.
+            is_current: whether a head is the one that the caller has seen.
+            admission: what is asked of a new version.
+
+        Raises:
+            NotFoundError: there is no such entry, or the caller may not see it.
+            RoleNotAllowedError: the caller may not change it.
+            StaleVersionError: the caller has not seen the latest version.
+            InvalidDocumentError: the name differs from that of the entry, or this may not be published here.
+        """
+        head = await self._unchanged(caller, entry_id, is_current)
+        if publication.name != head.name:
+            fault = Fault("/name", f"The name must stay {head.name!r}.")
+            raise InvalidDocumentError("A version cannot rename its entry.", (fault,))
+        if publication.content.digest == head.digest:
+            return Published(head)
+        admission.refuse(publication, head.policy.required_privacy)
+        await self._quotas.admit_version(head.tenant, publication.content.stored_bytes)
+        await self._add_version(caller, entry_id, head.version + 1, publication, head.policy)
+        await self._entries.set_latest(entry_id, head.version + 1, awaits_sign_off=head.policy.demands_sign_off)
+        return await self._published(caller, entry_id, publication, admission)
+
+    async def _published(
+        self, caller: Caller, entry_id: str, publication: Publication, admission: Admission
+    ) -> Published:
+        head = await self.head(caller, entry_id)
+        await self._record(caller, AuditAction.PUBLISH_ENTRY, head, audience_text(head.visibility))
+        await self._events.version_shown(entry_id, head.version)
+        return Published(head, True, tuple(admission.warnings(publication, head.policy)))
+
+    async def head(self, caller: Caller, entry_id: str, version: int | None = None) -> Head:
+        """The head of an entry that the caller may see, by default at the latest version that it may see.
+
+        Raises:
+            NotFoundError: there is no such entry or version, or the caller may not see it.
+        """
+        head = await self._entries.find(caller, entry_id, version)
+        return visible(caller, head, entry_id, version).seen_by(caller)
+
+    async def own_head(self, caller: Caller, entry_id: str) -> Head:
+        """The head of an entry that the caller may change.
+
+        Raises:
+            NotFoundError: there is no such entry, or the caller may not see it.
+            RoleNotAllowedError: the caller may not change it.
+        """
+        return await self._owned(caller, entry_id, lock=False)
+
+    async def page(
+        self, caller: Caller, search: Search, limit: int, page_token: str | None, *, counted: bool = False
+    ) -> HeadPage:
+        """A page of the entries that the caller may see; `counted`: with how many there are on all pages.
+
+        Raises:
+            InvalidDocumentError: the page token is invalid, or more than one guarantee is required.
+        """
+        if len(search.required.numbers) > 1:
+            # That one configuration has each and another has the other would not be enough.
+            fault = Fault("/require", "Give one guarantee only, as in k=10.")
+            raise InvalidDocumentError("The search is invalid.", (fault,))
+        page = await self._entries.page(caller, search, limit, page_token)
+        total = await self._entries.count(caller, search) if counted else None
+        return HeadPage(tuple(head.seen_by(caller) for head in page.items), page.next_page_token, total)
+
+    async def versions(self, caller: Caller, head: Head) -> tuple[VersionMark, ...]:
+        """The latest versions of an entry that the caller may see, latest first."""
+        return await self._entries.versions(head, VERSIONS_LISTED, sees_all=head.shows_counts_to(caller))
+
+    async def schema(self, head: Head) -> tuple[bytes, bytes]:
+        """The entry without its counts, as two parts of compressed JSON: the schema and the configurations."""
+        configurations = await self._contents.configurations(head.version_id)
+        # The schema is read last: if it still exists, everything read before was complete.
+        schema = await self._contents.schema(head.version_id)
+        if schema is None or configurations is None:
+            raise NotFoundError(f"Entry {head.id} has just been deleted.")
+        return schema, configurations
+
+    async def verdict(self, caller: Caller, head: Head) -> StoredVerdict | None:
+        """The verdict on an entry; None until there is one. Only those who may read its counts learn what fails."""
+        verdict = await self._verdicts.find(head.version_id)
+        return verdict if verdict is None or head.shows_counts_to(caller) else verdict.without_places()
+
+    async def countable_head(self, caller: Caller, entry_id: str, version: int | None = None) -> Head:
+        """The head of an entry whose counts the caller may read.
+
+        Raises:
+            NotFoundError: there is no such entry or version, or the caller may not see it.
+            RoleNotAllowedError: the caller may not read its counts.
+        """
+        head = await self.head(caller, entry_id, version)
+        if not head.shows_counts_to(caller):
+            raise RoleNotAllowedError(
+                "Only providers and reviewers of the entry's own tenant and operators may read its counts."
+            )
+        return head
+
+    async def counts(self, head: Head, place: int) -> tuple[CountTable, ...]:
+        """The counts of the label and of the attribute at a place. Ask `countable_head` who may read them."""
+        return await self._contents.count_tables(head.version_id, [place])
+
+    async def summaries(self, head: Head) -> tuple[bytes, bytes, tuple[CountTable, ...]]:
+        """The entry as published, in parts: schema, configurations, counts."""
+        tables = await self._contents.count_tables(head.version_id)
+        schema, configurations = await self.schema(head)
+        return schema, configurations, tables
+
+    async def set_visibility(
+        self, caller: Caller, entry_id: str, visibility: Visibility, is_current: Callable[[Head], bool]
+    ) -> Head:
+        """Change who sees the entry, without a new version.
+
+        Raises:
+            NotFoundError: there is no such entry, or the caller may not see it.
+            RoleNotAllowedError: the caller may not change it.
+            StaleVersionError: the entry has changed since the caller has seen it.
+        """
+        head = await self._unchanged(caller, entry_id, is_current)
+        await self._entries.set_visibility(entry_id, visibility)
+        await self._record(caller, AuditAction.SHOW_ENTRY, head, audience_text(visibility))
+        if visibility != head.visibility:
+            await self._events.visibility_changed(entry_id, head.visibility)
+        return await self.head(caller, entry_id)
+
+    async def sign_off(
+        self, caller: Caller, entry_id: str, version: int | None, is_current: Callable[[Head], bool]
+    ) -> Head:
+        """Let others see a version that awaits its sign-off; any other version stays as it is.
+
+        Raises:
+            NotFoundError: there is no such entry or version, or the caller may not see it.
+            RoleNotAllowedError: the caller may not sign off, or has published this version itself.
+            StaleVersionError: this is not the version that the caller has read.
+        """
+        head = visible(caller, await self._entries.find(caller, entry_id, version, lock=True), entry_id, version)
+        if not (caller.may_sign_off and head.shows_counts_to(caller)):
+            raise RoleNotAllowedError("Only reviewers of the entry's own tenant and operators may sign it off.")
+        if not is_current(head):
+            raise StaleVersionError("This is not the version that you have read. Read it again before signing it off.")
+        if head.awaits_sign_off:
+            own = [] if caller.subject is None else [caller.subject, *await self._keys.lineage(caller.subject)]
+            if head.published_by in own:
+                raise RoleNotAllowedError("You have published this version yourself. Somebody else has to sign it off.")
+            await self._entries.sign_off(head, caller.subject)
+            await self._record(caller, AuditAction.SIGN_OFF_ENTRY, head)
+            await self._events.version_shown(entry_id, head.version)
+        return await self.head(caller, entry_id, head.version)
+
+    async def delete(self, caller: Caller, entry_id: str, is_current: Callable[[Head], bool]) -> None:
+        """Delete the entry with its versions and advice, end the requests for it, and free its name."""
+        head = await self._unchanged(caller, entry_id, is_current)
+        await self._requests.end_for_entry(entry_id)
+        await self._advice.wake_waiting(entry_id)
+        await self._events.entry_deleted(entry_id, head.visibility)
+        await self._entries.delete(entry_id)
+        await self._record(caller, AuditAction.DELETE_ENTRY, head)
+
+    async def _record(self, caller: Caller, action: AuditAction, head: Head, value: str | None = None) -> None:
+        record = AuditRecord(action, head.id, head.version, head.digest, head.terms, value=value)
+        await self._audit.add(record, caller)
+
+    async def _owned(self, caller: Caller, entry_id: str, *, lock: bool = True) -> Head:
+        """The head of an entry that the caller may change; `lock` locks the entry until the transaction ends."""
+        head = visible(caller, await self._entries.find(caller, entry_id, lock=lock), entry_id, None)
+        if not head.belongs_to(caller):
+            raise RoleNotAllowedError("Only providers of the entry's own tenant and operators may change it.")
+        return head
+
+    async def _unchanged(self, caller: Caller, entry_id: str, is_current: Callable[[Head], bool]) -> Head:
+        """The head of an entry that the caller may change, locked, if it is the one that the caller has seen."""
+        head = await self._owned(caller, entry_id)
+        if not is_current(head):
+            raise StaleVersionError(
+                f"The entry has changed; it is at version {head.version}. Read it again and repeat the change."
+            )
+        return head
+
+    async def _add_version(
+        self, caller: Caller, entry_id: str, version: int, publication: Publication, policy: TenantPolicy
+    ) -> None:
+        version_id = await self._contents.add(
+            entry_id,
+            version,
+            publication.content,
+            accepted_small_counts=bool(publication.small_counts),
+            awaits_sign_off=policy.demands_sign_off,
+            published_by=caller.subject,
+        )
+        await enqueue_all(self._queue, caller.tenant, version_id, publication.content.outline)
+        await self._queue.judge(caller.tenant, version_id)

@@ -1,0 +1,158 @@
+"""Conversion of a validated entry into what the catalogue stores. Pure but slow, so it runs in a child process."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from aegis_advisor.evidence import AttributeEvidence, MaskingFlags, PairCounts
+from aegis_advisor.evidence.checks import Fault as PairFault
+from aegis_advisor.evidence.checks import find_faults, find_label_faults, find_pair_faults
+from aegis_advisor.joint import find_association_faults, find_trace_faults
+from app.entries.model.documents import Document, compress, parts_of
+from app.entries.model.entries import (
+    ALONE,
+    AttributeOutline,
+    Content,
+    CountKind,
+    CountTable,
+    MaskingOutline,
+    Publication,
+)
+from app.entries.model.published import PublishedEntry
+from app.entries.service.configurations import pack_configurations
+from app.entries.service.digests import canonical_parts, digest
+from app.entries.service.limits import excess_cells, excess_maskings, excess_pairs, excess_probabilities
+from app.entries.service.policy import NO_POLICY, Policy, declaration_faults, policy_faults
+from app.entries.service.promises import promise_faults
+from app.entries.service.small_counts import small_counts
+from app.platform.database.arrays import pack
+from app.platform.digests import terms_digest
+from app.platform.errors import Fault, InvalidDocumentError, pointer
+
+
+def publication_of(entry: PublishedEntry, policy: Policy = NO_POLICY) -> Publication:
+    """The publication of an entry whose structure has been validated.
+
+    Small counts are found here, but not refused: whether they are depends on the version that the entry replaces.
+
+    Raises:
+        InvalidDocumentError: the entry is inconsistent, contradicts its declarations or breaks the policy; the error
+            has the place of every fault.
+    """
+    _refuse_faults(entry, policy)
+    return Publication(entry.name, entry.visibility, _content_of(entry), small_counts(entry))
+
+
+def _refuse_faults(entry: PublishedEntry, policy: Policy) -> None:
+    if faults := sum_faults(entry) or declaration_faults(entry) or promise_faults(entry):
+        raise InvalidDocumentError("The entry contradicts itself or exceeds a limit.", faults)
+    if faults := policy_faults(entry, policy):
+        raise InvalidDocumentError("The entry lacks disclosure control that this service requires.", faults)
+
+
+def sum_faults(entry: PublishedEntry) -> tuple[Fault, ...]:
+    """The faults of entries that are too large or inconsistent. Each check relies on the checks before it."""
+    evidence, pairs = entry.evidence, entry.pairs
+    excess = (*excess_maskings(evidence), *excess_probabilities(evidence), *excess_pairs(entry))
+    wrong = excess or evidence_faults(evidence) or (*excess_cells(evidence), *pair_faults(evidence, pairs))
+    return wrong or association_faults(entry) or trace_faults(entry)
+
+
+def evidence_faults(evidence: Sequence[AttributeEvidence]) -> tuple[Fault, ...]:
+    """Every inconsistency of the evidence, each with its JSON Pointer."""
+    faults = tuple(
+        Fault(pointer("attributes", place, *fault.path), fault.detail)
+        for place, attribute in enumerate(evidence)
+        for fault in find_faults(attribute)
+    )
+    if faults:
+        return faults
+    return tuple(Fault(pointer("attributes", *fault.path), fault.detail) for fault in find_label_faults(evidence))
+
+
+def pair_faults(evidence: Sequence[AttributeEvidence], pairs: Mapping[int, PairCounts]) -> tuple[Fault, ...]:
+    """Every inconsistency of pair counts, each with its JSON Pointer; the evidence must be consistent."""
+    return _in_document(find_pair_faults(evidence, list(pairs.values())), list(pairs))
+
+
+def association_faults(entry: PublishedEntry) -> tuple[Fault, ...]:
+    """Every inconsistency of what pairs tell of the label; evidence and pair counts must be consistent."""
+    pairs, associations = list(entry.pairs.values()), entry.associations
+    faults = find_association_faults(entry.evidence, pairs, list(associations.values()))
+    return _in_document(faults, list(associations))
+
+
+def trace_faults(entry: PublishedEntry) -> tuple[Fault, ...]:
+    """Every contradiction of the published trace of the unmasked table; the evidence must be consistent."""
+    faults = () if entry.trace is None else find_trace_faults(entry.evidence, entry.trace)
+    return tuple(Fault(pointer("joint_trace", *fault.path), fault.detail) for fault in faults)
+
+
+def _in_document(faults: Sequence[PairFault], places: Sequence[int]) -> tuple[Fault, ...]:
+    """Faults of pairs, whose paths start with an index, with pointers that name the pair's place in the document."""
+    return tuple(Fault(pointer("pairs", places[int(fault.path[0])], *fault.path[1:]), fault.detail) for fault in faults)
+
+
+def _content_of(entry: PublishedEntry) -> Content:
+    schema, configurations = parts_of(entry.document)
+    outline = tuple(map(_outline, entry.evidence))
+    return Content(
+        digest=digest(entry.document),
+        title=entry.title,
+        description=entry.description,
+        keywords=entry.keywords,
+        license=entry.license,
+        terms=_terms(entry.document),
+        label=entry.label,
+        outline=outline,
+        schema=compress(schema),
+        configurations=compress(configurations),
+        configuration_table=pack_configurations(entry.configurations, outline),
+        count_tables=tuple(packed_tables(entry)),
+        open_answers=entry.control.open_answers,
+        offered=_offered({**entry.configurations.privacy, ALONE: entry.configurations.alone}),
+    )
+
+
+def _offered(privacy: Mapping[str, Sequence[float | None]]) -> dict[str, tuple[float, float]]:
+    """By criterion, the lowest and the highest number; nothing where no configuration vouches for one."""
+    vouched = {name: [number for number in numbers if number is not None] for name, numbers in privacy.items()}
+    return {name: (min(numbers), max(numbers)) for name, numbers in vouched.items() if numbers}
+
+
+def _terms(document: Document) -> str | None:
+    policy = document.get("terms")
+    if policy is None:
+        return None
+    return terms_digest(document.get("license", ""), b"".join(canonical_parts(policy)))
+
+
+def packed_tables(entry: PublishedEntry) -> Iterator[CountTable]:
+    """The tables of an entry as they are stored, with all pair counts in one table."""
+    for table in entry.tables():
+        if table.pair is None:
+            yield CountTable(table.kind, table.attribute, table.masking, pack(table.counts))
+    if entry.pairs:
+        joined = np.concatenate([pair.joint.ravel() for pair in entry.pairs.values()])
+        yield CountTable(CountKind.PAIRS, None, None, pack(joined))
+
+
+def _outline(evidence: AttributeEvidence) -> AttributeOutline:
+    flags = evidence.flags
+    maskings = tuple(
+        _masking_outline(masking.id, known) for masking, known in zip(evidence.maskings, flags.maskings, strict=True)
+    )
+    cells = evidence.values * evidence.labels
+    return AttributeOutline(evidence.name, cells, flags.values, flags.labels, flags.has_joint, maskings)
+
+
+def _masking_outline(masking: str, known: MaskingFlags) -> MaskingOutline:
+    return MaskingOutline(
+        id=masking,
+        occupied=known.occupied,
+        mapped=known.mapped,
+        counted=known.counted,
+        deterministic=known.deterministic,
+        perturbed=known.perturbed,
+        drawn=known.drawn,
+    )

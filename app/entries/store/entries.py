@@ -1,0 +1,269 @@
+"""The store of entries: heads, listing and visibility. The content of versions is in the content store."""
+
+import uuid
+from bisect import bisect_right
+from collections.abc import Sequence
+from datetime import datetime
+from itertools import accumulate
+from typing import Any
+
+from sqlalchemy import (
+    Boolean,
+    ColumnElement,
+    Numeric,
+    Row,
+    Select,
+    Text,
+    bindparam,
+    case,
+    cast,
+    delete,
+    func,
+    literal,
+    null,
+    or_,
+    select,
+    text,
+    update,
+)
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.entries.model.entries import ALONE, Audience, Head, HeadPage, VersionMark, Visibility
+from app.entries.store.matching import matching, matching_first
+from app.entries.store.searches import Order, Search, delete_superseded, show_searched
+from app.entries.tables.entry import EntryRow
+from app.entries.tables.entry_version import EntryVersionRow
+from app.entries.tables.searched_version import OfferedPrivacyRow
+from app.platform.callers import Caller
+from app.platform.database.page_tokens import read_token, write_token
+from app.platform.digests import terms_digest
+from app.tenants.store.tenants import tenant_id, to_policy
+from app.tenants.tables import TenantRow
+
+PAGE_BYTES = 2_000_000
+"""The most bytes of a page of a listing, unless a single head is longer."""
+
+
+class EntryStore:
+    """Entries by id or name, and their listing."""
+
+    def __init__(self, session: AsyncSession) -> None:
+        self._session = session
+
+    async def add(
+        self, name: str, tenant: str, visibility: Visibility, *, awaits_sign_off: bool = False
+    ) -> uuid.UUID | None:
+        """Add an entry without a version and return its id; None if the tenant already has one of this name.
+
+        Others see its first version unless that awaits its sign-off.
+        """
+        added = await self._session.execute(
+            insert(EntryRow)
+            .values(
+                id=uuid.uuid4(),
+                tenant_id=await tenant_id(self._session, tenant),
+                name=name,
+                audience=visibility.audience.value,
+                audience_tenants=list(visibility.tenants),
+                latest_version=1,
+                released_version=0 if awaits_sign_off else None,
+            )
+            .on_conflict_do_nothing()
+            .returning(EntryRow.id)
+        )
+        return added.scalar()
+
+    async def find(
+        self, caller: Caller, entry_id: str, version: int | None = None, *, lock: bool = False
+    ) -> Head | None:
+        """The head of an entry at a version, by default at the latest that is shown to the caller.
+
+        Whether the caller may see it is not decided here. `lock` locks the entry for the transaction.
+        """
+        try:
+            wanted = {"wanted": uuid.UUID(entry_id)}
+        except ValueError:
+            return None
+        if lock:
+            # The lock comes first, so that the version joined below is the latest one for as long as the lock is held.
+            await self._session.execute(_LOCKED, wanted)
+        if version is None:
+            rows = await self._session.execute(_LATEST_OF_ONE, wanted | _insider(caller))
+        else:
+            rows = await self._session.execute(_VERSION_OF_ONE, wanted | {"version": version})
+        return next((_to_head(*row) for row in rows), None)
+
+    async def find_by_name(self, caller: Caller, name: str) -> Head | None:
+        """The head of the entry of the caller's tenant with this name, at the latest version that it is shown."""
+        statement = _LATEST.where(TenantRow.name == caller.tenant, EntryRow.name == name)
+        rows = await self._session.execute(statement, _insider(caller))
+        return next((_to_head(*row) for row in rows), None)
+
+    async def page(self, caller: Caller, search: Search, limit: int, page_token: str | None) -> HeadPage:
+        """The entries that `caller` may see and `search` finds, in its order, at most `limit` from `page_token` on.
+
+        The page ends earlier if its texts are too long together, but it has one entry at least.
+        """
+        # Tokens of the order by default are those that were given out before there were others.
+        order = "" if search.order is Order.NEWEST else search.order.value
+        place = None if page_token is None else read_token(page_token, order)
+        entries = await self._sized(caller, search.order, matching_first(caller, search, place, limit + 1))
+        if len(entries) <= limit:
+            await self._session.execute(_PLANNED_EACH_TIME)
+            entries = await self._sized(caller, search.order, matching(caller, search, place, limit + 1))
+        fitting = bisect_right(list(accumulate(entry.size for entry in entries)), PAGE_BYTES)
+        chosen = entries[: min(max(fitting, 1), limit)]
+        heads = _LATEST.where(EntryRow.id.in_([entry.id for entry in chosen])).order_by(*_ordered(search.order))
+        items = tuple(_to_head(*row) for row in await self._session.execute(heads, _insider(caller)))
+        more = len(entries) > len(chosen)
+        return HeadPage(items, write_token(chosen[-1].time, chosen[-1].id, order) if more else None)
+
+    async def count(self, caller: Caller, search: Search) -> int:
+        """How many entries `caller` may see that `search` finds."""
+        await self._session.execute(_PLANNED_EACH_TIME)
+        matched = matching(caller, search, None, None).order_by(None).subquery()
+        return (await self._session.execute(select(func.count()).select_from(matched))).scalar_one()
+
+    async def versions(self, head: Head, most: int, *, sees_all: bool) -> tuple[VersionMark, ...]:
+        """The latest versions of an entry, latest first: all of them, or those that await no sign-off."""
+        columns = EntryVersionRow.version, EntryVersionRow.awaits_sign_off
+        shown = literal(sees_all) | ~EntryVersionRow.awaits_sign_off
+        statement = select(*columns).where(EntryVersionRow.entry_id == uuid.UUID(head.id), shown)
+        rows = await self._session.execute(statement.order_by(EntryVersionRow.version.desc()).limit(most))
+        return tuple(VersionMark(row.version, row.awaits_sign_off) for row in rows)
+
+    async def _sized(
+        self, caller: Caller, order: Order, matching: Select[datetime, uuid.UUID]
+    ) -> Sequence[Row[datetime, uuid.UUID, int]]:
+        """The times, ids and sizes of matching entries, in the order of a listing."""
+        ids = matching.subquery()
+        sized = _LATEST.join(ids, ids.c.id == EntryRow.id).order_by(*_ordered(order))
+        columns = (ids.c.time, EntryRow.id, _size(caller))
+        return (await self._session.execute(sized.with_only_columns(*columns), _insider(caller))).all()
+
+    async def hold(self, entry_id: str) -> bool:
+        """Prevent the deletion of an entry during the transaction; False if it is deleted."""
+        held = select(EntryRow.id).where(EntryRow.id == uuid.UUID(entry_id)).with_for_update(read=True, key_share=True)
+        return (await self._session.execute(held)).first() is not None
+
+    async def set_latest(self, entry_id: str, version: int, *, awaits_sign_off: bool = False) -> None:
+        """Make `version` the latest version of the entry; others see it unless it awaits its sign-off."""
+        released = func.coalesce(EntryRow.released_version, version - 1) if awaits_sign_off else null()
+        await self._session.execute(
+            update(EntryRow)
+            .where(EntryRow.id == uuid.UUID(entry_id))
+            .values(latest_version=version, released_version=released)
+        )
+        await delete_superseded(self._session, uuid.UUID(entry_id))
+
+    async def sign_off(self, head: Head, subject: str | None) -> None:
+        """Show others the version of a head, which they did not see before. The entry must be locked."""
+        await self._session.execute(
+            update(EntryVersionRow)
+            .where(EntryVersionRow.id == head.version_id)
+            .values(awaits_sign_off=False, signed_off_by=subject, signed_off_at=func.now())
+        )
+        # Where it is NULL, others see the latest version already.
+        await self._session.execute(
+            update(EntryRow)
+            .where(EntryRow.id == uuid.UUID(head.id), EntryRow.released_version < head.version)
+            .values(released_version=head.version)
+        )
+        await delete_superseded(self._session, uuid.UUID(head.id))
+
+    async def set_visibility(self, entry_id: str, visibility: Visibility) -> None:
+        """Change who sees the entry."""
+        await self._session.execute(
+            update(EntryRow)
+            .where(EntryRow.id == uuid.UUID(entry_id))
+            .values(audience=visibility.audience.value, audience_tenants=list(visibility.tenants))
+        )
+        await show_searched(self._session, uuid.UUID(entry_id))
+
+    async def delete(self, entry_id: str) -> None:
+        """Delete the entry with its versions, references and advice."""
+        await self._session.execute(delete(EntryRow).where(EntryRow.id == uuid.UUID(entry_id)))
+
+
+_ALONE = (
+    select(OfferedPrivacyRow.highest)
+    .where(OfferedPrivacyRow.version_id == EntryVersionRow.id, OfferedPrivacyRow.criterion == ALONE)
+    .scalar_subquery()
+)
+_HEADS: Select[EntryRow, EntryVersionRow, TenantRow, float | None] = (
+    select(EntryRow, EntryVersionRow, TenantRow, _ALONE)
+    .join(EntryVersionRow, EntryVersionRow.entry_id == EntryRow.id)
+    .join(TenantRow, TenantRow.id == EntryRow.tenant_id)
+)
+#: The latest version that a caller is shown: of all for who may read the counts, of the released ones for others.
+_LATEST = _HEADS.where(
+    EntryVersionRow.version
+    == case(
+        (or_(bindparam("sees_all", type_=Boolean), TenantRow.name == bindparam("inside")), EntryRow.latest_version),
+        else_=func.coalesce(EntryRow.released_version, EntryRow.latest_version),
+    )
+)
+#: Without it, the plan of a search that finds much may be used for one that finds little.
+_PLANNED_EACH_TIME = text("SET LOCAL plan_cache_mode = force_custom_plan")
+_ONE = EntryRow.id == bindparam("wanted")
+_LOCKED = select(EntryRow.id).where(_ONE).with_for_update()
+_LATEST_OF_ONE = _LATEST.where(_ONE)
+# The type is Numeric because a caller may ask for a version beyond the range of an integer column.
+_VERSION_OF_ONE = _HEADS.where(_ONE, EntryVersionRow.version == bindparam("version", type_=Numeric))
+
+
+def _ordered(order: Order) -> list[ColumnElement[Any]]:
+    return order.by(getattr(EntryRow, order.column), EntryRow.id)
+
+
+def _insider(caller: Caller) -> dict[str, Any]:
+    """The parameters of `_LATEST`."""
+    return {"sees_all": caller.is_operator, "inside": caller.tenant if caller.may_read_counts else None}
+
+
+def _size(caller: Caller) -> ColumnElement[int]:
+    """What a head takes in a listing, in bytes: its texts as JSON writes them, and the rest at its longest.
+
+    Tenants that the caller does not see do not count: otherwise the length of a page would tell how many there are.
+    """
+    is_shown = literal(caller.is_operator) | (TenantRow.name == caller.tenant)
+    texts = func.json_build_array(
+        EntryVersionRow.title,
+        EntryVersionRow.description,
+        EntryVersionRow.license,
+        EntryVersionRow.label,
+        EntryVersionRow.keywords,
+        case((is_shown, EntryRow.audience_tenants)),
+    )
+    return (func.octet_length(cast(texts, Text)) + 1_000).label("size")
+
+
+def _to_head(entry: EntryRow, version: EntryVersionRow, tenant: TenantRow, alone: float | None) -> Head:
+    return Head(
+        id=str(entry.id),
+        name=entry.name,
+        title=version.title,
+        description=version.description,
+        keywords=tuple(version.keywords),
+        license=version.license,
+        terms=version.terms or terms_digest(version.license),
+        label=version.label,
+        tenant=tenant.name,
+        visibility=Visibility(Audience(entry.audience), tuple(entry.audience_tenants)),
+        version=version.version,
+        version_id=version.id,
+        digest=version.digest,
+        keyed_digest=version.keyed_digest,
+        has_open_answers=version.open_answers,
+        accepted_small_counts=version.accepted_small_counts,
+        policy=to_policy(tenant),
+        created_at=entry.created_at,
+        changed_at=entry.changed_at,
+        awaits_sign_off=version.awaits_sign_off,
+        published_by=version.published_by,
+        signed_off_by=version.signed_off_by,
+        latest_version=entry.latest_version,
+        released_version=entry.latest_version if entry.released_version is None else entry.released_version,
+        alone=alone,
+    )

@@ -1,0 +1,177 @@
+"""What a listing searches for, and what searches read of each version."""
+
+import re
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Final
+
+from sqlalchemy import (
+    ColumnElement,
+    Text,
+    case,
+    cast,
+    delete,
+    exists,
+    func,
+    insert,
+    literal,
+    literal_column,
+    select,
+    update,
+)
+from sqlalchemy.dialects.postgresql import ARRAY, array
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.entries.model.entries import Audience, Content
+from app.entries.tables.entry import EntryRow
+from app.entries.tables.searched_version import EVERYBODY, OfferedPrivacyRow, SearchedVersionRow
+from app.platform.callers import Caller
+from app.tenants.model.required_privacy import NOTHING_REQUIRED, RequiredPrivacy
+from app.tenants.tables import TenantRow
+
+LONGEST_GRAM: Final = 3
+"""The most characters of what `ngrams` gives."""
+
+_WILDCARD = re.compile(r"[\\%_]")
+_FACETS = ("keyword", "label", "attribute", "license")
+
+
+class Order(StrEnum):
+    """The order of a listing, by the contract's name: the time that it goes by, after `-` from the latest on."""
+
+    NEWEST = "-created_at"
+    OLDEST = "created_at"
+    LAST_CHANGED = "-changed_at"
+    FIRST_CHANGED = "changed_at"
+
+    @property
+    def column(self) -> str:
+        """The column of `EntryRow` that it goes by."""
+        return self.value.removeprefix("-")
+
+    def by(self, *columns: Any) -> list[ColumnElement[Any]]:  # noqa: ANN401 -- columns
+        """The columns of a time and an id as `ORDER BY` has them."""
+        return [column.desc() if self.value.startswith("-") else column.asc() for column in columns]
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """The search criteria of a listing, all of which an entry meets, and its order; None: a criterion is not used.
+
+    Attributes:
+        query: words, separated by blanks; each is a part of the name, the title or a keyword, in any case.
+        keyword: a whole keyword.
+        label: the whole name of the label.
+        attribute: the whole name of an attribute.
+        license: the whole licence.
+        required: what at least one configuration vouches for.
+        changed_since: the earliest time at which what others see of it last changed.
+        order: the order of what is found.
+    """
+
+    query: str | None = None
+    keyword: str | None = None
+    label: str | None = None
+    attribute: str | None = None
+    license: str | None = None
+    required: RequiredPrivacy = NOTHING_REQUIRED
+    changed_since: datetime | None = None
+    order: Order = Order.NEWEST
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The words of the query, each once."""
+        return tuple(dict.fromkeys((self.query or "").split()))
+
+    @property
+    def facets(self) -> list[str]:
+        """What an entry must have in full, as `SearchedVersionRow` has it."""
+        asked = ((name, getattr(self, name)) for name in _FACETS)
+        return [_facet(name, text) for name, text in asked if text is not None]
+
+
+def conditions_of(search: Search) -> Iterator[ColumnElement[bool]]:
+    """The conditions that the `SearchedVersionRow` of a version meets if the search finds it; none for no criteria."""
+    for word in search.words:
+        escaped = _WILDCARD.sub(r"\\\g<0>", word)
+        yield SearchedVersionRow.text.like(func.lower(f"%{escaped}%"))
+    if search.facets:
+        yield SearchedVersionRow.facets.contains(search.facets)
+    for criterion, limit in search.required.at_least.items():
+        yield _offers(criterion, OfferedPrivacyRow.highest >= limit)
+    for criterion, limit in search.required.at_most.items():
+        yield _offers(criterion, OfferedPrivacyRow.lowest <= limit)
+
+
+def indexed_conditions_of(search: Search) -> Iterator[ColumnElement[bool]]:
+    """Conditions that follow from those of `conditions_of`, and for which there is an index: costly without it."""
+    of_text = func.ngrams(SearchedVersionRow.text, literal_column("1"))
+    for word in search.words:
+        of_word = func.ngrams(func.lower(word), min(len(word), LONGEST_GRAM))
+        yield of_text.op("@>", is_comparison=True)(of_word)
+
+
+def _offers(criterion: str, enough: ColumnElement[bool]) -> ColumnElement[bool]:
+    is_of_version = OfferedPrivacyRow.version_id == SearchedVersionRow.version_id
+    return exists().where(is_of_version, OfferedPrivacyRow.criterion == criterion, enough)
+
+
+def seen_by(caller: Caller) -> list[ColumnElement[bool]]:
+    """The condition that a `SearchedVersionRow` meets if the caller may see its entry; none for operators."""
+    return [] if caller.is_operator else [SearchedVersionRow.seen_by.overlap([EVERYBODY, caller.tenant])]
+
+
+_SEEN_BY = func.array_append(EntryRow.audience_tenants, TenantRow.name).op("||")(
+    case((EntryRow.audience == Audience.ALL.value, array([EVERYBODY])), else_=cast(array([]), ARRAY(Text)))
+)
+
+
+async def add_searched(session: AsyncSession, entry_id: uuid.UUID, version: int, version_id: int, c: Content) -> None:
+    """Store what searches read of a version."""
+    # Neither names nor words have line breaks, so that no word is found across two of them.
+    text = func.lower(func.concat_ws("\n", EntryRow.name, c.title, *c.keywords))
+    values = {
+        "version_id": literal(version_id),
+        "entry_id": EntryRow.id,
+        "version": literal(version),
+        "created_at": EntryRow.created_at,
+        "text": text,
+        "facets": literal(_facets_of(c), ARRAY(Text)),
+        "seen_by": _SEEN_BY,
+    }
+    row = select(*values.values()).join(TenantRow, TenantRow.id == EntryRow.tenant_id).where(EntryRow.id == entry_id)
+    await session.execute(insert(SearchedVersionRow).from_select(list(values), row))
+    if c.offered:
+        offered = [
+            {"version_id": version_id, "criterion": criterion, "lowest": lowest, "highest": highest}
+            for criterion, (lowest, highest) in c.offered.items()
+        ]
+        await session.execute(insert(OfferedPrivacyRow), offered)
+
+
+async def show_searched(session: AsyncSession, entry_id: uuid.UUID) -> None:
+    """Store who sees the versions of an entry now."""
+    is_of_entry = (SearchedVersionRow.entry_id == EntryRow.id) & (TenantRow.id == EntryRow.tenant_id)
+    changed = update(SearchedVersionRow).where(EntryRow.id == entry_id, is_of_entry).values(seen_by=_SEEN_BY)
+    await session.execute(changed, execution_options={"synchronize_session": False})
+
+
+async def delete_superseded(session: AsyncSession, entry_id: uuid.UUID) -> None:
+    """Delete what searches read of versions that no listing shows any more."""
+    shown = select(func.coalesce(EntryRow.released_version, EntryRow.latest_version)).where(EntryRow.id == entry_id)
+    is_before = SearchedVersionRow.version < shown.scalar_subquery()
+    superseded = delete(SearchedVersionRow).where(SearchedVersionRow.entry_id == entry_id, is_before)
+    await session.execute(superseded, execution_options={"synchronize_session": False})
+
+
+def _facets_of(content: Content) -> list[str]:
+    keywords = [_facet("keyword", keyword) for keyword in content.keywords]
+    attributes = [_facet("attribute", attribute.name) for attribute in content.outline]
+    return [*keywords, *attributes, _facet("label", content.label), _facet("license", content.license)]
+
+
+def _facet(name: str, text: str) -> str:
+    return f"{name}:{text}"

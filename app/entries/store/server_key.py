@@ -1,0 +1,35 @@
+"""The store of the key of this installation's digests."""
+
+from sqlalchemy import select, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.entries.tables.entry_version import EntryVersionRow
+from app.entries.tables.server_key import ServerKeyRow
+from app.platform.digests import keyed_digest
+
+
+class ServerKeyStore:
+    """The one server key. Whoever makes a digest with it holds it until the commit, so that no old one is used."""
+
+    def __init__(self, session: AsyncSession) -> None:
+        self._session = session
+
+    async def value(self) -> bytes:
+        """The key, which stays until the transaction ends."""
+        held = select(ServerKeyRow.value).with_for_update(read=True)
+        key: bytes = (await self._session.execute(held)).scalar_one()
+        return key
+
+    async def replace(self, value: bytes) -> int:
+        """Replace the key and all digests that were made with it; return how many these are."""
+        await self._session.execute(select(ServerKeyRow.id).with_for_update())
+        await self._session.execute(update(ServerKeyRow).values(value=value))
+        versions = await self._session.execute(
+            select(EntryVersionRow.id, EntryVersionRow.entry_id, EntryVersionRow.digest)
+        )
+        renewed = [
+            {"id": row.id, "keyed_digest": keyed_digest(value, str(row.entry_id), row.digest)} for row in versions
+        ]
+        if renewed:
+            await self._session.execute(update(EntryVersionRow), renewed)
+        return len(renewed)

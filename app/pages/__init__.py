@@ -1,0 +1,1 @@
+"""What all pages of the console share: layout, forms, charts, static files."""

@@ -1,0 +1,142 @@
+"""Forms with a file (RFC 7578), part by part as they arrive. Nothing is written to disk."""
+
+import logging
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from python_multipart.exceptions import FormParserError
+from python_multipart.multipart import MultipartParser, parse_options_header
+
+from app.platform.http.bodies import LONGEST_TYPE
+from app.platform.http.refusals import MalformedRequestError, MediaTypeError
+
+if TYPE_CHECKING:
+    from python_multipart.multipart import MultipartCallbacks
+
+# Its warnings quote what does not belong into a form, which may be a part of somebody's table.
+logging.getLogger("python_multipart").setLevel(logging.CRITICAL)
+
+TYPE: Final = "multipart/form-data"
+
+#: The most parts of a form, and the most bytes of all their headers. Pages have three parts, with some 200 bytes each.
+MOST_PARTS: Final = 20
+MOST_HEADER_BYTES: Final = 16 * 1024
+
+_UNREADABLE: Final = "The form cannot be read: its parts are not what multipart/form-data has."
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Some bytes of a field.
+
+    Attributes:
+        name: of the field.
+        file: the name of the file, if the field is one; else None.
+        content: the bytes; empty at the end of the field.
+    """
+
+    name: str
+    file: str | None
+    content: bytes
+
+
+class Multipart:
+    """Takes a form apart.
+
+    Attributes:
+        is_complete: whether its end has arrived.
+
+    Args:
+        content_type: the header of the request.
+
+    Raises:
+        MediaTypeError: the header declares something else.
+    """
+
+    def __init__(self, content_type: str) -> None:
+        declared, parameters = (b"", {}) if len(content_type) > LONGEST_TYPE else parse_options_header(content_type)
+        if declared.decode("latin-1") != TYPE or not parameters.get(b"boundary"):
+            raise MediaTypeError(f"Send the form as {TYPE}.")
+        self._pieces: list[Piece] = []
+        self._header, self._value = b"", b""
+        self._parts, self._header_bytes = 0, 0
+        self._name = ""
+        self._file: str | None = None
+        self.is_complete = False
+        try:
+            self._parser = MultipartParser(parameters[b"boundary"], self._callbacks())
+        except FormParserError:
+            raise MalformedRequestError(_UNREADABLE) from None
+
+    def feed(self, chunk: bytes) -> Iterator[Piece]:
+        """The pieces of fields in what arrives next.
+
+        Raises:
+            MalformedRequestError: it is not what its header says.
+        """
+        try:
+            self._parser.write(chunk)
+        except FormParserError:
+            raise MalformedRequestError(_UNREADABLE) from None
+        pieces, self._pieces = self._pieces, []
+        yield from pieces
+
+    def _callbacks(self) -> "MultipartCallbacks":
+        return {
+            "on_part_begin": self._begin,
+            "on_header_begin": self._begin_header,
+            "on_header_field": self._add_to_header,
+            "on_header_value": self._add_to_value,
+            "on_header_end": self._end_header,
+            "on_part_data": self._add_content,
+            "on_part_end": self._end,
+            "on_end": self._complete,
+        }
+
+    def _begin(self) -> None:
+        self._parts += 1
+        if self._parts > MOST_PARTS:
+            raise MalformedRequestError(f"The form has more than {MOST_PARTS} parts.")
+        self._name, self._file = "", None
+
+    def _begin_header(self) -> None:
+        self._header, self._value = b"", b""
+
+    def _add_to_header(self, data: bytes, start: int, end: int) -> None:
+        self._count_header(end - start)
+        self._header += data[start:end]
+
+    def _add_to_value(self, data: bytes, start: int, end: int) -> None:
+        self._count_header(end - start)
+        self._value += data[start:end]
+
+    def _count_header(self, size: int) -> None:
+        """Refuse too long headers: the time to take them apart grows with their length, and others wait for it."""
+        self._header_bytes += size
+        if self._header_bytes > MOST_HEADER_BYTES:
+            raise MalformedRequestError(f"The headers of the form's parts have more than {MOST_HEADER_BYTES:,} bytes.")
+
+    def _end_header(self) -> None:
+        if self._header.lower() != b"content-disposition":
+            return
+        _, parameters = parse_options_header(self._value)
+        self._name = _text(parameters.get(b"name", b""))
+        file = parameters.get(b"filename")
+        self._file = None if file is None else _text(file)
+
+    def _add_content(self, data: bytes, start: int, end: int) -> None:
+        if start < end:
+            self._pieces.append(Piece(self._name, self._file, data[start:end]))
+
+    def _end(self) -> None:
+        self._pieces.append(Piece(self._name, self._file, b""))
+
+    def _complete(self) -> None:
+        self.is_complete = True
+
+
+def _text(parameter: bytes) -> str:
+    """A name as browsers send it: in UTF-8, with line ends and quotes percent-encoded."""
+    text = parameter.decode(errors="replace")
+    return text.replace("%22", '"').replace("%0D", " ").replace("%0A", " ")

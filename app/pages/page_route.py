@@ -1,0 +1,98 @@
+"""Routes that answer with pages, errors included."""
+
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+
+from fastapi import Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
+from starlette.exceptions import HTTPException
+
+from aegis_sdk.wire import FAULTS_SHOWN, pointer_of
+from app.edge.state import get_state
+from app.pages.commands import Commands, aegis, curl
+from app.pages.origins import SAFE_METHODS, own_path, refuse_foreign_origin
+from app.pages.page import page, see
+from app.platform.errors import Fault, InvalidDocumentError, RefusalError, UnknownKeyError, WaitError
+from app.platform.http.refusals import INTERNAL, note_defect, status_and_title
+from app.platform.http.request_scope import request_id
+
+Handler = Callable[[Request], Coroutine[Any, Any, Response]]
+
+
+class PageRoute(APIRoute):
+    """A route of the console. It takes forms from own pages only, and shows refusals in the API's words."""
+
+    def get_route_handler(self) -> Handler:
+        """The handler, with pages for refusals."""
+        handle = super().get_route_handler()
+
+        async def show(request: Request) -> Response:
+            try:
+                refuse_foreign_origin(request, get_state(request))
+                return await handle(request)
+            except UnknownKeyError as error:
+                return _sign_in(request, error)
+            except RefusalError as error:
+                return refusal_page(request, error)
+            except RequestValidationError as error:
+                return _invalid_parameter(request, error)
+            except HTTPException:
+                raise
+            except Exception as error:  # noqa: BLE001 -- logged, and then answered as in the API
+                note_defect(request, error)
+                return problem_page(request, 500, *INTERNAL, "This page failed. The log of the service says why.")
+
+        return show
+
+
+def refusal_page(request: Request, error: RefusalError) -> Response:
+    """The page that says what was refused and why."""
+    status, title = status_and_title(error)
+    faults = error.faults if isinstance(error, InvalidDocumentError) else ()
+    answer = problem_page(request, status, title, error.code, error.detail, faults)
+    if isinstance(error, WaitError):
+        answer.headers["Retry-After"] = str(error.seconds)
+    return answer
+
+
+def problem_page(
+    request: Request, status: int, title: str, code: str, detail: str, faults: Sequence[Fault] = ()
+) -> Response:
+    """A page about a problem, with the first hundred faults by their places."""
+    request.app.state.metrics.refused(code)
+    shown = {"title": title, "detail": detail, "code": code, "status": status, "request_id": request_id(request)}
+    left_out = max(len(faults) - FAULTS_SHOWN, 0)
+    commands = Commands((aegis("list"),), (curl(getattr(request.state, "viewer", None), "/v1/entries"),))
+    return page(
+        request, "error.html", status, problem=shown, faults=faults[:FAULTS_SHOWN], left_out=left_out, commands=commands
+    )
+
+
+def _invalid_parameter(request: Request, error: RequestValidationError) -> Response:
+    faults = [Fault(pointer_of(line["loc"][1:]), line["msg"]) for line in error.errors()]
+    return problem_page(request, 422, "Invalid", "invalid", "A parameter of the page's address is invalid.", faults)
+
+
+def _sign_in(request: Request, error: UnknownKeyError) -> Response:
+    """Lead whoever is not signed in to where they can, and from there back to this page."""
+    request.app.state.metrics.refused(error.code)
+    if "hx-request" in request.headers:  # for a part of a page: the whole page then leads there
+        return Response(status_code=204, headers={"HX-Refresh": "true"})
+    if request.method in SAFE_METHODS:
+        back = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+        return see(f"/sign-in?{urlencode({'next': back})}")
+    return see(f"/sign-in?{urlencode({'next': _page_of_form(request), 'unsent': 'yes'})}")
+
+
+def _page_of_form(request: Request) -> str:
+    """The page whose form was sent; the first page if it cannot be opened by a link."""
+    try:
+        came_from = urlsplit(request.headers.get("referer", ""))
+    except ValueError:
+        return "/"
+    pages = [route for route in request.app.state.routes if "GET" in (getattr(route, "methods", None) or ())]
+    if not any(route.path_regex.match(came_from.path) for route in pages):
+        return "/"
+    return own_path(came_from.path + (f"?{came_from.query}" if came_from.query else ""))

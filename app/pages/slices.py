@@ -1,0 +1,53 @@
+"""Pages of long lists."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Generic, Self, TypeVar
+
+import msgspec
+
+from app.entries.pages.views.entry_index import read_part
+from app.entries.pages.views.entry_parts import PER_PAGE
+
+Row = TypeVar("Row")
+
+
+@dataclass(frozen=True, slots=True)
+class Slice(Generic[Row]):
+    """A page of a list.
+
+    Attributes:
+        rows: what it shows.
+        number: which page it is, from 1.
+        pages: how many pages there are; 1 for an empty list.
+        total: how many rows the list has.
+        start: the number of the first row that is shown, from 1.
+    """
+
+    rows: Sequence[Row]
+    number: int
+    pages: int
+    total: int
+    start: int
+
+    @classmethod
+    def of(
+        cls, parts: Sequence[bytes], number: int, total: int, decoder: msgspec.json.Decoder[tuple[Row, ...]]
+    ) -> Self:
+        """A page of an index; the last one if there are not so many."""
+        number = min(number, max(len(parts), 1))
+        rows = read_part(parts[number - 1], decoder) if parts else ()
+        return cls(rows, number, max(len(parts), 1), total, (number - 1) * PER_PAGE + 1)
+
+    @classmethod
+    def cut(cls, rows: Sequence[Row], number: int, per_page: int) -> Self:
+        """A page of a list that is all there."""
+        pages = max(-(-len(rows) // per_page), 1)
+        number = min(number, pages)
+        start = (number - 1) * per_page
+        return cls(rows[start : start + per_page], number, pages, len(rows), start + 1)
+
+    @property
+    def end(self) -> int:
+        """The number of the last row that is shown."""
+        return self.start + len(self.rows) - 1

@@ -1,0 +1,118 @@
+"""How pages write numbers, times and words."""
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from markupsafe import Markup
+
+from aegis_sdk.reading import alone_at_most, share_alone
+from aegis_sdk.wire import PRIVACY_CRITERIA
+from app.pages.charts.numbers import percent
+
+_UNITS: Final = ("bytes", "kB", "MB", "GB", "TB")
+_TEN: Final = 10
+_THOUSAND: Final = 1000
+
+#: What has members of its own in forms, each of which has a field.
+_GROUPS: Final = frozenset({"limit", "require", "weights"})
+
+
+def count(number: int) -> str:
+    """A number of things, such as `12,345`."""
+    return f"{number:,}"
+
+
+def share(part: float) -> str:
+    """A share from 0 to 1 in percent, as charts write it: `87.3 %`, and `100 %` of all only."""
+    return percent(part)
+
+
+def significant(number: float, digits: int = 3) -> str:
+    """A number with so many significant digits, without an exponent as long as it is of a usual size."""
+    if number == 0 or not math.isfinite(number):
+        return f"{number:g}"
+    decimals = max(digits - 1 - math.floor(math.log10(abs(number))), 0)
+    tiny, huge = 1e-6, 1e15
+    return f"{number:,.{decimals}f}" if tiny <= abs(number) < huge else f"{number:.{digits - 1}e}"
+
+
+def number(value: float) -> str:
+    """A number as somebody wrote it, such as `10` or `0.25`, with six digits at most."""
+    return f"{value:,.6g}"
+
+
+def size(number: int) -> str:
+    """So many bytes, such as `1.5 MB`."""
+    amount, place = float(number), 0
+    while amount >= _THOUSAND and place < len(_UNITS) - 1:
+        amount, place = amount / _THOUSAND, place + 1
+    if place == 0:
+        return f"{number} bytes"
+    return f"{amount:.0f} {_UNITS[place]}" if amount >= _TEN else f"{significant(amount)} {_UNITS[place]}"
+
+
+def moment(at: datetime) -> Markup:
+    """A time in UTC to the minute, which programs can read, too."""
+    at = at.astimezone(UTC)
+    return Markup('<time datetime="{}">{}</time>').format(f"{at:%Y-%m-%dT%H:%M:%SZ}", f"{at:%Y-%m-%d %H:%M} UTC")
+
+
+def duration(seconds: float) -> str:
+    """So much time in its largest whole unit, such as `4 s`, `3 min`, `2 h` or `5 days`."""
+    for unit, length in (("days", 86_400), ("h", 3_600), ("min", 60)):
+        if seconds >= 2 * length or (unit != "days" and seconds >= length):
+            return f"{count(int(seconds // length))} {unit}"
+    return f"{int(seconds)} s"
+
+
+def term(word: str, shown: str | None = None) -> Markup:
+    """A word of the glossary, with a link to it."""
+    return Markup('<a class="term" href="/glossary#{}">{}</a>').format(anchor(word), shown or word)
+
+
+def anchor(word: str) -> str:
+    """The name of a word's place in the glossary."""
+    return re.sub(r"[^a-z0-9]+", "-", word.lower()).strip("-")
+
+
+def bound(criterion: str) -> str:
+    """Whether a number of a criterion of privacy is the least or the most."""
+    return "at least" if PRIVACY_CRITERIA.get(criterion) == "higher" else "at most"
+
+
+def field_name(pointer: str) -> str:
+    """What people call the field at a place of a document: `k` at `/require/k`, `attributes` at `/attributes/0`."""
+    names = [name.replace("~1", "/").replace("~0", "~") for name in pointer.split("/")[1:]]
+    return names[1] if len(names) > 1 and names[0] in _GROUPS else names[0] if names else ""
+
+
+def criterion(name: str) -> str:
+    """The name of a criterion or a fact as a heading, such as `k`, `Entropy l` or `Suppressed`."""
+    return name if len(name) == 1 else name[:1].upper() + name[1:].replace("_", " ")
+
+
+def plural(number: int, one: str, many: str | None = None) -> str:
+    """So many things, such as `1 entry` or `2 entries`."""
+    return f"{count(number)} {one if number == 1 else many or one + 's'}"
+
+
+FILTERS: Mapping[str, Callable[..., Any]] = {
+    "anchor": anchor,
+    "bound": bound,
+    "count": count,
+    "criterion": criterion,
+    "duration": duration,
+    "field_name": field_name,
+    "moment": moment,
+    "number": number,
+    "plural": plural,
+    "share": share,
+    "alone": share_alone,
+    "alone_at_most": alone_at_most,
+    "significant": significant,
+    "size": size,
+    "term": term,
+}

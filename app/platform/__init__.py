@@ -1,0 +1,1 @@
+"""What no feature owns: database, queue, processes, HTTP, telemetry."""

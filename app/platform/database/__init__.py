@@ -1,0 +1,1 @@
+"""Sessions, migrations, roles and probes of the database."""

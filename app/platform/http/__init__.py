@@ -1,0 +1,1 @@
+"""What all HTTP responses have in common: bodies, errors, paging, limits."""

@@ -1,0 +1,199 @@
+"""Request bodies: reads them up to a limit, inflates them, and parses and validates small ones.
+
+`app.entries.api.uploads` parses entries.
+"""
+
+from collections.abc import AsyncIterator, Callable, Collection, Iterator
+from contextlib import contextmanager
+from email.message import Message
+from typing import TypeVar
+
+from anyio import to_thread
+from pydantic import BaseModel, ValidationError
+from starlette.requests import ClientDisconnect, Request
+
+from aegis_sdk.wire import NotJsonError, faults_of, read_json, refuse_repeated_members
+from app.platform.errors import Fault, InvalidDocumentError, OverloadedError
+from app.platform.http.codings import BOMB_BYTES, BOMB_RATIO, CODINGS, CodingError, InflatedSizeError, Inflater
+from app.platform.http.recognition import refuse_ended
+from app.platform.http.refusals import BodyTooLargeError, ContentCodingError, MalformedRequestError, MediaTypeError
+
+#: The most bytes of a question or a change of visibility.
+SMALL_BODY = 256 * 1024
+
+#: Bodies with more bytes are parsed in a thread, so that others are served meanwhile.
+TINY_BODY = 4 * 1024
+
+#: The most characters of a content type; the time to parse one grows with the square of its parameters.
+LONGEST_TYPE = 200
+
+AnyModel = TypeVar("AnyModel", bound=BaseModel)
+
+
+class BodyBudget:
+    """The bytes of bodies that all requests together may hold in memory.
+
+    Args:
+        limit: the most bytes.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self._free = limit
+
+    @contextmanager
+    def share(self) -> Iterator[Callable[[int], None]]:
+        """A function that takes so many bytes more; they are free again when the block ends.
+
+        It raises OverloadedError if there are not so many.
+        """
+        taken = 0
+
+        def take(size: int) -> None:
+            nonlocal taken
+            if size > self._free:
+                raise OverloadedError("Too many large bodies are being read. Try again after Retry-After.")
+            self._free -= size
+            taken += size
+
+        try:
+            yield take
+        finally:
+            self._free += taken
+
+
+def _free_of_charge(_: int) -> None:
+    """Small bodies do not count."""
+
+
+async def read_body(
+    request: Request,
+    limit: int,
+    types: Collection[str] = ("application/json",),
+    take: Callable[[int], None] = _free_of_charge,
+) -> bytes:
+    """Read the whole body of a request, and inflate it if it is compressed. An empty one is a form, but no JSON.
+
+    Raises:
+        MediaTypeError: the body is not declared as plain JSON by one of the media types, or its coding is unknown.
+        BodyTooLargeError: the body has more than `limit` bytes, inflated or not; reading stops there.
+        MalformedRequestError: it is empty, a part, or not what its coding says, or the client closed the connection
+            before its end.
+        OverloadedError: `take`, which is called with the size of each part, refuses it.
+    """
+    if not _is_plain_json(request, types):
+        raise MediaTypeError(f"Send the body as {' or '.join(types)} in UTF-8.")
+    if "content-range" in request.headers:  # RFC 9110, section 14.5: it must not be taken for the whole
+        raise MalformedRequestError("Send the whole body, without Content-Range.")
+    coding = _coding(request)
+    sent = arriving(request, limit)
+    pieces = sent if coding is None else _inflated(sent, coding, limit)
+    read = []
+    async for piece in pieces:
+        take(len(piece))
+        read.append(piece)
+    if not any(read) and any(each.endswith("json") for each in types):
+        raise MalformedRequestError("The body is not JSON: it is empty.")
+    return b"".join(read)
+
+
+def has_no_body(request: Request) -> bool:
+    """Whether a request has no body, or an empty one (RFC 9112, section 6.3)."""
+    return request.headers.get("content-length", "0") == "0" and "transfer-encoding" not in request.headers
+
+
+async def arriving(request: Request, limit: int) -> AsyncIterator[bytes]:
+    """The parts of a body as they are sent.
+
+    Raises:
+        BodyTooLargeError: it has more than `limit` bytes; reading stops there.
+        MalformedRequestError: the client closed the connection before its end.
+        UnknownKeyError: the sender's key has ended meanwhile.
+    """
+    declared = request.headers.get("content-length", "")
+    if declared.isdigit() and int(declared) > limit:
+        raise BodyTooLargeError(f"The body has {declared} bytes; at most {limit} are accepted.")
+    size = 0
+    try:
+        async for chunk in request.stream():
+            size += len(chunk)
+            if size > limit:
+                raise BodyTooLargeError(f"The body has more than {limit} bytes, the most that are accepted.")
+            yield chunk
+    except ClientDisconnect:
+        raise MalformedRequestError("The connection closed before the end of the body.") from None
+    await refuse_ended(request)
+
+
+async def _inflated(sent: AsyncIterator[bytes], coding: str, limit: int) -> AsyncIterator[bytes]:
+    """The parts of a compressed body, inflated. A thread inflates each, so that others are served meanwhile."""
+    inflater = Inflater(coding, limit)
+    try:
+        async for chunk in sent:
+            for piece in await to_thread.run_sync(inflater.feed, chunk):
+                yield piece
+    except InflatedSizeError:
+        most = f"at most {limit} bytes, and beyond {BOMB_BYTES} at most {BOMB_RATIO} times those that were sent"
+        raise BodyTooLargeError(f"The inflated body is too large: {most}, are accepted.") from None
+    except CodingError:
+        raise MalformedRequestError(f"The body is not {coding}, as Content-Encoding says.") from None
+    if not inflater.is_complete:
+        raise MalformedRequestError(f"The body ends before its {coding} does.")
+
+
+def _coding(request: Request) -> str | None:
+    """The coding of a compressed body; None if it is not compressed.
+
+    Raises:
+        ContentCodingError: it is unknown, or there are several.
+    """
+    coding = ", ".join(request.headers.getlist("content-encoding")).strip().lower().removeprefix("x-")
+    if coding in {"", "identity"}:
+        return None
+    if coding not in CODINGS:
+        raise ContentCodingError(f"Send the body as it is, or compressed once by {' or '.join(CODINGS)}.")
+    return coding
+
+
+def _is_plain_json(request: Request, types: Collection[str]) -> bool:
+    """Whether the body is declared as JSON in UTF-8, the only encoding of JSON (RFC 8259, section 8.1)."""
+    header = request.headers.get("content-type", "")
+    if len(header) > LONGEST_TYPE:
+        return False
+    declared = Message()
+    declared["content-type"] = header
+    charset = str(declared.get_param("charset", "utf-8")).lower()
+    return declared.get_content_type() in types and charset in {"utf-8", "utf8"}
+
+
+async def validated(model: type[AnyModel], body: bytes) -> AnyModel:
+    """Parse and validate a small body as `model`; none is the same as `{}`, unless a member is required.
+
+    Raises:
+        MediaTypeError: there is none, and a member is required.
+        MalformedRequestError: the body is not JSON.
+        InvalidDocumentError: the body breaks a rule of the contract.
+    """
+    if not body:
+        if any(field.is_required() for field in model.model_fields.values()):
+            raise MediaTypeError("Send the body as application/json in UTF-8.")
+        body = b"{}"
+    try:
+        if len(body) <= TINY_BODY:
+            return _parsed(model, body)
+        return await to_thread.run_sync(_parsed, model, body)
+    except NotJsonError as error:
+        raise MalformedRequestError(f"The body is not JSON: {error}") from None
+    except ValidationError as error:
+        raise invalid_document(error) from None
+
+
+def _parsed(model: type[AnyModel], body: bytes) -> AnyModel:
+    document = read_json(body)
+    refuse_repeated_members(body, document)
+    return model.model_validate(document)
+
+
+def invalid_document(error: ValidationError) -> InvalidDocumentError:
+    """The error for a document that breaks rules of the contract, with the place of each fault."""
+    faults = tuple(Fault(fault.pointer, fault.detail) for fault in faults_of(error))
+    return InvalidDocumentError("The document breaks rules of the contract.", faults)

@@ -1,0 +1,1 @@
+"""`Idempotency-Key`: POST requests that are carried out once."""

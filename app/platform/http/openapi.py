@@ -1,0 +1,137 @@
+"""The OpenAPI document: operations describe their bodies, answers and problems by reference."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal
+
+from fastapi import APIRouter, FastAPI
+from fastapi.openapi.utils import get_openapi
+from fastapi.routing import APIRoute
+from pydantic import BaseModel
+from pydantic.json_schema import models_json_schema
+
+from aegis_sdk import wire
+from app.platform.http.refusals import STATUS
+
+_TEMPLATE = "#/components/schemas/{model}"
+
+#: Our own titles: the standard library's phrases differ between versions of Python.
+_TITLES = dict(STATUS.values())
+
+#: Problems that any operation under /v1 may answer with.
+_ALWAYS = (400, 401, 403, 422, 429, 503)
+
+#: Problems that an operation may answer with that needs no key.
+_WITHOUT_KEY = (400, 503)
+
+
+def body(model: type[BaseModel], *, replaces: bool = False) -> dict[str, Any]:
+    """The `openapi_extra` of an operation whose body is a `model`.
+
+    It may be left out if all its members may, unless it `replaces` what there is, and would reset it.
+    """
+    required = replaces or any(field.is_required() for field in model.model_fields.values())
+    return {"requestBody": {"required": required, "content": {"application/json": {"schema": _Reference(model)}}}}
+
+
+def answers(
+    status: int,
+    model: type[BaseModel] | None,
+    description: str,
+    *refusals: int,
+    headers: tuple[str, ...] = (),
+    needs_key: bool = True,
+) -> dict[int | str, dict[str, Any]]:
+    """The `responses` of an operation: its answer, and its problems besides those that all operations share."""
+    content = {} if model is None else {"content": {"application/json": {"schema": _Reference(model)}}}
+    success: dict[str, Any] = {"description": description, **content}
+    if headers:
+        success["headers"] = {name: {"schema": {"type": "string"}} for name in headers}
+    described: dict[int | str, dict[str, Any]] = {status: success}
+    return described | problems(*refusals, *(_ALWAYS if needs_key else _WITHOUT_KEY))
+
+
+def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """The `responses` of an operation for the problems that it may answer with."""
+    return {status: _problem(status) for status in sorted(set(statuses))}
+
+
+def _problem(status: int) -> dict[str, Any]:
+    content = {"application/problem+json": {"schema": _Reference(wire.Problem)}}
+    return {"description": _TITLES[status], "content": content}
+
+
+class _Reference(dict[str, str]):
+    """A reference to the schema of a model. It keeps the model, so that its schema can be added to the document."""
+
+    def __init__(self, model: type[BaseModel]) -> None:
+        super().__init__({"$ref": _TEMPLATE.format(model=model.__name__)})
+        self.model = model
+
+
+def _drop_validation_errors(document: dict[str, Any]) -> None:
+    """Remove FastAPI's own form of validation errors, since the service sends problems instead."""
+    for unused in ("HTTPValidationError", "ValidationError"):
+        document["components"]["schemas"].pop(unused, None)
+    for operation in (operation for operations in document["paths"].values() for operation in operations.values()):
+        if "application/json" in operation["responses"].get("422", {}).get("content", {}):
+            del operation["responses"]["422"]
+
+
+def _correct_parameters(document: dict[str, Any]) -> None:
+    """Say of parameters what FastAPI cannot know: none is ever null, and an operation that answers 428 needs one."""
+    for operation in (operation for operations in document["paths"].values() for operation in operations.values()):
+        for parameter in operation.get("parameters", ()):
+            schema = parameter["schema"]
+            kinds = [kind for kind in schema.pop("anyOf", ()) if kind != {"type": "null"}]
+            for kind in kinds:  # at most one is left
+                schema |= kind
+            if parameter["name"] == "if-match":
+                parameter["required"] = "428" in operation["responses"]
+
+
+def _models(routers: Sequence[APIRouter]) -> list[tuple[type[BaseModel], Literal["validation", "serialization"]]]:
+    """The wire models that operations refer to; nested models follow by themselves. Requests are read strictly."""
+    routes = [route for router in routers for route in router.routes if isinstance(route, APIRoute)]
+    requests = {reference.model for route in routes for reference in _references(route.openapi_extra)}
+    answered = {reference.model for route in routes for reference in _references(route.responses)}
+    return [
+        *((model, "validation") for model in requests),
+        *((model, "serialization") for model in answered - requests),
+    ]
+
+
+def _references(described: object) -> Iterator[_Reference]:
+    """The references in a part of a description."""
+    if isinstance(described, _Reference):
+        yield described
+    elif isinstance(described, dict):
+        for member in described.values():
+            yield from _references(member)
+
+
+def openapi(app: FastAPI, routers: Sequence[APIRouter]) -> dict[str, Any]:
+    """The whole document: FastAPI's description of the routes, the schemas of the wire models and the key's scheme.
+
+    Args:
+        app: the application.
+        routers: the routers that it includes.
+    """
+    document = get_openapi(
+        title=app.title,
+        version=app.version,
+        description=app.description,
+        routes=app.routes,
+        tags=app.openapi_tags,
+    )
+    schemas = document.setdefault("components", {}).setdefault("schemas", {})
+    _drop_validation_errors(document)
+    _correct_parameters(document)
+    _, definitions = models_json_schema(_models(routers), ref_template=_TEMPLATE)
+    schemas.update(definitions["$defs"])
+    for path, operations in document["paths"].items():
+        for operation in operations.values() if path.startswith("/v1/") else ():
+            operation["security"] = [{"key": []}]
+    scheme = {"type": "http", "scheme": "bearer", "description": "An API key, or a token of the trusted issuer (JWT)"}
+    document["components"]["securitySchemes"] = {"key": scheme}
+    document["components"]["schemas"] = dict(sorted(schemas.items()))
+    return document

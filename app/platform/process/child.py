@@ -1,0 +1,193 @@
+"""A warm child process for work that would hold the interpreter's lock and so stop the event loop.
+
+Measured: parsing a 20 MB entry blocked all other requests for a second in this process, for 0.2 to 0.9 s in a thread,
+and for 6 ms in a child (docs/decisions/0004).
+"""
+
+import gc
+import math
+import os
+import signal
+from asyncio import gather, sleep
+from collections.abc import Callable, Collection, Iterator
+from contextlib import AsyncExitStack, contextmanager
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from typing import TypeVar, TypeVarTuple, Unpack
+
+from anyio import BrokenWorkerProcess, CapacityLimiter, fail_after, to_process
+from threadpoolctl import threadpool_limits
+
+from app.platform.errors import InterruptedWorkError
+from app.platform.process.bound import die_with_parent
+from app.platform.process.loading import loading
+from app.platform.process.turns import Turns
+
+Given = TypeVarTuple("Given")
+Result = TypeVar("Result")
+
+#: How far children stand back when there is more to do than there are cores (0 to 19).
+NICENESS = 10
+
+
+#: Seconds until processes that may be needed later start, so that they do not delay the start of the service.
+SOON = 3.0
+
+#: What computations load when they first need it: every process has it in advance, since threads can be limited only in
+#: libraries that are loaded.
+COMPUTING = ("scipy.linalg", "scipy.optimize", "scipy.sparse.csgraph", "scipy.special")
+
+#: Seconds between two uses of each process.
+BEFORE_IDLE_PROCESSES_END = 120.0
+
+
+@dataclass(frozen=True, slots=True)
+class ChildState:
+    """The state of a child process, or of several for the same kind of work.
+
+    Attributes:
+        is_alive: whether the process that started last still lives.
+        busy: how many functions run, or have a process started for them.
+        waiting: how many callers wait for their turn.
+        deaths: in how many calls the process died.
+    """
+
+    is_alive: bool
+    busy: int
+    waiting: int
+    deaths: int
+
+
+class ChildProcess:
+    """Runs functions, by default one at a time, each in a separate process, which is started again if it dies.
+
+    All objects of this class in an event loop share their processes; there are as many as functions run at a time.
+
+    Args:
+        module: the module with the functions, imported in advance.
+        deadline: seconds after which a function is stopped by killing the process; some input would take for ever.
+        most_waiting: how many callers may wait for their turn.
+        at_once: how many functions may run at the same time.
+        room: how large their input may be together, in bytes; a larger one runs alone.
+    """
+
+    def __init__(
+        self,
+        module: str,
+        deadline: float,
+        most_waiting: int | None = None,
+        *,
+        at_once: int = 1,
+        room: float = math.inf,
+    ) -> None:
+        self._module = module
+        self._deadline = deadline
+        self._turns = Turns(most_waiting, at_once, room)
+        self._limiter = CapacityLimiter(at_once)
+        self._process_id: int | None = None
+        self._busy = 0
+        self._deaths = 0
+
+    def state(self) -> ChildState:
+        """The state at this moment; callable from any thread."""
+        alive = self._process_id is not None and _lives(self._process_id)
+        return ChildState(alive, self._busy, self._turns.waiting, self._deaths)
+
+    async def warm(self, on_behalf_of: str = "", patience: float = math.inf) -> None:
+        """Start the process, however long that takes, so that the first call does not wait for its imports.
+
+        Raises:
+            TimeoutError: its turn did not come within `patience` seconds.
+            InterruptedWorkError: the process died.
+            OverloadedError: too many callers wait for their turn.
+        """
+        async with AsyncExitStack() as turn:
+            with fail_after(patience):
+                await turn.enter_async_context(self._turns.turn(on_behalf_of))
+            await self._start()
+
+    async def _start(self) -> None:
+        """Start a process unless one is ready: its imports must not count as time of the function."""
+        with self._death_noticed():
+            self._process_id = await to_process.run_sync(
+                _prepare, self._module, cancellable=True, limiter=self._limiter
+            )
+
+    async def run(
+        self, function: Callable[[Unpack[Given]], Result], *given: *Given, on_behalf_of: str = "", size: int = 0
+    ) -> Result:
+        """Run `function` in the process and return its result. If the caller is cancelled, the process is killed.
+
+        Those on whose behalf it runs take turns. `size` is that of the input, in bytes.
+
+        Raises:
+            TimeoutError: the function takes longer than the deadline; waiting and the start of a process do not count.
+            InterruptedWorkError: the process died.
+            OverloadedError: too many callers wait for their turn.
+        """
+        async with self._turns.turn(on_behalf_of, size):
+            with self._counted():
+                await self._start()
+                with fail_after(self._deadline), self._death_noticed():
+                    return await to_process.run_sync(
+                        _prepared, self._module, function, *given, cancellable=True, limiter=self._limiter
+                    )
+
+    @contextmanager
+    def _counted(self) -> Iterator[None]:
+        self._busy += 1
+        try:
+            yield
+        finally:
+            self._busy -= 1
+
+    @contextmanager
+    def _death_noticed(self) -> Iterator[None]:
+        try:
+            yield
+        except (BrokenWorkerProcess, OSError) as error:
+            self._deaths += 1
+            message = "The process that worked on this died. Nothing was stored; try again."
+            raise InterruptedWorkError(message) from error
+
+
+async def keep_warm(children: Collection[ChildProcess]) -> None:
+    """Keep a process ready for each of the children, for ever. Idle ones would end after five minutes."""
+    pause = SOON
+    while True:
+        await sleep(pause)
+        pause = BEFORE_IDLE_PROCESSES_END
+        # All at once: one after the other would be the same process each time.
+        await gather(*(child.warm() for child in children), return_exceptions=True)
+
+
+def _lives(process_id: int) -> bool:
+    try:
+        os.kill(process_id, 0)
+    except OSError:  # there is none, or the number belongs to somebody else's by now
+        return False
+    return True
+
+
+def _prepared(module: str, function: Callable[[*Given], Result], *given: *Given) -> Result:
+    _prepare(module)
+    return function(*given)
+
+
+@cache
+def _prepare(module: str) -> int:
+    """Make this process ready for a module, once, and return its id."""
+    # A computation must not outlive a worker that is killed.
+    die_with_parent(signal.SIGKILL)
+    # A document is millions of lists and no garbage; at the usual threshold, collection takes a tenth of the time.
+    gc.set_threshold(100_000, 20, 100)
+    with loading():
+        for name in (module, *COMPUTING):
+            import_module(name)
+    # Workers already use all cores, so threads of linear algebra within them would compete. The limit applies only to
+    # libraries that are loaded, so it comes after the import.
+    threadpool_limits(1)
+    # The processes that answer requests come first.
+    os.nice(NICENESS)
+    return os.getpid()

@@ -1,0 +1,139 @@
+"""The files of a PostgreSQL cluster: creating them, and removing the `postmaster.pid` that a killed server leaves."""
+
+import contextlib
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+from pathlib import Path
+
+from app.platform.process.bound import bound_command
+from app.platform.process.embedded.binaries import Binaries
+from app.platform.process.embedded.lock import program_of
+from app.platform.process.embedded.places import Account, EmbeddedPostgresError
+
+_KEPT = ("DYLD_LIBRARY_PATH", "LD_LIBRARY_PATH")  # some Python builds find their own library only by these
+
+_ROLE = "postgres"
+_MAP = "aegis"
+
+
+def server_environment() -> dict[str, str]:
+    """The environment of the programs, without PGDATA, PGPORT or the locale of the operator's shell."""
+    kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
+    return {"LC_ALL": "C", "PATH": os.defpath, "TZ": "UTC", **kept}
+
+
+def make_cluster(cluster: Path, binaries: Binaries, account: Account, *, durable: bool) -> None:
+    """Make a new cluster (UTF-8, builtin locale C.UTF-8) under another name, then rename it when it is complete.
+
+    Its `pg_hba.conf` trusts everybody who can open its socket; servers use the rules of `write_access` instead.
+
+    Args:
+        cluster: the directory of the cluster.
+        binaries: the programs that make it.
+        account: the account that will own it.
+        durable: whether to sync the files to disk.
+
+    Raises:
+        EmbeddedPostgresError: initdb failed; the error has its output.
+    """
+    draft = cluster.with_name(f"{cluster.name}.draft")
+    shutil.rmtree(draft, ignore_errors=True)  # left by a launcher that was killed here
+    draft.mkdir(mode=0o700)
+    try:
+        account.own(draft)
+        _initdb(draft, binaries, account, durable=durable)
+        draft.rename(cluster)
+    except BaseException:
+        shutil.rmtree(draft, ignore_errors=True)
+        raise
+
+
+def _initdb(draft: Path, binaries: Binaries, account: Account, *, durable: bool) -> None:
+    argv = [
+        *(
+            binaries.initdb,
+            f"--pgdata={draft}",
+            f"--username={_ROLE}",
+            "--encoding=UTF8",
+            "--no-instructions",
+        ),
+        *("--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"),
+        *("--auth-local=trust", "--auth-host=reject", "--set=timezone=UTC"),
+        *([] if durable else ["--no-sync"]),
+    ]
+    done = subprocess.run(  # noqa: S603 - our own command line
+        bound_command(argv, on_parent_death=signal.SIGTERM, account=(account.uid, account.gid)),
+        cwd="/",
+        env=server_environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    if done.returncode != 0:
+        raise EmbeddedPostgresError(
+            f"a new database could not be created in {draft.parent}: correct what initdb reports and start again\n"
+            + done.stdout.strip()
+        )
+
+
+def write_access(home: Path) -> dict[str, str]:
+    """Write who may connect: the account of this process, and root, by the kernel's word (`peer`).
+
+    Root's server runs as `nobody`. Other processes of that account can open the socket, too, and could change the
+    rules in the cluster. So these are in `home`, which belongs to this process, and are written at each start, whatever
+    version made the cluster.
+
+    Returns:
+        The settings with which the server uses them.
+
+    Raises:
+        EmbeddedPostgresError: the account of this process has no name.
+    """
+    try:
+        names = dict.fromkeys(pwd.getpwuid(uid).pw_name for uid in (os.geteuid(), 0))
+    except KeyError:
+        raise EmbeddedPostgresError(
+            f"user id {os.geteuid()} or root has no name on this machine, and PostgreSQL needs one: add it to "
+            "/etc/passwd, or set AEGIS_DATABASE_URL to your own server"
+        ) from None
+    rules = {
+        "hba": f"local all,replication all peer map={_MAP}\n",
+        "ident": "".join(f'{_MAP} "{name}" all\n' for name in names),
+    }
+    for name, text in rules.items():
+        path = home / f"{name}.conf"
+        path.unlink(missing_ok=True)
+        path.write_text(text, encoding="utf-8")
+        path.chmod(0o644)
+    return {f"{name}_file": str(home / f"{name}.conf") for name in rules}
+
+
+def postmaster_of(cluster: Path) -> int | None:
+    """The process id in the cluster's `postmaster.pid`, if it belongs to a running postgres."""
+    with contextlib.suppress(FileNotFoundError, ValueError, IndexError):
+        pid = int((cluster / "postmaster.pid").read_text().splitlines()[0])
+        return pid if program_of(pid) == "postgres" else None
+    return None
+
+
+def drop_stale_pid_file(cluster: Path) -> None:
+    """Remove a `postmaster.pid` whose process is not a postgres.
+
+    A killed server leaves the file. If another program has its process id now, PostgreSQL mistakes that program for a
+    running server and refuses to start.
+    """
+    if postmaster_of(cluster) is None:
+        (cluster / "postmaster.pid").unlink(missing_ok=True)
+
+
+def stop_orphan(cluster: Path) -> None:
+    """Ask the cluster's server, if one runs, for a fast shutdown."""
+    pid = postmaster_of(cluster)
+    if pid is not None:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGINT)

@@ -1,0 +1,192 @@
+"""The launcher: runs `postgres` as a direct child, from taking the lock to creating the service's database."""
+
+import contextlib
+import os
+import signal
+import tempfile
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from types import MappingProxyType, TracebackType
+from typing import Self
+from urllib.parse import quote
+
+import psycopg
+
+from app.platform.database.roles import DatabaseUrls
+from app.platform.process.bound import bound_command
+from app.platform.process.embedded.binaries import Binaries, binaries_for
+from app.platform.process.embedded.cluster import drop_stale_pid_file, make_cluster, stop_orphan, write_access
+from app.platform.process.embedded.lock import Launch, LauncherLock, current_launch
+from app.platform.process.embedded.places import Account, EmbeddedPostgresError, home_of, make_home, server_account
+from app.platform.process.embedded.postmaster import FAST_STOP_SECONDS, Postmaster
+
+_DATABASE = "aegis"
+#: The role that owns everything, and that of the service, which `app.platform.database.roles` creates.
+_OWNER, _SERVICE = "postgres", "aegis"
+_DEFAULTS = {"max_connections": "100", "shared_buffers": "128MB", "timezone": "UTC", "log_timezone": "UTC"}
+_PORT = "5432"  # part of the name of the socket's file only
+_LONGEST_SOCKET_PATH = 103  # bytes: 107 on Linux, 103 on macOS
+
+
+class EmbeddedPostgres:
+    """A PostgreSQL server that lives as long as a `with` block, and never longer than this process.
+
+    Enter the block from the main thread: the server ends with the thread that started it.
+
+    Args:
+        data_dir: the directory for its files. If root starts the server and `nobody` cannot reach the directory, the
+            files are in one named after it below /var/lib/aegis.
+        settings: server settings by name, which override the defaults.
+
+    Attributes:
+        home: the directory that has the files.
+
+    Raises:
+        EmbeddedPostgresError: the server cannot be used.
+    """
+
+    def __init__(self, data_dir: Path, *, settings: Mapping[str, str] = MappingProxyType({})) -> None:
+        self._account = server_account()
+        self._settings = _DEFAULTS | dict(settings)
+        self._running = ExitStack()
+        self._socket: Path | None = None
+        self._postmaster: Postmaster | None = None
+        with _clear_errors(data_dir):
+            self.home = home_of(data_dir, self._account)
+
+    @property
+    def url(self) -> str:
+        """The libpq URL of the service's database for its owner, while the server runs."""
+        return self.urls.owner
+
+    @property
+    def urls(self) -> DatabaseUrls:
+        """The libpq URLs of the service's database, while the server runs."""
+        if self._socket is None:
+            raise EmbeddedPostgresError(f"the database in {self.home} is not running: enter its `with` block first")
+        return _urls(self._socket)
+
+    @property
+    def postmaster(self) -> Postmaster:
+        """The server's process, while the server runs."""
+        if self._postmaster is None:
+            raise EmbeddedPostgresError(f"the database in {self.home} is not running: enter its `with` block first")
+        return self._postmaster
+
+    def __enter__(self) -> Self:
+        """Create the cluster and the database if missing, start the server, and wait until it accepts connections."""
+        if threading.current_thread() is not threading.main_thread():
+            raise EmbeddedPostgresError("the embedded PostgreSQL must be started from the main thread")
+        with _clear_errors(self.home), ExitStack() as starting:
+            self._start(starting)
+            self._running = starting.pop_all()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Stop the server, cutting its sessions without losing committed data, and free the directory."""
+        self._socket = None
+        self._running.close()
+
+    def _start(self, starting: ExitStack) -> None:
+        cluster = self.home / "cluster"
+        binaries = binaries_for(self._account)
+        make_home(self.home, self._account)
+        lock = starting.enter_context(
+            LauncherLock(self.home, patience=FAST_STOP_SECONDS, evict=lambda: stop_orphan(cluster))
+        )
+        if not cluster.exists():
+            make_cluster(cluster, binaries, self._account, durable=self._settings.get("fsync") != "off")
+        drop_stale_pid_file(cluster)
+        socket = starting.enter_context(_socket_directory(self.home, lock.previous, self._account))
+        lock.tell(Launch(os.getpid(), str(socket)))
+        self._postmaster = Postmaster(self._command(binaries, socket), self.home, lock.fileno())
+        starting.enter_context(self._postmaster.running(lambda: _refusal(socket)))
+        _ensure_database(socket)
+        self._socket = socket
+
+    def _command(self, binaries: Binaries, socket: Path) -> list[str]:
+        """The server's command line; the settings that decide who can connect cannot be overridden."""
+        settings = self._settings | {
+            "listen_addresses": "",
+            "port": _PORT,
+            "unix_socket_directories": '"{}"'.format(str(socket).replace('"', '""')),
+            "unix_socket_permissions": "0700",
+            **write_access(self.home),
+        }
+        options = [item for name, value in settings.items() for item in ("-c", f"{name}={value}")]
+        return bound_command(
+            [binaries.postgres, "-D", str(self.home / "cluster"), *options],
+            on_parent_death=signal.SIGINT,
+            account=(self._account.uid, self._account.gid),
+        )
+
+
+def running_urls(data_dir: Path) -> DatabaseUrls | None:
+    """The libpq URLs of the server that another `aegis-server` runs on `data_dir` now, None if there is none."""
+    with _clear_errors(data_dir):
+        launch = current_launch(home_of(data_dir, server_account()))
+        if launch is None or launch.socket is None:
+            return None
+        with (
+            contextlib.suppress(psycopg.OperationalError),
+            psycopg.connect(_url(Path(launch.socket), _DATABASE)),
+        ):
+            return _urls(Path(launch.socket))
+    return None
+
+
+def _urls(socket: Path) -> DatabaseUrls:
+    return DatabaseUrls(owner=_url(socket, _DATABASE), service=_url(socket, _DATABASE, _SERVICE))
+
+
+def _url(socket: Path, database: str, role: str = _OWNER) -> str:
+    """A URL that overrides PGHOST and PGPORT."""
+    return f"postgresql://{role}@/{database}?host={quote(str(socket), safe='')}&port={_PORT}"
+
+
+@contextmanager
+def _clear_errors(place: Path) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, psycopg.Error) as error:
+        raise EmbeddedPostgresError(
+            f"the database in {place} cannot be used ({error}): correct this, or choose another data directory"
+        ) from error
+
+
+@contextmanager
+def _socket_directory(home: Path, previous: Launch | None, account: Account) -> Iterator[Path]:
+    """A private directory for the socket: in `home`, or a temporary one if libpq cannot use that."""
+    socket = home / "socket"
+    if previous is not None and previous.socket is not None and Path(previous.socket) != socket:
+        with contextlib.suppress(OSError):  # left by a killed launcher; if not empty, another launcher uses it now
+            Path(previous.socket).rmdir()
+    # For libpq, a comma separates hosts.
+    if len(os.fsencode(socket / f".s.PGSQL.{_PORT}")) <= _LONGEST_SOCKET_PATH and "," not in str(socket):
+        socket.mkdir(mode=0o700, exist_ok=True)
+        account.own(socket)
+        yield socket
+    else:
+        with tempfile.TemporaryDirectory(prefix="aegis-", dir="/tmp") as short:
+            account.own(Path(short))
+            yield Path(short)
+
+
+def _refusal(socket: Path) -> str | None:
+    """Why the server does not accept connections yet; None if it does."""
+    try:
+        psycopg.connect(_url(socket, "postgres")).close()
+    except psycopg.OperationalError as error:
+        return str(error).strip()
+    return None
+
+
+def _ensure_database(socket: Path) -> None:
+    with psycopg.connect(_url(socket, "postgres"), autocommit=True) as connection:
+        known = connection.execute("SELECT FROM pg_database WHERE datname = %s", [_DATABASE])
+        if known.rowcount == 0:
+            connection.execute(f"CREATE DATABASE {_DATABASE}")

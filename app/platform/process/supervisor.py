@@ -1,0 +1,247 @@
+"""Runs the processes of `aegis-server serve` as one group that starts and stops together, and brings back what dies."""
+
+import contextlib
+import logging
+import os
+import select
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType
+from typing import Protocol
+
+from app.platform.process.bound import bound_command
+
+_log = logging.getLogger(__name__)
+
+_STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+
+#: A process works once it has run for so many seconds. One that ends by itself before will not work the next time,
+#: either: a setting is wrong, say.
+WORKS_AFTER_SECONDS = 10.0
+
+#: Seconds before a process is started again: they double with each failure, until it works.
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 10.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroupMember:
+    """A process of the group.
+
+    Attributes:
+        name: its name in the log.
+        argv: its command line, which begins with an absolute path; no shell is used.
+        env: environment variables, added to those of this process.
+    """
+
+    name: str
+    argv: Sequence[str]
+    env: Mapping[str, str] = field(default_factory=dict)
+
+    def start(self) -> subprocess.Popen[bytes]:
+        """Start it."""
+        return subprocess.Popen(  # noqa: S603 - the group's own command lines
+            bound_command(self.argv, on_parent_death=signal.SIGKILL),
+            env={**os.environ, **self.env},
+            stdin=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+
+
+class Server(Protocol):
+    """A process that runs before the group and after it, on which the group depends. `log` says why it ended."""
+
+    name: str
+    log: Path
+    process: subprocess.Popen[bytes]
+
+    def start(self) -> subprocess.Popen[bytes]:
+        """Start it again."""
+
+
+class Supervisor:
+    """Starts the children in order, starts again what dies, and stops all children at the same time.
+
+    Each child leads its own session, so that a terminal's Ctrl-C reaches only the supervisor. On Linux, a child is
+    killed if the supervisor is killed. To stop, the children get SIGTERM, and SIGKILL after `grace` seconds, which also
+    goes to the processes that a child leaves in its session.
+
+    Args:
+        children: the group.
+        server: is started again, too, if it dies; whoever has started it stops it.
+        grace: seconds.
+    """
+
+    def __init__(self, children: Sequence[GroupMember], *, server: Server | None = None, grace: float = 10.0) -> None:
+        self._members = [_Member(child.name, child.start) for child in children]
+        self._kept = list(self._members)
+        if server is not None:
+            self._kept.insert(0, _Member(server.name, server.start, server.process, server.log))
+        self._grace = grace
+
+    def run(self) -> int:
+        """Run until SIGTERM or SIGINT (returns 0), or until a child ends that has never worked (1).
+
+        A second signal kills all processes that still run. Call this from the main thread.
+        """
+        with _woken_by_signals() as wakeup:
+            try:
+                for member in self._members:
+                    member.start()
+                return self._watch(wakeup)
+            finally:
+                self._stop(wakeup)
+
+    def _watch(self, wakeup: "_Wakeup") -> int:
+        while not wakeup.stops:
+            for member in self._kept:
+                if not member.keep_running():
+                    return 1
+            due = [member.due for member in self._kept if member.due is not None]
+            wakeup.wait(min(due, default=None))
+        return 0
+
+    def _stop(self, wakeup: "_Wakeup") -> None:
+        for member in self._members:
+            member.ask_to_stop()
+        deadline = time.monotonic() + self._grace
+        while any(member.runs() for member in self._members) and not wakeup.hurry and time.monotonic() < deadline:
+            wakeup.wait(deadline)
+        for member in self._members:
+            member.kill()
+
+
+class _Member:
+    """The current process of a member, and when its previous ones failed.
+
+    Args:
+        name: its name in the log.
+        begin: starts a process.
+        process: one that runs already, and works.
+        log: its own log, if it has one.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        begin: Callable[[], subprocess.Popen[bytes]],
+        process: subprocess.Popen[bytes] | None = None,
+        log: Path | None = None,
+    ) -> None:
+        self.due: float | None = None
+        self._name = name
+        self._begin = begin
+        self._process = process
+        self._log = log
+        self._has_worked = process is not None
+        self._began_at = time.monotonic()
+        self._failures = 0
+
+    def start(self) -> None:
+        self.due = None
+        self._began_at = time.monotonic()
+        self._process = self._begin()
+        _log.info("%s runs as process %d", self._name, self._process.pid)
+
+    def runs(self) -> bool:
+        return self._process is not None and self._process.poll() is None
+
+    def keep_running(self) -> bool:
+        """Start the process again if it ended, after a pause; False if it has never worked."""
+        if self.due is not None and self.due <= time.monotonic():
+            self._start_again()
+        if self.due is not None or self.runs():
+            return True
+        ran = time.monotonic() - self._began_at
+        status = self.kill() or 0
+        worked = ran >= WORKS_AFTER_SECONDS
+        self._has_worked |= worked
+        if status >= 0 and not self._has_worked:
+            _log.error("%s ended with status %d before it has worked, so the others stop too", self._name, status)
+            return False
+        self._failures = 0 if worked else self._failures
+        self._fail(f"ended ({_cause(status)})")
+        return True
+
+    def _start_again(self) -> None:
+        try:
+            self.start()
+        except OSError as error:  # no process, memory or file is free, which may pass
+            self._fail(f"could not be started ({error.strerror})")
+
+    def _fail(self, how: str) -> None:
+        """Count a failure, and plan the next start."""
+        self._failures += 1
+        pause = min(_LONGEST_PAUSE, _FIRST_PAUSE * 2 ** (self._failures - 1))
+        self.due = time.monotonic() + pause
+        _log.warning("%s %s and starts again in %.1f s%s", self._name, how, pause, self._details())
+
+    def ask_to_stop(self) -> None:
+        if self._process is not None:
+            self._process.terminate()
+
+    def kill(self) -> int | None:
+        """Kill the rest of the process and of its session; return the exit status, None without a process."""
+        process, self._process = self._process, None
+        if process is None:
+            return None
+        # The leader may have ended before its children: the group's id stays valid while one of them lives.
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+        return process.wait()
+
+    def _details(self) -> str:
+        times = "" if self._failures == 1 else f"; that is {self._failures} times in a row"
+        return times if self._log is None else f"{times}; see {self._log}"
+
+
+def _cause(status: int) -> str:
+    """Why a process ended, in words."""
+    if status >= 0:
+        return f"status {status}"
+    with contextlib.suppress(ValueError):
+        return signal.Signals(-status).name
+    return f"signal {-status}"
+
+
+class _Wakeup:
+    """Waits for a signal or a point in time, whichever comes first, and counts the requests to stop."""
+
+    def __init__(self, signals: socket.socket) -> None:
+        self.stops = 0
+        self._signals = signals
+
+    @property
+    def hurry(self) -> bool:
+        return self.stops > 1
+
+    def wait(self, until: float | None) -> None:
+        """Wait for the next signal, or until the monotonic time `until`."""
+        timeout = None if until is None else max(0.0, until - time.monotonic())
+        if select.select([self._signals], [], [], timeout)[0]:
+            self.stops += sum(number in _STOP_SIGNALS for number in self._signals.recv(4096))
+
+
+@contextmanager
+def _woken_by_signals() -> Iterator[_Wakeup]:
+    """Turn the stop signals and SIGCHLD into bytes of a socket during the block."""
+    reader, writer = socket.socketpair()
+    with reader, writer:
+        writer.setblocking(False)
+        handlers = {number: signal.signal(number, _only_wake) for number in (*_STOP_SIGNALS, signal.SIGCHLD)}
+        previous = signal.set_wakeup_fd(writer.fileno(), warn_on_full_buffer=False)
+        try:
+            yield _Wakeup(reader)
+        finally:
+            signal.set_wakeup_fd(previous)
+            for number, handler in handlers.items():
+                signal.signal(number, handler)
+
+
+def _only_wake(number: int, frame: FrameType | None) -> None:
+    """Do nothing: the signal is reported by the byte in the socket, and its default action must not happen."""

@@ -1,0 +1,1 @@
+"""The job queue, its lanes and its workers' presence."""

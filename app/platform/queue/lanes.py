@@ -1,0 +1,171 @@
+"""The two lanes of a worker: each takes the jobs of its queue, one at a time, and is registered as a worker."""
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+import structlog
+from procrastinate import App, JobContext
+from procrastinate.exceptions import ConnectorException, UniqueViolation
+from procrastinate.jobs import Job, Status
+from procrastinate.manager import JobManager
+from procrastinate.worker import Worker
+from psycopg import OperationalError
+from psycopg.errors import ForeignKeyViolation
+
+from app.platform.process.child import ChildProcess
+from app.platform.queue.lane import Lane
+from app.platform.queue.presence import Presence
+
+_log = structlog.get_logger(__name__)
+
+#: Seconds between the heartbeats of a worker, and between two looks for jobs.
+HEARTBEAT: Final = 1.0
+POLLING: Final = 0.5
+
+#: How often the end of a job is stored again, at the pace of heartbeats, while the database is away.
+_PATIENCE: Final = 20
+
+#: Seconds between two looks whether a worker is registered, or can no longer end well.
+_LOOK: Final = 0.1
+
+#: Years: Procrastinate has only heartbeats to tell slow workers from dead ones, so it must neither send nor judge them.
+_NEVER: Final = 10 * 365 * 86_400.0
+
+
+class PresentJobs(JobManager):
+    """Procrastinate's access to jobs, for workers that take none while they could not keep it, and that give back what
+    they could not finish before they end.
+    """
+
+    def __init__(self, queue: App, presence: Presence) -> None:
+        super().__init__(queue.connector)
+        self._presence = presence
+        self.unfinished: dict[int, int | None] = {}  # with their workers
+
+    async def fetch_job(self, queues: Iterable[str] | None, worker_id: int) -> Job | None:
+        """The next job; none before the worker has its lock, nor if its row is gone or the database is away."""
+        if not self._presence.holds(worker_id):
+            return None
+        try:
+            return await super().fetch_job(queues, worker_id)
+        except ConnectorException as error:
+            if isinstance(error.__cause__, (ForeignKeyViolation, OperationalError)):
+                return None
+            raise
+
+    async def finish_job(self, job: Job, status: Status, delete_job: bool) -> None:  # noqa: FBT001 -- Procrastinate's
+        """End a job; once the database is back if it is away, since the job would be done again otherwise."""
+        for _ in range(_PATIENCE):
+            try:
+                return await super().finish_job(job, status, delete_job)
+            except ConnectorException as error:
+                if not isinstance(error.__cause__, OperationalError):
+                    raise
+            await asyncio.sleep(HEARTBEAT)
+        return await super().finish_job(job, status, delete_job)
+
+    async def retry_job(
+        self,
+        job: Job,
+        retry_at: datetime | None = None,
+        priority: int | None = None,
+        queue: str | None = None,
+        lock: str | None = None,
+    ) -> None:
+        """Have a job tried again: later if it failed, at once and by another worker if this one ends."""
+        if job.id is not None and job.id in self.unfinished:
+            await self._presence.give_back(job.id, self.unfinished.pop(job.id))
+            return
+        try:
+            await super().retry_job(job, retry_at, priority, queue, lock)
+        except UniqueViolation:  # somebody has asked again meanwhile, and that job has the claim
+            await self._presence.give_back(job.id or 0, job.worker_id)
+
+
+class LaneWorker(Worker):
+    """Procrastinate's worker for a lane, which knows what it runs.
+
+    Args:
+        queue: the queue.
+        lane: the lane.
+        jobs: gives back what it could not finish.
+        stop_seconds: seconds after which it gives back its job when it is asked to end.
+    """
+
+    def __init__(self, queue: App, lane: Lane, jobs: PresentJobs, stop_seconds: float) -> None:
+        super().__init__(
+            queue,
+            queues=[lane.value],
+            name=lane.value,
+            concurrency=1,
+            fetch_job_polling_interval=POLLING,
+            shutdown_graceful_timeout=stop_seconds,
+            update_heartbeat_interval=_NEVER,
+            stalled_worker_timeout=_NEVER,
+            delete_jobs="successful",
+            install_signal_handlers=False,
+            worker_middleware=[self._noted],
+        )
+        self._jobs = jobs
+        self._running: set[int] = set()
+        self._is_ending = False
+
+    @property
+    def running(self) -> Collection[int]:
+        """The ids of the jobs that it runs."""
+        return self._running
+
+    @property
+    def is_present(self) -> bool:
+        """Whether it should be heard of: one that ends without a job takes its row away itself."""
+        return self.worker_id is not None and not (self._is_ending and not self._running)
+
+    def stop(self) -> None:
+        """End after the current job, or once it is given back."""
+        self._is_ending = True
+        super().stop()  # type: ignore[no-untyped-call]
+
+    async def run(self) -> None:
+        """Work until this is cancelled; the current job is finished first, or given back."""
+        await super().run()  # type: ignore[no-untyped-call]
+
+    async def _noted(self, run: Callable[[], Awaitable[Any]], context: JobContext, _: Worker) -> Any:  # noqa: ANN401
+        job_id = context.job.id or 0
+        self._running.add(job_id)
+        try:
+            return await run()
+        except asyncio.CancelledError:  # there was no more time
+            self._jobs.unfinished[job_id] = self.worker_id
+            raise
+        finally:
+            self._running.discard(job_id)
+
+
+async def keep_present(presence: Presence, workers: Sequence[LaneWorker]) -> None:
+    """Have workers heard of, and return the jobs of dead ones to the queue, for ever."""
+    while True:
+        is_complete = all(worker.worker_id for worker in workers)
+        try:
+            for worker_id in await presence.beat([worker for worker in workers if worker.is_present]):
+                _log.warning("worker registered anew", worker_id=worker_id)
+            for job in await presence.recover_jobs(workers):
+                known = {"task": job.task, "job_id": job.id, "request_id": job.request_id}
+                _log.warning("job recovered", **known, interruptions=job.interruptions)
+        except Exception as error:  # noqa: BLE001 -- it must go on after the database was unavailable
+            _log.warning("heartbeat interrupted", error=type(error).__name__)
+        await asyncio.sleep(HEARTBEAT if is_complete else _LOOK)
+
+
+async def end_without_database(presence: Presence, children: Collection[ChildProcess]) -> None:
+    """End this process once the database is away and nothing is computed any more.
+
+    Whoever waits for the database to say goodbye is killed at the end of the supervisor's patience, and Procrastinate
+    waits half a minute for a connection. Nothing is lost: others remove what is left of this worker.
+    """
+    while not presence.is_away or any(child.state().busy for child in children):  # noqa: ASYNC110 -- no event tells
+        await asyncio.sleep(_LOOK)
+    _log.warning("worker ended without the database")
+    os._exit(0)

@@ -1,0 +1,1 @@
+"""Data requests: asked, decided, handed over, verified."""

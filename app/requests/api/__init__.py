@@ -1,0 +1,1 @@
+"""Data requests over HTTP."""

@@ -1,0 +1,1 @@
+"""Data requests and handovers, without SQL or HTTP."""

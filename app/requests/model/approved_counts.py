@@ -1,0 +1,212 @@
+"""The counts of one configuration, taken out of an entry: what whoever has its masked table can count in it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aegis_advisor.arrays import fold
+from aegis_advisor.atoms import coarsening
+from aegis_advisor.evidence import DROP, IDENTITY, AttributeEvidence, Masking, PairCounts, Perturbation
+from aegis_advisor.evidence import with_declared_rounding as declared
+from app.entries.model.configurations import GENERATED
+from app.entries.model.documents import Document, evidence_of, pairs_of
+
+Counts = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Inexact:
+    """How counts may differ from those of the provider's table.
+
+    Attributes:
+        off_by: the most by which rounding may have moved one.
+        noise_scale: of the noise on each published count, in records; None if there is none.
+        terms: how many published counts each adds up, at most.
+    """
+
+    off_by: int = 0
+    noise_scale: float | None = None
+    terms: int = 1
+
+    @classmethod
+    def of(cls, perturbation: Perturbation, terms: int = 1) -> Self:
+        """What a table declares of its counts, after so many of them were added up."""
+        rounded = replace(perturbation, noise_scale=None)
+        return cls(rounded.slack(terms, 1), perturbation.noise_scale, terms)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ApprovedTable:
+    """A masked attribute with the label.
+
+    Attributes:
+        about: the member of the document that says what the masking is; of `identity`, that of its attribute.
+        joint: (masked values, labels); None if they are not known.
+    """
+
+    attribute: Document
+    masking: str
+    about: Document
+    joint: Counts | None
+    inexact: Inexact
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ApprovedPair:
+    """Two masked attributes together, as `PairCounts`."""
+
+    attributes: tuple[str, str]
+    maskings: tuple[str, str]
+    joint: Counts
+    counted_with: tuple[Counts, Counts] | None
+    inexact: Inexact
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ApprovedCounts:
+    """What an entry tells of one configuration. `configuration` is its member of the document."""
+
+    configuration: Document
+    label: Document
+    label_inexact: Inexact
+    tables: tuple[ApprovedTable, ...]
+    pairs: tuple[ApprovedPair, ...]
+
+    @classmethod
+    def of(cls, document: Document, configuration: Document) -> Self:
+        """Take the counts of a configuration out of a document with its counts."""
+        evidence = [declared(each) for each in evidence_of(document)]
+        if configuration.get("kind") == GENERATED:
+            label = document["label"] | {"histogram": configuration["histogram"]}
+            return cls(configuration, label, Inexact(), (), ())
+        chosen = [configuration["maskings"].get(each.name, DROP) for each in evidence]
+        shared = [place for place, masking in enumerate(chosen) if masking != DROP]
+        tables = tuple(_table(document["attributes"][n], evidence[n], chosen[n]) for n in shared)
+        pairs = tuple(_pairs(evidence, chosen, pairs_of(document)))
+        inexact = Inexact.of(evidence[0].label_perturbation)
+        return cls(configuration, document["label"], inexact, tables, pairs)
+
+
+def configuration_in(configurations: Document, wanted: str) -> Document:
+    """The configuration with an id among those of an entry, whether they are a list or a table.
+
+    Raises:
+        KeyError: there is none.
+    """
+    for one in configurations.get("configurations") or ():
+        if one["id"] == wanted:
+            return dict(one)
+    table = configurations.get("configuration_table")
+    if table is None or wanted not in table["ids"]:
+        raise KeyError(wanted)
+    row = table["ids"].index(wanted)
+    privacy = {name: column[row] for name, column in (table.get("privacy") or {}).items()}
+    return {
+        "id": wanted,
+        "maskings": {name: column[row] for name, column in table["maskings"].items()},
+        "privacy": {name: number for name, number in privacy.items() if number is not None},
+    }
+
+
+def _table(attribute: Document, evidence: AttributeEvidence, choice: str) -> ApprovedTable:
+    """What is known of an attribute as a configuration masks it."""
+    known = {each["id"]: each for each in attribute.get("maskings") or ()}
+    about = attribute if choice == IDENTITY else known[choice]
+    own = next((each for each in evidence.maskings if each.id == choice and each.joint is not None), None)
+    if own is not None or (evidence.joint is not None and choice == IDENTITY):
+        joint = evidence.joint if own is None else own.joint
+        inexact = Inexact() if own is None else Inexact.of(own.perturbation)
+        return ApprovedTable(attribute, choice, about, joint, inexact)
+    mapping, groups = evidence.mapping_of(choice), evidence.groups_of(choice)
+    for finer in _counted(evidence) if mapping is not None else ():
+        outer = None if finer.mapping is None or mapping is None else coarsening(finer.mapping, mapping, finer.groups)
+        if outer is not None and finer.joint is not None:
+            inexact = Inexact.of(finer.perturbation, _most_in_one(outer))
+            return ApprovedTable(attribute, choice, about, fold(finer.joint, outer, groups), inexact)
+    return ApprovedTable(attribute, choice, about, None, Inexact())
+
+
+def _counted(evidence: AttributeEvidence) -> Iterator[Masking]:
+    """The masked counts of all records, and the unmasked ones, from which coarser counts can be added up."""
+    if evidence.joint is not None:
+        yield Masking(IDENTITY, evidence.values, np.arange(evidence.values), evidence.joint, deterministic=True)
+    yield from (each for each in evidence.maskings if each.joint is not None and each.perturbation.is_complete)
+
+
+def _most_in_one(outer: Counts) -> int:
+    """How many groups become one, at most."""
+    return int(np.bincount(outer).max(initial=1))
+
+
+def _pairs(
+    evidence: Sequence[AttributeEvidence], chosen: Sequence[str], given: Sequence[PairCounts]
+) -> Iterator[ApprovedPair]:
+    """The pair counts of a configuration: given, or added up from those of finer maskings."""
+    by_attributes: dict[tuple[int, ...], list[PairCounts]] = {}
+    for pair in given:
+        by_attributes.setdefault(tuple(sorted(pair.attributes)), []).append(pair)
+    for both in combinations([place for place, masking in enumerate(chosen) if masking != DROP], 2):
+        tables = sorted(by_attributes.get(both, ()), key=lambda pair: not _is_own(pair, chosen))
+        folded = (_folded(evidence, pair, chosen) for pair in tables)
+        if (known := next((each for each in folded if each is not None), None)) is not None:
+            yield known
+
+
+def _is_own(pair: PairCounts, chosen: Sequence[str]) -> bool:
+    return all(chosen[place] == masking for place, masking in zip(pair.attributes, pair.maskings, strict=True))
+
+
+def _folded(evidence: Sequence[AttributeEvidence], pair: PairCounts, chosen: Sequence[str]) -> ApprovedPair | None:
+    """The counts of a pair as a configuration masks it, added up; None if its masked values are not unions."""
+    (first, second), (masking, other) = pair.attributes, pair.maskings
+    rows = _outer(evidence[first], masking, chosen[first])
+    columns = _outer(evidence[second], other, chosen[second])
+    if rows is None or columns is None:
+        return None
+    sizes = evidence[first].groups_of(chosen[first]), evidence[second].groups_of(chosen[second])
+    joint, together = _both_folded(pair.joint, (rows, columns), sizes), None
+    if pair.counted_with is not None:
+        places, more = pair.counted_with
+        together = _together(places, rows, sizes[0]), _together(more, columns, sizes[1])
+        joint = _both_folded(joint, together, sizes)
+    return ApprovedPair(
+        (evidence[first].name, evidence[second].name),
+        (chosen[first], chosen[second]),
+        joint,
+        together,
+        Inexact.of(pair.perturbation, _most_in_one(rows) * _most_in_one(columns)),
+    )
+
+
+def _both_folded(joint: Counts, groups: tuple[Counts, Counts], sizes: tuple[int, int]) -> Counts:
+    rows = fold(np.ascontiguousarray(joint), groups[0], sizes[0])
+    return fold(np.ascontiguousarray(rows.T), groups[1], sizes[1]).T
+
+
+def _outer(evidence: AttributeEvidence, finer: str, coarser: str) -> Counts | None:
+    """The masked value that each of a finer masking is in; None if they are in several."""
+    if finer == coarser:
+        return np.arange(evidence.groups_of(finer))
+    mapping, target = evidence.mapping_of(finer), evidence.mapping_of(coarser)
+    return None if mapping is None or target is None else coarsening(mapping, target, evidence.groups_of(finer))
+
+
+def _together(places: Counts, outer: Counts, size: int) -> Counts:
+    """(size,) the place where each masked value is counted, if finer ones (n,) were counted at these places (n,)."""
+    at = np.arange(size)
+    while True:
+        last = at.copy()
+        for one, other in ((outer, outer[places]), (outer[places], outer)):
+            np.maximum.at(at, one, at[other])
+        at = at[at]
+        if np.array_equal(at, last):
+            return at
+
+
+def numbers_of(configuration: Mapping[str, Any]) -> dict[str, float]:
+    """What the entry vouches for in a configuration."""
+    return {name: number for name, number in (configuration.get("privacy") or {}).items() if number is not None}

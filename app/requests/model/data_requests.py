@@ -1,0 +1,288 @@
+"""Requests for data: a consumer asks for a masked table and says what it is for; its provider decides.
+
+`TRANSITIONS` is the only place that says who may do what, and when. It knows nothing of SQL and HTTP.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Final, Self
+
+from app.advice.model.advice import AdviceQuestion, Problem, View
+from app.platform.callers import Caller, Role
+from app.platform.errors import ActionNotPossibleError, RoleNotAllowedError
+from app.tenants.model.required_privacy import RequiredPrivacy
+
+
+class State(StrEnum):
+    """What has become of a request."""
+
+    REQUESTED = "requested"
+    ADVISED = "advised"
+    COUNTERED = "countered"
+    APPROVED = "approved"
+    DELIVERED = "delivered"
+    RECEIVED = "received"
+    DISPUTED = "disputed"
+    FAILED = "failed"
+    DECLINED = "declined"
+    WITHDRAWN = "withdrawn"
+    EXPIRED = "expired"
+    ENDED = "ended"
+
+
+class Action(StrEnum):
+    """What can be done with a request."""
+
+    ADVISE = "advise"
+    FAIL = "fail"
+    APPROVE = "approve"
+    DECLINE = "decline"
+    COUNTER = "counter"
+    ACCEPT = "accept"
+    DELIVER = "deliver"
+    RELINK = "relink"
+    RECEIVE = "receive"
+    DISPUTE = "dispute"
+    WITHDRAW = "withdraw"
+    EXPIRE = "expire"
+    END = "end"
+
+
+class Side(StrEnum):
+    """On whose behalf something is done."""
+
+    SERVICE = "service"
+    PROVIDER = "provider"
+    CONSUMER = "consumer"
+    OPERATOR = "operator"
+
+
+@dataclass(frozen=True, slots=True)
+class Transition:
+    """Who may do something, and what the request becomes by it."""
+
+    sides: frozenset[Side]
+    then: State
+
+
+BEFORE_DELIVERY: Final = (State.REQUESTED, State.ADVISED, State.COUNTERED, State.APPROVED)
+
+OPEN: Final = (*BEFORE_DELIVERY, State.DELIVERED)
+"""The states from which a request can still change."""
+
+HANDED_OVER: Final = (State.DELIVERED, State.RECEIVED, State.DISPUTED)
+"""The states in which the consumer can have the masked table, and read the counts to compare it with."""
+
+
+def _by(*sides: Side, then: State) -> Transition:
+    return Transition(frozenset(sides), then)
+
+
+TRANSITIONS: Final[Mapping[tuple[State, Action], Transition]] = {
+    (State.REQUESTED, Action.ADVISE): _by(Side.SERVICE, then=State.ADVISED),
+    (State.REQUESTED, Action.FAIL): _by(Side.SERVICE, then=State.FAILED),
+    (State.ADVISED, Action.APPROVE): _by(Side.PROVIDER, then=State.APPROVED),
+    (State.ADVISED, Action.DECLINE): _by(Side.PROVIDER, then=State.DECLINED),
+    (State.ADVISED, Action.COUNTER): _by(Side.PROVIDER, then=State.COUNTERED),
+    (State.COUNTERED, Action.ACCEPT): _by(Side.CONSUMER, then=State.APPROVED),
+    (State.APPROVED, Action.DELIVER): _by(Side.PROVIDER, then=State.DELIVERED),
+    (State.DELIVERED, Action.RELINK): _by(Side.PROVIDER, then=State.DELIVERED),
+    (State.DELIVERED, Action.RECEIVE): _by(Side.CONSUMER, then=State.RECEIVED),
+    (State.DELIVERED, Action.DISPUTE): _by(Side.CONSUMER, then=State.DISPUTED),
+    **{(state, Action.WITHDRAW): _by(Side.CONSUMER, then=State.WITHDRAWN) for state in BEFORE_DELIVERY},
+    **{(state, Action.EXPIRE): _by(Side.SERVICE, then=State.EXPIRED) for state in OPEN},
+    # The service itself ends the requests for an entry that is deleted.
+    **{(state, Action.END): _by(Side.OPERATOR, Side.SERVICE, then=State.ENDED) for state in OPEN},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What a configuration loses, as the consumer reads it in the advice; None for what its view does not show."""
+
+    rank: int
+    utility_share: float | None = None
+    deviation_share: float | None = None
+    deviation: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One step in the life of a request.
+
+    Attributes:
+        at: when, by the database's clock; None before it is stored.
+        subject: who did it: the prefix of a key, or the subject of a token; None if the service did, or if unknown.
+        tenant: for which tenant; None if the service did it.
+        configuration: the configuration that it is about; None for changes that are about none.
+    """
+
+    action: str
+    state: State
+    side: Side
+    tenant: str | None = None
+    subject: str | None = None
+    reason: str | None = None
+    configuration: str | None = None
+    at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DataRequest:
+    """A request for data.
+
+    Attributes:
+        entry_id: the entry; it may have been deleted since.
+        version_id: the catalogue's internal id of its version; None if that is deleted.
+        digest: the version's content digest, for callers who may read the counts.
+        keyed_digest: the digest for everybody else.
+        question: what the advice answers; measure, attributes, weights and requirements are the consumer's.
+        question_id: the id of the advice for callers; None if it is not kept any more.
+        advice_id: the catalogue's internal id of the advice; None if it is not kept any more.
+        is_coarse: whether the consumer reads the coarse view of the advice.
+        terms: the digest of the terms that the consumer has accepted.
+        contact: whom the provider can ask; None once it is erased.
+        configuration: what is offered, or agreed upon; None until there is advice.
+        cost: what this configuration loses.
+        is_stale: whether the consumer sees a newer version of the entry.
+    """
+
+    id: str
+    entry_id: str
+    entry_name: str
+    version: int
+    version_id: int | None
+    digest: str
+    keyed_digest: str
+    provider: str
+    consumer: str
+    question: AdviceQuestion
+    question_id: str | None
+    advice_id: str | None
+    is_coarse: bool
+    purpose: str
+    contact: str | None
+    terms: str
+    state: State
+    created_at: datetime
+    changed_at: datetime
+    configuration: str | None = None
+    cost: Cost | None = None
+    problem: Problem | None = None
+    is_stale: bool = False
+
+    @property
+    def view(self) -> View:
+        """How much of the advice the consumer reads."""
+        return View.COARSE if self.is_coarse else View.FULL
+
+    @property
+    def as_consumer(self) -> Caller:
+        """Anybody of the tenant that asks: what a request tells, all of its keys may read."""
+        return Caller(self.consumer, frozenset({Role.CONSUMER}))
+
+    @property
+    def required(self) -> RequiredPrivacy:
+        """The privacy that its configuration has to have: by what was asked, and by the policies of that time."""
+        asked = RequiredPrivacy(self.question.at_least or {}, self.question.at_most or {})
+        return asked.stricter_of(self.question.policy)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it can still change."""
+        return self.state in OPEN
+
+    def sides_of(self, caller: Caller) -> frozenset[Side]:
+        """On whose behalf the caller can act; nobody's if the request is none of its business."""
+        if caller.is_operator:
+            return frozenset({Side.PROVIDER, Side.CONSUMER, Side.OPERATOR})
+        sides = {Side.PROVIDER} if caller.tenant == self.provider and caller.may_publish else set()
+        if caller.tenant == self.consumer:
+            sides.add(Side.CONSUMER)
+        return frozenset(sides)
+
+    def is_visible_to(self, caller: Caller) -> bool:
+        """Whether the caller may read it: both tenants and operators may."""
+        return caller.is_operator or caller.tenant in (self.provider, self.consumer)
+
+    def shows_counts_to(self, caller: Caller) -> bool:
+        """Whether the caller may read counts of what was handed over: who has the table, or may read the entry's."""
+        of_provider = caller.tenant == self.provider and caller.may_read_counts
+        return caller.is_operator or caller.tenant == self.consumer or of_provider
+
+    def possible_for(self, sides: frozenset[Side]) -> tuple[Action, ...]:
+        """What these sides may do with it now."""
+        return tuple(
+            action for (state, action), one in TRANSITIONS.items() if state is self.state and one.sides & sides
+        )
+
+    def after(self, action: Action, sides: frozenset[Side]) -> State:
+        """The state after somebody has done something.
+
+        Raises:
+            RoleNotAllowedError: none of these sides ever may.
+            ActionNotPossibleError: it is not possible in the present state.
+        """
+        able = sides_able_to(action)
+        if not able & sides:
+            raise RoleNotAllowedError(f"Only the {_either(able)} of a request may {action} it.")
+        transition = TRANSITIONS.get((self.state, action))
+        if transition is None or not transition.sides & sides:
+            raise ActionNotPossibleError(self.state, action, self.possible_for(sides))
+        return transition.then
+
+    def seen_by(self, caller: Caller) -> Self:
+        """The request as the caller sees it: only who may read the counts gets the digest of the content."""
+        may_read = caller.is_operator or (caller.tenant == self.provider and caller.may_read_counts)
+        return self if may_read else replace(self, digest=self.keyed_digest)
+
+
+@dataclass(frozen=True, slots=True)
+class NewDataRequest:
+    """What a consumer asks for.
+
+    Attributes:
+        terms: the digest of the terms that it accepts.
+    """
+
+    question: AdviceQuestion
+    purpose: str
+    contact: str
+    terms: str
+
+
+@dataclass(frozen=True, slots=True)
+class GrantLimit:
+    """How many requests of a tenant a provider grants within some days; more are not approved."""
+
+    requests: int
+    days: int
+
+
+@dataclass(frozen=True, slots=True)
+class DataRequestPage:
+    """One page of a listing, newest first; the token of the next one, or None."""
+
+    items: tuple[DataRequest, ...]
+    next_page_token: str | None
+
+
+def sides_able_to(action: Action) -> frozenset[Side]:
+    """Who may ever do something with a request."""
+    return frozenset[Side]().union(*(one.sides for (_, named), one in TRANSITIONS.items() if named is action))
+
+
+def cost_of(configuration: str, ranking: list[Mapping[str, Any]]) -> Cost | None:
+    """The cost of a configuration by the rows of a ranking; None if it is not in it."""
+    return next((cost_in(row) for row in ranking if row["configuration"] == configuration), None)
+
+
+def cost_in(row: Mapping[str, Any]) -> Cost:
+    """What a row of a ranking says that its configuration loses."""
+    return Cost(row["rank"], row.get("utility_share"), row.get("deviation_share"), row.get("deviation"))
+
+
+def _either(sides: frozenset[Side]) -> str:
+    return " or the ".join(sorted(side.value for side in sides if side is not Side.SERVICE)) or "service"

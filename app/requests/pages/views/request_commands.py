@@ -1,0 +1,103 @@
+"""The lines that do with a data request what its page does. Words in capitals are to be replaced."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+from aegis_sdk import wire
+from app.pages.commands import Commands, aegis, curl
+from app.pages.viewers import Viewer
+
+#: Where `aegis release` writes the plan of what it searched.
+_PLAN: Final = "release/configurations.yaml"
+
+_WHY: Final = ("--why", "REASON")
+
+#: What the API gets with an action.
+_BODIES: Final[Mapping[str, Mapping[str, Any]]] = {
+    "approve": {"reason": "REASON"},
+    "decline": {"reason": "REASON"},
+    "counter": {"configuration": "CONFIGURATION", "reason": "REASON"},
+    "accept": {},
+    "withdraw": {},
+    "end": {"reason": "REASON"},
+}
+
+
+def request_commands(viewer: Viewer, request: wire.DataRequest, *, may_erase: bool, is_signed: bool) -> Commands:
+    """The lines for what the viewer may do now, besides reading the request."""
+    place = f"/v1/requests/{request.id}"
+    receipt = (aegis("audit", request.id, "--output", "receipt.jws"),) if is_signed else ()
+    erasure = (curl(viewer, f"{place}/contact", method="DELETE"),) if may_erase else ()
+    return Commands(
+        (aegis("requests", request.id), *_aegis(request), *receipt),
+        (curl(viewer, place), *_curl(viewer, request, place), *erasure),
+    )
+
+
+def _aegis(request: wire.DataRequest) -> Iterator[str]:
+    lines: Mapping[str, tuple[str, ...]] = {
+        "approve": ("approve", request.id, *_WHY),
+        "counter": ("counter", request.id, "CONFIGURATION", *_WHY),
+        "decline": ("decline", request.id, *_WHY),
+        "accept": ("accept", request.id),
+        "withdraw": ("withdraw", request.id),
+    }
+    yield from (aegis(*words) for action, words in lines.items() if action in request.possible)
+    yield from (make(request) for action, make in _FILES.items() if action in request.possible)
+
+
+def receive_line(request: wire.DataRequest) -> str:
+    """The line that downloads a delivery and verifies it."""
+    is_parquet = request.delivery is not None and request.delivery.media_type.endswith("parquet")
+    return aegis("receive", request.id, "--output", f"received.{'parquet' if is_parquet else 'csv'}")
+
+
+def fulfil_line(request: wire.DataRequest) -> str:
+    """The line that masks the provider's table as agreed upon, puts it into its storage and delivers it."""
+    return aegis("fulfil", request.id, "TABLE.csv", "--plan", _PLAN, "--to", "FOLDER", "--link", "URL")
+
+
+def _relink_line(request: wire.DataRequest) -> str:
+    return aegis("relink", request.id, "--to", "FOLDER", "--link", "URL")
+
+
+_FILES: Final[Mapping[str, Callable[[wire.DataRequest], str]]] = {
+    "deliver": fulfil_line,
+    "relink": _relink_line,
+    "receive": receive_line,
+}
+
+
+def check_lines(viewer: Viewer, request: wire.DataRequest) -> tuple[str, ...]:
+    """The lines that check a downloaded receipt, with the delivered file if there is one."""
+    file = () if request.delivery is None else ("--file", "FILE")
+    keys = f"{curl(viewer, '/.well-known/aegis-keys.json')} > keys.json"
+    return keys, aegis("audit", "--check", receipt_name(request.id), "--keys", "keys.json", *file)
+
+
+def receipt_name(request_id: str) -> str:
+    """The name of the file in which a receipt is downloaded."""
+    return f"receipt-{request_id}.json"
+
+
+def _curl(viewer: Viewer, request: wire.DataRequest, place: str) -> Iterator[str]:
+    for action, body in _BODIES.items():
+        if action in request.possible:
+            yield curl(viewer, f"{place}/{action}", body=body)
+    if "deliver" in request.possible:
+        yield deliver_line(viewer, request)
+
+
+def deliver_line(viewer: Viewer, request: wire.DataRequest) -> str:
+    """The call that says where a table is that was masked otherwise; its numbers are to be replaced, too."""
+    body = {
+        "url": "https://STORE.EXAMPLE/FILE.csv",
+        "media_type": "text/csv",
+        "size": 1,
+        "sha256": "SHA-256",
+        "records": 1,
+        "configuration": request.configuration,
+        "entry_digest": request.entry.digest,
+        "privacy": request.request.get("require") or {},
+    }
+    return curl(viewer, f"/v1/requests/{request.id}/deliver", body=body)

@@ -1,0 +1,251 @@
+"""Requests for data, for callers: consumers ask and withdraw, providers decide, operators end."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any, Final
+
+from anyio import to_thread
+
+from app.advice.model.advice import Advice, View
+from app.advice.service.advice import AdviceService, QuestionRules
+from app.advice.service.views import shown, view_for
+from app.advice.store.advice import AdviceStore
+from app.audit.model import AuditAction, AuditRecord
+from app.audit.store.recording import AuditStore
+from app.entries.model.entries import Head
+from app.entries.store.entries import EntryStore
+from app.platform.callers import Caller, Role
+from app.platform.errors import (
+    EnoughGrantedError,
+    Fault,
+    InvalidDocumentError,
+    NotFoundError,
+    QuotaExceededError,
+    RoleNotAllowedError,
+)
+from app.requests.model.data_requests import (
+    Action,
+    Change,
+    Cost,
+    DataRequest,
+    DataRequestPage,
+    GrantLimit,
+    NewDataRequest,
+    Side,
+    cost_in,
+    cost_of,
+)
+from app.requests.model.handovers import Handover
+from app.requests.model.verifications import Verification
+from app.requests.service.steps import DataRequestSteps
+from app.requests.service.work import DataRequestWork
+from app.requests.store.data_requests import DataRequestStore, Wanted
+from app.requests.store.grants import GrantStore
+from app.requests.store.handovers import HandoverStore
+from app.requests.store.verifications import VerificationStore
+
+#: The most open requests of a tenant.
+MOST_OPEN: Final = 1_000
+
+
+class DataRequestService:
+    """Requests for data, for the consumers that make them and the providers that they are made to."""
+
+    def __init__(
+        self,
+        requests: DataRequestStore,
+        entries: EntryStore,
+        advice_store: AdviceStore,
+        advice: AdviceService,
+        work: DataRequestWork,
+        steps: DataRequestSteps,
+        handovers: HandoverStore,
+        verifications: VerificationStore,
+        audit: AuditStore,
+        grants: GrantStore,
+    ) -> None:
+        self._requests = requests
+        self._entries = entries
+        self._advice_store = advice_store
+        self._advice = advice
+        self._work = work
+        self._steps = steps
+        self._handovers = handovers
+        self._verifications = verifications
+        self._audit = audit
+        self._grants = grants
+
+    async def create(
+        self, caller: Caller, entry_id: str, version: int | None, asked: NewDataRequest, rules: QuestionRules
+    ) -> DataRequest:
+        """Ask for the masked table of the configuration that suits the caller's tenant, and for the advice which it is.
+
+        Raises:
+            NotFoundError: there is no such entry or version, or the caller may not see it.
+            InvalidDocumentError: the accepted terms are not the entry's, or the question cannot be answered.
+            BudgetSpentError: the caller's tenant has asked enough distinct questions.
+            QuotaSpentError: it has asked enough distinct questions for a day.
+            QuotaExceededError: it has enough open requests.
+        """
+        # What a request tells, all keys of the tenant may read; so it is asked as any of them would.
+        asking = replace(caller, roles=frozenset({Role.CONSUMER}))
+        head = await self._head(asking, entry_id, version)
+        _refuse_other_terms(head, asked.terms)
+        if await self._requests.count_open(caller.tenant) >= MOST_OPEN:
+            raise QuotaExceededError(f"Your tenant has {MOST_OPEN} open requests, the most that it may have.")
+        question = (await self._advice.ask(asking, head, asked.question, rules)).question
+        advice = await self._held(question.advice_id)
+        request_id = await self._requests.add(
+            caller,
+            head,
+            replace(asked, question=advice.question),
+            question.id,
+            advice.id,
+            is_coarse=view_for(asking, head) is View.COARSE,
+        )
+        await self._steps.begin(caller, request_id)
+        if advice.status.is_final:
+            await self._work.settle_one(await self._steps.locked(caller, request_id))
+        return await self._steps.read(caller, request_id)
+
+    async def _head(self, caller: Caller, entry_id: str, version: int | None) -> Head:
+        """The head of an entry that the caller may see, which is not deleted until the transaction ends."""
+        head = await self._entries.find(caller, entry_id, version)
+        if head is None or not head.is_visible_to(caller) or not await self._entries.hold(entry_id):
+            raise NotFoundError(f"There is no entry {entry_id}, or you may not see it.")
+        return head
+
+    async def _held(self, advice_id: str) -> Advice:
+        """The advice with this id. Nobody finishes it until the transaction ends, so the request is not overlooked."""
+        await self._advice_store.hold(advice_id)
+        advice = await self._advice_store.find(advice_id)
+        if advice is None:
+            raise NotFoundError("The advice that answers this has just been deleted. Ask again.")
+        return advice
+
+    async def read(self, caller: Caller, request_id: str) -> DataRequest:
+        """A request of the caller's tenant or for its entries.
+
+        Raises:
+            NotFoundError: there is no such request, or the caller may not see it.
+        """
+        return await self._steps.read(caller, request_id)
+
+    async def changes(self, request: DataRequest) -> list[Change]:
+        """The history of a request that the caller may see, oldest first."""
+        return await self._requests.changes(request.id)
+
+    async def handover(self, request: DataRequest) -> Handover | None:
+        """What was delivered for a request that the caller may see; None if nothing was."""
+        return await self._handovers.find(request.id)
+
+    async def verification(self, caller: Caller, request: DataRequest) -> Verification | None:
+        """What the consumer of a request that the caller may see has found out; None if it has said nothing."""
+        stored = await self._verifications.find(request.id)
+        return None if stored is None else stored.seen_by(caller, request)
+
+    async def page(self, caller: Caller, wanted: Wanted, limit: int, page_token: str | None) -> DataRequestPage:
+        """A page of the requests of the caller's tenant and for its entries; operators see all.
+
+        Raises:
+            InvalidDocumentError: the page token is invalid.
+        """
+        page = await self._requests.page(caller, wanted, limit, page_token)
+        return DataRequestPage(tuple(one.seen_by(caller) for one in page.items), page.next_page_token)
+
+    async def act(self, caller: Caller, request_id: str, action: Action, reason: str | None) -> DataRequest:
+        """Decline, accept, withdraw or end a request.
+
+        Raises:
+            NotFoundError: there is no such request, or the caller may not see it.
+            RoleNotAllowedError: the caller may not do this.
+            ActionNotPossibleError: it is not possible in the present state.
+        """
+        request = await self._steps.locked(caller, request_id)
+        return await self._steps.take(caller, request, action, reason)
+
+    async def approve(
+        self, caller: Caller, request_id: str, reason: str | None, limit: GrantLimit | None
+    ) -> DataRequest:
+        """Approve a request, unless its consumer has been granted enough.
+
+        Raises:
+            NotFoundError: there is no such request, or the caller may not see it.
+            RoleNotAllowedError: the caller may not do this.
+            ActionNotPossibleError: it is not possible in the present state.
+            EnoughGrantedError: the limit is reached.
+        """
+        request = await self._steps.locked(caller, request_id)
+        request.after(Action.APPROVE, request.sides_of(caller))
+        if limit is not None and await self._grants.count(request, timedelta(days=limit.days)) >= limit.requests:
+            raise EnoughGrantedError(
+                f"{request.consumer} was granted {limit.requests} requests or more in {limit.days} days."
+            )
+        return await self._steps.take(caller, request, Action.APPROVE, reason)
+
+    async def counter(self, caller: Caller, request_id: str, configuration: str, reason: str | None) -> DataRequest:
+        """Offer another configuration of those that meet what the consumer requires.
+
+        Raises:
+            NotFoundError: there is no such request, or the caller may not see it.
+            RoleNotAllowedError: the caller may not do this.
+            ActionNotPossibleError: it is not possible in the present state.
+            InvalidDocumentError: the configuration is none of those.
+        """
+        request = await self._steps.locked(caller, request_id)
+        request.after(Action.COUNTER, request.sides_of(caller))
+        cost = None if configuration == request.configuration else await self._cost(request, configuration)
+        if cost is None:
+            raise _no_counter_offer(configuration, is_advised=configuration == request.configuration)
+        return await self._steps.take(caller, request, Action.COUNTER, reason, configuration, cost)
+
+    async def alternatives(self, caller: Caller, request: DataRequest, limit: int) -> list[tuple[str, Cost]]:
+        """What the caller may offer instead of what a request was advised, with what it loses; the best first.
+
+        Nothing if the caller may not offer anything now.
+        """
+        if Action.COUNTER not in request.possible_for(request.sides_of(caller)):
+            return []
+        ranking = [row for row in await self._ranking(request) if row["configuration"] != request.configuration]
+        return [(row["configuration"], cost_in(row)) for row in ranking[:limit]]
+
+    async def _cost(self, request: DataRequest, configuration: str) -> Cost | None:
+        """What a configuration loses, as the consumer reads it; None if its advice does not rank it."""
+        return cost_of(configuration, await self._ranking(request))
+
+    async def _ranking(self, request: DataRequest) -> list[Mapping[str, Any]]:
+        """The ranking of a request's advice, as the consumer reads it; empty if that is not kept any more."""
+        advice = None if request.advice_id is None else await self._advice_store.find(request.advice_id)
+        # A long ranking takes a while to read.
+        result = None if advice is None else await to_thread.run_sync(shown, advice, request.view)
+        return [] if result is None else result["ranking"]
+
+    async def erase_contact(self, caller: Caller, request_id: str) -> DataRequest:
+        """Forget whom to ask about a request; what has been done and when stays.
+
+        Raises:
+            NotFoundError: there is no such request, or the caller may not see it.
+            RoleNotAllowedError: the caller is of another tenant than the one that asked.
+        """
+        request = await self._steps.locked(caller, request_id)
+        if Side.CONSUMER not in request.sides_of(caller):
+            raise RoleNotAllowedError("Only the tenant that has made a request, and operators, may erase its contact.")
+        if await self._requests.erase_contact(request.id):
+            record = AuditRecord(AuditAction.ERASE_CONTACT, entry_id=request.entry_id, request_id=request.id)
+            await self._audit.add(record, caller)
+        return await self._steps.read(caller, request_id)
+
+
+def _refuse_other_terms(head: Head, accepted: str) -> None:
+    if accepted != head.terms:
+        fault = Fault("/terms", f"The terms of version {head.version} have the digest {head.terms}.")
+        raise InvalidDocumentError("These are not the terms of the entry.", (fault,), code="other_terms")
+
+
+def _no_counter_offer(configuration: str, *, is_advised: bool) -> InvalidDocumentError:
+    what = (
+        "is what the consumer asks for; approve it" if is_advised else "is not in the ranking of the consumer's advice"
+    )
+    fault = Fault("/configuration", f"The configuration {configuration!r} {what}.")
+    return InvalidDocumentError("This configuration cannot be offered instead.", (fault,), code="no_counter_offer")

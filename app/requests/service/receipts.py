@@ -1,0 +1,60 @@
+"""Receipts: what has become of a data request, signed, so that either side can prove it later without the service."""
+
+from typing import Any
+from uuid import UUID
+
+from app.audit.model import receipt_claims
+from app.audit.service.signing import RECEIPT, Signer
+from app.audit.store.reading import AuditLogStore
+from app.platform.callers import Caller
+from app.platform.errors import NothingSignedError
+from app.requests.service.steps import DataRequestSteps
+from app.requests.store.data_requests import DataRequestStore
+from app.requests.store.handovers import HandoverStore
+
+
+class ReceiptService:
+    """Signs receipts. `signer` is None where the service has no key."""
+
+    def __init__(
+        self,
+        steps: DataRequestSteps,
+        requests: DataRequestStore,
+        handovers: HandoverStore,
+        log: AuditLogStore,
+        signer: Signer | None,
+    ) -> None:
+        self._steps = steps
+        self._requests = requests
+        self._handovers = handovers
+        self._log = log
+        self._signer = signer
+
+    async def make(self, caller: Caller, request_id: str) -> tuple[dict[str, Any], str]:
+        """The receipt of a request as the caller sees it, in whatever state it is, and what is signed of it.
+
+        Raises:
+            NotFoundError: there is no such request, or the caller may not see it.
+            NothingSignedError: the service has no key that may sign.
+        """
+        await self._log.freeze()  # the state, its history and its place in the log belong together
+        request = await self._steps.read(caller, request_id)
+        signer = await self._valid_signer()
+        handover = await self._handovers.find(request.id)
+        claims = receipt_claims(
+            request,
+            await self._requests.changes(request.id),
+            None if handover is None else handover.sha256,
+            await self._log.last_change_of(UUID(request.id)),
+            await self._log.now(),
+        )
+        return claims, signer.sign(RECEIPT, claims)
+
+    async def _valid_signer(self) -> Signer:
+        if self._signer is None:
+            raise NothingSignedError("This service has no key to sign with; its operator can set AEGIS_AUDIT_KEY.")
+        known = {key.id: key for key in await self._log.keys()}
+        key = known.get(self._signer.key_id)
+        if key is None or not key.may_sign(await self._log.now()):
+            raise NothingSignedError("The key of this service was replaced by another one, with which it must start.")
+        return self._signer

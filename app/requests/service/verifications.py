@@ -1,0 +1,139 @@
+"""Verifications, for the consumers of masked tables: the counts to compare a table with, and what they have found."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from anyio import to_thread
+
+from app.entries.model.documents import decompress
+from app.entries.model.entries import CountTable
+from app.entries.store.contents import ContentStore
+from app.platform.callers import Caller
+from app.platform.errors import ActionNotPossibleError, Fault, InvalidDocumentError, NotFoundError, RoleNotAllowedError
+from app.requests.model.approved_counts import configuration_in
+from app.requests.model.data_requests import HANDED_OVER, Action, DataRequest
+from app.requests.model.published_names import PublishedNames
+from app.requests.model.verifications import Verification
+from app.requests.service.steps import DataRequestSteps
+from app.requests.store.handovers import HandoverStore
+from app.requests.store.verifications import VerificationStore
+
+
+@dataclass(frozen=True, slots=True)
+class PackedEvidence:
+    """A request that was delivered, and the entry's version that it is about, as stored.
+
+    Attributes:
+        request: the request, as the caller sees it.
+        schema: the published document without its counts and configurations, as compressed JSON.
+        configurations: the configurations, likewise.
+        tables: the counts.
+    """
+
+    request: DataRequest
+    schema: bytes
+    configurations: bytes
+    tables: tuple[CountTable, ...]
+
+
+class VerificationService:
+    """What consumers verify of deliveries."""
+
+    def __init__(
+        self,
+        verifications: VerificationStore,
+        handovers: HandoverStore,
+        contents: ContentStore,
+        steps: DataRequestSteps,
+    ) -> None:
+        self._verifications = verifications
+        self._handovers = handovers
+        self._contents = contents
+        self._steps = steps
+
+    async def evidence(self, caller: Caller, request_id: str) -> PackedEvidence:
+        """What the counts of a delivered table are taken from; only those of its configuration are told.
+
+        Raises:
+            NotFoundError: there is no such request, or the caller may not see it, or the version has been deleted.
+            RoleNotAllowedError: the caller is of the entry's tenant, but may not read its counts.
+            ActionNotPossibleError: nothing was delivered.
+        """
+        request = await self._steps.read(caller, request_id)
+        if not request.shows_counts_to(caller):
+            raise RoleNotAllowedError("Of the entry's tenant, only providers and reviewers may read counts.")
+        if request.state not in HANDED_OVER:
+            possible = request.possible_for(request.sides_of(caller))
+            raise ActionNotPossibleError(request.state, "comparing a table with the entry's counts", possible)
+        return await self._packed(request)
+
+    async def _packed(self, request: DataRequest) -> PackedEvidence:
+        if request.version_id is not None:
+            tables = await self._contents.count_tables(request.version_id)
+            configurations = await self._contents.configurations(request.version_id)
+            # The schema is read last: if it still exists, everything read before was complete.
+            schema = await self._contents.schema(request.version_id)
+            if schema is not None and configurations is not None:
+                return PackedEvidence(request, schema, configurations, tables)
+        raise NotFoundError(f"Version {request.version} of the entry was deleted, and its counts with it.")
+
+    async def take(
+        self, caller: Caller, request_id: str, action: Action, verification: Verification, reason: str | None
+    ) -> DataRequest:
+        """Receive or dispute what was delivered.
+
+        Args:
+            caller: the consumer.
+            request_id: the request.
+            action: which of the two.
+            verification: what the consumer has found out.
+            reason: why, for the history.
+
+        Raises:
+            NotFoundError: there is no such request, or the caller may not see it.
+            RoleNotAllowedError: the caller may not do this.
+            ActionNotPossibleError: nothing was delivered, or the request has ended.
+            InvalidDocumentError: what was found out contradicts itself, or the step, or names what was not published.
+        """
+        request = await self._steps.locked(caller, request_id)
+        request.after(action, request.sides_of(caller))
+        handover = await self._handovers.find(request.id)
+        if handover is None:
+            raise NotFoundError(f"Nothing was delivered for the request {request.id}.")
+        _refuse("This verdict contradicts itself.", verification.faults(action, reason, handover))
+        await self._verifications.add(request.id, await self._as_published(request, verification))
+        return await self._steps.take(caller, request, action, reason)
+
+    async def _as_published(self, request: DataRequest, verification: Verification) -> Verification:
+        """The verification, with counts only of what is published still.
+
+        Raises:
+            InvalidDocumentError: it names what never was, perhaps values of records.
+        """
+        if not verification.differences:
+            return verification
+        names = await self._names(request)
+        if names is None:
+            return replace(verification, differences=())
+        _refuse("This verdict names what the entry has not published.", names.faults(verification.differences))
+        return verification
+
+    async def _names(self, request: DataRequest) -> PublishedNames | None:
+        """The names of the delivered configuration; None if the version was deleted."""
+        if request.version_id is None:
+            return None
+        configurations = await self._contents.configurations(request.version_id)
+        schema = await self._contents.schema(request.version_id)
+        if schema is None or configurations is None:
+            return None
+        # Long lists of values take a while to read.
+        return await to_thread.run_sync(_names_in, schema, configurations, request.configuration or "")
+
+
+def _names_in(schema: bytes, configurations: bytes, configuration: str) -> PublishedNames:
+    return PublishedNames.of(decompress(schema), configuration_in(decompress(configurations), configuration))
+
+
+def _refuse(detail: str, faults: Iterable[Fault]) -> None:
+    if listed := tuple(faults):
+        raise InvalidDocumentError(detail, listed, code="inconsistent_verdict")

@@ -1,0 +1,289 @@
+"""The store of requests for data and their history."""
+
+import uuid
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from sqlalchemy import (
+    ARRAY,
+    ColumnElement,
+    Select,
+    Uuid,
+    and_,
+    any_,
+    case,
+    delete,
+    exists,
+    func,
+    insert,
+    literal,
+    or_,
+    select,
+    text,
+    tuple_,
+    union,
+    update,
+)
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import aliased
+
+from app.advice.model.advice import Problem, Status
+from app.advice.tables.advice import AdviceRow
+from app.audit.store.recording import AuditStore
+from app.entries.model.entries import Audience, Head
+from app.entries.tables.entry import EntryRow
+from app.platform.callers import Caller
+from app.platform.database.page_tokens import read_token, write_token
+from app.requests.model.data_requests import (
+    OPEN,
+    Action,
+    Change,
+    Cost,
+    DataRequest,
+    DataRequestPage,
+    NewDataRequest,
+    Side,
+    State,
+)
+from app.requests.store.rows import to_change, to_request
+from app.requests.tables.data_request import DataRequestChangeRow, DataRequestRow
+from app.requests.tables.lease import LeaseRow
+from app.tenants.store.tenants import tenant_id
+from app.tenants.tables import TenantRow
+
+#: How many requests the service changes in a transaction.
+PART: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The criteria of a listing; None for one that is not used.
+
+    Attributes:
+        side: whether the caller's tenant asks (`consumer`) or is asked (`provider`).
+    """
+
+    state: State | None = None
+    entry_id: uuid.UUID | None = None
+    side: Side | None = None
+
+
+class DataRequestStore:
+    """Requests by id, by entry and by advice."""
+
+    def __init__(self, session: AsyncSession) -> None:
+        self._session = session
+
+    async def add(
+        self, caller: Caller, head: Head, asked: NewDataRequest, question_id: str, advice_id: str, *, is_coarse: bool
+    ) -> str:
+        """Add a request for a version of an entry, and return its id.
+
+        Args:
+            caller: who asks.
+            head: the version, as its provider sees it.
+            asked: what is asked.
+            question_id: the id of the advice for callers.
+            advice_id: the catalogue's internal id of the advice.
+            is_coarse: whether the caller reads the coarse view of it.
+        """
+        request_id = uuid.uuid4()
+        await self._session.execute(
+            insert(DataRequestRow).values(
+                id=request_id,
+                entry_id=uuid.UUID(head.id),
+                entry_name=head.name,
+                version=head.version,
+                version_id=head.version_id,
+                digest=head.digest,
+                keyed_digest=head.keyed_digest,
+                provider_id=await tenant_id(self._session, head.tenant),
+                consumer_id=await tenant_id(self._session, caller.tenant),
+                question=asdict(asked.question),
+                question_id=uuid.UUID(question_id),
+                advice_id=uuid.UUID(advice_id),
+                is_coarse=is_coarse,
+                purpose=asked.purpose,
+                contact=asked.contact,
+                terms=asked.terms,
+                state=State.REQUESTED.value,
+            )
+        )
+        return str(request_id)
+
+    async def find(self, request_id: str, *, lock: bool = False) -> DataRequest | None:
+        """The request of this id. `lock` locks it for the transaction."""
+        try:
+            wanted = uuid.UUID(request_id)
+        except ValueError:
+            return None
+        is_it = DataRequestRow.id == wanted
+        requests = await (self._locked(is_it) if lock else self._all(is_it))
+        return requests[0] if requests else None
+
+    async def page(self, caller: Caller, wanted: Wanted, limit: int, page_token: str | None) -> DataRequestPage:
+        """The requests that the caller may see and wants, newest first.
+
+        Raises:
+            InvalidDocumentError: the page token is invalid.
+        """
+        conditions = [*_wanted(wanted)]
+        if page_token is not None:
+            place = tuple_(DataRequestRow.created_at, DataRequestRow.id)
+            conditions.append(place < tuple_(*read_token(page_token)))
+        first = [
+            select(DataRequestRow.id, DataRequestRow.created_at)
+            .where(*conditions, *of_side)
+            .order_by(*_NEWEST_FIRST)
+            .limit(limit + 1)
+            .subquery()
+            for of_side in _sides(caller, wanted.side)
+        ]
+        # Each side by its own index: the two together would read all requests of the tenant.
+        ids = union(*(select(one.c.id) for one in first)).subquery()
+        listed = _REQUESTS.join(ids, ids.c.id == DataRequestRow.id).order_by(*_NEWEST_FIRST).limit(limit + 1)
+        requests = [to_request(*row) for row in await self._session.execute(listed)]
+        last = requests[limit - 1] if len(requests) > limit else None
+        token = None if last is None else write_token(last.created_at, uuid.UUID(last.id))
+        return DataRequestPage(tuple(requests[:limit]), token)
+
+    async def count_open(self, consumer: str) -> int:
+        """How many open requests a tenant has made; others that count them wait until this transaction ends."""
+        await self._session.execute(_ONE_BY_ONE, {"tenant": consumer})
+        counted = (
+            select(func.count())
+            .select_from(DataRequestRow)
+            .join(TenantRow, TenantRow.id == DataRequestRow.consumer_id)
+            .where(TenantRow.name == consumer, _IS_OPEN)
+        )
+        return (await self._session.execute(counted)).scalar_one()
+
+    async def answered(self) -> list[DataRequest]:
+        """Some requests whose advice is finished or not kept any more, locked. Those that are locked are waited for."""
+        is_finished = AdviceRow.status.in_([Status.SUCCEEDED, Status.FAILED])
+        finished = exists().where(AdviceRow.id == DataRequestRow.advice_id, is_finished)
+        is_over = DataRequestRow.advice_id.is_(None) | finished
+        return await self._locked(DataRequestRow.state == State.REQUESTED.value, is_over)
+
+    async def untouched(self, age: timedelta) -> list[DataRequest]:
+        """Some open requests with which nobody has done anything for so long, locked; those locked before are left."""
+        return await self._locked(_IS_OPEN, DataRequestRow.changed_at < func.now() - age, skip_locked=True)
+
+    async def end_for(self, entry_id: str, reason: str) -> list[str]:
+        """End the open requests for an entry, however many there are, and return their ids."""
+        wanted = select(DataRequestRow.id).where(DataRequestRow.entry_id == uuid.UUID(entry_id), _IS_OPEN)
+        locked = await self._session.execute(wanted.order_by(DataRequestRow.id).with_for_update())
+        ids = list(locked.scalars())
+        if ids:
+            await self._add_changes(ids, Change(Action.END, State.ENDED, Side.SERVICE, reason=reason))
+            await self._session.execute(
+                update(DataRequestRow)
+                .where(DataRequestRow.id == any_(literal(ids, ARRAY(Uuid))))
+                .values(state=State.ENDED.value, changed_at=func.clock_timestamp())
+            )
+        return list(map(str, ids))
+
+    async def change(
+        self, request_id: str, change: Change, *, cost: Cost | None = None, problem: Problem | None = None
+    ) -> None:
+        """Store a change. The request must be locked.
+
+        Args:
+            request_id: the request.
+            change: the change; a configuration in it takes the place of the one before.
+            cost: of this configuration.
+            problem: why there is no advice.
+        """
+        at = await self._add_changes([uuid.UUID(request_id)], change)
+        values: dict[str, object] = {"state": change.state.value, "changed_at": at}
+        if change.configuration is not None:
+            values |= {"configuration": change.configuration, "cost": None if cost is None else asdict(cost)}
+        if problem is not None:
+            values["problem"] = asdict(problem)
+        await self._session.execute(
+            update(DataRequestRow).where(DataRequestRow.id == uuid.UUID(request_id)).values(values)
+        )
+
+    async def _add_changes(self, ids: Sequence[uuid.UUID], change: Change) -> datetime:
+        """Add a change to the history of requests and to the audit log, at the same time, and return the last time.
+
+        Every change of a request comes through here, so that the log has all of them.
+        """
+        at = await AuditStore(self._session).add_change(ids, change)
+        told = {name: value for name, value in asdict(change).items() if name != "at"}
+        await self._session.execute(
+            insert(DataRequestChangeRow), [{"request_id": one, "at": at[one]} | told for one in ids]
+        )
+        # Only an approved request is fulfilled, so whatever happens to it ends its lease.
+        await self._session.execute(delete(LeaseRow).where(LeaseRow.request_id == any_(literal(ids, ARRAY(Uuid)))))
+        return max(at.values())
+
+    async def changes(self, request_id: str) -> list[Change]:
+        """The history of a request, oldest first."""
+        rows = await self._session.execute(
+            select(DataRequestChangeRow)
+            .where(DataRequestChangeRow.request_id == uuid.UUID(request_id))
+            .order_by(DataRequestChangeRow.id)
+        )
+        return [to_change(row) for row in rows.scalars()]
+
+    async def erase_contact(self, request_id: str) -> bool:
+        """Forget whom to ask about a request; False if that was forgotten before."""
+        erased = await self._session.execute(
+            update(DataRequestRow)
+            .where(DataRequestRow.id == uuid.UUID(request_id), DataRequestRow.contact.is_not(None))
+            .values(contact=None)
+            .returning(DataRequestRow.id)
+        )
+        return erased.first() is not None
+
+    async def _locked(self, *conditions: ColumnElement[bool], skip_locked: bool = False) -> list[DataRequest]:
+        """Some requests, locked by themselves: what is read then is as it stays, and everybody locks in one order."""
+        wanted = select(DataRequestRow.id).where(*conditions).order_by(DataRequestRow.id).limit(PART)
+        locked = await self._session.execute(wanted.with_for_update(skip_locked=skip_locked))
+        return await self._all(DataRequestRow.id.in_(locked.scalars().all()), *conditions)
+
+    async def _all(self, *conditions: ColumnElement[bool]) -> list[DataRequest]:
+        rows = await self._session.execute(_REQUESTS.where(*conditions), execution_options={"populate_existing": True})
+        return [to_request(*row) for row in rows]
+
+
+_Provider, _Consumer = aliased(TenantRow), aliased(TenantRow)
+_NEWEST_FIRST = (DataRequestRow.created_at.desc(), DataRequestRow.id.desc())
+_ONE_BY_ONE = text("SELECT pg_advisory_xact_lock(hashtextextended('data requests of ' || :tenant, 0))")
+_IS_SEEN = or_(
+    DataRequestRow.consumer_id == DataRequestRow.provider_id,
+    EntryRow.audience == Audience.ALL.value,
+    and_(EntryRow.audience == Audience.TENANTS.value, any_(EntryRow.audience_tenants) == _Consumer.name),
+)
+_IS_OPEN = DataRequestRow.state.in_([state.value for state in OPEN])
+_REQUESTS: Select[DataRequestRow, str, str, int] = (
+    select(
+        DataRequestRow,
+        _Provider.name,
+        _Consumer.name,
+        # The latest version that others see; none if the entry is deleted, or if the consumer does not see it.
+        case((_IS_SEEN, func.coalesce(EntryRow.released_version, EntryRow.latest_version, 0)), else_=0),
+    )
+    .join(_Provider, _Provider.id == DataRequestRow.provider_id)
+    .join(_Consumer, _Consumer.id == DataRequestRow.consumer_id)
+    .outerjoin(EntryRow, EntryRow.id == DataRequestRow.entry_id)
+)
+
+
+def _wanted(wanted: Wanted) -> Iterator[ColumnElement[bool]]:
+    if wanted.state is not None:
+        yield DataRequestRow.state == wanted.state.value
+    if wanted.entry_id is not None:
+        yield DataRequestRow.entry_id == wanted.entry_id
+
+
+def _sides(caller: Caller, side: Side | None) -> list[list[ColumnElement[bool]]]:
+    """The conditions for what the caller may see, apart for each side of its tenant."""
+    if side is None and caller.is_operator:
+        return [[]]
+    own = select(TenantRow.id).where(TenantRow.name == caller.tenant).scalar_subquery()
+    columns = {Side.CONSUMER: DataRequestRow.consumer_id, Side.PROVIDER: DataRequestRow.provider_id}
+    return [[column == own] for name, column in columns.items() if side in (None, name)]

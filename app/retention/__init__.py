@@ -1,0 +1,1 @@
+"""What is kept only for some time."""

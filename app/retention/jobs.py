@@ -1,0 +1,43 @@
+"""The sweep of what is kept only for some time."""
+
+import asyncio
+from typing import Final
+
+import structlog
+from procrastinate import App
+
+from app.factory import Factory
+from app.platform.database.session import Database
+from app.platform.queue.queue import CEILING
+from app.retention.service import Retention, Swept
+
+_log = structlog.get_logger(__name__)
+
+#: Seconds between two sweeps.
+PAUSE: Final = 600.0
+
+
+async def keep_retention(database: Database, queue: App, retention: Retention, ceiling: int = CEILING) -> None:
+    """Sweep for ever. Every worker does this; one at a time deletes. `ceiling` is that of a tenant's jobs."""
+    while True:
+        await sweep(database, queue, retention, ceiling)
+        await asyncio.sleep(PAUSE)
+
+
+async def sweep(database: Database, queue: App, retention: Retention, ceiling: int = CEILING) -> int:
+    """Delete all that is too old, in short transactions, and do what was left undone; how many rows it was."""
+    total = 0
+    for what in Swept:
+        try:
+            while done := await _sweep_part(database, queue, retention, ceiling, what):
+                total += done
+        except Exception as error:  # noqa: BLE001 -- one fault must not keep the rest, and the database may be away
+            _log.warning("retention interrupted", what=what.value, error=type(error).__name__)
+    if total:
+        _log.info("swept", rows=total)
+    return total
+
+
+async def _sweep_part(database: Database, queue: App, retention: Retention, ceiling: int, what: Swept) -> int:
+    async with database.transaction() as session:
+        return await Factory(session, queue, ceiling).retention().sweep(what, retention)

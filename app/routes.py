@@ -1,0 +1,40 @@
+"""The routers of the service, in the order of the OpenAPI document.
+
+To add a route, write a function in one of these routers, or in a new router that you add to `ROUTERS`. Its answer is a
+model of `aegis_sdk.wire`, and its decisions belong in a method of a service. Then run `make openapi`, and add a row to
+the table in `docs/api.md` that says who may use it.
+"""
+
+from fastapi import APIRouter
+
+from app.about import documentation, operation
+from app.advice.api import measures, questions
+from app.advice.api import routes as advice
+from app.audit.api import routes as audit
+from app.callers.api import routes as keys
+from app.entries.api import publishing, visibility
+from app.entries.api import routes as entries
+from app.requests.api import decisions, leases, verifications
+from app.requests.api import routes as data_requests
+from app.tenants.api import policy, quotas
+from app.webhooks.api import routes as webhooks
+
+ROUTERS: tuple[APIRouter, ...] = (
+    entries.router,
+    visibility.router,
+    publishing.router,
+    advice.router,
+    data_requests.router,
+    decisions.router,
+    leases.router,
+    verifications.router,
+    audit.router,
+    measures.router,
+    keys.router,
+    policy.router,
+    quotas.router,
+    questions.router,
+    webhooks.router,
+    operation.router,
+    documentation.router,
+)

@@ -1,1 +1,0 @@
-"""Decisions: where the domain, the advisor and the catalogue meet. Services never commit and know no HTTP."""

@@ -1,0 +1,1 @@
+"""Tenants: their policies and quotas."""

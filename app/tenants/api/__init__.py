@@ -1,0 +1,1 @@
+"""Policies and quotas over HTTP."""

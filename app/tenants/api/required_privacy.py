@@ -1,0 +1,54 @@
+"""The privacy that settings, commands and questions require, by criterion, in the domain's form."""
+
+from collections.abc import Mapping
+
+from pydantic import TypeAdapter, ValidationError
+
+from aegis_sdk import wire
+from app.platform.errors import InvalidDocumentError
+from app.settings import Settings, numbers_by_name
+from app.tenants.model.required_privacy import NOTHING_REQUIRED, RequiredPrivacy
+
+_PRIVACY: TypeAdapter[dict[str, float]] = TypeAdapter(wire.Privacy)
+
+
+def required_privacy(numbers: Mapping[str, float]) -> RequiredPrivacy:
+    """Limits for the criteria of the contract: lower ones where more is better, else upper ones.
+
+    Raises:
+        InvalidDocumentError: there is no such criterion.
+    """
+    try:
+        known = _PRIVACY.validate_python(dict(numbers))
+    except ValidationError:
+        unknown = ", ".join(sorted(numbers.keys() - wire.PRIVACY_CRITERIA.keys()))
+        message = f"There is no privacy criterion {unknown}; use {', '.join(wire.PRIVACY_CRITERIA)}."
+        raise InvalidDocumentError(message) from None
+    return RequiredPrivacy(*(_of(known, better) for better in ("higher", "lower")))
+
+
+def privacy_in(text: str) -> RequiredPrivacy:
+    """Limits in a text like `k=5,t=0.2`; none in an empty one.
+
+    Raises:
+        InvalidDocumentError: it is no such text, or there is no such criterion.
+    """
+    try:
+        return required_privacy(numbers_by_name(text))
+    except ValueError as error:
+        raise InvalidDocumentError(str(error)) from None
+
+
+def required_by(settings: Settings) -> RequiredPrivacy:
+    """What the settings require, the stricter where two of them name one criterion.
+
+    Raises:
+        InvalidDocumentError: a setting names a criterion that does not exist.
+    """
+    short = {"k": settings.min_k, "l": settings.min_l}
+    named = required_privacy({name: limit for name, limit in short.items() if limit is not None})
+    return NOTHING_REQUIRED.stricter_of(named).stricter_of(required_privacy(settings.require_privacy or {}))
+
+
+def _of(numbers: Mapping[str, float], better: str) -> dict[str, float]:
+    return {name: number for name, number in sorted(numbers.items()) if wire.PRIVACY_CRITERIA[name] == better}

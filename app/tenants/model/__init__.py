@@ -1,0 +1,1 @@
+"""Policies and quotas of tenants, without SQL or HTTP."""

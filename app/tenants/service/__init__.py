@@ -1,0 +1,1 @@
+"""What tenants demand of their entries, and may use."""

@@ -1,0 +1,1 @@
+"""Webhooks: where tenants are told of events."""

@@ -1,0 +1,177 @@
+"""Webhooks, for administrators of their tenant and for operators."""
+
+from datetime import timedelta
+from typing import Annotated, Any
+
+import structlog
+from fastapi import APIRouter, Query, Response
+
+from aegis_sdk import wire
+from app.callers.api.routes import OwnTenant
+from app.edge.dependencies import (
+    AdministratorDependency,
+    CallerDependency,
+    FactoryDependency,
+    PatchDependency,
+    SmallBodyDependency,
+)
+from app.edge.idempotency import OnceDependency, nothing
+from app.edge.state import StateDependency
+from app.entries.api.mapping import timestamp
+from app.factory import Factory
+from app.platform.http.bodies import validated
+from app.platform.http.json_response import JsonResponse
+from app.platform.http.openapi import answers, body
+from app.webhooks.api.json import webhook_body
+from app.webhooks.model.webhooks import Delivery
+
+router = APIRouter(prefix="/v1/webhooks", tags=["webhooks"])
+
+_log = structlog.get_logger(__name__)
+
+
+@router.post(
+    "",
+    summary="Create a webhook",
+    status_code=201,
+    openapi_extra=body(wire.WebhookRequest),
+    responses=answers(
+        201,
+        wire.NewWebhook,
+        "The webhook; its secret is shown only this once",
+        400,
+        409,
+        413,
+        415,
+        422,
+        headers=("Location",),
+    ),
+)
+async def create_webhook(
+    caller: AdministratorDependency, document: SmallBodyDependency, state: StateDependency, once: OnceDependency
+) -> Response:
+    """Posts the named events of the caller's tenant to a URL from now on; operators may name another tenant."""
+
+    async def create(factory: Factory, asked: wire.WebhookRequest) -> Response:
+        secret, webhook = await factory.webhooks().create(
+            caller, asked.tenant, asked.url, asked.events, allow_private=state.webhooks_allow_private
+        )
+        _log.info("webhook created", webhook=webhook.id, by=caller.subject)
+        headers = {"Location": f"/v1/webhooks/{webhook.id}"}
+        return JsonResponse(webhook_body(webhook) | {"secret": secret}, 201, headers)
+
+    return await once.answer(document, lambda: validated(wire.WebhookRequest, document), create)
+
+
+@router.get(
+    "",
+    summary="List webhooks",
+    responses=answers(200, wire.WebhookList, "The webhooks of a tenant, oldest first", 422),
+)
+async def list_webhooks(caller: CallerDependency, factory: FactoryDependency, tenant: OwnTenant = None) -> Response:
+    """Lists the webhooks of the caller's tenant, with what their last attempts came to."""
+    webhooks = await factory.webhooks().of_tenant(caller, tenant)
+    return JsonResponse({"items": list(map(webhook_body, webhooks))})
+
+
+@router.get("/{webhook_id}", summary="Read a webhook", responses=answers(200, wire.Webhook, "The webhook", 404))
+async def read_webhook(webhook_id: str, caller: CallerDependency, factory: FactoryDependency) -> Response:
+    """Returns a webhook without its secret."""
+    return JsonResponse(webhook_body(await factory.webhooks().find(caller, webhook_id)))
+
+
+@router.patch(
+    "/{webhook_id}",
+    summary="Enable or disable a webhook",
+    openapi_extra=body(wire.WebhookPatch),
+    responses=answers(200, wire.Webhook, "The webhook", 400, 404, 413, 415, 422),
+)
+async def set_webhook(
+    webhook_id: str, caller: CallerDependency, document: PatchDependency, factory: FactoryDependency
+) -> Response:
+    """Enables a webhook again, which forgets its failures, or disables it, which gives up what waits for it."""
+    asked = await validated(wire.WebhookPatch, document)
+    webhook = await factory.webhooks().set_enabled(caller, webhook_id, enabled=asked.enabled)
+    _log.info("webhook enabled" if asked.enabled else "webhook disabled", webhook=webhook.id, by=caller.subject)
+    return JsonResponse(webhook_body(webhook))
+
+
+@router.delete(
+    "/{webhook_id}",
+    summary="Delete a webhook",
+    status_code=204,
+    responses=answers(204, None, "The webhook and its deliveries are deleted", 404),
+)
+async def delete_webhook(webhook_id: str, caller: CallerDependency, factory: FactoryDependency) -> Response:
+    """Deletes a webhook with what waits for it."""
+    await factory.webhooks().delete(caller, webhook_id)
+    _log.info("webhook deleted", webhook=webhook_id, by=caller.subject)
+    return Response(status_code=204)
+
+
+@router.post(
+    "/{webhook_id}/secret",
+    summary="Replace a webhook's secret",
+    openapi_extra=body(wire.SecretRotation),
+    responses=answers(
+        200, wire.NewWebhook, "The webhook; its new secret is shown only this once", 400, 404, 409, 413, 415, 422
+    ),
+)
+async def replace_secret(
+    webhook_id: str, caller: AdministratorDependency, document: SmallBodyDependency, once: OnceDependency
+) -> Response:
+    """Draws a new secret. For a while, events have a signature by each, so that the receiver can change over."""
+
+    async def replace(factory: Factory, asked: wire.SecretRotation) -> Response:
+        overlap = timedelta(hours=asked.overlap_hours)
+        secret, webhook = await factory.webhooks().rotate(caller, webhook_id, overlap)
+        _log.info("webhook secret replaced", webhook=webhook.id, by=caller.subject)
+        return JsonResponse(webhook_body(webhook) | {"secret": secret})
+
+    return await once.answer(document, lambda: validated(wire.SecretRotation, document), replace)
+
+
+@router.post(
+    "/{webhook_id}/test",
+    summary="Test a webhook",
+    status_code=202,
+    responses=answers(202, wire.WebhookDelivery, "The delivery of the ping, which a worker makes", 400, 404, 409, 422),
+)
+async def test_webhook(webhook_id: str, caller: AdministratorDependency, once: OnceDependency) -> Response:
+    """Sends the event `ping`, whatever events the webhook asks for."""
+
+    async def test(factory: Factory, _: None) -> Response:
+        return JsonResponse(_delivery_body(await factory.webhooks().test(caller, webhook_id)), 202)
+
+    return await once.answer(b"", nothing, test)
+
+
+@router.get(
+    "/{webhook_id}/deliveries",
+    summary="List a webhook's deliveries",
+    responses=answers(200, wire.WebhookDeliveryList, "The last ones, newest first", 404, 422),
+)
+async def list_deliveries(
+    webhook_id: str,
+    caller: CallerDependency,
+    factory: FactoryDependency,
+    limit: Annotated[int, Query(ge=1, le=200, description="Most deliveries to list")] = 50,
+) -> Response:
+    """Lists what was last sent, or waits for that, without what it says."""
+    deliveries = await factory.webhooks().deliveries(caller, webhook_id, limit)
+    return JsonResponse({"items": list(map(_delivery_body, deliveries))})
+
+
+def _delivery_body(delivery: Delivery) -> dict[str, Any]:
+    """A delivery as `wire.WebhookDelivery`."""
+    return {
+        "id": delivery.id,
+        "event": delivery.type,
+        "status": delivery.status,
+        "attempts": delivery.attempts,
+        "created_at": timestamp(delivery.created_at),
+        "next_attempt_at": None if delivery.next_attempt_at is None else timestamp(delivery.next_attempt_at),
+        "last_attempt_at": None if delivery.last_attempt_at is None else timestamp(delivery.last_attempt_at),
+        "last_status": delivery.last_status,
+        "last_error": delivery.last_error,
+    }

@@ -1,0 +1,155 @@
+"""Sending to addresses that tenants name: never into this service's own network, never for long, never much."""
+
+import asyncio
+import socket
+import ssl
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
+from functools import partial
+from typing import Any, Final
+
+import anyio
+import anyio.to_thread
+import httpcore
+import httpx
+import structlog
+
+from app.webhooks.model.addresses import is_public
+from app.webhooks.model.webhooks import Outcome
+
+_log = structlog.get_logger(__name__)
+
+Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
+
+#: Seconds for everything: the name, the connection, the request and the answer.
+SECONDS: Final = 10.0
+
+#: So much of an answer is read, and thrown away.
+_MOST_READ: Final = 65_536
+
+#: Names that are looked up at the same time. Others wait, since a slow server of names must not hold up more threads.
+_LOOKUPS: Final = 16
+
+
+class RefusedAddressError(Exception):
+    """A name stands for an address that is not on the public internet."""
+
+
+class CheckedNetwork(httpcore.AsyncNetworkBackend):
+    """Connects to names, and checks every address of a name right before it connects to one of these.
+
+    The address that was checked is the one that is connected to, so a name that changes in between gains nothing.
+    """
+
+    def __init__(self, resolve: Resolve, *, allow_private: bool) -> None:
+        self._resolve = resolve
+        self._allow_private = allow_private
+        self._network = httpcore.AnyIOBackend()
+
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,  # noqa: ASYNC109 -- the library's signature
+        local_address: str | None = None,
+        socket_options: Iterable[Any] | None = None,
+    ) -> httpcore.AsyncNetworkStream:
+        """Connect to the first address of a name that answers.
+
+        Raises:
+            RefusedAddressError: one of its addresses is not public.
+            httpcore.ConnectError: it has no address, or none answers.
+        """
+        addresses = await self._resolve(host, port)
+        if not self._allow_private and not all(map(is_public, addresses)):
+            raise RefusedAddressError
+        error = httpcore.ConnectError("the name has no address")
+        for address in addresses:
+            try:
+                return await self._network.connect_tcp(address, port, timeout, local_address, socket_options)
+            except httpcore.ConnectError as failed:
+                error = failed
+        raise error
+
+
+def resolver() -> Resolve:
+    """What finds all addresses of a name, as this machine resolves it."""
+    limiter = anyio.CapacityLimiter(_LOOKUPS)
+
+    async def resolve(host: str, port: int) -> Sequence[str]:
+        resolved = await anyio.to_thread.run_sync(
+            partial(socket.getaddrinfo, host, port, type=socket.SOCK_STREAM), abandon_on_cancel=True, limiter=limiter
+        )
+        return list(dict.fromkeys(str(address[0]) for *_, address in resolved))
+
+    return resolve
+
+
+class Sender:
+    """Posts to addresses that tenants name. Follows no redirect, uses no proxy, and keeps nothing but the status.
+
+    Args:
+        allow_private: whether addresses of private networks are allowed, as in development.
+        resolve: finds the addresses of a name; by default, this machine's resolver.
+        tls: how certificates are checked; by default, as httpx does.
+        seconds: for one attempt.
+    """
+
+    def __init__(
+        self,
+        *,
+        allow_private: bool,
+        resolve: Resolve | None = None,
+        tls: ssl.SSLContext | None = None,
+        seconds: float = SECONDS,
+    ) -> None:
+        self._network = CheckedNetwork(resolve or resolver(), allow_private=allow_private)
+        self._tls = tls or httpx.create_ssl_context()
+        self._seconds = seconds
+
+    async def post(self, url: str, headers: Mapping[str, str], body: bytes) -> Outcome:
+        """Post a body and say how that has ended."""
+        try:
+            async with asyncio.timeout(self._seconds):
+                return await self._post(httpx.URL(url), headers, body)
+        except RefusedAddressError:
+            return Outcome(error="address_refused")
+        except (TimeoutError, httpcore.TimeoutException):
+            return Outcome(error="timeout")
+        except Exception as error:  # noqa: BLE001 -- whatever it is, the attempt has failed and must count
+            _log.info("webhook unreachable", error=type(error).__name__)
+            return Outcome(error="unreachable")
+
+    async def _post(self, url: httpx.URL, headers: Mapping[str, str], body: bytes) -> Outcome:
+        target = httpcore.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path)
+        sent = [(name.encode("ascii"), value.encode("ascii")) for name, value in headers.items()]
+        async with (
+            httpcore.AsyncConnectionPool(ssl_context=self._tls, network_backend=self._network) as pool,
+            pool.stream("POST", target, headers=sent, content=body) as answer,
+        ):
+            await _drained(answer)
+            outcome = Outcome(answer.status)
+            return outcome if outcome.is_success else replace(outcome, retry_after=_retry_after(answer.headers))
+
+
+async def _drained(answer: httpcore.Response) -> None:
+    """Read an answer to its end, unless it is long."""
+    read = 0
+    async for part in answer.aiter_stream():
+        read += len(part)
+        if read > _MOST_READ:
+            return
+
+
+def _retry_after(headers: Iterable[tuple[bytes, bytes]]) -> timedelta | None:
+    """How long an answer asks to wait (RFC 9110, section 10.2.3); None if it does not say so."""
+    given = next((value.decode("latin-1").strip() for name, value in headers if name.lower() == b"retry-after"), "")
+    if given.isascii() and given.isdigit():
+        return timedelta(seconds=min(int(given[:9]), 10**8))
+    try:
+        moment = parsedate_to_datetime(given).astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+    return max(moment - datetime.now(UTC), timedelta())

@@ -1,0 +1,1 @@
+"""Webhooks and events, without SQL or HTTP."""

@@ -1,0 +1,1 @@
+"""Decisions about webhooks and attempts to deliver."""

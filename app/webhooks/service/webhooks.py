@@ -1,0 +1,139 @@
+"""Webhooks: administrators say where their tenant is told of events, and operators for every tenant."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+
+from app.audit.model import AuditAction, AuditRecord
+from app.audit.store.recording import AuditStore
+from app.platform.callers import Caller
+from app.platform.errors import Fault, InvalidDocumentError, NotFoundError
+from app.tenants.service.administration import administered_tenant
+from app.webhooks.model.events import EVENT_TYPES
+from app.webhooks.model.webhooks import MOST_WEBHOOKS, Delivery, Webhook, draw_secret, secret_text
+from app.webhooks.service.urls import refuse_url
+from app.webhooks.store.events import EventStore
+from app.webhooks.store.webhooks import WebhookStore
+
+
+class WebhookService:
+    """Webhooks of tenants, for callers."""
+
+    def __init__(self, webhooks: WebhookStore, events: EventStore, audit: AuditStore) -> None:
+        self._audit = audit
+        self._webhooks = webhooks
+        self._events = events
+
+    async def create(
+        self, caller: Caller, tenant: str | None, url: str, event_types: Sequence[str], *, allow_private: bool
+    ) -> tuple[str, Webhook]:
+        """Create a webhook of a tenant (the caller's own if None), and return its secret with it.
+
+        Raises:
+            RoleNotAllowedError: the caller may not administer this tenant.
+            InvalidDocumentError: the URL or an event is none that a webhook can have, or the tenant has enough of them.
+        """
+        owner = administered_tenant(caller, tenant)
+        refuse_url(url, allow_private=allow_private)
+        _refuse_unknown(event_types)
+        if await self._webhooks.count(owner) >= MOST_WEBHOOKS:
+            raise InvalidDocumentError(f"A tenant has at most {MOST_WEBHOOKS} webhooks. Delete one first.")
+        secret = draw_secret()
+        asked = [name for name in EVENT_TYPES if name in event_types]
+        webhook_id = await self._webhooks.add(owner, url, asked, secret, caller.subject)
+        await self._record(caller, AuditAction.CREATE_WEBHOOK, webhook_id)
+        return secret_text(secret), await self.find(caller, webhook_id)
+
+    async def of_tenant(self, caller: Caller, tenant: str | None) -> list[Webhook]:
+        """The webhooks of a tenant, the caller's own if None.
+
+        Raises:
+            RoleNotAllowedError: the caller may not administer this tenant.
+        """
+        return await self._webhooks.of_tenant(administered_tenant(caller, tenant))
+
+    async def find(self, caller: Caller, webhook_id: str) -> Webhook:
+        """The webhook with this id.
+
+        Raises:
+            RoleNotAllowedError: the caller administers nothing.
+            NotFoundError: there is no such webhook, or its tenant is not the caller's.
+        """
+        administered_tenant(caller, None)
+        webhook = await self._webhooks.find(webhook_id)
+        if webhook is None or not (caller.is_operator or webhook.tenant == caller.tenant):
+            raise NotFoundError(f"There is no webhook {webhook_id}, or you may not see it.")
+        return webhook
+
+    async def set_enabled(self, caller: Caller, webhook_id: str, *, enabled: bool) -> Webhook:
+        """Send to a webhook again, as if it had never failed, or send nothing more.
+
+        Raises:
+            RoleNotAllowedError: the caller administers nothing.
+            NotFoundError: there is no such webhook, or its tenant is not the caller's.
+        """
+        webhook = await self.find(caller, webhook_id)
+        if enabled:
+            await self._webhooks.enable(webhook.id)
+            await self._record(caller, AuditAction.ENABLE_WEBHOOK, webhook.id)
+        elif await self._webhooks.disable(webhook.id, "administrator"):
+            await self._record(caller, AuditAction.DISABLE_WEBHOOK, webhook.id)
+        return await self.find(caller, webhook_id)
+
+    async def rotate(self, caller: Caller, webhook_id: str, overlap: timedelta) -> tuple[str, Webhook]:
+        """Draw a new secret and return it. For the time of the overlap, the old one signs, too.
+
+        Raises:
+            RoleNotAllowedError: the caller administers nothing.
+            NotFoundError: there is no such webhook, or its tenant is not the caller's.
+        """
+        webhook, secret = await self.find(caller, webhook_id), draw_secret()
+        await self._webhooks.set_secret(webhook.id, secret, datetime.now(UTC) + overlap)
+        await self._record(caller, AuditAction.ROTATE_WEBHOOK, webhook.id)
+        return secret_text(secret), webhook
+
+    async def delete(self, caller: Caller, webhook_id: str) -> None:
+        """Delete a webhook with its deliveries.
+
+        Raises:
+            RoleNotAllowedError: the caller administers nothing.
+            NotFoundError: there is no such webhook, or its tenant is not the caller's.
+        """
+        webhook = await self.find(caller, webhook_id)
+        await self._webhooks.delete(webhook.id)
+        await self._record(caller, AuditAction.DELETE_WEBHOOK, webhook.id)
+
+    async def test(self, caller: Caller, webhook_id: str) -> Delivery:
+        """Send an event that says nothing, and return its delivery.
+
+        Raises:
+            RoleNotAllowedError: the caller administers nothing.
+            NotFoundError: there is no such webhook, or its tenant is not the caller's.
+            InvalidDocumentError: the webhook is disabled.
+        """
+        webhook = await self.find(caller, webhook_id)
+        if webhook.disabled_at is not None:
+            raise InvalidDocumentError("This webhook is disabled. Enable it first.")
+        return await self._webhooks.delivery(await self._events.ping(webhook.id))
+
+    async def deliveries(self, caller: Caller, webhook_id: str, limit: int) -> list[Delivery]:
+        """What was last sent to a webhook, or waits for that, newest first.
+
+        Raises:
+            RoleNotAllowedError: the caller administers nothing.
+            NotFoundError: there is no such webhook, or its tenant is not the caller's.
+        """
+        return await self._webhooks.deliveries((await self.find(caller, webhook_id)).id, limit)
+
+    async def _record(self, caller: Caller, action: AuditAction, webhook_id: str) -> None:
+        await self._audit.add(AuditRecord(action, target=webhook_id), caller)
+
+
+def _refuse_unknown(event_types: Sequence[str]) -> None:
+    known = ", ".join(EVENT_TYPES)
+    faults = tuple(
+        Fault(f"/events/{place}", f"Unknown event {name!r}; use any of {known}.")
+        for place, name in enumerate(event_types)
+        if name not in EVENT_TYPES
+    )
+    if faults:
+        raise InvalidDocumentError("A webhook cannot ask for this.", faults)

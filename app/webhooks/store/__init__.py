@@ -1,0 +1,1 @@
+"""Stores of webhooks, deliveries and events."""

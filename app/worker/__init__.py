@@ -1,0 +1,1 @@
+"""The worker: tasks, retention, and the process that runs them."""

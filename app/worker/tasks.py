@@ -1,0 +1,232 @@
+"""The tasks that workers run. A task may run more than once, so it keeps results that are already stored."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TypeVar, TypeVarTuple, Unpack
+
+import structlog
+from procrastinate import App, JobContext, RetryStrategy
+
+from aegis_advisor.errors import AdvisorError
+from app.advice.model.advice import Problem
+from app.advice.service.advice_input import RecentInputs
+from app.advice.service.computation import compute_advice, compute_references
+from app.entries.service.judging import UNDECIDED, compute_verdict
+from app.factory import Factory
+from app.platform.database.session import Database, commit_now
+from app.platform.errors import (
+    DatabaseUnavailableError,
+    InvalidDocumentError,
+    OverloadedError,
+    SchemaMismatchError,
+    SupersededError,
+)
+from app.platform.process.child import ChildProcess
+from app.platform.queue.lane import Lane, WrongLaneError
+from app.platform.queue.outcome import Outcome
+from app.platform.queue.queue import ADVICE_TASK, CEILING, REFERENCE_TASK, VERDICT_TASK, Job, JobQueue
+from app.platform.queue.recovery import ATTEMPTS
+from app.platform.queue.watch import JobWatch, Task
+
+Given = TypeVarTuple("Given")
+Result = TypeVar("Result")
+
+_log = structlog.get_logger(__name__)
+
+#: How often a step is done again while the database is away, and the seconds before each time.
+_PATIENCE, _PAUSE = 20, 1.0
+
+#: What is not the job's fault. A worker whose version does not fit ends within seconds, and gives its job back.
+_AWAY = (DatabaseUnavailableError, OverloadedError, SchemaMismatchError)
+
+#: The step before a computation. If there is nothing to compute, it is the one that leaves something.
+_LOAD = "load"
+
+# A child process that died (for example out of memory) is worth another attempt. The work is given up after `ATTEMPTS`;
+# only that it was, must be stored at last, so there is no limit here.
+_RETRY = RetryStrategy(wait=1, linear_wait=1)
+_GIVEN_UP = Problem("internal", "The computation failed; see the worker's log.")
+_TOO_HEAVY = Problem("too_heavy", "The computation took longer than this service allows (AEGIS_JOB_SECONDS).")
+
+
+class Tasks:
+    """The tasks, each in three steps: load, compute, store. No transaction is open during the computation.
+
+    Args:
+        database: the catalogue's.
+        queue: the queue that runs the tasks.
+        children: the processes that compute, one for each lane.
+        reconstruction_seconds: after so many seconds, the reconstruction of an attribute stops, converged or not.
+        ceiling: the most jobs of a tenant that run at the same time in a lane.
+        watch: sees how jobs go.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        queue: App,
+        children: Mapping[Lane, ChildProcess],
+        reconstruction_seconds: float,
+        ceiling: int = CEILING,
+        watch: JobWatch | None = None,
+    ) -> None:
+        self._database = database
+        self._queue = queue
+        self._children = children
+        self._seconds = reconstruction_seconds
+        self._ceiling = ceiling
+        self._watch = watch or JobWatch()
+        self._recent = RecentInputs()
+
+    def register(self) -> None:
+        """Register the tasks with the queue under their names."""
+        tasks: dict[str, Task] = {
+            REFERENCE_TASK: self.reconstruct,
+            ADVICE_TASK: self.advise,
+            VERDICT_TASK: self.judge,
+        }
+        for name, task in tasks.items():
+            self._queue.task(name=name, retry=_RETRY, pass_context=True)(self._watch.watched(task))
+
+    async def reconstruct(self, context: JobContext, tenant: str, version_id: int, attributes: list[int]) -> Outcome:
+        """Compute and store the references of some attributes; enqueue waiting advice that now has all it needs."""
+        outcome = await _outcome(context, lambda: self._reconstruct(_lane(context), version_id, attributes))
+
+        async def end(services: Factory) -> None:
+            if outcome.problem is not None:
+                await services.references().give_up(version_id, attributes, outcome.problem)
+            await _end_turn(services.jobs(), tenant, context, outcome)
+
+        await self._step("end", end)
+        if outcome.problem is not None:
+            await self._settle()
+        return outcome
+
+    async def _reconstruct(self, lane: Lane, version_id: int, attributes: list[int]) -> None:
+        given = await self._step(_LOAD, lambda services: services.references().load(version_id, attributes))
+        computed = [] if given is None else await self._compute(lane, compute_references, given, self._seconds)
+        for reference in computed:
+            self._watch.metrics.residuals.observe(reference.certificate.residual)
+        # Needed even without new references: another run may have stored them but died before enqueueing the advice.
+        await self._step("store", lambda services: services.references().store(version_id, attributes, computed))
+
+    async def advise(self, context: JobContext, tenant: str, advice_id: str) -> Outcome:
+        """Answer an advice, or store why there is no answer."""
+        outcome = await _outcome(context, lambda: self._answer(_lane(context), tenant, advice_id))
+
+        async def end(services: Factory) -> None:
+            if outcome.problem is not None:
+                await services.advice_work(self._recent).fail(advice_id, outcome.problem)
+            await _end_turn(services.jobs(), tenant, context, outcome)
+
+        await self._step("end", end)
+        await self._settle()
+        return outcome
+
+    async def _settle(self) -> None:
+        """Answer the requests for data whose advice is finished now; also those of a run that died before this.
+
+        They are anybody's, so what is wrong with one of them is no reason to repeat the job. Sweeps try again.
+        """
+        try:
+            while await self._step("settle", lambda services: services.data_request_work().settle()):
+                pass
+        except Exception:  # noqa: BLE001 -- it is logged, and nothing of this job
+            _log.exception("requests not settled")
+
+    async def _answer(self, lane: Lane, tenant: str, advice_id: str) -> None:
+        start = time.perf_counter()
+        given = await self._step(_LOAD, lambda it: it.advice_work(self._recent).begin(tenant, lane, advice_id))
+        if given is None:
+            return
+        result = await self._compute(lane, compute_advice, given)
+        self._recent.keep(given)  # only now is it known to be sound
+        elapsed_ms = (time.perf_counter() - start) * 1e3
+        await self._step("store", lambda it: it.advice_work(self._recent).succeed(advice_id, result, elapsed_ms))
+
+    async def judge(self, context: JobContext, tenant: str, version_id: int) -> Outcome:
+        """Judge what the counts of a version give away; a verdict that cannot be reached is not a pass."""
+        outcome = await _outcome(context, lambda: self._judge(_lane(context), version_id))
+
+        async def end(services: Factory) -> None:
+            if outcome.problem is not None:
+                await services.verdicts().store(version_id, UNDECIDED)
+            await _end_turn(services.jobs(), tenant, context, outcome)
+
+        await self._step("end", end)
+        return outcome
+
+    async def _judge(self, lane: Lane, version_id: int) -> None:
+        given = await self._step(_LOAD, lambda services: services.verdicts().load(version_id))
+        if given is None:
+            return
+        verdict = await self._compute(lane, compute_verdict, given, self._seconds)
+        await self._step("store", lambda services: services.verdicts().store(version_id, verdict))
+
+    async def _compute(self, lane: Lane, function: Callable[[Unpack[Given]], Result], *given: *Given) -> Result:
+        with self._watch.step("compute"):
+            return await self._children[lane].run(function, *given)
+
+    async def _step(self, step: str, work: Callable[[Factory], Awaitable[Result]]) -> Result:
+        """Do a step of a job in a transaction of its own; do it again if the database went away meanwhile.
+
+        Otherwise a moment without a database would cost the job what it has computed, and one of its few attempts.
+
+        Raises:
+            RefusalError: the database has stayed away, or has not answered in time, or does not fit this version.
+        """
+        for _ in range(_PATIENCE):
+            try:
+                return await self._once(step, work)
+            except _AWAY as error:
+                _log.warning("step repeated without the database", step=step, error=error.code)
+                await asyncio.sleep(_PAUSE)
+        return await self._once(step, work)
+
+    async def _once(self, step: str, work: Callable[[Factory], Awaitable[Result]]) -> Result:
+        with self._watch.step(step):
+            async with self._database.transaction() as session:
+                result = await work(Factory(session, self._queue, self._ceiling))
+                # What a job leaves must be on disk before the job is gone: if the server crashed, nobody would repeat
+                # it. That a computation has begun may be lost, since the job is still there.
+                if step != _LOAD or result is None:
+                    await commit_now(session)
+                return result
+
+
+def _lane(context: JobContext) -> Lane:
+    return Lane(context.job.queue)
+
+
+async def _end_turn(jobs: JobQueue, tenant: str, context: JobContext, outcome: Outcome) -> None:
+    """Let the tenant's next job begin, and this one again if it was too heavy."""
+    if outcome.is_heavy:
+        arguments = {name: value for name, value in context.job.task_kwargs.items() if name != "tenant"}
+        claim = context.job.queueing_lock or f"job {context.job.id}"
+        await jobs.enqueue(tenant, Lane.HEAVY, [Job(context.job.task_name, arguments, claim)])
+    await jobs.go_on(tenant, _lane(context), ended=context.job.id or 0)
+
+
+async def _outcome(context: JobContext, work: Callable[[], Awaitable[None]]) -> Outcome:
+    """Do a job's work.
+
+    Raises:
+        Exception: the work failed, but the next attempt may succeed.
+    """
+    if context.job.attempts >= ATTEMPTS:
+        return Outcome(_GIVEN_UP)
+    try:
+        await work()
+    except WrongLaneError:
+        return Outcome(is_heavy=True)
+    except TimeoutError:
+        return Outcome(is_heavy=True) if _lane(context) is Lane.LIGHT else Outcome(_TOO_HEAVY)
+    except (AdvisorError, InvalidDocumentError, SupersededError) as error:
+        return Outcome(Problem(getattr(error, "code", "unanswerable"), str(error)))
+    except Exception:
+        if context.job.attempts + 1 < ATTEMPTS:
+            raise
+        _log.exception("job failed", task=context.job.task_name, **context.job.task_kwargs)
+        return Outcome(_GIVEN_UP)
+    return Outcome()

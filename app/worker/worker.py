@@ -1,0 +1,188 @@
+"""A worker: runs jobs, and recovers those of workers that died."""
+
+import asyncio
+import signal
+from collections.abc import Callable, Collection, Coroutine, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import structlog
+from opentelemetry.trace import Tracer
+from procrastinate import App
+from prometheus_client import CollectorRegistry, ProcessCollector, start_http_server
+
+from app.advice.service import computation
+from app.audit.jobs import keep_heads_signed
+from app.audit.service.signing import signer_of
+from app.factory import Factory
+from app.platform.database.session import Database
+from app.platform.errors import DatabaseUnavailableError, OverloadedError
+from app.platform.process.child import ChildProcess, keep_warm
+from app.platform.queue.lane import Lane
+from app.platform.queue.lanes import LaneWorker, PresentJobs, end_without_database, keep_present
+from app.platform.queue.presence import Presence
+from app.platform.queue.queue import queue_app
+from app.platform.queue.watch import JobWatch
+from app.platform.telemetry import (
+    BuildCollector,
+    ChildrenCollector,
+    JobMetrics,
+    PoolCollector,
+    WebhookMetrics,
+    tracer_for,
+)
+from app.retention.jobs import keep_retention
+from app.retention.service import Retention
+from app.settings import Settings
+from app.webhooks.jobs.deliveries import Deliverer
+from app.webhooks.jobs.sending import Sender
+from app.worker.tasks import Tasks
+
+_log = structlog.get_logger(__name__)
+
+#: Seconds after which a job of the light lane, whose cost was estimated badly, begins again in the heavy one.
+LIGHT_SECONDS = 2.0
+
+#: Seconds between two looks whether the schema still fits.
+FITTING_LOOK = 5.0
+
+
+async def run_worker(settings: Settings) -> None:
+    """Work until SIGTERM or SIGINT. The current jobs are finished first, or given back after `stop_seconds`."""
+    with tracer_for(settings.traces_endpoint, "aegis-worker") as tracer:
+        await _run_worker(settings, tracer)
+
+
+async def _run_worker(settings: Settings, tracer: Tracer) -> None:
+    if settings.database_url is None:
+        message = "a worker needs a database: set AEGIS_DATABASE_URL, or start the worker beside `aegis-server serve`"
+        raise ValueError(message)
+    signer = signer_of(settings.audit_key, settings.audit_key_file)
+    database = Database(settings.database_url, pool_size=2, can_lose_commits=True)
+    # One of its own: neither do deliveries wait for answers, nor answers for deliveries.
+    for_deliveries = Database(settings.database_url, pool_size=1, can_lose_commits=True)
+    queue = queue_app(settings.database_url)
+    presence = Presence(settings.database_url)
+    children = {
+        Lane.LIGHT: ChildProcess(computation.__name__, LIGHT_SECONDS),
+        Lane.HEAVY: ChildProcess(computation.__name__, settings.job_seconds),
+    }
+    registry = CollectorRegistry()
+    watch, for_webhooks = JobWatch(JobMetrics(registry), tracer), WebhookMetrics(registry)
+    Tasks(database, queue, children, settings.reconstruction_seconds, settings.tenant_jobs, watch).register()
+    try:
+        await database.ping()
+        async with queue.open_async():
+            await children[Lane.LIGHT].warm()
+            with metrics_served(settings, observed(registry, database, children)):
+                _log.info("worker started")
+                retention = Retention(settings.advice_days, settings.versions_kept, settings.request_days)
+                sender = Sender(allow_private=settings.webhooks_allow_private)
+                deliverer = Deliverer(for_deliveries, queue, sender, metrics=for_webhooks)
+                beside = [
+                    asyncio.create_task(keep_warm(children.values())),
+                    asyncio.create_task(keep_retention(database, queue, retention, settings.tenant_jobs)),
+                    asyncio.create_task(keep_heads_signed(database, queue, signer)),
+                    asyncio.create_task(deliverer.run()),
+                ]
+                try:
+                    await _work(queue, presence, children, settings.stop_seconds, keep_fitting(database, queue))
+                finally:
+                    await _cancelled(beside)
+    finally:
+        await database.close()
+        await for_deliveries.close()
+        await presence.close()
+
+
+def observed(
+    registry: CollectorRegistry, database: Database, children: Mapping[Lane, ChildProcess]
+) -> CollectorRegistry:
+    """The registry, with the state of a worker's process."""
+    ProcessCollector(registry=registry)
+    registry.register(BuildCollector())
+    registry.register(PoolCollector(database))
+    registry.register(ChildrenCollector({f"compute_{lane.value}": child for lane, child in children.items()}))
+    return registry
+
+
+@contextmanager
+def metrics_served(settings: Settings, registry: CollectorRegistry) -> Iterator[int | None]:
+    """Serve a worker's metrics from a thread during the block, and yield the port; do nothing if no port is set."""
+    if settings.worker_metrics_port is None:
+        yield None
+        return
+    server, thread = start_http_server(settings.worker_metrics_port, settings.worker_metrics_host, registry)
+    _log.info("metrics served", port=server.server_port)
+    try:
+        yield server.server_port
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+async def _cancelled(tasks: Collection[asyncio.Task[None]]) -> list[BaseException | None]:
+    """What became of tasks that are cancelled now, unless they have ended."""
+    for task in tasks:
+        task.cancel()
+    return await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def keep_fitting(database: Database, queue: App) -> None:
+    """Look every few seconds whether this version still works with the schema. Otherwise its jobs would only fail.
+
+    Raises:
+        SchemaMismatchError: it does not.
+    """
+    while True:
+        await asyncio.sleep(FITTING_LOOK)
+        with suppress(DatabaseUnavailableError, OverloadedError):
+            async with database.transaction() as session:
+                await Factory(session, queue).health().refuse_mismatch()
+
+
+async def _work(
+    queue: App,
+    presence: Presence,
+    children: Mapping[Lane, ChildProcess],
+    stop_seconds: float,
+    fitting: Coroutine[Any, Any, None],
+) -> None:
+    """Run the jobs of both lanes until SIGTERM or SIGINT, or until `fitting` raises."""
+    jobs = queue.job_manager = PresentJobs(queue, presence)
+    workers = [LaneWorker(queue, lane, jobs, stop_seconds) for lane in Lane]
+    presenting = asyncio.create_task(keep_present(presence, workers))
+    lanes = [asyncio.create_task(worker.run()) for worker in workers]
+    fits = asyncio.create_task(fitting)
+    ending: list[asyncio.Task[None]] = []
+
+    def stop() -> None:
+        for lane in lanes:
+            lane.cancel()
+        ending.append(asyncio.create_task(end_without_database(presence, children.values())))
+
+    with _on_stop(stop):
+        # A lane that fails takes the other one along, and the supervisor starts the worker again.
+        await asyncio.wait([*lanes, fits], return_when=asyncio.FIRST_COMPLETED)
+        for other in lanes:
+            if not other.done() and not other.cancelling():  # a second time would end its job before it is finished
+                other.cancel()
+        ended = await asyncio.gather(*lanes, return_exceptions=True)
+    await _cancelled([presenting, *ending])
+    for error in (*await _cancelled([fits]), *ended):
+        if isinstance(error, Exception):
+            raise error
+
+
+@contextmanager
+def _on_stop(stop: Callable[[], object]) -> Iterator[None]:
+    """Call this function on SIGTERM or SIGINT."""
+    loop, signals = asyncio.get_running_loop(), (signal.SIGTERM, signal.SIGINT)
+    for number in signals:
+        loop.add_signal_handler(number, stop)
+    try:
+        yield
+    finally:
+        for number in signals:
+            loop.remove_signal_handler(number)
