@@ -6,7 +6,7 @@ from anyio import to_thread
 from fastapi import APIRouter, Header, Request, Response
 
 from app.edge.state import StateDependency
-from app.entries.api.conditional import NOT_MODIFIED, PUBLIC, KnownTagsDependency, etag_of
+from app.platform.http.conditional import NOT_MODIFIED, PUBLIC, KnownTagsDependency, etag_of
 from app.platform.http.negotiation import preferred
 from app.platform.http.openapi import problems
 from app.platform.http.reference import PAGE_HEADERS, Site

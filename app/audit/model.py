@@ -1,23 +1,13 @@
 """The audit log: who did what, when, to what, and with which digests. No counts, no contacts, no free text."""
 
-import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
-from hashlib import sha256
 from typing import Any, Final
 from uuid import UUID
 
-from app.entries.model.entries import Audience, Visibility
-from app.requests.model.data_requests import Change, DataRequest
-
 #: How long a key still signs after another has taken its place: processes are not all restarted at once.
 OVERLAP: Final = timedelta(days=1)
-
-
-#: The most characters that a record has of the names of an audience.
-_LONGEST_ARRAY: Final = 1_000
 
 
 class AuditAction(StrEnum):
@@ -130,62 +120,9 @@ class SigningKey:
         return self.valid_until is None or now < self.valid_until
 
 
-def audience_text(visibility: Visibility) -> str:
-    """Who sees an entry, as the log has it: `all`, `private`, or `tenants` with their names as a JSON array.
-
-    The names of an audience are not bounded, and a record stays for ever: of long ones, it has the array's SHA-256.
-    """
-    if visibility.audience is not Audience.TENANTS:
-        return visibility.audience.value
-    names = sorted(set(visibility.tenants))
-    array = json.dumps(names, ensure_ascii=False, separators=(",", ":"))
-    if len(array) > _LONGEST_ARRAY:
-        array = f"{len(names)} names, sha256:{sha256(array.encode()).hexdigest()}"
-    return f"{visibility.audience.value} {array}"
-
-
 def head_claims(last: Place, now: datetime) -> dict[str, Any]:
     """What a signed head says."""
     return {"sequence": last.sequence, "hash": last.hash, "signed_at": moment(now)}
-
-
-def receipt_claims(
-    request: DataRequest, changes: Sequence[Change], file_sha256: str | None, last: Place | None, now: datetime
-) -> dict[str, Any]:
-    """What a receipt says.
-
-    Args:
-        request: the request as its reader sees it.
-        changes: its history.
-        file_sha256: of the delivered file; None before there is one.
-        last: the place of its last change in the log; None if that is older than the log.
-        now: when it is signed.
-    """
-    return {
-        "request": request.id,
-        "state": request.state.value,
-        "provider": request.provider,
-        "consumer": request.consumer,
-        "entry": {"id": request.entry_id, "version": request.version, "digest": request.digest},
-        "terms": request.terms,
-        "configuration": request.configuration,
-        "file_sha256": file_sha256,
-        "changes": [_change_claims(one) for one in changes],
-        "audit": None if last is None else {"sequence": last.sequence, "hash": last.hash},
-        "signed_at": moment(now),
-    }
-
-
-def _change_claims(change: Change) -> dict[str, Any]:
-    """A step without its reason, which is free text, and without the person."""
-    return {
-        "at": None if change.at is None else moment(change.at),
-        "action": change.action,
-        "state": change.state.value,
-        "side": change.side.value,
-        "tenant": change.tenant,
-        "configuration": change.configuration,
-    }
 
 
 def moment(time: datetime) -> str:

@@ -24,10 +24,9 @@ from app.pages.once import draw_key, once
 from app.pages.page import page, see
 from app.pages.page_route import PageRoute
 from app.pages.viewers import Viewer, ViewerDependency
-from app.platform.callers import LONGEST_TENANT, ApiKey, Role, is_prefix
+from app.platform.callers import LONGEST_TENANT, ApiKey, Role, administered_tenant, is_prefix
 from app.platform.errors import Fault, InvalidDocumentError, KeyReusedError
 from app.platform.http.refusals import status_and_title
-from app.tenants.service.administration import administered_tenant
 
 router = APIRouter(route_class=PageRoute)
 

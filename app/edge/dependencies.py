@@ -11,11 +11,10 @@ from fastapi.params import Query as QueryParameter
 from fastapi.routing import APIRoute
 
 from app.edge.state import State, StateDependency, services_of
-from app.entries.api.mapping import timestamp
 from app.entries.service.admission import Admission
 from app.entries.service.publishing import require_publisher
 from app.factory import Factory
-from app.platform.callers import DEVELOPER, Caller, is_key
+from app.platform.callers import DEVELOPER, LONGEST_TENANT, Caller, administered_tenant, is_key
 from app.platform.errors import UnknownKeyError
 from app.platform.http.bodies import SMALL_BODY, has_no_body, read_body
 from app.platform.http.methods import PATCH_TYPES
@@ -24,7 +23,7 @@ from app.platform.http.rate_limit import take_turn
 from app.platform.http.recognition import note_known
 from app.platform.http.refusals import MalformedRequestError, UnknownParameterError
 from app.platform.http.request_scope import answer_headers
-from app.tenants.service.administration import administered_tenant
+from app.platform.timestamps import timestamp
 
 #: The OpenAPI document says by a security scheme where the key is (OpenAPI 3.1, section 4.8.12).
 _Authorization = Annotated[str | None, Header(include_in_schema=False)]
@@ -166,3 +165,8 @@ async def get_patch(state: StateDependency, request: Request) -> bytes:
 BodyDependency = Annotated[bytes, Depends(get_body)]
 SmallBodyDependency = Annotated[bytes, Depends(get_small_body)]
 PatchDependency = Annotated[bytes, Depends(get_patch)]
+
+
+OwnTenant = Annotated[
+    str | None, Query(max_length=LONGEST_TENANT, description="Tenant; only operators name another than their own")
+]

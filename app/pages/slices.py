@@ -1,15 +1,16 @@
 """Pages of long lists."""
 
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Generic, Self, TypeVar
 
 import msgspec
 
-from app.entries.pages.views.entry_index import read_part
-from app.entries.pages.views.entry_parts import PER_PAGE
+Row, Part = TypeVar("Row"), TypeVar("Part")
 
-Row = TypeVar("Row")
+#: How many attributes and configurations a page of an entry has.
+PER_PAGE = 25
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,3 +52,8 @@ class Slice(Generic[Row]):
     def end(self) -> int:
         """The number of the last row that is shown."""
         return self.start + len(self.rows) - 1
+
+
+def read_part(part: bytes, decoder: msgspec.json.Decoder[Part]) -> Part:
+    """A part of an index as what it was."""
+    return decoder.decode(zlib.decompress(part))

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+from app.platform.errors import InvalidDocumentError, RoleNotAllowedError
+
 DEFAULT_TENANT = "default"
 
 #: The most characters in a tenant's name.
@@ -166,3 +168,32 @@ def is_key(text: str) -> bool:
 def hash_key(key: str) -> bytes:
     """SHA-256 of a key, 32 bytes, which is stored and looked up instead of the key."""
     return hashlib.sha256(key.encode()).digest()
+
+
+def refuse_name(tenant: str) -> None:
+    """Refuse a name that no tenant may have.
+
+    Raises:
+        InvalidDocumentError: the name is empty, too long, not printable, or begins or ends with a blank.
+    """
+    if not is_tenant_name(tenant):
+        raise InvalidDocumentError(
+            f"The name of a tenant must have 1 to {LONGEST_TENANT} printable characters, and no blank at either end."
+        )
+
+
+def administered_tenant(caller: Caller, tenant: str | None) -> str:
+    """The tenant that the caller administers: the one that it names, else its own.
+
+    Raises:
+        RoleNotAllowedError: the caller may not administer it.
+        InvalidDocumentError: no tenant can have this name.
+    """
+    if not caller.may_administer:
+        raise RoleNotAllowedError("Only administrators of the tenant and operators may do this.")
+    if tenant is None:
+        return caller.tenant
+    if tenant != caller.tenant and not caller.is_operator:
+        raise RoleNotAllowedError("Administrators act for their own tenant only.")
+    refuse_name(tenant)
+    return tenant

@@ -210,3 +210,8 @@ class NoWorkerError(RefusalError):
     """No worker runs, so no question is answered."""
 
     code = "no_worker"
+
+
+def some(names: Sequence[str], most: int = 10) -> str:
+    """The first names, and how many more there are."""
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")

@@ -9,7 +9,6 @@ import structlog
 from procrastinate import App, JobContext, RetryStrategy
 
 from aegis_advisor.errors import AdvisorError
-from app.advice.model.advice import Problem
 from app.advice.service.advice_input import RecentInputs
 from app.advice.service.computation import compute_advice, compute_references
 from app.entries.service.judging import UNDECIDED, compute_verdict
@@ -24,7 +23,7 @@ from app.platform.errors import (
 )
 from app.platform.process.child import ChildProcess
 from app.platform.queue.lane import Lane, WrongLaneError
-from app.platform.queue.outcome import Outcome
+from app.platform.queue.outcome import Outcome, Problem
 from app.platform.queue.queue import ADVICE_TASK, CEILING, REFERENCE_TASK, VERDICT_TASK, Job, JobQueue
 from app.platform.queue.recovery import ATTEMPTS
 from app.platform.queue.watch import JobWatch, Task

@@ -9,11 +9,11 @@ import pytest
 from fastapi.routing import APIRoute
 from sqlalchemy import text
 
-from app.advice.model.advice import Problem
 from app.advice.service.advice_input import RecentInputs
 from app.console.registry import ROUTERS
 from app.factory import Factory
 from app.platform.database.session import Database
+from app.platform.queue.outcome import Problem
 from app.platform.queue.queue import queue_app
 from tests.browser.looks import assert_usable
 from tests.browser.services import RunningService

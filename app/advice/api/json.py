@@ -10,8 +10,9 @@ from app.advice.model.advice import AdviceQuestion, View
 from app.advice.service.advice import SeenAdvice
 from app.advice.service.views import RESULT_FIELDS, shown
 from app.advice.store.questions import AskedRecord
-from app.entries.api.mapping import timestamp
 from app.entries.model.configurations import MASKED_ONLY
+from app.platform.http.conditional import hex_digits
+from app.platform.timestamps import timestamp
 
 
 def advice_json(seen: SeenAdvice) -> bytes:
@@ -69,3 +70,15 @@ def question_body(record: AskedRecord) -> dict[str, Any]:
         "view": record.view,
         "asked_at": timestamp(record.created_at),
     }
+
+
+def etag_of_advice(seen: SeenAdvice) -> str | None:
+    """The tag of an advice in the caller's view. None while it still changes; a failed one may be tried again."""
+    advice = seen.advice
+    if not advice.status.is_final:
+        return None
+    told = (
+        *(advice.id, seen.view, seen.is_stale, advice.status, advice.model_version),
+        *(advice.digest, advice.elapsed_ms, advice.problem),
+    )
+    return f'"{hex_digits(repr(told).encode(), 32)}"'

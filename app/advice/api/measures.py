@@ -9,7 +9,7 @@ from fastapi import APIRouter, Response
 from aegis_advisor.measures import MEASURES, Measure
 from aegis_sdk import wire
 from app.edge.dependencies import CallerDependency
-from app.entries.api.conditional import NOT_MODIFIED, REVALIDATED, KnownTagsDependency, etag_of
+from app.platform.http.conditional import NOT_MODIFIED, REVALIDATED, KnownTagsDependency, etag_of
 from app.platform.http.json_response import JsonResponse
 from app.platform.http.openapi import answers
 

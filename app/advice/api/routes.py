@@ -7,13 +7,14 @@ from fastapi import APIRouter, Depends, Header, Response
 from aegis_sdk import wire
 from app.advice.api.asked import question_of
 from app.advice.api.asking import answer_json, ask_and_wait, read_answer
+from app.advice.api.json import etag_of_advice
 from app.advice.service.advice import SeenAdvice
 from app.edge.dependencies import CallerDependency, SmallBodyDependency, Version, require_room
 from app.edge.idempotency import OnceDependency
 from app.edge.state import State, StateDependency
-from app.entries.api.conditional import NOT_MODIFIED, KnownTagsDependency, etag_of_advice
 from app.platform.callers import Caller
 from app.platform.http.bodies import validated
+from app.platform.http.conditional import NOT_MODIFIED, KnownTagsDependency
 from app.platform.http.json_response import JsonResponse
 from app.platform.http.openapi import answers, body
 from app.platform.http.preferences import Waiting, waiting

@@ -11,6 +11,7 @@ from typing import Any, Self
 from aegis_advisor.reconstruction import Certificate
 from app.entries.model.configurations import GENERATED, MASKED_ONLY
 from app.platform.database.arrays import PackedArray
+from app.platform.queue.outcome import Problem
 from app.tenants.model.required_privacy import NOTHING_REQUIRED, RequiredPrivacy
 
 
@@ -101,14 +102,6 @@ class AdviceQuestion:
 def _floats(numbers: Mapping[str, float] | None) -> dict[str, float] | None:
     # PostgreSQL returns a large float as an integer with as many digits.
     return None if numbers is None else {name: float(number) for name, number in numbers.items()}
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """Why an advice failed: a stable slug and a sentence."""
-
-    code: str
-    detail: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,12 +22,12 @@ from app.entries.model.documents import is_small
 from app.entries.model.entries import Head
 from app.entries.pages.reading import read_index
 from app.entries.pages.recent import version_key
-from app.entries.pages.views.entry_index import read_part
 from app.entries.pages.views.entry_parts import ABOUT, NAMES
 from app.pages.forms import Form, FormDependency
 from app.pages.page import page, see
 from app.pages.page_route import PageRoute
 from app.pages.refusals import Refusal
+from app.pages.slices import read_part
 from app.pages.viewers import Viewer, ViewerDependency
 from app.platform.callers import Caller
 from app.platform.errors import BudgetSpentError, InvalidDocumentError, QuotaSpentError

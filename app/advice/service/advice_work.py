@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from aegis_advisor import MODEL_VERSION
-from app.advice.model.advice import Advice, AdviceQuestion, Problem
+from app.advice.model.advice import Advice, AdviceQuestion
 from app.advice.service.advice_input import AdviceInput, RecentInputs
 from app.advice.service.costs import advice_cost, lane_of
 from app.advice.service.questions import needs_pairs, selected_places
@@ -15,6 +15,7 @@ from app.entries.model.entries import AttributeOutline
 from app.entries.store.contents import ContentStore
 from app.platform.errors import SupersededError
 from app.platform.queue.lane import Lane, WrongLaneError
+from app.platform.queue.outcome import Problem
 from app.webhooks.store.events import EventStore
 
 

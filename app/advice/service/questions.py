@@ -6,15 +6,16 @@ from itertools import chain, islice
 import numpy as np
 from numpy.typing import NDArray
 
-from aegis_advisor.evidence import DROP, IDENTITY, EvidenceFlags, MaskingFlags
+from aegis_advisor.evidence import DROP, IDENTITY
 from aegis_advisor.measures import MEASURES
 from aegis_advisor.ranking import lacks_evidence, lacks_own_reference
 from app.advice.model.advice import AdviceQuestion, ReferenceKind
 from app.advice.model.declared import declared_faults, refuse_undeclared, scored_places
 from app.entries.model.configurations import ConfigurationTable
-from app.entries.model.entries import AttributeOutline, MaskingOutline
+from app.entries.model.entries import AttributeOutline
+from app.entries.service.evidence_flags import evidence_flags
 from app.entries.service.limits import CELLS
-from app.platform.errors import Fault, InvalidDocumentError, pointer
+from app.platform.errors import Fault, InvalidDocumentError, pointer, some
 
 #: The most faults that are looked for: a question can name any number of unknown attributes.
 FAULTS_FOUND = 100
@@ -147,11 +148,6 @@ def scored_names(question: AdviceQuestion, names: Sequence[str]) -> list[str]:
     return [name for name in names if (chosen is None or name in chosen) and weights.get(name, 1.0) > 0]
 
 
-def some(names: Sequence[str], most: int = 10) -> str:
-    """The first names, and how many more there are."""
-    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
-
-
 def _refuse_without_evidence(question: AdviceQuestion, attribute: AttributeOutline, used: Sequence[str]) -> None:
     flags = evidence_flags(attribute)
     known = dict(zip((masking.id for masking in attribute.maskings), flags.maskings, strict=True))
@@ -177,13 +173,3 @@ def _refuse_without_evidence(question: AdviceQuestion, attribute: AttributeOutli
             'exact and the provider must say "deterministic": true, or else give its mapping or transition matrix too.',
             code="no_evidence",
         )
-
-
-def evidence_flags(attribute: AttributeOutline) -> EvidenceFlags:
-    """What is known of an attribute and of its maskings, in their order."""
-    return EvidenceFlags(attribute.values, attribute.labels, attribute.joint, tuple(map(_flags, attribute.maskings)))
-
-
-def _flags(masking: MaskingOutline) -> MaskingFlags:
-    known = masking.occupied, masking.mapped, masking.counted, masking.deterministic
-    return MaskingFlags(*known, masking.perturbed, masking.drawn)

@@ -6,7 +6,7 @@ A small version takes one job, a large one a few dozen.
 from collections.abc import Sequence
 
 from aegis_advisor import MODEL_VERSION
-from app.advice.model.advice import PackedReference, Problem
+from app.advice.model.advice import PackedReference
 from app.advice.service.computation import ReferenceInput
 from app.advice.service.costs import lane_of, reference_cost
 from app.advice.store.advice import AdviceStore
@@ -15,6 +15,7 @@ from app.advice.store.references import ReferenceStore
 from app.entries.model.entries import AttributeOutline
 from app.entries.store.contents import ContentStore
 from app.platform.queue.lane import Lane
+from app.platform.queue.outcome import Problem
 from app.platform.queue.queue import JobQueue
 from app.webhooks.store.events import EventStore
 

@@ -11,13 +11,14 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import InstrumentedAttribute
 from sqlalchemy.sql.dml import ReturningUpdate
 
-from app.advice.model.advice import Advice, AdviceQuestion, Problem, Progress, Status
+from app.advice.model.advice import Advice, AdviceQuestion, Progress, Status
 from app.advice.tables.advice import AdviceRow
 from app.advice.tables.reference import ReferenceRow
 from app.entries.model.configurations import GENERATED
 from app.entries.tables.entry_version import EntryVersionRow
 from app.platform.database.base import Base
 from app.platform.database.conditions import one_of
+from app.platform.queue.outcome import Problem
 
 #: The channel that announces an advice that is finished or deleted, with its id as the payload.
 CHANNEL = "aegis_advice"

@@ -3,7 +3,7 @@
 from typing import Any
 
 from app.audit.model import SigningKey
-from app.entries.api.mapping import timestamp
+from app.platform.timestamps import timestamp
 
 
 def public_key_body(key: SigningKey) -> dict[str, Any]:

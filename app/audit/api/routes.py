@@ -11,11 +11,11 @@ from app.audit.api.json import public_key_body
 from app.audit.model import SignedHead, WantedRecords
 from app.edge.dependencies import CallerDependency, FactoryDependency
 from app.edge.state import StateDependency
-from app.entries.api.conditional import NOT_MODIFIED, PUBLIC, KnownTagsDependency, etag_of
-from app.entries.api.mapping import timestamp
+from app.platform.http.conditional import NOT_MODIFIED, PUBLIC, KnownTagsDependency, etag_of
 from app.platform.http.json_response import JsonResponse
 from app.platform.http.openapi import answers
 from app.platform.http.paging import PageLimit, PageToken, links
+from app.platform.timestamps import timestamp
 
 router = APIRouter(tags=["audit"])
 

@@ -6,11 +6,10 @@ from anyio import to_thread
 
 from app.audit.model import Place, SignedHead
 from app.audit.store.reading import AuditLogStore
-from app.platform.callers import Caller
+from app.platform.callers import Caller, administered_tenant
 from app.platform.database.revisions import newest_revision
 from app.platform.database.schema import SchemaStore
 from app.platform.errors import SchemaMismatchError
-from app.tenants.service.administration import administered_tenant
 
 
 @dataclass(frozen=True, slots=True)

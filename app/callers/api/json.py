@@ -6,9 +6,9 @@ from typing import Any
 import structlog
 
 from aegis_sdk import wire
-from app.entries.api.mapping import timestamp
 from app.factory import Factory
 from app.platform.callers import ApiKey, Caller, Role
+from app.platform.timestamps import timestamp
 
 _log = structlog.get_logger(__name__)
 

@@ -1,16 +1,20 @@
 """API keys, for administrators of their tenant and for operators."""
 
-from typing import Annotated
-
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Request, Response
 
 from aegis_sdk import wire
 from app.callers.api import json as key_json
 from app.callers.api.json import key_body
-from app.edge.dependencies import AdministratorDependency, CallerDependency, FactoryDependency, SmallBodyDependency
+from app.edge.dependencies import (
+    AdministratorDependency,
+    CallerDependency,
+    FactoryDependency,
+    OwnTenant,
+    SmallBodyDependency,
+)
 from app.edge.idempotency import OnceDependency
 from app.factory import Factory
-from app.platform.callers import LONGEST_TENANT, ApiKey, is_prefix
+from app.platform.callers import ApiKey, is_prefix
 from app.platform.errors import Fault, InvalidDocumentError
 from app.platform.http.bodies import validated
 from app.platform.http.json_response import JsonResponse
@@ -18,10 +22,6 @@ from app.platform.http.openapi import answers, body
 from app.platform.http.paging import PageLimit, PageToken, links
 
 router = APIRouter(prefix="/v1/keys", tags=["keys"])
-
-OwnTenant = Annotated[
-    str | None, Query(max_length=LONGEST_TENANT, description="Tenant; only operators name another than their own")
-]
 
 
 @router.post(

@@ -20,9 +20,9 @@ from app.platform.callers import (
     draw_key,
     hash_key,
     prefix_of,
+    refuse_name,
 )
 from app.platform.errors import NotFoundError, OperatorError, UnknownKeyError
-from app.tenants.service.tenants import refuse_name
 
 #: As many as the output of the HMAC has (RFC 2104, section 3).
 SERVER_KEY_BYTES = 32

@@ -1,7 +1,6 @@
 """Conversion between the domain's values for entries and the contract's JSON."""
 
 from dataclasses import asdict
-from datetime import UTC, datetime
 from typing import Any
 
 import orjson
@@ -19,6 +18,7 @@ from app.entries.model.entries import Audience, CountTable, Head, HeadPage, Visi
 from app.entries.model.transfers import with_transfer_shares
 from app.entries.model.verdicts import StoredVerdict
 from app.entries.service.publishing import Published
+from app.platform.timestamps import timestamp
 
 
 def head_body(head: Head) -> dict[str, Any]:
@@ -55,11 +55,6 @@ def page_body(page: HeadPage) -> dict[str, Any]:
     """A page as `wire.HeadPage`."""
     items = [head_body(head) for head in page.items]
     return {"items": items, "next_page_token": page.next_page_token, "total": page.total}
-
-
-def timestamp(moment: datetime) -> str:
-    """RFC 3339 in UTC."""
-    return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
 def visibility_body(visibility: Visibility) -> str | dict[str, list[str]]:

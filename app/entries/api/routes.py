@@ -17,14 +17,7 @@ from app.edge.dependencies import (
 from app.edge.idempotency import OnceDependency
 from app.edge.state import State, StateDependency, services_of
 from app.entries.api.after_publishing import note_published
-from app.entries.api.conditional import (
-    NOT_MODIFIED,
-    REVALIDATED,
-    KnownTagsDependency,
-    OptionalPreconditionDependency,
-    PreconditionDependency,
-    etag_of_shown,
-)
+from app.entries.api.conditional import OptionalPreconditionDependency, PreconditionDependency, etag_of_shown
 from app.entries.api.documents import document_json
 from app.entries.api.entity_tags import etag
 from app.entries.api.mapping import entry_head_json, page_body, published_body
@@ -33,6 +26,7 @@ from app.entries.api.uploads import read_publication_in
 from app.entries.model.entries import Publication
 from app.entries.service.publishing import Published
 from app.factory import Factory
+from app.platform.http.conditional import NOT_MODIFIED, REVALIDATED, KnownTagsDependency
 from app.platform.http.json_response import JsonResponse
 from app.platform.http.openapi import answers, body
 from app.platform.http.paging import PageLimit, PageToken, links

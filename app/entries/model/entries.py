@@ -1,9 +1,11 @@
 """Catalogue entries: heads, immutable versions, and who may see them."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
+from hashlib import sha256
 from typing import Final, Self
 
 from app.entries.model.configurations import PackedConfigurations
@@ -262,3 +264,21 @@ class Publication:
     visibility: Visibility
     content: Content
     small_counts: tuple[Fault, ...] = ()
+
+
+#: The most characters that a record has of the names of an audience.
+_LONGEST_ARRAY: Final = 1_000
+
+
+def audience_text(visibility: Visibility) -> str:
+    """Who sees an entry, as the log has it: `all`, `private`, or `tenants` with their names as a JSON array.
+
+    The names of an audience are not bounded, and a record stays for ever: of long ones, it has the array's SHA-256.
+    """
+    if visibility.audience is not Audience.TENANTS:
+        return visibility.audience.value
+    names = sorted(set(visibility.tenants))
+    array = json.dumps(names, ensure_ascii=False, separators=(",", ":"))
+    if len(array) > _LONGEST_ARRAY:
+        array = f"{len(names)} names, sha256:{sha256(array.encode()).hexdigest()}"
+    return f"{visibility.audience.value} {array}"

@@ -8,11 +8,11 @@ from app.edge.state import StateDependency, services_of
 from app.entries.pages.entries import PageNumber, Version
 from app.entries.pages.reading import index_of, known_or_stored, read_entry
 from app.entries.pages.views.entry_counts import counts_view
-from app.entries.pages.views.entry_index import read_part
 from app.entries.pages.views.entry_lists import attribute_view, configuration_view, part_commands, whole_attribute
 from app.entries.pages.views.entry_parts import ABOUT
 from app.pages.page import page
 from app.pages.page_route import PageRoute
+from app.pages.slices import read_part
 from app.pages.viewers import ViewerDependency
 from app.platform.errors import NotFoundError
 

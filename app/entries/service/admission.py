@@ -7,12 +7,12 @@ from typing import Self
 import numpy as np
 
 from aegis_advisor.ranking import lacks_evidence
-from app.advice.service.questions import evidence_flags, some
 from app.entries.model.configurations import PackedConfigurations
 from app.entries.model.entries import Content, Publication
+from app.entries.service.evidence_flags import evidence_flags
 from app.entries.service.small_counts import SmallCountsGate
 from app.platform.database.arrays import unpack
-from app.platform.errors import Fault, InvalidDocumentError
+from app.platform.errors import Fault, InvalidDocumentError, some
 from app.tenants.model.policy import TenantPolicy
 from app.tenants.model.required_privacy import NOTHING_REQUIRED, RequiredPrivacy
 

@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 from app.advice.service.references import enqueue_all
 from app.advice.store.advice import AdviceStore
-from app.audit.model import AuditAction, AuditRecord, audience_text
+from app.audit.model import AuditAction, AuditRecord
 from app.audit.store.recording import AuditStore
 from app.callers.store.keys import KeyStore
-from app.entries.model.entries import CountTable, Head, HeadPage, Publication, VersionMark, Visibility
+from app.entries.model.entries import CountTable, Head, HeadPage, Publication, VersionMark, Visibility, audience_text
 from app.entries.model.verdicts import StoredVerdict
 from app.entries.service.admission import Admission
 from app.entries.service.publishing import Published, Terms, require_publisher

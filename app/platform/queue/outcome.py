@@ -1,6 +1,12 @@
 from dataclasses import dataclass
 
-from app.advice.model.advice import Problem
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Why a job, and what it was for, failed: a stable slug and a sentence."""
+
+    code: str
+    detail: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,8 @@ from opentelemetry.trace import Span, SpanKind, Tracer
 from procrastinate import JobContext
 from prometheus_client import CollectorRegistry
 
-from app.advice.model.advice import Problem
 from app.platform.log import bound
-from app.platform.queue.outcome import Outcome
+from app.platform.queue.outcome import Outcome, Problem
 from app.platform.telemetry import UNTRACED, JobMetrics
 from app.platform.telemetry.tracing import context_of, span
 

@@ -6,9 +6,9 @@ from typing import Any, Final
 
 from aegis_sdk import wire
 from app.advice.api.json import request_of
-from app.entries.api.mapping import timestamp
 from app.entries.model.documents import decompress
 from app.platform.callers import Caller
+from app.platform.timestamps import timestamp
 from app.requests.model.data_requests import Change, DataRequest
 from app.requests.model.handovers import Handover
 from app.requests.model.verifications import Verification

@@ -9,11 +9,11 @@ from fastapi import APIRouter, Response
 from aegis_sdk import wire
 from app.edge.dependencies import CallerDependency, FactoryDependency, SmallBodyDependency
 from app.edge.idempotency import OnceDependency
-from app.entries.api.mapping import timestamp
 from app.factory import Factory
 from app.platform.http.bodies import validated
 from app.platform.http.json_response import JsonResponse
 from app.platform.http.openapi import answers, body
+from app.platform.timestamps import timestamp
 
 router = APIRouter(prefix="/v1/requests/{request_id}/lease", tags=["requests"])
 

@@ -9,9 +9,10 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final, Self
 
-from app.advice.model.advice import AdviceQuestion, Problem, View
+from app.advice.model.advice import AdviceQuestion, View
 from app.platform.callers import Caller, Role
 from app.platform.errors import ActionNotPossibleError, RoleNotAllowedError
+from app.platform.queue.outcome import Problem
 from app.tenants.model.required_privacy import RequiredPrivacy
 
 

@@ -8,7 +8,6 @@ from app.advice.api.asking import read_answer
 from app.advice.service.advice import QuestionRules
 from app.edge.state import State, StateDependency
 from app.entries.pages.reading import read_index
-from app.entries.pages.views.entry_index import read_part
 from app.entries.pages.views.entry_parts import ABOUT, NAMES
 from app.factory import Factory
 from app.pages.forms import Form, FormDependency
@@ -16,6 +15,7 @@ from app.pages.once import draw_key, once
 from app.pages.page import page, see
 from app.pages.page_route import PageRoute
 from app.pages.refusals import Refusal
+from app.pages.slices import read_part
 from app.pages.viewers import Viewer, ViewerDependency
 from app.platform.errors import NotFoundError, RefusalError, UnknownKeyError
 from app.requests.model.data_requests import NewDataRequest

@@ -3,11 +3,11 @@
 from typing import Any
 from uuid import UUID
 
-from app.audit.model import receipt_claims
 from app.audit.service.signing import RECEIPT, Signer
 from app.audit.store.reading import AuditLogStore
 from app.platform.callers import Caller
 from app.platform.errors import NothingSignedError
+from app.requests.model.receipts import receipt_claims
 from app.requests.service.steps import DataRequestSteps
 from app.requests.store.data_requests import DataRequestStore
 from app.requests.store.handovers import HandoverStore

@@ -29,13 +29,14 @@ from sqlalchemy import (
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
-from app.advice.model.advice import Problem, Status
+from app.advice.model.advice import Status
 from app.advice.tables.advice import AdviceRow
 from app.audit.store.recording import AuditStore
 from app.entries.model.entries import Audience, Head
 from app.entries.tables.entry import EntryRow
 from app.platform.callers import Caller
 from app.platform.database.page_tokens import read_token, write_token
+from app.platform.queue.outcome import Problem
 from app.requests.model.data_requests import (
     OPEN,
     Action,

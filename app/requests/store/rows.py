@@ -1,6 +1,7 @@
 """Rows of data requests in the domain's form."""
 
-from app.advice.model.advice import AdviceQuestion, Problem
+from app.advice.model.advice import AdviceQuestion
+from app.platform.queue.outcome import Problem
 from app.requests.model.data_requests import Change, Cost, DataRequest, Side, State
 from app.requests.tables.data_request import DataRequestChangeRow, DataRequestRow
 

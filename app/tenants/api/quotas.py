@@ -3,8 +3,7 @@
 from fastapi import APIRouter, Response
 
 from aegis_sdk import wire
-from app.callers.api.routes import OwnTenant
-from app.edge.dependencies import CallerDependency, FactoryDependency, SmallBodyDependency
+from app.edge.dependencies import CallerDependency, FactoryDependency, OwnTenant, SmallBodyDependency
 from app.platform.http.bodies import validated
 from app.platform.http.json_response import JsonResponse
 from app.platform.http.openapi import answers, body

@@ -8,10 +8,10 @@ from uuid import UUID
 from app.advice.store.questions import AskedRecord, QuestionStore, SpentBudget
 from app.callers.service.keyring import Keyring
 from app.callers.store.keys import KeyStore
-from app.platform.callers import ApiKey, Caller, Role, is_prefix
+from app.platform.callers import ApiKey, Caller, Role, administered_tenant, is_prefix, refuse_name
 from app.platform.errors import InvalidDocumentError, NotFoundError, RoleNotAllowedError, UnknownKeyError
 from app.tenants.model.policy import TenantPolicy
-from app.tenants.service.tenants import TenantPage, TenantService, refuse_name
+from app.tenants.service.tenants import TenantPage, TenantService
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,23 +177,6 @@ class Administration:
         if key is None or not (caller.is_operator or key.tenant == caller.tenant):
             raise NotFoundError(f"There is no key {prefix}, or you may not see it.")
         return key
-
-
-def administered_tenant(caller: Caller, tenant: str | None) -> str:
-    """The tenant that the caller administers: the one that it names, else its own.
-
-    Raises:
-        RoleNotAllowedError: the caller may not administer it.
-        InvalidDocumentError: no tenant can have this name.
-    """
-    if not caller.may_administer:
-        raise RoleNotAllowedError("Only administrators of the tenant and operators may do this.")
-    if tenant is None:
-        return caller.tenant
-    if tenant != caller.tenant and not caller.is_operator:
-        raise RoleNotAllowedError("Administrators act for their own tenant only.")
-    refuse_name(tenant)
-    return tenant
 
 
 def _refuse_more(caller: Caller, role: Role) -> None:

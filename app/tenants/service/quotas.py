@@ -4,10 +4,9 @@ import math
 
 from app.audit.model import AuditAction, AuditRecord
 from app.audit.store.recording import AuditStore
-from app.platform.callers import Caller
+from app.platform.callers import Caller, refuse_name
 from app.platform.errors import QuotaExceededError, QuotaSpentError, RoleNotAllowedError
 from app.tenants.model.quotas import Quota, Usage
-from app.tenants.service.tenants import refuse_name
 from app.tenants.store.quotas import QuotaStore
 
 

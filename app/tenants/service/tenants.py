@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from app.audit.model import AuditAction, AuditRecord
 from app.audit.store.recording import AuditStore
-from app.platform.callers import LONGEST_TENANT, Caller, is_tenant_name
-from app.platform.errors import InvalidDocumentError
+from app.platform.callers import Caller, refuse_name
 from app.tenants.model.policy import CountedTenant, TenantPolicy
 from app.tenants.model.quotas import Quota
 from app.tenants.store.quotas import QuotaStore
@@ -65,15 +64,3 @@ class TenantService:
         """A page of tenants with what they have; only the one of this name if there is one."""
         listed = await self._tenants.counted(name, limit + 1, after)
         return TenantPage(tuple(listed[:limit]), listed[limit - 1].name if len(listed) > limit else None)
-
-
-def refuse_name(tenant: str) -> None:
-    """Refuse a name that no tenant may have.
-
-    Raises:
-        InvalidDocumentError: the name is empty, too long, not printable, or begins or ends with a blank.
-    """
-    if not is_tenant_name(tenant):
-        raise InvalidDocumentError(
-            f"The name of a tenant must have 1 to {LONGEST_TENANT} printable characters, and no blank at either end."
-        )

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from app.entries.api.mapping import timestamp
+from app.platform.timestamps import timestamp
 from app.webhooks.model.webhooks import Webhook
 
 

@@ -7,21 +7,21 @@ import structlog
 from fastapi import APIRouter, Query, Response
 
 from aegis_sdk import wire
-from app.callers.api.routes import OwnTenant
 from app.edge.dependencies import (
     AdministratorDependency,
     CallerDependency,
     FactoryDependency,
+    OwnTenant,
     PatchDependency,
     SmallBodyDependency,
 )
 from app.edge.idempotency import OnceDependency, nothing
 from app.edge.state import StateDependency
-from app.entries.api.mapping import timestamp
 from app.factory import Factory
 from app.platform.http.bodies import validated
 from app.platform.http.json_response import JsonResponse
 from app.platform.http.openapi import answers, body
+from app.platform.timestamps import timestamp
 from app.webhooks.api.json import webhook_body
 from app.webhooks.model.webhooks import Delivery
 

@@ -5,9 +5,8 @@ from datetime import UTC, datetime, timedelta
 
 from app.audit.model import AuditAction, AuditRecord
 from app.audit.store.recording import AuditStore
-from app.platform.callers import Caller
+from app.platform.callers import Caller, administered_tenant
 from app.platform.errors import Fault, InvalidDocumentError, NotFoundError
-from app.tenants.service.administration import administered_tenant
 from app.webhooks.model.events import EVENT_TYPES
 from app.webhooks.model.webhooks import MOST_WEBHOOKS, Delivery, Webhook, draw_secret, secret_text
 from app.webhooks.service.urls import refuse_url

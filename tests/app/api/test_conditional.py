@@ -8,8 +8,8 @@ from fastapi import Response
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.entries.api.conditional import KnownTags
 from app.entries.service.catalogue import CatalogueService
+from app.platform.http.conditional import KnownTags
 from app.platform.http.refusals import MalformedRequestError
 from tests.answers import document
 from tests.for_each import case

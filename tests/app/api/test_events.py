@@ -7,10 +7,10 @@ import psycopg
 import pytest
 from sqlalchemy import select
 
-from app.advice.model.advice import Problem
 from app.advice.service.advice_input import RecentInputs
 from app.advice.tables.advice import AdviceRow
 from app.factory import Factory
+from app.platform.queue.outcome import Problem
 from app.tenants.model.policy import TenantPolicy
 from app.webhooks.model.events import EVENT_TYPES, PING
 from tests.app.jobs.database import rows

@@ -7,13 +7,14 @@ from dataclasses import replace
 import psycopg
 import pytest
 
-from app.advice.model.advice import AdviceQuestion, Problem
+from app.advice.model.advice import AdviceQuestion
 from app.advice.service.advice import QuestionRules
 from app.advice.service.computation import compute_references
 from app.advice.service.recent_versions import RecentVersions
 from app.factory import Factory
 from app.platform.callers import DEVELOPER
 from app.platform.errors import NotFoundError
+from app.platform.queue.outcome import Problem
 from app.platform.queue.queue import queue_app
 from tests.app.jobs.database import LOCK_AWAITED, jobs, rows
 from tests.app.jobs.shared import shared_entry

@@ -17,7 +17,7 @@ from aegis_advisor.measures import MEASURES
 from aegis_advisor.ranking import assess
 from aegis_advisor.reconstruction import reconstruct
 from aegis_sdk import wire
-from app.advice.model.advice import Problem, Status
+from app.advice.model.advice import Status
 from app.advice.store.advice import AdviceStore
 from app.entries.api.published import published_entry
 from app.entries.api.uploads import read_publication_in
@@ -26,6 +26,7 @@ from app.platform.errors import InterruptedWorkError
 from app.platform.http.bodies import SMALL_BODY
 from app.platform.process.child import ChildProcess
 from app.platform.queue.lane import Lane
+from app.platform.queue.outcome import Problem
 from tests.service import ask, example_entry, publish
 
 

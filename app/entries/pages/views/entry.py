@@ -11,11 +11,11 @@ from aegis_sdk import wire
 from app.entries.api.mapping import head_body
 from app.entries.model.entries import Head, VersionMark
 from app.entries.model.verdicts import StoredVerdict
-from app.entries.pages.views.entry_index import EntryIndex, read_part
+from app.entries.pages.views.entry_index import EntryIndex
 from app.entries.pages.views.entry_parts import ABOUT, ATTRIBUTES, CONFIGURATIONS, About, AttributeRow, ConfigurationRow
 from app.entries.pages.views.entry_words import control_words, judged, visible_to
 from app.pages.commands import Commands, aegis, curl
-from app.pages.slices import Slice
+from app.pages.slices import Slice, read_part
 from app.pages.viewers import Viewer
 
 

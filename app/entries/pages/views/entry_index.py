@@ -1,12 +1,10 @@
 """An entry cut into the parts that pages show, so that a page reads only its own, however large the entry is."""
 
-import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Final, TypeVar
 
-import msgspec
 import orjson
 
 from aegis_sdk.reading import Alone, as_sentence, declares_joint, in_words, measured_of, share_alone, shown
@@ -18,7 +16,6 @@ from app.entries.pages.views.entry_parts import (
     FIRST_CLASSES,
     FIRST_MASKINGS,
     FIRST_VALUES,
-    PER_PAGE,
     About,
     AttributeRow,
     ConfigurationRow,
@@ -28,6 +25,7 @@ from app.entries.pages.views.entry_parts import (
     WholeAttribute,
 )
 from app.pages.markdown import html_of
+from app.pages.slices import PER_PAGE
 
 #: The guarantees of k that pages count.
 SOME_K: Final = (2, 5, 10, 20)
@@ -75,11 +73,6 @@ class EntryIndex:
         """How many bytes it takes; each part takes some besides its own."""
         parts = (self.about, self.names, *self.attributes, *self.wholes, *self.configurations, *self.maskings)
         return sum(64 + len(part) for part in parts)
-
-
-def read_part(part: bytes, decoder: msgspec.json.Decoder[Part]) -> Part:
-    """A part of an index as what it was."""
-    return decoder.decode(zlib.decompress(part))
 
 
 def entry_index(schema: bytes, configurations: bytes, in_full: bool) -> EntryIndex:  # noqa: FBT001 -- by position

@@ -5,13 +5,12 @@ from dataclasses import dataclass
 
 from app.entries.model.entries import Head
 from app.entries.pages.views.entry import address
-from app.entries.pages.views.entry_index import EntryIndex, maskings_per_part, read_part
+from app.entries.pages.views.entry_index import EntryIndex, maskings_per_part
 from app.entries.pages.views.entry_parts import (
     ABOUT,
     CONFIGURATIONS,
     MASKINGS,
     NAMES,
-    PER_PAGE,
     WHOLE,
     AttributeRow,
     ConfigurationRow,
@@ -19,7 +18,7 @@ from app.entries.pages.views.entry_parts import (
     WholeAttribute,
 )
 from app.pages.commands import Commands, aegis, curl
-from app.pages.slices import Slice
+from app.pages.slices import PER_PAGE, Slice, read_part
 from app.pages.viewers import Viewer
 from app.platform.errors import NotFoundError
 

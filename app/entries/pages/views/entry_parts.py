@@ -5,9 +5,6 @@ from typing import Any, Final
 
 import msgspec
 
-#: How many attributes and configurations a page of an entry has.
-PER_PAGE = 25
-
 #: How many values of a domain, and maskings of a configuration, are shown before the rest is left to a page of its own.
 FIRST_VALUES, FIRST_MASKINGS = 8, 8
 

@@ -4,8 +4,8 @@ from anyio import to_thread
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import Message, Receive, Scope, Send
 
-from app.entries.api.conditional import with_coding
 from app.platform.http.codings import CODINGS, deflated
+from app.platform.http.conditional import with_coding
 from app.platform.http.middleware.http_middleware import HttpMiddleware
 from app.platform.http.negotiation import preferred
 

@@ -1,0 +1,120 @@
+"""Conditional requests (RFC 9110, section 13): entity tags, `If-Match` before changes, `If-None-Match` before reads.
+
+A tag names a state of a resource. What comes after a `+` in it says which representation of this state was sent: what
+was known of its verdict and sign-off, and its content coding. A change depends on the state alone.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from hashlib import sha256
+from typing import Annotated, Any
+
+from fastapi import Depends, Header, Request, Response
+
+from app.platform.http.refusals import MalformedRequestError
+
+#: For what may be kept by its reader, who asks each time whether it has changed.
+REVALIDATED = "private, no-cache"
+
+#: The same for what is no secret.
+PUBLIC = "public, no-cache"
+
+_TAG = re.compile(r'[ \t]*(?:((?:W/)?"[\x21\x23-\x7e\x80-\xff]*")[ \t]*)?(?:,|\Z)')
+
+#: What `If-Match` and `If-None-Match` may be, for the OpenAPI document: `*`, or a list, which may have empty elements.
+_TAG_PATTERN = r'(W/)?"[!#-~\x80-\xff]*"[ \t]*'
+
+_TAGS_PATTERN = rf"^[ \t]*(\*[ \t]*|(,[ \t]*)*{_TAG_PATTERN}(,[ \t]*({_TAG_PATTERN})?)*)$"
+
+_CODED = re.compile(r'\+(?:gzip|zstd)"\Z')
+
+
+def etag_of(body: bytes) -> str:
+    """The tag of an answer that is the same for everybody."""
+    return f'"{hex_digits(body, 32)}"'
+
+
+def with_coding(tag: str, coding: str) -> str:
+    """The tag of the same answer in a content coding."""
+    return f'{tag[:-1]}+{coding}"'
+
+
+class KnownTags:
+    """The tags in `If-None-Match`: the caller keeps what they belong to. None of the header: it keeps nothing."""
+
+    def __init__(self, header: str | None) -> None:
+        tags = () if header is None else entity_tags("If-None-Match", header)
+        self._any = tags is None
+        self._known = {_CODED.sub('"', tag.removeprefix("W/")): tag for tag in tags or ()}
+
+    def unchanged(self, tag: str, headers: Mapping[str, str]) -> Response | None:
+        """The answer 304, with the caller's own tag, if it keeps what the answer 200 with these headers would be."""
+        kept = tag if self._any else self._known.get(tag)
+        return None if kept is None else Response(status_code=304, headers={**headers, "ETag": kept})
+
+
+_IfNoneMatch = Annotated[
+    str | None,
+    Header(
+        description="Tags of what the caller keeps; if one is still true, the answer is 304",
+        json_schema_extra={"pattern": _TAGS_PATTERN},
+    ),
+]
+
+IfMatch = Annotated[
+    str | None,
+    Header(
+        description="Tag of what the caller has seen; if it has changed since, the answer is 412",
+        json_schema_extra={"pattern": _TAGS_PATTERN},
+    ),
+]
+
+
+async def get_known_tags(request: Request, if_none_match: _IfNoneMatch = None) -> KnownTags:
+    """The tags in all lines of `If-None-Match`."""
+    return KnownTags(None if if_none_match is None else header_lines(request, "if-none-match"))
+
+
+KnownTagsDependency = Annotated[KnownTags, Depends(get_known_tags)]
+
+#: The answer of conditional reads, for the OpenAPI document.
+NOT_MODIFIED: dict[int | str, dict[str, Any]] = {304: {"description": "The caller keeps it already, as `ETag` says"}}
+
+
+def header_lines(request: Request, name: str) -> str:
+    """The values of all lines of a header, as one list."""
+    return ", ".join(request.headers.getlist(name))
+
+
+def entity_tags(name: str, header: str) -> tuple[str, ...] | None:
+    """The tags of a list; None for `*`.
+
+    Raises:
+        MalformedRequestError: it is neither.
+    """
+    if header.strip(" \t") == "*":
+        return None
+    tags = tuple(_each_tag(name, header))
+    if not tags:
+        raise _malformed(name)
+    return tags
+
+
+def _each_tag(name: str, header: str) -> Iterator[str]:
+    place = 0
+    while place < len(header):
+        element = _TAG.match(header, place)
+        if element is None:
+            raise _malformed(name)
+        if element[1] is not None:  # a list may have empty elements (RFC 9110, section 5.6.1)
+            yield element[1]
+        place = element.end()
+
+
+def _malformed(name: str) -> MalformedRequestError:
+    return MalformedRequestError(f"{name} must be * or entity tags in double quotes, with commas between.")
+
+
+def hex_digits(content: bytes, number: int) -> str:
+    """The first digits of the SHA-256 of some content."""
+    return sha256(content).hexdigest()[:number]
