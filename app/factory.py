@@ -6,6 +6,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.advice.service.advice import AdviceService
 from app.advice.service.advice_input import RecentInputs
 from app.advice.service.advice_work import AdviceWork
+from app.advice.service.asked_questions import AskedQuestions
+from app.advice.service.following import AdviceFollower
 from app.advice.service.recent_versions import RecentVersions
 from app.advice.service.references import ReferenceService
 from app.advice.service.replay import ReplayService
@@ -17,11 +19,13 @@ from app.audit.service.log import AuditService
 from app.audit.service.signing import Signer
 from app.audit.store.reading import AuditLogStore
 from app.audit.store.recording import AuditStore
+from app.callers.service.administration import KeyAdministration
 from app.callers.service.keyring import Keyring
 from app.callers.service.sessions import SessionRules, SessionService
 from app.callers.store.keys import KeyStore
 from app.callers.store.sessions import SessionStore
 from app.entries.service.catalogue import CatalogueService
+from app.entries.service.server_key import ServerKeyService
 from app.entries.service.verdicts import VerdictService
 from app.entries.store.contents import ContentStore
 from app.entries.store.entries import EntryStore
@@ -46,7 +50,7 @@ from app.requests.store.verifications import VerificationStore
 from app.retention.service import RetentionService
 from app.retention.store import RetentionStore
 from app.tenants.model.quotas import NO_QUOTA, Quota
-from app.tenants.service.administration import Administration
+from app.tenants.service.administration import TenantAdministration
 from app.tenants.service.quotas import QuotaService
 from app.tenants.service.tenants import TenantService
 from app.tenants.store.quotas import QuotaStore
@@ -80,7 +84,7 @@ class Factory:
 
     def keyring(self) -> Keyring:
         """The service for API keys."""
-        return Keyring(KeyStore(self._session), ServerKeyStore(self._session), AuditStore(self._session))
+        return Keyring(KeyStore(self._session), AuditStore(self._session))
 
     def sessions(self, rules: SessionRules) -> SessionService:
         """The service for sessions of the console, by these rules."""
@@ -90,9 +94,21 @@ class Factory:
         """The service for what tenants ask, and may use."""
         return TenantService(TenantStore(self._session), QuotaStore(self._session), AuditStore(self._session))
 
-    def administration(self) -> Administration:
-        """The service for administrators of tenants."""
-        return Administration(KeyStore(self._session), QuestionStore(self._session), self.keyring(), self.tenants())
+    def key_administration(self) -> KeyAdministration:
+        """The service for those who administer keys."""
+        return KeyAdministration(KeyStore(self._session), self.keyring())
+
+    def tenant_administration(self) -> TenantAdministration:
+        """The service for those who administer tenants."""
+        return TenantAdministration(self.tenants())
+
+    def asked_questions(self) -> AskedQuestions:
+        """The service that tells operators what was asked."""
+        return AskedQuestions(QuestionStore(self._session))
+
+    def server_key(self) -> ServerKeyService:
+        """The service for the key of this installation's digests."""
+        return ServerKeyService(ServerKeyStore(self._session), AuditStore(self._session))
 
     def health(self) -> HealthService:
         """The service that looks at the database and at the audit log."""
@@ -116,15 +132,14 @@ class Factory:
         return CatalogueService(
             EntryStore(self._session),
             ContentStore(self._session),
-            AdviceStore(self._session),
             VerdictStore(self._session),
             TenantStore(self._session),
             KeyStore(self._session),
             self.quotas(),
             EventStore(self._session),
-            self.data_request_work(),
             AuditStore(self._session),
             self.jobs(),
+            (self.data_request_work(), AdviceFollower(AdviceStore(self._session), self.jobs())),
         )
 
     def advice(self, recent: RecentVersions) -> AdviceService:
@@ -235,7 +250,7 @@ class Factory:
 
     def verdicts(self) -> VerdictService:
         """The service for verdicts."""
-        return VerdictService(ContentStore(self._session), VerdictStore(self._session), AuditStore(self._session))
+        return VerdictService(ContentStore(self._session), VerdictStore(self._session))
 
     def references(self) -> ReferenceService:
         """The service for references."""

@@ -71,6 +71,13 @@ async def keyring_of(database_url: str) -> AsyncIterator[Keyring]:
 
 
 @asynccontextmanager
+async def services_at(database_url: str) -> AsyncIterator[Factory]:
+    """Yield all services, in a transaction of their own."""
+    async with database_at(database_url, pool_size=1) as database, database.transaction() as session:
+        yield Factory(session, queue_app(database_url))
+
+
+@asynccontextmanager
 async def tenants_of(database_url: str) -> AsyncIterator[TenantService]:
     """Yield the service for tenants, in its own transaction."""
     async with database_at(database_url, pool_size=1) as database, database.transaction() as session:

@@ -42,7 +42,7 @@ def revoke_key(
 
 def renew_server_key(data_dir: DataDir = None) -> None:
     """Draw a new key for the digests that others see of entries, and make these digests anew. Print how many."""
-    typer.echo(on_services(data_dir, lambda services: services.keyring().renew_server_key()))
+    typer.echo(on_services(data_dir, lambda services: services.server_key().renew()))
 
 
 def _key_line(key: ApiKey) -> tuple[str, ...]:

@@ -51,7 +51,7 @@ async def show_keys(
         fault = Fault("/page_token", "Not a page token; use the link to the next page.")
         raise InvalidDocumentError("The page token is invalid.", (fault,))
     async with state.database.transaction() as session:
-        administration = services_of(state, session).administration()
+        administration = services_of(state, session).key_administration()
         keys = await administration.page(viewer.caller, tenant or None, PER_PAGE, page_token or None)
         successors = await administration.successors(keys.items)
     return page(
@@ -191,7 +191,7 @@ async def _key_page(
     template: str = "operator/key.html",
 ) -> Response:
     async with state.database.transaction() as session:
-        administration = services_of(state, session).administration()
+        administration = services_of(state, session).key_administration()
         key = await administration.find(viewer.caller, prefix)
         successors = await administration.successors([key])
     return page(

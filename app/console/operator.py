@@ -53,5 +53,7 @@ async def _overview(state: State, viewer: Viewer, most_tenants: int) -> tuple[Ov
     async with state.database.transaction() as session:
         services = services_of(state, session)
         health = await services.health().look(viewer.caller)
-        tenants = await services.administration().tenants(viewer.caller, most_tenants, None) if most_tenants else None
+        tenants = (
+            await services.tenant_administration().tenants(viewer.caller, most_tenants, None) if most_tenants else None
+        )
     return Overview.of(state, reading, health, workers), tenants

@@ -47,7 +47,9 @@ async def show_tenants(
 ) -> Response:
     """Tenants with what they have, by name."""
     async with state.database.transaction() as session:
-        tenants = await services_of(state, session).administration().tenants(viewer.caller, PER_PAGE, after or None)
+        tenants = (
+            await services_of(state, session).tenant_administration().tenants(viewer.caller, PER_PAGE, after or None)
+        )
     commands = Commands((server("tenants", "list"),), (curl(viewer, "/v1/policy", {"tenant": viewer.caller.tenant}),))
     return page(request, "operator/tenants.html", tenants=tenants, after=after, commands=commands, here="operator")
 
@@ -134,10 +136,10 @@ async def _tenant_page(
 
 
 async def _view(state: State, services: Factory, viewer: Viewer, name: str, typed: dict[str, Typed]) -> TenantView:
-    administration, caller = services.administration(), viewer.caller
-    _, policy = await administration.policy(caller, name)
+    caller = viewer.caller
+    _, policy = await services.tenant_administration().policy(caller, name)
     own, quota = await services.quotas().own(caller, name), await tenant_json.quota_body(services, caller, name)
-    keys = await administration.page(caller, name, FEW_KEYS, None)
+    keys = await services.key_administration().page(caller, name, FEW_KEYS, None)
     webhooks = await services.webhooks().of_tenant(caller, name)
     asked = typed.get("policy")
     return TenantView(

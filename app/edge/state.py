@@ -15,7 +15,6 @@ from app.audit.service.signing import Signer
 from app.callers.identity import CodeFlow, TokenReader
 from app.callers.service.sessions import SessionRules
 from app.edge.limits import Limits
-from app.entries.pages.recent import MOST_OF_ANSWERS, Recent
 from app.entries.service.admission import Admission
 from app.entries.service.policy import Policy
 from app.factory import Factory
@@ -23,6 +22,7 @@ from app.platform.database.probe import Probe
 from app.platform.database.session import Database
 from app.platform.process.child import ChildProcess
 from app.platform.queue.lane import Lane
+from app.platform.recent import MOST_OF_ANSWERS, Recent
 from app.platform.telemetry import ApiMetrics
 
 

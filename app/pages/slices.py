@@ -7,7 +7,8 @@ from typing import Generic, Self, TypeVar
 
 import msgspec
 
-Row, Part = TypeVar("Row"), TypeVar("Part")
+Row = TypeVar("Row")
+Part = TypeVar("Part")
 
 #: How many attributes and configurations a page of an entry has.
 PER_PAGE = 25

@@ -25,7 +25,7 @@ from tests.app.jobs.test_recovery import descendants, runs
 from tests.postgres import create_database, drop_database, throwaway_directory
 from tests.relay import relay
 from tests.running import address, environment, process
-from tests.service import create_key, example_entry, keyring_of, publish, running_app
+from tests.service import create_key, example_entry, publish, running_app, services_at
 from tests.waiting import PATIENCE
 
 NOWHERE = "postgresql://postgres@127.0.0.1:1/aegis"
@@ -260,8 +260,8 @@ async def test_a_new_server_key_changes_what_others_see_of_an_entry_and_nothing_
     async with running_app(database_url) as api:
         path = f"/v1/entries/{(await publish(api, example_entry(visibility='all'), **owner))['id']}"
         before = [(await api.get(path, headers=key)).json() for key in (owner, other)]
-        async with keyring_of(database_url) as keyring:
-            assert await keyring.renew_server_key() == 1
+        async with services_at(database_url) as services:
+            assert await services.server_key().renew() == 1
         after = [(await api.get(path, headers=key)).json() for key in (owner, other)]
     assert after[0] == before[0]
     assert after[1].pop("digest") != before[1].pop("digest")

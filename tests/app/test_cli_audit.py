@@ -18,7 +18,7 @@ from app.cli import main
 from app.platform.queue.queue import queue_app
 from tests.postgres import throwaway_directory
 from tests.running import address, environment, process
-from tests.service import create_key, keyring_of, running_app
+from tests.service import create_key, running_app, services_at
 from tests.waiting import PATIENCE
 
 KEY, OTHER_KEY = (SecretStr(draw_key_text()) for _ in range(2))
@@ -141,8 +141,8 @@ async def test_what_cannot_be_read_is_an_error_in_one_line(run, exported, tmp_pa
 
 
 async def test_what_an_operator_does_at_the_command_is_recorded(run, database_url):
-    async with keyring_of(database_url) as keyring:
-        await keyring.renew_server_key()
+    async with services_at(database_url) as services:
+        await services.server_key().renew()
     [record] = map(json.loads, (await apart(run, "export", database_url=database_url))[1].splitlines())
     assert (record["action"], "tenant" in record) == ("server_key.renew", False)
 

@@ -31,6 +31,6 @@ async def list_questions(
     page_token: PageToken = None,
 ) -> Response:
     """Lists the distinct questions of all tenants. The log says which key or person has asked, and how often."""
-    records, token = await factory.administration().questions(caller, tenant, entry, limit, page_token)
+    records, token = await factory.asked_questions().page(caller, tenant, entry, limit, page_token)
     answer = {"items": list(map(question_body, records)), "next_page_token": token}
     return JsonResponse(answer, headers={"Link": links(request, token)})

@@ -18,10 +18,10 @@ from app.advice.pages.views.question import (
 )
 from app.advice.service.advice import SeenAdvice
 from app.edge.state import State, StateDependency, services_of
+from app.entries.api.entity_tags import version_key
 from app.entries.model.documents import is_small
 from app.entries.model.entries import Head
 from app.entries.pages.reading import read_index
-from app.entries.pages.recent import version_key
 from app.entries.pages.views.entry_parts import ABOUT, NAMES
 from app.pages.forms import Form, FormDependency
 from app.pages.page import page, see

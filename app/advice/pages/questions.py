@@ -25,9 +25,9 @@ async def show_questions(
     """Who has asked most of what it may ask, and all questions, newest first."""
     tenant, token = form.tenant or None, form.page_token or None
     async with state.database.transaction() as session:
-        administration = services_of(state, session).administration()
-        records, following = await administration.questions(viewer.caller, tenant, form.entry_id, PER_PAGE, token)
-        spent = await administration.spent(viewer.caller, tenant, form.entry_id, MOST_BUDGETS)
+        questions = services_of(state, session).asked_questions()
+        records, following = await questions.page(viewer.caller, tenant, form.entry_id, PER_PAGE, token)
+        spent = await questions.spent(viewer.caller, tenant, form.entry_id, MOST_BUDGETS)
     asked = [wire.QuestionRecord.model_validate(question_body(record)) for record in records]
     return page(
         request,

@@ -99,11 +99,6 @@ class ReferenceService:
                 await self._events.advice_ended(advice_id)
 
 
-async def enqueue_all(queue: JobQueue, tenant: str, version_id: int, outline: Sequence[AttributeOutline]) -> None:
-    """Enqueue the jobs that compute all references of a new version."""
-    await queue.reconstruct(tenant, version_id, MODEL_VERSION, chunks(outline, range(len(outline))))
-
-
 def chunks(outline: Sequence[AttributeOutline], places: Sequence[int]) -> dict[tuple[int, ...], Lane]:
     """Split the attributes at `places`, in order, into chunks of about equal cost, one for each job, with its lane."""
     shares: dict[tuple[int, ...], Lane] = {}

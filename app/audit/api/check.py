@@ -7,10 +7,10 @@ from anyio import to_thread
 from aegis_sdk import wire
 from aegis_sdk.receipts import ReceiptError
 from app.audit.api.json import public_key_body
+from app.audit.api.promises import head_promise
 from app.audit.model import Place, SigningKey
 from app.audit.service.chain import BrokenLogError, check_chain
 from app.audit.service.log import LogPart
-from app.audit.service.promises import head_promise
 from app.edge.state import State, services_of
 from app.platform.callers import Caller
 

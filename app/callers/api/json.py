@@ -30,20 +30,20 @@ def key_body(key: ApiKey) -> dict[str, Any]:
 async def create_key(services: Factory, caller: Caller, asked: wire.KeyRequest) -> tuple[str, ApiKey]:
     """Create a key, and log who did so; its text is never shown again."""
     lifetime = _days(asked.expires_days)
-    text, key = await services.administration().create(caller, asked.tenant, Role(asked.role), lifetime)
+    text, key = await services.key_administration().create(caller, asked.tenant, Role(asked.role), lifetime)
     return text, _logged(caller, key)
 
 
 async def rotate_key(services: Factory, caller: Caller, prefix: str, asked: wire.RotationRequest) -> tuple[str, ApiKey]:
     """Create the successor of a key, and log who did so; its text is never shown again."""
     overlap, lifetime = timedelta(hours=asked.overlap_hours), _days(asked.expires_days)
-    text, key = await services.administration().rotate(caller, prefix, overlap, lifetime)
+    text, key = await services.key_administration().rotate(caller, prefix, overlap, lifetime)
     return text, _logged(caller, key)
 
 
 async def revoke_key(services: Factory, caller: Caller, prefix: str) -> ApiKey:
     """Revoke a key, and log who did so."""
-    key = await services.administration().revoke(caller, prefix)
+    key = await services.key_administration().revoke(caller, prefix)
     _log.info("key revoked", key=key.prefix, by=caller.subject)
     return key
 

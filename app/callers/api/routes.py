@@ -59,7 +59,7 @@ async def list_keys(
     if page_token is not None and not is_prefix(page_token):
         fault = Fault("/page_token", "Not a page token; use the next_page_token of the previous page.")
         raise InvalidDocumentError("The page token is invalid.", (fault,))
-    page = await factory.administration().page(caller, tenant, limit, page_token)
+    page = await factory.key_administration().page(caller, tenant, limit, page_token)
     answer = {"items": list(map(key_body, page.items)), "next_page_token": page.next_after}
     return JsonResponse(answer, headers={"Link": links(request, page.next_after)})
 

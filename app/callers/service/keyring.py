@@ -3,13 +3,11 @@
 `app.tenants.service.administration` does the same for callers. The server key is here, too.
 """
 
-import secrets
 from datetime import UTC, datetime, timedelta
 
 from app.audit.model import AuditAction, AuditRecord, moment
 from app.audit.store.recording import AuditStore
 from app.callers.store.keys import KeyStore
-from app.entries.store.server_key import ServerKeyStore
 from app.platform.callers import (
     DEFAULT_TENANT,
     LAST_USE_STEP,
@@ -24,17 +22,13 @@ from app.platform.callers import (
 )
 from app.platform.errors import NotFoundError, OperatorError, UnknownKeyError
 
-#: As many as the output of the HMAC has (RFC 2104, section 3).
-SERVER_KEY_BYTES = 32
-
 
 class Keyring:
     """Who holds which key."""
 
-    def __init__(self, keys: KeyStore, server_key: ServerKeyStore, audit: AuditStore) -> None:
+    def __init__(self, keys: KeyStore, audit: AuditStore) -> None:
         self._audit = audit
         self._keys = keys
-        self._server_key = server_key
 
     async def any_created(self) -> bool:
         """Whether a key was ever created; if not, the service is in development mode."""
@@ -137,8 +131,3 @@ class Keyring:
         if not await self._keys.revoke(prefix):
             raise NotFoundError(f"There is no key with the prefix {prefix!r}; `aegis-server keys list` shows all.")
         await self._audit.add(AuditRecord(AuditAction.REVOKE_KEY, target=prefix), by)
-
-    async def renew_server_key(self) -> int:
-        """Draw a new server key, and make all keyed digests anew; return how many these are."""
-        await self._audit.add(AuditRecord(AuditAction.RENEW_SERVER_KEY), None)
-        return await self._server_key.replace(secrets.token_bytes(SERVER_KEY_BYTES))

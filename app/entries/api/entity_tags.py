@@ -1,5 +1,6 @@
 """Entity tags of entries, by which a change names the state that it replaces (RFC 9110, section 8.8.3)."""
 
+from collections.abc import Hashable
 from hashlib import sha256
 
 import orjson
@@ -15,3 +16,9 @@ def etag(head: Head) -> str:
     """
     visibility = orjson.dumps(visibility_body(head.visibility))
     return f'"{head.version}-{head.digest.rpartition(":")[2][:16]}-{sha256(visibility).hexdigest()[:8]}"'
+
+
+def version_key(head: Head, in_full: bool) -> Hashable:  # noqa: FBT001 -- part of the key
+    """The key of what is made of a version, for owners (`in_full`) or for others."""
+    # The digest as well: after a backup is restored, another version may get the id.
+    return head.version_id, head.keyed_digest, in_full

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 from app.edge.state import State, services_of
 from app.entries.api.documents import SMALL
+from app.entries.api.entity_tags import version_key
 from app.entries.model.documents import is_small
 from app.entries.model.entries import Head, VersionMark
 from app.entries.model.verdicts import StoredVerdict
-from app.entries.pages.recent import version_key
 from app.entries.pages.views.entry_index import EntryIndex, entry_index
 from app.entries.service.catalogue import CatalogueService
 from app.platform.callers import Caller

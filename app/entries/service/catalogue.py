@@ -1,15 +1,14 @@
 """The catalogue: publishing, reading, changing and deleting entries, and who may do so."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-from app.advice.service.references import enqueue_all
-from app.advice.store.advice import AdviceStore
 from app.audit.model import AuditAction, AuditRecord
 from app.audit.store.recording import AuditStore
 from app.callers.store.keys import KeyStore
 from app.entries.model.entries import CountTable, Head, HeadPage, Publication, VersionMark, Visibility, audience_text
 from app.entries.model.verdicts import StoredVerdict
 from app.entries.service.admission import Admission
+from app.entries.service.followers import EntryFollower
 from app.entries.service.publishing import Published, Terms, require_publisher
 from app.entries.service.visible import visible
 from app.entries.store.contents import ContentStore
@@ -26,7 +25,6 @@ from app.platform.errors import (
     StaleVersionError,
 )
 from app.platform.queue.queue import JobQueue
-from app.requests.service.work import DataRequestWork
 from app.tenants.model.policy import TenantPolicy
 from app.tenants.service.quotas import QuotaService
 from app.tenants.store.tenants import TenantStore
@@ -43,27 +41,25 @@ class CatalogueService:
         self,
         entries: EntryStore,
         contents: ContentStore,
-        advice: AdviceStore,
         verdicts: VerdictStore,
         tenants: TenantStore,
         keys: KeyStore,
         quotas: QuotaService,
         events: EventStore,
-        requests: DataRequestWork,
         audit: AuditStore,
         queue: JobQueue,
+        followers: Sequence[EntryFollower],
     ) -> None:
         self._entries = entries
         self._contents = contents
-        self._advice = advice
         self._verdicts = verdicts
         self._tenants = tenants
         self._keys = keys
         self._quotas = quotas
         self._events = events
-        self._requests = requests
         self._audit = audit
         self._queue = queue
+        self._followers = followers
 
     async def terms(self, caller: Caller, name: str | None, admission: Admission) -> Terms:
         """What is asked of entries that the caller publishes, and its tenant's entry of this name.
@@ -264,8 +260,8 @@ class CatalogueService:
     async def delete(self, caller: Caller, entry_id: str, is_current: Callable[[Head], bool]) -> None:
         """Delete the entry with its versions and advice, end the requests for it, and free its name."""
         head = await self._unchanged(caller, entry_id, is_current)
-        await self._requests.end_for_entry(entry_id)
-        await self._advice.wake_waiting(entry_id)
+        for follower in self._followers:
+            await follower.entry_ending(entry_id)
         await self._events.entry_deleted(entry_id, head.visibility)
         await self._entries.delete(entry_id)
         await self._record(caller, AuditAction.DELETE_ENTRY, head)
@@ -301,5 +297,6 @@ class CatalogueService:
             awaits_sign_off=policy.demands_sign_off,
             published_by=caller.subject,
         )
-        await enqueue_all(self._queue, caller.tenant, version_id, publication.content.outline)
+        for follower in self._followers:
+            await follower.version_added(caller.tenant, version_id, publication.content.outline)
         await self._queue.judge(caller.tenant, version_id)

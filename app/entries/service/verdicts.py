@@ -1,6 +1,5 @@
 """Verdicts: a job judges what the counts of each new version give away."""
 
-from app.audit.store.recording import AuditStore
 from app.entries.model.verdicts import StoredVerdict
 from app.entries.service.judging import VerdictInput
 from app.entries.store.contents import ContentStore
@@ -10,8 +9,7 @@ from app.entries.store.verdicts import VerdictStore
 class VerdictService:
     """Loads what a job needs to judge a version, and stores its verdict. Each call belongs in a short transaction."""
 
-    def __init__(self, contents: ContentStore, verdicts: VerdictStore, audit: AuditStore) -> None:
-        self._audit = audit
+    def __init__(self, contents: ContentStore, verdicts: VerdictStore) -> None:
         self._contents = contents
         self._verdicts = verdicts
 
@@ -28,7 +26,7 @@ class VerdictService:
     async def store(self, version_id: int, verdict: StoredVerdict) -> None:
         """Store a verdict. Does nothing if the version has been deleted."""
         if await self._contents.pin(version_id) and await self._verdicts.add(version_id, verdict):
-            await self._audit.add_verdict(version_id, "passed" if verdict.passed else "failed")
+            await self._verdicts.record(version_id, "passed" if verdict.passed else "failed")
 
     async def find(self, version_id: int) -> StoredVerdict | None:
         """The verdict on a version; None if there is none yet."""

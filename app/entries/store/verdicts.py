@@ -1,10 +1,13 @@
 """The store of verdicts: one for each version, given once."""
 
-from sqlalchemy import select
+from sqlalchemy import literal, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.audit.model import AuditAction
+from app.audit.tables import AuditRecordRow
 from app.entries.model.verdicts import StoredVerdict
+from app.entries.tables.entry_version import EntryVersionRow
 from app.entries.tables.verdict import VerdictRow
 
 
@@ -26,3 +29,12 @@ class VerdictStore:
         statement = select(VerdictRow).where(VerdictRow.version_id == version_id)
         row = (await self._session.execute(statement)).scalar_one_or_none()
         return None if row is None else StoredVerdict(row.passed, tuple(row.findings), row.few)
+
+    async def record(self, version_id: int, value: str) -> None:
+        """Add to the audit log that the service has judged a version."""
+        columns = (EntryVersionRow.entry_id, EntryVersionRow.version, EntryVersionRow.digest)
+        judged = select(literal(AuditAction.JUDGE_ENTRY.value), *columns, literal(value))
+        names = ["action", *(column.key for column in columns), "value"]
+        await self._session.execute(
+            insert(AuditRecordRow).from_select(names, judged.where(EntryVersionRow.id == version_id))
+        )

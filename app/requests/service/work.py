@@ -10,6 +10,7 @@ from anyio import to_thread
 from app.advice.model.advice import Advice
 from app.advice.service.views import shown
 from app.advice.store.advice import AdviceStore
+from app.entries.service.followers import EntryFollower
 from app.entries.store.entries import EntryStore
 from app.platform.queue.outcome import Problem
 from app.requests.model.data_requests import Action, Change, Cost, DataRequest, Side, cost_of
@@ -19,7 +20,7 @@ from app.webhooks.store.events import EventStore
 _SERVICE = frozenset({Side.SERVICE})
 
 
-class DataRequestWork:
+class DataRequestWork(EntryFollower):
     """The service's side of requests. Each call belongs in a short transaction."""
 
     def __init__(
@@ -74,7 +75,7 @@ class DataRequestWork:
             await self._change(request, Action.EXPIRE, f"Nobody has done anything for {age.days} days.")
         return len(untouched)
 
-    async def end_for_entry(self, entry_id: str) -> None:
+    async def entry_ending(self, entry_id: str) -> None:
         """End the open requests for an entry, since it is deleted."""
         ended = await self._requests.end_for(entry_id, "The entry was deleted.")
         await self._events.requests_changed(ended)

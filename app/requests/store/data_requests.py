@@ -31,7 +31,6 @@ from sqlalchemy.orm import aliased
 
 from app.advice.model.advice import Status
 from app.advice.tables.advice import AdviceRow
-from app.audit.store.recording import AuditStore
 from app.entries.model.entries import Audience, Head
 from app.entries.tables.entry import EntryRow
 from app.platform.callers import Caller
@@ -48,6 +47,7 @@ from app.requests.model.data_requests import (
     Side,
     State,
 )
+from app.requests.store.recording import record_change
 from app.requests.store.rows import to_change, to_request
 from app.requests.tables.data_request import DataRequestChangeRow, DataRequestRow
 from app.requests.tables.lease import LeaseRow
@@ -212,7 +212,7 @@ class DataRequestStore:
 
         Every change of a request comes through here, so that the log has all of them.
         """
-        at = await AuditStore(self._session).add_change(ids, change)
+        at = await record_change(self._session, ids, change)
         told = {name: value for name, value in asdict(change).items() if name != "at"}
         await self._session.execute(
             insert(DataRequestChangeRow), [{"request_id": one, "at": at[one]} | told for one in ids]

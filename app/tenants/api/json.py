@@ -28,7 +28,7 @@ async def set_policy(
 ) -> dict[str, Any]:
     """Set what a tenant asks of its entries, log who did so, and return it as `wire.TenantPolicy`."""
     policy = TenantPolicy(required_privacy(asked.require or {}), asked.sign_off)
-    owner = await services.administration().set_policy(caller, tenant, policy)
+    owner = await services.tenant_administration().set_policy(caller, tenant, policy)
     _log.info("policy set", require=str(policy.required_privacy), sign_off=policy.demands_sign_off, by=caller.subject)
     return policy_body(owner, policy)
 

@@ -19,7 +19,7 @@ router = APIRouter(prefix="/v1/policy", tags=["policy"])
 )
 async def read_policy(caller: CallerDependency, factory: FactoryDependency, tenant: OwnTenant = None) -> Response:
     """Says what a tenant asks of its entries, besides what the service asks."""
-    return JsonResponse(tenant_json.policy_body(*await factory.administration().policy(caller, tenant)))
+    return JsonResponse(tenant_json.policy_body(*await factory.tenant_administration().policy(caller, tenant)))
 
 
 @router.put(

@@ -1,7 +1,8 @@
 """Events: what happens in the service that tenants can be told of by webhooks."""
 
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from typing import Final, Protocol
 
 ENTRY_PUBLISHED: Final = "entry.published"
 ENTRY_CHANGED: Final = "entry.changed"
@@ -24,3 +25,15 @@ EVENT_TYPES: Final[Mapping[str, str]] = {
 
 PING: Final = "ping"
 """The type of the event that only a test of a webhook sends."""
+
+
+class Seen(Protocol):
+    """Who sees an entry."""
+
+    @property
+    def audience(self) -> StrEnum:
+        """`private`, `all`, or `tenants`."""
+
+    @property
+    def tenants(self) -> Sequence[str]:
+        """The tenants' names if the audience is `tenants`."""

@@ -13,7 +13,6 @@ from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.types import Boolean, Integer, Text, Uuid
 
-from app.entries.model.entries import Visibility
 from app.webhooks.model.events import (
     ADVICE_STALE,
     ENTRY_CHANGED,
@@ -21,6 +20,7 @@ from app.webhooks.model.events import (
     ENTRY_WITHDRAWN,
     PING,
     REQUEST_CHANGED,
+    Seen,
 )
 
 _ADD = "INSERT INTO delivery (webhook_id, type, data) "
@@ -135,14 +135,14 @@ class EventStore:
         await self._session.execute(_PUBLISHED, parameters)
         await self._session.execute(_STALE, parameters)
 
-    async def visibility_changed(self, entry_id: str, before: Visibility) -> None:
+    async def visibility_changed(self, entry_id: str, before: Seen) -> None:
         """Who sees an entry has changed: tell who sees it now, and who saw it `before`."""
         parameters = _seen_before(entry_id, before)
         for statement in (_PUBLISHED, _STALE, _CHANGED):
             await self._session.execute(statement, parameters)
         await self._session.execute(_WITHDRAWN, parameters | {"deleted": False})
 
-    async def entry_deleted(self, entry_id: str, before: Visibility) -> None:
+    async def entry_deleted(self, entry_id: str, before: Seen) -> None:
         """An entry is about to be deleted, while it still is there to be told of: tell who sees it."""
         await self._session.execute(_WITHDRAWN, _seen_before(entry_id, before) | {"deleted": True})
 
@@ -159,7 +159,7 @@ class EventStore:
         return str((await self._session.execute(_PING, {"webhook_id": UUID(webhook_id)})).scalar_one())
 
 
-def _seen_before(entry_id: str, before: Visibility | None) -> dict[str, Any]:
+def _seen_before(entry_id: str, before: Seen | None) -> dict[str, Any]:
     """The parameters of a statement about the latest version that others see; None: nobody saw it before."""
     return {
         "entry_id": UUID(entry_id),

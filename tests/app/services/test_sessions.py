@@ -144,7 +144,7 @@ async def test_a_session_of_a_key_that_is_replaced_ends_with_the_overlap(console
     key = await console.key()
     token, _ = await console.by_key(key)
     async with console.services() as services:
-        new, _ = await services.administration().rotate(DEVELOPER, prefix_of(key), HOUR, None)
+        new, _ = await services.key_administration().rotate(DEVELOPER, prefix_of(key), HOUR, None)
     assert await console.find(token) is not None
     console.execute("UPDATE api_key SET expires_at = now() WHERE prefix = %s", prefix_of(key))
     assert await console.find(token) is None

@@ -4,8 +4,6 @@ from collections import OrderedDict
 from collections.abc import Hashable
 from typing import Generic, Protocol, TypeVar
 
-from app.entries.model.entries import Head
-
 
 class HasSize(Protocol):
     """Something that knows how many bytes it takes."""
@@ -46,9 +44,3 @@ class Recent(Generic[Made]):
         self._bytes += made.size
         while self._bytes > self._most_bytes:
             self._bytes -= self._kept.popitem(last=False)[1].size
-
-
-def version_key(head: Head, in_full: bool) -> Hashable:  # noqa: FBT001 -- part of the key
-    """The key of what is made of a version, for owners (`in_full`) or for others."""
-    # The digest as well: after a backup is restored, another version may get the id.
-    return head.version_id, head.keyed_digest, in_full

@@ -1,0 +1,26 @@
+"""What advice does when entries change."""
+
+from collections.abc import Sequence
+
+from aegis_advisor import MODEL_VERSION
+from app.advice.service.references import chunks
+from app.advice.store.advice import AdviceStore
+from app.entries.model.entries import AttributeOutline
+from app.entries.service.followers import EntryFollower
+from app.platform.queue.queue import JobQueue
+
+
+class AdviceFollower(EntryFollower):
+    """Computes the references of new versions, and lets nobody wait for advice on an entry that is gone."""
+
+    def __init__(self, advice: AdviceStore, queue: JobQueue) -> None:
+        self._advice = advice
+        self._queue = queue
+
+    async def version_added(self, tenant: str, version_id: int, outline: Sequence[AttributeOutline]) -> None:
+        """Enqueue the jobs that compute all references of a new version."""
+        await self._queue.reconstruct(tenant, version_id, MODEL_VERSION, chunks(outline, range(len(outline))))
+
+    async def entry_ending(self, entry_id: str) -> None:
+        """Wake the callers that wait for advice on the entry, when this is committed."""
+        await self._advice.wake_waiting(entry_id)
