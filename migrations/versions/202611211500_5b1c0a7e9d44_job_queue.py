@@ -1,6 +1,6 @@
 """The job queue: Procrastinate's own schema, as in the pinned release.
 
-If a newer release changes its schema, add a revision here; until then, tests/app/catalog/test_migrations.py fails.
+If a newer release changes its schema, add a revision here; until then, tests/app/platform/database/test_migrations.py fails.
 """
 
 from alembic import op

@@ -11,7 +11,7 @@ import httpx
 import numpy as np
 import pytest
 
-from tests.app.jobs.database import jobs, rows
+from tests.app.worker.database import jobs, rows
 from tests.running import address, process
 from tests.service import ACCEPTED, create_key, example_entry
 

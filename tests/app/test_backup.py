@@ -11,9 +11,9 @@ from app.audit.service.signing import draw_key_text, signer_of
 from app.platform.process.embedded import server_account
 from app.platform.process.embedded.binaries import binaries_for
 from app.platform.queue.queue import queue_app
-from tests.app.api.audit.reading import delivered, receipt, records
-from tests.app.api.data_requests.asking import entry
-from tests.app.api.data_requests.test_deliveries import descriptor
+from tests.app.audit.reading import delivered, receipt, records
+from tests.app.requests.asking import entry
+from tests.app.requests.test_deliveries import descriptor
 from tests.postgres import OWNER, SERVICE, as_role, create_database, drop_database
 from tests.running import COMMAND, environment
 from tests.service import Worker, ask, create_key, publish, running_app

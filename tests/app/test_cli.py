@@ -21,7 +21,7 @@ from app.cli import main
 from app.platform.digests import keyed_digest
 from docs.generate import ROOT
 from tests.answers import OPENAPI
-from tests.app.jobs.test_recovery import descendants, runs
+from tests.app.worker.test_recovery import descendants, runs
 from tests.postgres import create_database, drop_database, throwaway_directory
 from tests.relay import relay
 from tests.running import address, environment, process

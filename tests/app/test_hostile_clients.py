@@ -7,7 +7,7 @@ import time
 import pytest
 
 from app.platform.http.connections import CONNECTIONS
-from tests.app.process.served import problem, read_answer
+from tests.app.platform.process.served import problem, read_answer
 from tests.running import address, process
 
 pytestmark = [pytest.mark.long, pytest.mark.processes]

@@ -19,7 +19,7 @@ from app.platform.errors import InvalidDocumentError, NotFoundError
 from app.settings import Settings
 from app.tenants.model.policy import TenantPolicy
 from app.tenants.model.required_privacy import NOTHING_REQUIRED, RequiredPrivacy
-from tests.app.jobs.database import rows
+from tests.app.worker.database import rows
 from tests.for_each import for_each
 from tests.generated import mixed_entry
 from tests.pairs import associated_entry, paired_entry

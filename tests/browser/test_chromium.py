@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from docs.generate import ROOT
-from tests.app.jobs.test_recovery import descendants, runs
+from tests.app.worker.test_recovery import descendants, runs
 from tests.browser.summary import MISSING
 from tests.waiting import until
 

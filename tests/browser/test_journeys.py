@@ -11,7 +11,7 @@ from anyio import to_thread
 from playwright.async_api import expect
 
 from aegis_provider import document_of, load_plan, prepare_entry
-from tests.app.api.test_views import two_attributes
+from tests.app.advice.test_views import two_attributes
 from tests.browser.journeys import journey
 from tests.browser.people import follow, press, sign_in
 from tests.contract.conftest import PLAN

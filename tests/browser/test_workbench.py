@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.app.api.test_views import two_attributes
+from tests.app.advice.test_views import two_attributes
 from tests.browser.keyboard import activate, tab_to
 from tests.browser.looks import assert_usable
 from tests.service import ACCEPTED

@@ -9,8 +9,8 @@ import httpx
 from playwright.async_api import Page
 
 from aegis_sdk import Client
-from tests.app.api.data_requests.test_verifications import AGREES, DELIVERED, DIFFERS
-from tests.app.api.test_views import two_attributes
+from tests.app.advice.test_views import two_attributes
+from tests.app.requests.test_verifications import AGREES, DELIVERED, DIFFERS
 from tests.browser.services import OPERATOR, RunningService
 from tests.generated import mixed_entry
 from tests.service import ACCEPTED, example_entry

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from aegis_sdk import _addresses
 from app.webhooks.model import addresses
-from tests.app.jobs.test_sending import PRIVATE
+from tests.app.worker.test_sending import PRIVATE
 
 # Near the borders of networks, where a difference would be; and anywhere.
 SPECIAL = [*addresses._SPECIAL]

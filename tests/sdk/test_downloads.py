@@ -12,7 +12,7 @@ from aegis_sdk._downloads import Download, DownloadError, OtherFileError, Patien
 from aegis_sdk._links import LinkError, Links
 from aegis_sdk.wire import Delivery
 from app.webhooks.model import addresses
-from tests.app.jobs.test_sending import PRIVATE
+from tests.app.worker.test_sending import PRIVATE
 from tests.certificates import certificate_for
 from tests.file_server import serving
 from tests.for_each import case, for_each

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from tests.app.api.data_requests.asking import entry
 from tests.app.console.html import Html, look, send
+from tests.app.requests.asking import entry
 from tests.service import publish
 
 #: What people type.

@@ -9,7 +9,7 @@ import pytest
 from aegis_advisor.measures import MEASURES
 from app.advice.pages.views.question import MEASURE_WORDS
 from app.platform.callers import Role
-from tests.app.api.test_views import two_attributes
+from tests.app.advice.test_views import two_attributes
 from tests.app.console.callers import CONSUMER, OWNER
 from tests.app.console.html import BROWSER, Html, look, send, send_form
 from tests.service import Worker, example_entry, publish, running_app

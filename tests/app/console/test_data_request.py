@@ -8,10 +8,10 @@ from uuid import uuid4
 
 import pytest
 
-from tests.app.api.data_requests.asking import entry
-from tests.app.api.data_requests.test_verifications import AGREES, DELIVERED, DIFFERS
 from tests.app.console.asking import NASTY, act, hidden, requested
 from tests.app.console.html import BROWSER, Html, look, send
+from tests.app.requests.asking import entry
+from tests.app.requests.test_verifications import AGREES, DELIVERED, DIFFERS
 from tests.service import Worker, publish, running_app
 
 

@@ -7,9 +7,9 @@ from uuid import uuid4
 
 import pytest
 
-from tests.app.api.data_requests.asking import entry, wanted
 from tests.app.console.asking import NASTY, TYPED, filled_in, hidden, requested
 from tests.app.console.html import BROWSER, Html, look, send
+from tests.app.requests.asking import entry, wanted
 from tests.service import ask, example_entry, publish, running_app
 
 

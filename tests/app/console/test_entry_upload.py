@@ -21,7 +21,7 @@ from app.platform.callers import DEVELOPER
 from app.platform.errors import OverloadedError, RoleNotAllowedError
 from app.platform.http.bodies import BodyBudget
 from app.platform.http.refusals import BodyTooLargeError, MalformedRequestError, MediaTypeError
-from tests.app.web.bombs import MEBIBYTE, gzip_bomb
+from tests.app.platform.http.bombs import MEBIBYTE, gzip_bomb
 from tests.for_each import case
 from tests.service import example_entry
 

@@ -11,9 +11,9 @@ from pydantic import BaseModel
 
 from app.console import registry
 from app.entries.pages.views.catalogue import _Fields
-from tests.app.api.data_requests.test_verifications import DELIVERED
 from tests.app.console.harmless import harmless
 from tests.app.console.stage import Stage, routes, stage_in_development, stage_with_keys
+from tests.app.requests.test_verifications import DELIVERED
 from tests.console import Browser
 from tests.postgres import SERVICE, as_role, create_database, drop_database
 from tests.service import Worker, example_entry

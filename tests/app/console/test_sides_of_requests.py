@@ -6,10 +6,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.app.api.data_requests.asking import entry
-from tests.app.api.data_requests.test_verifications import DELIVERED, DIFFERS
 from tests.app.console.asking import TYPED
 from tests.app.console.html import Html
+from tests.app.requests.asking import entry
+from tests.app.requests.test_verifications import DELIVERED, DIFFERS
 from tests.console import browsing
 from tests.service import AUDIT_KEY, Worker, create_key
 

@@ -13,7 +13,7 @@ from aegis_sdk.wire import EXAMPLE_DATA_REQUEST, DataRequest, Evidence
 from app.advice.model.advice import AdviceQuestion
 from app.requests.api.evidence_json import evidence_json
 from app.requests.service.verifications import PackedEvidence
-from tests.app.domain.test_data_requests import request_in
+from tests.app.requests.model.test_data_requests import request_in
 from tests.service import publication
 
 
