@@ -118,8 +118,8 @@ class Known:
             document["records"],
             evidence_of(document, given.places),
             tuple(map(unpack_reference, given.references)),
-            pairs_of(document, given.places) if together else (),
-            associations_of(document, given.places) if together else (),
+            tuple(pairs_of(document, given.places).values()) if together else (),
+            tuple(associations_of(document, given.places).values()) if together else (),
             published_trace_of(document) if every else None,
             Memory(),
         )

@@ -239,23 +239,25 @@ def evidence_of(document: Document, places: Iterable[int] | None = None) -> tupl
     return tuple(attribute_evidence(attribute, document["label"], control) for attribute in chosen)
 
 
-def pairs_of(document: Document, places: Sequence[int] | None = None) -> tuple[PairCounts, ...]:
-    """The pair counts of a stored document; with `places`, only those of attributes at these places.
+def pairs_of(document: Document, places: Sequence[int] | None = None) -> dict[int, PairCounts]:
+    """The pair counts of a document, by their places in it; with `places`, only those of attributes at these places.
 
     They give each attribute by its position in `places`, as the evidence does.
     """
-    return tuple(
-        pair_counts(pair, attributes) for attributes, pair in _placed(document, places) if pair.get("joint") is not None
-    )
+    return {
+        place: pair_counts(pair, attributes)
+        for place, attributes, pair in _placed(document, places)
+        if pair.get("joint") is not None
+    }
 
 
-def associations_of(document: Document, places: Sequence[int] | None = None) -> tuple[PairAssociation, ...]:
-    """What the pairs of a stored document tell of the label together, with attributes as in `pairs_of`."""
-    return tuple(
-        pair_association(pair, attributes)
-        for attributes, pair in _placed(document, places)
+def associations_of(document: Document, places: Sequence[int] | None = None) -> dict[int, PairAssociation]:
+    """What the pairs of a document tell of the label together, with places and attributes as in `pairs_of`."""
+    return {
+        place: pair_association(pair, attributes)
+        for place, attributes, pair in _placed(document, places)
         if pair.get("with_label") is not None
-    )
+    }
 
 
 def published_trace_of(document: Document) -> PublishedTrace | None:
@@ -264,12 +266,12 @@ def published_trace_of(document: Document) -> PublishedTrace | None:
     return None if published is None else PublishedTrace(published["value"], published.get("rounded_to"))
 
 
-def _placed(document: Document, places: Sequence[int] | None) -> Iterator[tuple[tuple[int, int], Document]]:
-    """Each pair of chosen attributes with their positions among these."""
+def _placed(document: Document, places: Sequence[int] | None) -> Iterator[tuple[int, tuple[int, int], Document]]:
+    """Each pair of chosen attributes: its place, and their positions among these."""
     attributes = document["attributes"]
     chosen = range(len(attributes)) if places is None else places
     position = {attributes[place]["name"]: index for index, place in enumerate(chosen)}
-    for pair in pairs_in(document):
+    for place, pair in enumerate(pairs_in(document)):
         first, second = pair["attributes"]
         if first in position and second in position:
-            yield (position[first], position[second]), pair
+            yield place, (position[first], position[second]), pair

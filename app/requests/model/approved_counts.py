@@ -1,6 +1,6 @@
 """The counts of one configuration, taken out of an entry: what whoever has its masked table can count in it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, Self
@@ -86,7 +86,7 @@ class ApprovedCounts:
         chosen = [configuration["maskings"].get(each.name, DROP) for each in evidence]
         shared = [place for place, masking in enumerate(chosen) if masking != DROP]
         tables = tuple(_table(document["attributes"][n], evidence[n], chosen[n]) for n in shared)
-        pairs = tuple(_pairs(evidence, chosen, pairs_of(document)))
+        pairs = tuple(_pairs(evidence, chosen, pairs_of(document).values()))
         inexact = Inexact.of(evidence[0].label_perturbation)
         return cls(configuration, document["label"], inexact, tables, pairs)
 
@@ -143,7 +143,7 @@ def _most_in_one(outer: Counts) -> int:
 
 
 def _pairs(
-    evidence: Sequence[AttributeEvidence], chosen: Sequence[str], given: Sequence[PairCounts]
+    evidence: Sequence[AttributeEvidence], chosen: Sequence[str], given: Iterable[PairCounts]
 ) -> Iterator[ApprovedPair]:
     """The pair counts of a configuration: given, or added up from those of finer maskings."""
     by_attributes: dict[tuple[int, ...], list[PairCounts]] = {}

@@ -18,7 +18,7 @@ def document():
 def test_pairs_of_the_selected_attributes_are_at_their_positions(places):
     names = [list(VALUES)[place] for place in ((0, 1, 2) if places is None else places)]
     expected = [(attributes, maskings) for attributes, maskings in PAIRED if set(attributes) <= set(names)]
-    found = pairs_of(document(), places)
+    found = tuple(pairs_of(document(), places).values())
     assert [(tuple(names[place] for place in one.attributes), one.maskings) for one in found] == expected
     for one, which in zip(found, expected, strict=True):
         assert one.joint.dtype == np.int64
@@ -27,7 +27,7 @@ def test_pairs_of_the_selected_attributes_are_at_their_positions(places):
 
 def test_positions_are_those_of_the_evidence():
     names = [attribute.name for attribute in evidence_of(document(), (2, 0))]
-    [one] = pairs_of(document(), (2, 0))
+    [one] = pairs_of(document(), (2, 0)).values()
     assert [names[place] for place in one.attributes] == ["sex", "age"]
 
 
@@ -54,7 +54,7 @@ def test_only_pairs_that_had_counts_get_them_back():
     attached = attach(decompress(content.schema), content.count_tables)
     assert orjson.loads(orjson.dumps(attached["pairs"], option=orjson.OPT_SERIALIZE_NUMPY)) == entry["pairs"]
     assert len(pairs_of(attached)) == len(PAIRED) < len(entry["pairs"])
-    assert [one.chi_square for one in associations_of(attached)] == [
+    assert [one.chi_square for one in associations_of(attached).values()] == [
         one["with_label"]["chi_square"] for one in entry["pairs"][1:]
     ]
 
@@ -74,5 +74,5 @@ def test_without_counts_nothing_is_left_of_what_pairs_tell():
 
 
 def test_an_entry_without_pairs_has_none():
-    assert pairs_of(paired_entry(pairs=[])) == ()
-    assert pairs_of({name: value for name, value in paired_entry().items() if name != "pairs"}) == ()
+    assert pairs_of(paired_entry(pairs=[])) == {}
+    assert pairs_of({name: value for name, value in paired_entry().items() if name != "pairs"}) == {}
