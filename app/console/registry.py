@@ -7,7 +7,8 @@ service, makes a view of what the service returns, and shows it with a template 
 from fastapi import APIRouter
 
 from app.advice.pages import advice, questions
-from app.console import audit, glossary, keys, operator, sign_in, tenants
+from app.console import audit, keys, operator, sign_in, tenants
+from app.pages import glossary
 from app.entries.pages import catalogue, entries, entry_changes, entry_parts, publish
 from app.pages import static_files as static
 from app.requests.pages import data_request, data_requests, decisions, new_request

@@ -151,10 +151,14 @@ async def get_body(state: StateDependency, request: Request) -> AsyncIterator[by
 
 
 async def get_small_body(state: StateDependency, request: Request) -> bytes:
-    """The body of a request that is always small, with a lower limit; empty if a POST sends none and declares none."""
-    if request.method == "POST" and "content-type" not in request.headers and has_no_body(request):
+    """The body of a request that is always small, with a lower limit; empty if there is none and none is needed.
+
+    Many clients declare a body as JSON whether they send one or not.
+    """
+    is_optional = not request.scope["route"].openapi_extra["requestBody"]["required"]
+    if is_optional and "content-type" not in request.headers and has_no_body(request):
         return b""
-    return await read_body(request, min(SMALL_BODY, state.max_body_bytes))
+    return await read_body(request, min(SMALL_BODY, state.max_body_bytes), may_be_empty=is_optional)
 
 
 async def get_patch(state: StateDependency, request: Request) -> bytes:

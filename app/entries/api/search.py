@@ -4,7 +4,7 @@ import re
 from typing import Annotated
 
 from fastapi import Depends, Query
-from pydantic import AfterValidator, AwareDatetime
+from pydantic import AfterValidator
 from pydantic_core import PydanticCustomError
 
 from aegis_sdk import wire
@@ -36,7 +36,7 @@ def asked_search(
     attribute: Annotated[SearchText | None, Query(description="The whole name of an attribute", max_length=255)] = None,
     license: Annotated[SearchText | None, Query(description="The whole licence", max_length=300)] = None,  # noqa: A002 -- as documents have it
     require: Annotated[SearchText | None, Query(description=_REQUIRE, max_length=255)] = None,
-    modified_since: Annotated[AwareDatetime | None, Query(description=_MODIFIED)] = None,
+    modified_since: Annotated[wire.Moment | None, Query(description=_MODIFIED)] = None,
     sort: Annotated[Order, Query(description="The time that the order goes by; `-`: the latest first")] = Order.NEWEST,
 ) -> Search:
     """The search that the parameters ask for."""

@@ -70,8 +70,12 @@ async def read_body(
     limit: int,
     types: Collection[str] = ("application/json",),
     take: Callable[[int], None] = _free_of_charge,
+    *,
+    may_be_empty: bool = False,
 ) -> bytes:
-    """Read the whole body of a request, and inflate it if it is compressed. An empty one is a form, but no JSON.
+    """Read the whole body of a request, and inflate it if it is compressed.
+
+    An empty one is a form, but no JSON, which is refused unless it `may_be_empty`.
 
     Raises:
         MediaTypeError: the body is not declared as plain JSON by one of the media types, or its coding is unknown.
@@ -91,7 +95,7 @@ async def read_body(
     async for piece in pieces:
         take(len(piece))
         read.append(piece)
-    if not any(read) and any(each.endswith("json") for each in types):
+    if not any(read) and not may_be_empty and any(each.endswith("json") for each in types):
         raise MalformedRequestError("The body is not JSON: it is empty.")
     return b"".join(read)
 
@@ -166,17 +170,13 @@ def _is_plain_json(request: Request, types: Collection[str]) -> bool:
 
 
 async def validated(model: type[AnyModel], body: bytes) -> AnyModel:
-    """Parse and validate a small body as `model`; none is the same as `{}`, unless a member is required.
+    """Parse and validate a small body as `model`; none is the same as `{}`.
 
     Raises:
-        MediaTypeError: there is none, and a member is required.
         MalformedRequestError: the body is not JSON.
         InvalidDocumentError: the body breaks a rule of the contract.
     """
-    if not body:
-        if any(field.is_required() for field in model.model_fields.values()):
-            raise MediaTypeError("Send the body as application/json in UTF-8.")
-        body = b"{}"
+    body = body or b"{}"
     try:
         if len(body) <= TINY_BODY:
             return _parsed(model, body)

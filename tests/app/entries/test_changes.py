@@ -1,13 +1,15 @@
 """How a mirror follows the catalogue: what has changed since, in which order, and how many there are."""
 
+import re
 from itertools import product
+from uuid import uuid4
 
 import pytest
 
 from app.entries.store import matching as store
 from app.routes import ROUTERS
 from app.tenants.model.policy import TenantPolicy
-from tests.answers import pointers
+from tests.answers import document, pointers
 from tests.service import ACCEPTED, create_key, example_entry, publish, running_app, tenants_of
 
 
@@ -57,8 +59,9 @@ async def test_a_mirror_reads_what_has_changed(api, monkeypatch, first):
     assert (other.status_code, pointers(other)) == (422, ["/page_token"])
 
 
-async def test_no_time_without_a_zone_and_no_other_order(shared_api):
-    wrong = [{"modified_since": "2026-01-01T00:00:00"}, {"modified_since": "x"}, {"sort": "name"}, {"total": "2"}]
+async def test_no_time_but_of_rfc_3339_and_no_other_order(shared_api):
+    times = ("2026-01-01T00:00:00", "x", "1767225600", "1e9", "-1", "2026-01-01", "2026-01-01 00:00:00Z")
+    wrong = [*({"modified_since": time} for time in times), {"sort": "name"}, {"total": "2"}]
     for asked in wrong:
         answer = await shared_api.get("/v1/entries", params=asked)
         assert (answer.status_code, pointers(answer)) == (422, [f"/{next(iter(asked))}"]), asked
@@ -114,6 +117,25 @@ async def test_an_unknown_parameter_is_refused_by_every_path(shared_api):
     assert told == dict.fromkeys(told, (422, "unknown_parameter", "/visibilty"))
     answer = await shared_api.get("/v1/entries", params={"modifed_since": "2026-01-01T00:00:00Z"})
     assert "modified_since" in answer.json()["detail"]
+
+
+async def _nothing():
+    """A body without a byte, whose length is not told before."""
+    for part in (b"",):
+        yield part
+
+
+async def test_an_empty_body_is_none_also_where_it_is_declared_as_json(shared_api):
+    """Nothing has the ids that are sent, which is found out once the body is read."""
+    posts = {path: methods["post"] for path, methods in document()["paths"].items() if "post" in methods}
+    bodies = {path: post["requestBody"]["required"] for path, post in posts.items() if "requestBody" in post}
+    assert set(bodies.values()) == {True, False}
+    declared = {"Content-Type": "application/json"}
+    sent = [({}, bytes, 415), (declared, bytes, 400), (declared, _nothing, 400)]
+    for (path, is_required), (headers, content, refusal) in product(bodies.items(), sent):
+        named = re.sub(r"\{\w+\}", str(uuid4()), path)
+        answer = await shared_api.post(named, headers=headers, content=content())
+        assert answer.status_code == (refusal if is_required else 404), (path, headers, answer.text)
 
 
 async def test_a_post_needs_no_body_where_no_member_is_required(database_url):
