@@ -1,4 +1,4 @@
-"""Checks of every answer against the contract: its wire model, and the statuses in the OpenAPI document."""
+"""Checks of every answer and event against the contract: its wire model, and what the OpenAPI document says."""
 
 import json
 import re
@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import jsonschema_rs
 from fastapi.routing import APIRoute
 from pydantic import BaseModel
 
@@ -79,6 +80,23 @@ def _hold_problem(response: httpx.Response) -> None:
     assert re.fullmatch(r"[a-z_]+", problem.code)
     assert len(problem.errors) <= wire.FAULTS_SHOWN
     assert "Traceback" not in response.text
+
+
+@cache
+def _event_schema(type_: str) -> jsonschema_rs.Validator:
+    """Return what checks an event of a type, in which no member is left that the document does not name."""
+    content = document()["webhooks"][type_]["post"]["requestBody"]["content"]
+    closed = {
+        name: schema | ({"additionalProperties": False} if schema.get("type") == "object" else {})
+        for name, schema in document()["components"]["schemas"].items()
+    }
+    schema = content["application/json"]["schema"] | {"components": {"schemas": closed}}
+    return jsonschema_rs.validator_for(schema, validate_formats=True)
+
+
+def hold_event(event: dict[str, Any]) -> None:
+    """Check that an event is as the section `webhooks` of the OpenAPI document says."""
+    _event_schema(event["type"]).validate(event)
 
 
 def pointers(response: httpx.Response) -> list[str]:

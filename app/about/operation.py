@@ -12,13 +12,19 @@ from app.platform.http.openapi import problems
 
 router = APIRouter(tags=["operation"])
 
+#: Where the metrics have a port of their own, there is nothing else at it, and no metrics at the other one.
+_AT_OTHER_PORT = problems(404)
+
 _ALIVE = {"status": "alive", "version": "0.1.0"}
 
 
 @router.get(
     "/healthz",
     summary="Is the process alive?",
-    responses={200: {"description": "Alive", "content": {"application/json": {"example": _ALIVE}}}},
+    responses={
+        200: {"description": "Alive", "content": {"application/json": {"example": _ALIVE}}},
+        **_AT_OTHER_PORT,
+    },
 )
 async def read_health() -> dict[str, str]:
     """Answers as long as the process runs, and says of which version it is; does not use the database."""
@@ -65,7 +71,10 @@ _EXAMPLE = 'aegis_http_requests_total{method="POST",route="/v1/entries",status="
     "/metrics",
     summary="Metrics for Prometheus",
     response_class=Response,
-    responses={200: {"description": "The metrics", "content": {"text/plain": {"example": _EXAMPLE}}}},
+    responses={
+        200: {"description": "The metrics", "content": {"text/plain": {"example": _EXAMPLE}}},
+        **_AT_OTHER_PORT,
+    },
 )
 async def read_metrics(request: Request, state: StateDependency) -> Response:
     """Returns what this process counts, and the state of the database and its queue, at most a few seconds old."""

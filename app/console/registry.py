@@ -8,8 +8,8 @@ from fastapi import APIRouter
 
 from app.advice.pages import advice, questions
 from app.console import audit, keys, operator, sign_in, tenants
-from app.pages import glossary
 from app.entries.pages import catalogue, entries, entry_changes, entry_parts, publish
+from app.pages import glossary
 from app.pages import static_files as static
 from app.requests.pages import data_request, data_requests, decisions, new_request
 

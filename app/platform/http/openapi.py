@@ -1,7 +1,7 @@
 """The OpenAPI document: operations describe their bodies, answers and problems by reference."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from fastapi import APIRouter, FastAPI
 from fastapi.openapi.utils import get_openapi
@@ -11,8 +11,18 @@ from pydantic.json_schema import models_json_schema
 
 from aegis_sdk import wire
 from app.platform.http.refusals import STATUS
+from app.platform.http.tags import TAGS
+from app.webhooks.api.events import EVENTS, HEADERS
 
 _TEMPLATE = "#/components/schemas/{model}"
+
+_LICENCE: Final = {"name": "Apache License 2.0", "identifier": "Apache-2.0"}
+
+#: Whoever runs a service answers for it; the project does not know them.
+_CONTACT: Final = {"name": "The operator of this service"}
+
+#: The document is read where its service is (`/openapi.json`), at whatever address that may be.
+_SERVERS: Final = [{"url": "/", "description": "The service that this document is read from"}]
 
 #: Our own titles: the standard library's phrases differ between versions of Python.
 _TITLES = dict(STATUS.values())
@@ -68,25 +78,75 @@ class _Reference(dict[str, str]):
         self.model = model
 
 
+def _operations(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The operations of a document, each with its path."""
+    for path, operations in document["paths"].items():
+        for operation in operations.values():
+            yield path, operation
+
+
 def _drop_validation_errors(document: dict[str, Any]) -> None:
     """Remove FastAPI's own form of validation errors, since the service sends problems instead."""
     for unused in ("HTTPValidationError", "ValidationError"):
         document["components"]["schemas"].pop(unused, None)
-    for operation in (operation for operations in document["paths"].values() for operation in operations.values()):
+    for _, operation in _operations(document):
         if "application/json" in operation["responses"].get("422", {}).get("content", {}):
             del operation["responses"]["422"]
 
 
 def _correct_parameters(document: dict[str, Any]) -> None:
-    """Say of parameters what FastAPI cannot know: none is ever null, and an operation that answers 428 needs one."""
-    for operation in (operation for operations in document["paths"].values() for operation in operations.values()):
+    """Say of parameters what FastAPI cannot know: none is ever null, ids in paths are UUIDs (others name nothing, which
+    is answered 404), and an operation that answers 428 needs one.
+    """
+    for _, operation in _operations(document):
         for parameter in operation.get("parameters", ()):
             schema = parameter["schema"]
             kinds = [kind for kind in schema.pop("anyOf", ()) if kind != {"type": "null"}]
             for kind in kinds:  # at most one is left
                 schema |= kind
+            if parameter["in"] == "path" and parameter["name"].endswith("_id"):
+                schema["format"] = "uuid"
             if parameter["name"] == "if-match":
                 parameter["required"] = "428" in operation["responses"]
+
+
+def _secure(document: dict[str, Any]) -> None:
+    """Say which operations need a key; of the others, that they need none."""
+    scheme = {"type": "http", "scheme": "bearer", "description": "An API key, or a token of the trusted issuer (JWT)"}
+    document["components"]["securitySchemes"] = {"key": scheme}
+    for path, operation in _operations(document):
+        operation["security"] = [{"key": []}] if path.startswith("/v1/") else []
+
+
+def _require_discriminators(schemas: dict[str, Any]) -> None:
+    """Require the member by which the schemas of a union are told apart: otherwise a document might fit several."""
+    for discriminator in (schema["discriminator"] for schema in schemas.values() if "discriminator" in schema):
+        for reference in discriminator["mapping"].values():
+            schema = schemas[reference.removeprefix(_TEMPLATE.format(model=""))]
+            schema["required"] = sorted({discriminator["propertyName"], *schema.get("required", ())})
+
+
+def _webhooks() -> dict[str, Any]:
+    """What the service posts to webhooks, by the type of the event (OpenAPI 3.1, section 4.8.1)."""
+    return {type_: {"post": _sent(type_, when, model)} for type_, (when, model) in EVENTS.items()}
+
+
+def _sent(type_: str, when: str, model: type[BaseModel]) -> dict[str, Any]:
+    """An event as an operation of its receiver."""
+    return {
+        "tags": ["events"],
+        "summary": type_,
+        "description": f"Sent when {when}, to webhooks that ask for it.",
+        "operationId": f"receive_{type_.replace('.', '_')}",
+        "parameters": HEADERS,
+        **body(model),
+        "responses": {
+            "2XX": {"description": "The event has arrived"},
+            "410": {"description": "Nobody wants events here any more: the webhook is disabled"},
+            "4XX": {"description": "A failure, like any other status and no answer within ten seconds: sent again"},
+        },
+        "security": [],
+    }
 
 
 def _models(routers: Sequence[APIRouter]) -> list[tuple[type[BaseModel], Literal["validation", "serialization"]]]:
@@ -94,6 +154,7 @@ def _models(routers: Sequence[APIRouter]) -> list[tuple[type[BaseModel], Literal
     routes = [route for router in routers for route in router.routes if isinstance(route, APIRoute)]
     requests = {reference.model for route in routes for reference in _references(route.openapi_extra)}
     answered = {reference.model for route in routes for reference in _references(route.responses)}
+    answered |= {model for _, model in EVENTS.values()}
     return [
         *((model, "validation") for model in requests),
         *((model, "serialization") for model in answered - requests),
@@ -110,7 +171,8 @@ def _references(described: object) -> Iterator[_Reference]:
 
 
 def openapi(app: FastAPI, routers: Sequence[APIRouter]) -> dict[str, Any]:
-    """The whole document: FastAPI's description of the routes, the schemas of the wire models and the key's scheme.
+    """The whole document: FastAPI's description of the routes, the schemas of the wire models, who needs a key, what
+    webhooks are sent.
 
     Args:
         app: the application.
@@ -121,17 +183,17 @@ def openapi(app: FastAPI, routers: Sequence[APIRouter]) -> dict[str, Any]:
         version=app.version,
         description=app.description,
         routes=app.routes,
-        tags=app.openapi_tags,
+        tags=[{"name": name, "description": description} for name, description in TAGS.items()],
+        servers=_SERVERS,
+        contact=_CONTACT,
+        license_info=_LICENCE,
     )
     schemas = document.setdefault("components", {}).setdefault("schemas", {})
     _drop_validation_errors(document)
     _correct_parameters(document)
+    _secure(document)
     _, definitions = models_json_schema(_models(routers), ref_template=_TEMPLATE)
     schemas.update(definitions["$defs"])
-    for path, operations in document["paths"].items():
-        for operation in operations.values() if path.startswith("/v1/") else ():
-            operation["security"] = [{"key": []}]
-    scheme = {"type": "http", "scheme": "bearer", "description": "An API key, or a token of the trusted issuer (JWT)"}
-    document["components"]["securitySchemes"] = {"key": scheme}
+    _require_discriminators(schemas)
     document["components"]["schemas"] = dict(sorted(schemas.items()))
-    return document
+    return document | {"webhooks": _webhooks()}

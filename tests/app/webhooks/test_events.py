@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import jsonschema_rs
 import psycopg
 import pytest
 from sqlalchemy import select
@@ -10,9 +11,7 @@ from sqlalchemy import select
 from app.advice.service.advice_input import RecentInputs
 from app.advice.tables.advice import AdviceRow
 from app.factory import Factory
-from app.platform.queue.outcome import Problem
-from app.tenants.model.policy import TenantPolicy
-from app.webhooks.model.events import EVENT_TYPES, PING
+from tests.answers import document, hold_event
 from tests.app.worker.database import rows
 from tests.service import ACCEPTED, create_key, example_entry, publish, running_app, tenants_of
 
@@ -64,6 +63,8 @@ def told(database_url):
         )
         fresh = [row for row in found if row[0] not in seen]
         seen.update(row[0] for row in fresh)
+        for _, _, event, data in fresh:
+            hold_event({"type": event, "timestamp": "2026-03-01T12:05:00Z", "data": data})
         return [row[1:] for row in fresh]
 
     return new
@@ -279,6 +280,22 @@ async def test_a_webhook_gets_only_what_it_asks_for(guarded, keys, database_url)
     ]
     for webhook_id in ids:
         await guarded.delete(f"/v1/webhooks/{webhook_id}", headers=keys["operator"])
+
+
+def test_an_event_that_is_not_as_described_is_noticed():
+    (example,) = document()["components"]["schemas"]["EntryEvent"]["examples"]
+    hold_event(example)
+    data = example["data"]
+    wrong = [
+        *({"data": {"entry": data["entry"] | change}} for change in ({"id": "x"}, {"version": "1"}, {"counts": [1]})),
+        {"data": {}},
+        {"data": data | {"versions": [1]}},
+        {"timestamp": "yesterday"},
+        {"type": "ping"},
+    ]
+    for change in wrong:
+        with pytest.raises(jsonschema_rs.ValidationError):
+            hold_event(example | change)
 
 
 def test_the_document_lists_the_events():

@@ -34,7 +34,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """What a path does, with a call as an example."""
+    """What a path does, or an event says, with a call as an example."""
 
     id: str
     method: str
@@ -59,9 +59,9 @@ class Model:
 
 
 def operations_in(document: Mapping[str, Any]) -> dict[str, list[Operation]]:
-    """The operations, by tag, in the order of the document."""
+    """The operations, by tag, in the order of the document; those of receivers of webhooks are the last."""
     groups: dict[str, list[Operation]] = {}
-    for path, methods in document["paths"].items():
+    for path, methods in (*document["paths"].items(), *document["webhooks"].items()):
         for method, described in methods.items():
             groups.setdefault(described["tags"][0], []).append(_operation(method.upper(), path, described))
     return groups
@@ -108,7 +108,9 @@ def _content_kind(part: Mapping[str, Any]) -> Markup | None:
 
 
 def _call(method: str, path: str, described: Mapping[str, Any]) -> Iterator[str]:
-    """The lines of a call by curl."""
+    """The lines of a call by curl; none if it is the service that calls."""
+    if not path.startswith("/"):
+        return
     variables = re.sub(r"\{(\w+)\}", lambda found: f"${found[1].upper()}", path)
     yield f'curl{"" if method == "GET" else f" -X {method}"} "$AEGIS_URL{variables}"' + (
         " \\" if described.get("security") else ""

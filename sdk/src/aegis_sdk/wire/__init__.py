@@ -91,6 +91,7 @@ from aegis_sdk.wire.delivery import LARGEST_CARD, Delivery, DeliveryDescriptor, 
 from aegis_sdk.wire.disclosure_control import DisclosureControl
 from aegis_sdk.wire.entry import EntryDocument, NotJsonError, publishable, read_entry, read_json
 from aegis_sdk.wire.estimate import Estimate
+from aegis_sdk.wire.events import AdviceEvent, EntryEvent, PingEvent, RequestEvent, StaleAdviceEvent
 from aegis_sdk.wire.evidence import Evidence, EvidenceLabel, EvidenceNoise, EvidencePair, EvidenceTable, Inexact
 from aegis_sdk.wire.examples import (
     EXAMPLE_ADVICE,
@@ -172,6 +173,7 @@ __all__ = [
     "TRANSFER_MEASURES",
     "Advice",
     "AdviceAnswer",
+    "AdviceEvent",
     "AdviceHead",
     "AdviceRequest",
     "AdviceStatus",
@@ -206,6 +208,7 @@ __all__ = [
     "Difference",
     "DisclosureControl",
     "EntryDocument",
+    "EntryEvent",
     "EntryHead",
     "EntryName",
     "EntryVersion",
@@ -247,6 +250,7 @@ __all__ = [
     "Noise",
     "NotJsonError",
     "Pair",
+    "PingEvent",
     "PointedFault",
     "PolicyDocument",
     "Privacy",
@@ -268,12 +272,14 @@ __all__ = [
     "ReceiptClaims",
     "Reconstruction",
     "Refusal",
+    "RequestEvent",
     "RequestedEntry",
     "RotationRequest",
     "SecretRotation",
     "SeenBy",
     "SignedHead",
     "SignedHeadPage",
+    "StaleAdviceEvent",
     "TenantPolicy",
     "Transfer",
     "TransferAdvice",

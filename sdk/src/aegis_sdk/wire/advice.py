@@ -9,6 +9,7 @@ from aegis_sdk.wire.catalogue import EntryVersion
 from aegis_sdk.wire.documents import Answer
 from aegis_sdk.wire.examples import EXAMPLE_ADVICE, EXAMPLE_COARSE_ADVICE
 from aegis_sdk.wire.problem import Problem
+from aegis_sdk.wire.values import Uuid
 
 AdviceStatus = str
 """`queued`, `running`, `succeeded` or `failed`; a client treats an unknown status as unfinished."""
@@ -212,7 +213,7 @@ class AdviceHead(Answer):
 
     model_config = ConfigDict(protected_namespaces=())
 
-    id: str = Field(description="Id of the advice")
+    id: Uuid = Field(description="Id of the advice")
     status: AdviceStatus = Field(description="`queued`, `running`, `succeeded` or `failed`")
     progress: Progress | None = Field(default=None, description="Progress; null once it is finished")
     entry: EntryVersion = Field(description="The version of the entry that the question is about")
@@ -221,7 +222,7 @@ class AdviceHead(Answer):
         description="Whether you see a newer version of the entry than this advice is about; ask again to get advice "
         "on that",
     )
-    request: dict[str, Any] = Field(description="The question with all defaults filled in")
+    request: dict[str, Any] = Field(title="Question", description="The question with all defaults filled in")
     policy: dict[str, float] | None = Field(
         default=None,
         description="The privacy that the service or the entry's tenant requires of every configuration besides "

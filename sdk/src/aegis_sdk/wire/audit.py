@@ -8,6 +8,7 @@ from pydantic import ConfigDict, Field
 from aegis_sdk.wire.catalogue import EntryVersion
 from aegis_sdk.wire.documents import Answer
 from aegis_sdk.wire.examples import EXAMPLE_HEAD
+from aegis_sdk.wire.values import Uuid
 
 _REQUEST_ID: Final = "5c1e97f3-7d60-4a51-8a51-3f0f9a6a2b11"
 _HASH: Final = "5e11d74a3fc4b10f0d8f2a2b7c1de4f0a6b3a0f6cf0a3c2ea9b37c1d2e3f4a5b"
@@ -90,11 +91,11 @@ class AuditRecord(Answer):
         description="Who: the prefix of a key, or the subject of a token; missing: the service",
     )
     side: str | None = Field(default=None, description="On whose behalf a data request was changed")
-    entry: str | None = Field(default=None, description="Id of the entry that it is about")
+    entry: Uuid | None = Field(default=None, description="Id of the entry that it is about")
     version: int | None = Field(default=None, description="Number of its version")
     digest: str | None = Field(default=None, description="SHA-256 of the content of this version")
     terms: str | None = Field(default=None, description="Digest of its terms")
-    request: str | None = Field(default=None, description="Id of the data request that it is about")
+    request: Uuid | None = Field(default=None, description="Id of the data request that it is about")
     state: str | None = Field(default=None, description="State of the request after that")
     configuration: str | None = Field(default=None, description="Configuration that is offered or agreed upon")
     file_sha256: str | None = Field(default=None, description="SHA-256 of the delivered file")
@@ -159,7 +160,7 @@ class ReceiptClaims(Answer):
 
     model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE_CLAIMS]})
 
-    request: str = Field(description="Id of the request")
+    request: Uuid = Field(description="Id of the request")
     state: str = Field(description="Its state when this was signed")
     provider: str = Field(description="Tenant that owns the entry")
     consumer: str = Field(description="Tenant that asks")

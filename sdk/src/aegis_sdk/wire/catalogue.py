@@ -7,13 +7,14 @@ from pydantic import ConfigDict, Field
 
 from aegis_sdk.wire.documents import Answer
 from aegis_sdk.wire.examples import EXAMPLE_ENTRY, EXAMPLE_HEAD, EXAMPLE_MEASURE, EXAMPLE_TERMS
+from aegis_sdk.wire.values import Uuid
 from aegis_sdk.wire.verdict import Verdict
 
 
 class EntryVersion(Answer):
     """One immutable version of an entry."""
 
-    id: str = Field(description="Id of the entry")
+    id: Uuid = Field(description="Id of the entry")
     version: int = Field(description="Version number, from 1")
     digest: str = Field(
         description="For providers and reviewers of its tenant and operators: SHA-256 of the entry's RFC 8785 JSON "

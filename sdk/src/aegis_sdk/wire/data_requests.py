@@ -11,7 +11,7 @@ from aegis_sdk.wire.delivery import Delivery
 from aegis_sdk.wire.documents import Answer, Request
 from aegis_sdk.wire.examples import EXAMPLE_HEAD
 from aegis_sdk.wire.problem import Problem
-from aegis_sdk.wire.values import COUNT_MAX, Identifier, Text
+from aegis_sdk.wire.values import COUNT_MAX, Identifier, Text, Uuid
 from aegis_sdk.wire.verification import Verification
 
 LONGEST_PURPOSE: Final = 2_000
@@ -179,7 +179,7 @@ class DataRequestHead(Answer):
 
     model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE_HEAD]})
 
-    id: str = Field(description="Id of the request")
+    id: Uuid = Field(description="Id of the request")
     state: str = Field(
         description="`requested`, `advised`, `countered`, `approved` or `delivered`; or for ever `received`, "
         "`disputed`, `failed`, `declined`, `withdrawn`, `expired` or `ended`"
@@ -187,11 +187,11 @@ class DataRequestHead(Answer):
     entry: RequestedEntry = Field(description="The version of the entry that it is about")
     stale: bool = Field(default=False, description="Whether the consumer sees a newer version of the entry")
     consumer: str = Field(description="Tenant that asks")
-    request: dict[str, Any] = Field(description="What it asks for, with all defaults filled in")
+    request: dict[str, Any] = Field(title="Question", description="What it asks for, with all defaults filled in")
     purpose: str = Field(description="What the data is for")
     contact: str | None = Field(default=None, description="Whom the provider can ask; null: it was erased")
     terms: str = Field(description="Digest of the terms that the consumer has accepted")
-    advice: str | None = Field(default=None, description="Id of the consumer's advice; null: it is not kept any more")
+    advice: Uuid | None = Field(default=None, description="Id of the consumer's advice; null: it is not kept any more")
     configuration: str | None = Field(
         default=None, description="The configuration that is offered or agreed upon; null: there is no advice yet"
     )

@@ -7,6 +7,7 @@ from pydantic import ConfigDict, Field
 from aegis_sdk.wire.catalogue import EntryVersion
 from aegis_sdk.wire.documents import Answer
 from aegis_sdk.wire.examples import EXAMPLE_HEAD
+from aegis_sdk.wire.values import Uuid
 
 _EXAMPLE: Final[dict[str, Any]] = {
     "request": "5c1e97f3-7d60-4a51-8a51-3f0f9a6a2b11",
@@ -97,7 +98,7 @@ class Evidence(Answer):
 
     model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE]})
 
-    request: str = Field(description="Id of the request")
+    request: Uuid = Field(description="Id of the request")
     entry: EntryVersion = Field(description="The version that these counts are of")
     configuration: str = Field(description="The approved configuration")
     kind: str = Field(description="`masked`, or `generated`: a table that a model drew, which has no masked attributes")

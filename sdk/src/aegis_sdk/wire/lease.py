@@ -6,13 +6,16 @@ from typing import Annotated, Any, Final
 from pydantic import ConfigDict, Field
 
 from aegis_sdk.wire.documents import Answer, Request
+from aegis_sdk.wire.values import Uuid
 
 SHORTEST_LEASE: Final = 5
 LONGEST_LEASE: Final = 3_600
 
 _EXAMPLE: Final[dict[str, Any]] = {"lease": "7d0c7c5e-0a53-4f0e-9a35-0f5a8be1a6c2"}
 
-LeaseId = Annotated[str, Field(pattern=r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")]
+_LOWER_CASE = r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"
+
+LeaseId = Annotated[str, Field(pattern=_LOWER_CASE, json_schema_extra={"format": "uuid"})]
 
 
 class LeaseRequest(Request):
@@ -31,5 +34,5 @@ class Lease(Answer):
 
     model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE | {"expires_at": "2026-03-01T12:01:00Z"}]})
 
-    lease: str = Field(description="Id of the lease; the delivery descriptor repeats it")
+    lease: Uuid = Field(description="Id of the lease; the delivery descriptor repeats it")
     expires_at: datetime = Field(description="When it ends unless it is renewed (RFC 3339, UTC)")

@@ -4,6 +4,7 @@ from pydantic import ConfigDict, Field
 
 from aegis_sdk.wire.documents import Answer
 from aegis_sdk.wire.examples import EXAMPLE_PROBLEM
+from aegis_sdk.wire.values import Uuid
 
 
 class ProblemFault(Answer):
@@ -25,7 +26,7 @@ class Problem(Answer):
     instance: str | None = Field(default=None, description="Path of the request")
     code: str = Field(default="", description="Kind of problem, as a stable slug for programs")
     errors: list[ProblemFault] = Field(default_factory=list, description="The first hundred faults of the body")
-    entry: str | None = Field(default=None, description="In a conflict, the id of the entry that has the name")
+    entry: Uuid | None = Field(default=None, description="In a conflict, the id of the entry that has the name")
     possible: list[str] | None = Field(
         default=None, description="If a request for data is in another state, what the caller may do with it"
     )

@@ -7,6 +7,7 @@ from pydantic import ConfigDict, Field
 
 from aegis_sdk.wire.documents import Answer
 from aegis_sdk.wire.examples import EXAMPLE_ADVICE_REQUEST, EXAMPLE_HEAD
+from aegis_sdk.wire.values import Uuid
 
 _EXAMPLE: Final[dict[str, Any]] = {
     "advice": "0197f3a2-7b42-7c0d-9e15-6a1d2c3b4e5f",
@@ -21,7 +22,7 @@ _EXAMPLE: Final[dict[str, Any]] = {
 class AskedVersion(Answer):
     """The version of an entry that a question is about."""
 
-    id: str = Field(description="Id of the entry")
+    id: Uuid = Field(description="Id of the entry")
     version: int = Field(description="Version number, from 1")
 
 
@@ -30,10 +31,10 @@ class QuestionRecord(Answer):
 
     model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE]})
 
-    advice: str = Field(description="Id of the advice that answers it, as the tenant knows it")
+    advice: Uuid = Field(description="Id of the advice that answers it, as the tenant knows it")
     tenant: str = Field(description="Tenant that has asked")
     entry: AskedVersion = Field(description="What it is about")
-    request: dict[str, Any] = Field(description="The question, as `AdviceRequest`")
+    request: dict[str, Any] = Field(title="Question", description="The question, as `AdviceRequest`")
     view: str = Field(description="`full` or `coarse`: how much of the answer the tenant reads")
     asked_at: datetime = Field(description="When it was first asked (RFC 3339, UTC)")
 

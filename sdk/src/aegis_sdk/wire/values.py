@@ -223,6 +223,9 @@ Domain = Annotated[
 ]
 """An ordered list of at least one value as text, without repetition."""
 
+Uuid = Annotated[str, WithJsonSchema({"type": "string", "format": "uuid"})]
+"""An id that the service has given, read as it is: only generated clients have a type for it."""
+
 Text = Annotated[str, AfterValidator(_text)]
 """Text for people."""
 

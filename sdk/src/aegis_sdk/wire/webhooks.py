@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final
 from pydantic import ConfigDict, Field
 
 from aegis_sdk.wire.documents import Answer, Request
-from aegis_sdk.wire.values import Identifier
+from aegis_sdk.wire.values import Identifier, Uuid
 
 LONGEST_URL: Final = 2_000
 """Characters that the URL of a webhook can have at most."""
@@ -84,7 +84,7 @@ class Webhook(Answer):
 
     model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE_WEBHOOK]})
 
-    id: str = Field(description="Id of the webhook")
+    id: Uuid = Field(description="Id of the webhook")
     tenant: str = Field(description="Tenant that it is of")
     url: str = Field(description="Where events are posted")
     events: list[str] = Field(description="Types of the events that it gets")
@@ -126,7 +126,7 @@ class WebhookDelivery(Answer):
 
     model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE_DELIVERY]})
 
-    id: str = Field(description="The `webhook-id` of every attempt")
+    id: Uuid = Field(description="The `webhook-id` of every attempt")
     event: str = Field(description="Type of the event")
     status: str = Field(description="`pending`, `delivered` or `failed` (given up)")
     attempts: int = Field(description="Number of attempts")

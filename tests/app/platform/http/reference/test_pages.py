@@ -84,10 +84,11 @@ async def test_links_lead_somewhere(shared_api, path):
 
 async def test_the_reference_has_every_operation_and_model(shared_api):
     found = await page(shared_api, "/docs")
-    operations = [one["operationId"] for methods in document()["paths"].values() for one in methods.values()]
+    described = document()["paths"] | document()["webhooks"]
+    operations = [one["operationId"] for methods in described.values() for one in methods.values()]
     assert set(found.anchors) == {*operations, *document()["components"]["schemas"]}
     text = (await shared_api.get("/docs")).text
-    for path, methods in document()["paths"].items():
+    for path, methods in described.items():
         assert f"<code>{path}</code>" in text
         for one in methods.values():
             for parameter in one.get("parameters", []):
