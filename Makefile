@@ -19,6 +19,7 @@ RESEARCH_STAMP := .venv/.research
 SPARK_BIN := .venv-spark/bin
 SPARK_STAMP := .venv-spark/.installed
 SYNTH_STAMP := .venv-synth/.installed
+GENERATOR_STAMP := .venv-generator/.installed
 AUDIT_STAMP := .venv-audit/.installed
 
 PROJECTS := pyproject.toml advisor/pyproject.toml sdk/pyproject.toml provider/pyproject.toml constraints.txt
@@ -72,7 +73,15 @@ serve: $(RUNS) ## run the service with its worker and database until Ctrl-C
 test: $(STAMP) ## run the tests (takes minutes)
 	@$(BIN)/python -m pytest
 
-test-long: $(BENCH_STAMP) ## run the slow tests, those of bench, and property tests with ten times as many examples
+# openapi-python-client needs an older typer than the product, so it has an environment of its own.
+$(GENERATOR_STAMP): constraints.txt | $(UV)
+	@$(PYTHON) -m venv --without-pip .venv-generator
+	@grep -v '^typer==' constraints.txt > .venv-generator/constraints.txt
+	@$(call install,.venv-generator,--constraint .venv-generator/constraints.txt \
+		openapi-python-client==0.29.1 ruamel.yaml==0.19.1 typer==0.27.3)
+	@touch $@
+
+test-long: $(BENCH_STAMP) $(GENERATOR_STAMP) ## run the slow tests, those of bench, and property tests with ten times as many examples
 	@$(BIN)/python -m pytest -m "long or hypothesis" --hypothesis-profile=long --override-ini=testpaths="tests bench/tests"
 
 $(SPARK_STAMP): $(PROJECTS) | $(UV)
@@ -184,4 +193,4 @@ image-check: $(STAMP) ## build the wheels from what the Dockerfile copies, insta
 	@$(BIN)/python -m pytest -n 0 -m "" tests/test_image.py
 
 clean: ## remove all files that these commands made
-	rm -rf .venv .venv-spark .venv-synth .venv-audit .venv-sbom sbom .aegis .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf .venv .venv-spark .venv-synth .venv-generator .venv-audit .venv-sbom sbom .aegis .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

@@ -212,9 +212,7 @@ async def test_a_week_of_failures_ends_a_webhook(api, deliverer, receiver, datab
     assert [record.message for record in caplog.records if "disabled" in record.message] == ["webhook disabled"]
 
 
-MANY = (
-    "INSERT INTO delivery (webhook_id, type, data) SELECT %s::uuid, 'ping', '{}' FROM generate_series(1, %s)"
-)
+MANY = "INSERT INTO delivery (webhook_id, type, data) SELECT %s::uuid, 'ping', '{}' FROM generate_series(1, %s)"
 
 
 async def test_ten_thousand_events_for_a_dead_webhook_hold_nobody_up(api, deliverer, receiver, database_url):
