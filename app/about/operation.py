@@ -39,7 +39,7 @@ _READY = {"status": "ready", "workers": 1}
     summary="Can it answer?",
     responses={
         200: {"description": "Ready", "content": {"application/json": {"example": _READY}}},
-        **problems(422, 503),
+        **problems(404, 422, 503),
     },
 )
 async def read_readiness(

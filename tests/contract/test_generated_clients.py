@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from uuid import uuid4
 
+import httpx
 import pytest
 
 from aegis_sdk import Client, wire
@@ -67,6 +68,9 @@ def test_a_python_client_has_every_operation_and_reads_every_example(generated):
             again = getattr(models, name).from_dict(example).to_dict()
             read = getattr(wire, name).model_validate_json
             assert read(json.dumps(again)) == read(json.dumps(example)), name
+    parse = generated("api.advice.read_advice")._parse_response
+    for example, view in ((wire.EXAMPLE_ADVICE, models.Advice), (wire.EXAMPLE_COARSE_ADVICE, models.CoarseAdvice)):
+        assert isinstance(parse(client=None, response=httpx.Response(200, json=example)), view)
 
 
 @pytest.fixture
