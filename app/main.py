@@ -33,6 +33,7 @@ from app.entries.service.admission import Admission
 from app.entries.service.policy import Policy
 from app.entries.service.small_counts import SmallCounts, SmallCountsGate
 from app.factory import Factory
+from app.openapi import openapi
 from app.pages.browsers import with_pages
 from app.platform.build import build_version
 from app.platform.database.probe import Probe
@@ -41,7 +42,6 @@ from app.platform.database.session import Database
 from app.platform.http import problems as errors
 from app.platform.http.connections import Connection
 from app.platform.http.middleware import middlewares
-from app.platform.http.openapi import openapi
 from app.platform.http.reference import Site
 from app.platform.http.server import ANSWER_SECONDS, Server
 from app.platform.process.child import ChildProcess, keep_warm

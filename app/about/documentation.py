@@ -8,7 +8,7 @@ from fastapi import APIRouter, Header, Request, Response
 from app.edge.state import StateDependency
 from app.platform.http.conditional import NOT_MODIFIED, PUBLIC, KnownTagsDependency, etag_of
 from app.platform.http.negotiation import preferred
-from app.platform.http.openapi import problems
+from app.platform.http.operations import problems
 from app.platform.http.reference import PAGE_HEADERS, Site
 
 router = APIRouter(tags=["documentation"])

@@ -8,7 +8,7 @@ from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from app.edge.state import StateDependency
 from app.platform.build import build_version
 from app.platform.errors import DatabaseUnavailableError, InterruptedWorkError, NoWorkerError, SchemaMismatchError
-from app.platform.http.openapi import problems
+from app.platform.http.operations import problems
 
 router = APIRouter(tags=["operation"])
 

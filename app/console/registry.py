@@ -7,9 +7,8 @@ service, makes a view of what the service returns, and shows it with a template 
 from fastapi import APIRouter
 
 from app.advice.pages import advice, questions
-from app.console import audit, keys, operator, sign_in, tenants
+from app.console import audit, glossary_page, keys, operator, sign_in, tenants
 from app.entries.pages import catalogue, entries, entry_changes, entry_parts, publish
-from app.pages import glossary
 from app.pages import static_files as static
 from app.requests.pages import data_request, data_requests, decisions, new_request
 
@@ -29,7 +28,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     audit.router,
     questions.router,
     publish.router,
-    glossary.router,
+    glossary_page.router,
     sign_in.router,
     static.router,
 )

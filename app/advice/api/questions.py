@@ -10,7 +10,7 @@ from app.advice.api.json import question_body
 from app.edge.dependencies import CallerDependency, FactoryDependency
 from app.platform.callers import LONGEST_TENANT
 from app.platform.http.json_response import JsonResponse
-from app.platform.http.openapi import answers
+from app.platform.http.operations import answers
 from app.platform.http.paging import PageLimit, PageToken, links
 
 router = APIRouter(tags=["operation"])

@@ -16,7 +16,7 @@ from app.platform.callers import Caller
 from app.platform.http.bodies import validated
 from app.platform.http.conditional import NOT_MODIFIED, KnownTagsDependency
 from app.platform.http.json_response import JsonResponse
-from app.platform.http.openapi import answers, body
+from app.platform.http.operations import answers, body
 from app.platform.http.preferences import Waiting, waiting
 
 router = APIRouter(tags=["advice"])

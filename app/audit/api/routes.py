@@ -13,7 +13,7 @@ from app.edge.dependencies import CallerDependency, FactoryDependency
 from app.edge.state import StateDependency
 from app.platform.http.conditional import NOT_MODIFIED, PUBLIC, KnownTagsDependency, etag_of
 from app.platform.http.json_response import JsonResponse
-from app.platform.http.openapi import answers
+from app.platform.http.operations import answers
 from app.platform.http.paging import PageLimit, PageToken, links
 from app.platform.timestamps import timestamp
 

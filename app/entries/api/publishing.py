@@ -10,7 +10,7 @@ from app.edge.state import State, StateDependency
 from app.entries.api.mapping import head_body
 from app.entries.service.publishing import Terms
 from app.platform.http.json_response import JsonResponse
-from app.platform.http.openapi import answers
+from app.platform.http.operations import answers
 
 router = APIRouter(tags=["entries"])
 

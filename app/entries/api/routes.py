@@ -28,7 +28,7 @@ from app.entries.service.publishing import Published
 from app.factory import Factory
 from app.platform.http.conditional import NOT_MODIFIED, REVALIDATED, KnownTagsDependency
 from app.platform.http.json_response import JsonResponse
-from app.platform.http.openapi import answers, body
+from app.platform.http.operations import answers, body
 from app.platform.http.paging import PageLimit, PageToken, links
 
 router = APIRouter(prefix="/v1/entries", tags=["entries"])

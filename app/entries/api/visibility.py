@@ -10,7 +10,7 @@ from app.entries.api.entity_tags import etag
 from app.entries.api.mapping import head_body, visibility_of
 from app.platform.http.bodies import validated
 from app.platform.http.json_response import JsonResponse
-from app.platform.http.openapi import answers, body
+from app.platform.http.operations import answers, body
 
 _log = structlog.get_logger(__name__)
 

@@ -19,7 +19,7 @@ from app.edge.state import StateDependency, services_of
 from app.entries.model.documents import compress
 from app.factory import Factory
 from app.platform.http.bodies import validated
-from app.platform.http.openapi import answers, body
+from app.platform.http.operations import answers, body
 from app.requests.api.answers import answer
 from app.requests.model.data_requests import Action, DataRequest, GrantLimit
 from app.requests.model.handovers import Handover, Link

@@ -12,7 +12,7 @@ from app.edge.idempotency import OnceDependency
 from app.factory import Factory
 from app.platform.http.bodies import validated
 from app.platform.http.json_response import JsonResponse
-from app.platform.http.openapi import answers, body
+from app.platform.http.operations import answers, body
 from app.platform.timestamps import timestamp
 
 router = APIRouter(prefix="/v1/requests/{request_id}/lease", tags=["requests"])

@@ -15,7 +15,7 @@ from app.edge.state import StateDependency, services_of
 from app.factory import Factory
 from app.platform.http.bodies import validated
 from app.platform.http.json_response import JsonResponse
-from app.platform.http.openapi import answers, body
+from app.platform.http.operations import answers, body
 from app.platform.http.paging import PageLimit, PageToken, links
 from app.requests.api.answers import answer
 from app.requests.api.json import head_body

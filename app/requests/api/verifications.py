@@ -11,7 +11,7 @@ from app.edge.state import State, StateDependency, services_of
 from app.entries.model.documents import is_small
 from app.platform.callers import Caller
 from app.platform.http.json_response import JsonResponse
-from app.platform.http.openapi import answers, body
+from app.platform.http.operations import answers, body
 from app.requests.api.decisions import DECIDED, StepDependency
 from app.requests.api.evidence_json import evidence_json
 from app.requests.model.data_requests import Action

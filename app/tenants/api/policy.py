@@ -6,7 +6,7 @@ from aegis_sdk import wire
 from app.edge.dependencies import CallerDependency, FactoryDependency, OwnTenant, SmallBodyDependency
 from app.platform.http.bodies import validated
 from app.platform.http.json_response import JsonResponse
-from app.platform.http.openapi import answers, body
+from app.platform.http.operations import answers, body
 from app.tenants.api import json as tenant_json
 
 router = APIRouter(prefix="/v1/policy", tags=["policy"])

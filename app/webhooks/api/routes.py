@@ -20,7 +20,7 @@ from app.edge.state import StateDependency
 from app.factory import Factory
 from app.platform.http.bodies import validated
 from app.platform.http.json_response import JsonResponse
-from app.platform.http.openapi import answers, body
+from app.platform.http.operations import answers, body
 from app.platform.timestamps import timestamp
 from app.webhooks.api.json import webhook_body
 from app.webhooks.model.webhooks import Delivery

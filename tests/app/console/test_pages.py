@@ -58,7 +58,7 @@ async def test_a_defect_is_a_page_and_is_logged_without_its_message(shared_api, 
     def fail():
         raise ValueError("12345 records")
 
-    monkeypatch.setattr("app.pages.glossary.glossary", fail)
+    monkeypatch.setattr("app.console.glossary_page.glossary", fail)
     page = await look(shared_api, "/glossary", 500)
     assert "This page failed. The log of the service says why." in page.text
     assert "12345" not in page.text

@@ -1,4 +1,4 @@
-"""The OpenAPI document: operations describe their bodies, answers and problems by reference."""
+"""The OpenAPI document: what routes describe, with the schemas of the contract and what webhooks are sent."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, Literal
@@ -9,12 +9,9 @@ from fastapi.routing import APIRoute
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
-from aegis_sdk import wire
-from app.platform.http.refusals import STATUS
+from app.platform.http.operations import TEMPLATE, Reference, body
 from app.platform.http.tags import TAGS
 from app.webhooks.api.events import EVENTS, HEADERS
-
-_TEMPLATE = "#/components/schemas/{model}"
 
 _LICENCE: Final = {"name": "Apache License 2.0", "identifier": "Apache-2.0"}
 
@@ -23,59 +20,6 @@ _CONTACT: Final = {"name": "The operator of this service"}
 
 #: The document is read where its service is (`/openapi.json`), at whatever address that may be.
 _SERVERS: Final = [{"url": "/", "description": "The service that this document is read from"}]
-
-#: Our own titles: the standard library's phrases differ between versions of Python.
-_TITLES = dict(STATUS.values())
-
-#: Problems that any operation under /v1 may answer with.
-_ALWAYS = (400, 401, 403, 422, 429, 503)
-
-#: Problems that an operation may answer with that needs no key.
-_WITHOUT_KEY = (400, 503)
-
-
-def body(model: type[BaseModel], *, replaces: bool = False) -> dict[str, Any]:
-    """The `openapi_extra` of an operation whose body is a `model`.
-
-    It may be left out if all its members may, unless it `replaces` what there is, and would reset it.
-    """
-    required = replaces or any(field.is_required() for field in model.model_fields.values())
-    return {"requestBody": {"required": required, "content": {"application/json": {"schema": _Reference(model)}}}}
-
-
-def answers(
-    status: int,
-    model: type[BaseModel] | None,
-    description: str,
-    *refusals: int,
-    headers: tuple[str, ...] = (),
-    needs_key: bool = True,
-) -> dict[int | str, dict[str, Any]]:
-    """The `responses` of an operation: its answer, and its problems besides those that all operations share."""
-    content = {} if model is None else {"content": {"application/json": {"schema": _Reference(model)}}}
-    success: dict[str, Any] = {"description": description, **content}
-    if headers:
-        success["headers"] = {name: {"schema": {"type": "string"}} for name in headers}
-    described: dict[int | str, dict[str, Any]] = {status: success}
-    return described | problems(*refusals, *(_ALWAYS if needs_key else _WITHOUT_KEY))
-
-
-def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """The `responses` of an operation for the problems that it may answer with."""
-    return {status: _problem(status) for status in sorted(set(statuses))}
-
-
-def _problem(status: int) -> dict[str, Any]:
-    content = {"application/problem+json": {"schema": _Reference(wire.Problem)}}
-    return {"description": _TITLES[status], "content": content}
-
-
-class _Reference(dict[str, str]):
-    """A reference to the schema of a model. It keeps the model, so that its schema can be added to the document."""
-
-    def __init__(self, model: type[BaseModel]) -> None:
-        super().__init__({"$ref": _TEMPLATE.format(model=model.__name__)})
-        self.model = model
 
 
 def _operations(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -122,7 +66,7 @@ def _require_discriminators(schemas: dict[str, Any]) -> None:
     """Require the member by which the schemas of a union are told apart: otherwise a document might fit several."""
     for discriminator in (schema["discriminator"] for schema in schemas.values() if "discriminator" in schema):
         for reference in discriminator["mapping"].values():
-            schema = schemas[reference.removeprefix(_TEMPLATE.format(model=""))]
+            schema = schemas[reference.removeprefix(TEMPLATE.format(model=""))]
             schema["required"] = sorted({discriminator["propertyName"], *schema.get("required", ())})
 
 
@@ -161,9 +105,9 @@ def _models(routers: Sequence[APIRouter]) -> list[tuple[type[BaseModel], Literal
     ]
 
 
-def _references(described: object) -> Iterator[_Reference]:
+def _references(described: object) -> Iterator[Reference]:
     """The references in a part of a description."""
-    if isinstance(described, _Reference):
+    if isinstance(described, Reference):
         yield described
     elif isinstance(described, dict):
         for member in described.values():
@@ -192,7 +136,7 @@ def openapi(app: FastAPI, routers: Sequence[APIRouter]) -> dict[str, Any]:
     _drop_validation_errors(document)
     _correct_parameters(document)
     _secure(document)
-    _, definitions = models_json_schema(_models(routers), ref_template=_TEMPLATE)
+    _, definitions = models_json_schema(_models(routers), ref_template=TEMPLATE)
     schemas.update(definitions["$defs"])
     _require_discriminators(schemas)
     document["components"]["schemas"] = dict(sorted(schemas.items()))
