@@ -1,7 +1,7 @@
 """The routers of the console.
 
 To add a page, write a function in the `pages` of its feature, or in a new router that you add to `ROUTERS`. It calls a
-service, makes a view of what the service returns, and shows it with a template of `app/pages/templates`.
+service, makes a view of what the service returns, and shows it with one of its `templates`.
 """
 
 from fastapi import APIRouter

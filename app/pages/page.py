@@ -1,15 +1,18 @@
 """Pages: their templates and their headers."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from fastapi import Request, Response
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from app.pages import words
 from app.pages.static_files import static_url
 from app.platform.build import build_version
+
+_HERE = Path(__file__).resolve().parent
 
 #: Pages run and load what the service itself has, and nothing inline (Content Security Policy Level 3). The referrer
 #: policy lets browsers say from which origin a form comes; with `no-referrer` they would send `Origin: null`.
@@ -23,8 +26,11 @@ HEADERS: Mapping[str, str] = {
     "X-Frame-Options": "DENY",
 }
 
+#: What pages share, and the templates of each feature.
+_FOLDERS = (_HERE / "templates", *sorted(_HERE.parent.glob("*/pages/templates")), _HERE.parent / "console/templates")
+
 TEMPLATES = Environment(
-    loader=PackageLoader("app.pages"),
+    loader=FileSystemLoader(_FOLDERS),
     autoescape=True,
     auto_reload=False,
     trim_blocks=True,

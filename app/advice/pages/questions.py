@@ -31,7 +31,7 @@ async def show_questions(
     asked = [wire.QuestionRecord.model_validate(question_body(record)) for record in records]
     return page(
         request,
-        "operator/questions.html",
+        "questions.html",
         form=form,
         spent=spent,
         budget=state.question_budget,

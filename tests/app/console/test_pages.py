@@ -142,7 +142,7 @@ async def test_the_glossary_has_every_word_of_the_documents(shared_api):
 def test_every_word_that_templates_link_is_in_the_glossary():
     linked = {
         word
-        for template in Path("app/pages/templates").rglob("*.html")
+        for template in Path("app").rglob("*.html")
         for word in re.findall(r'\{\{ "([^"]+)" \| term', template.read_text())
     }
     assert linked

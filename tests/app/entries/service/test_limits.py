@@ -43,7 +43,7 @@ async def test_more_maskings_than_are_compared_are_refused(api):
 
 def test_more_pair_counts_than_are_loaded_are_refused():
     def entry(*pairs):
-        document = published_entry(wire.EntryDocument.model_validate(example_entry()), {})
+        document = published_entry(wire.EntryDocument.model_validate(example_entry()), example_entry())
         return replace(document, pairs=dict(enumerate(pairs)))
 
     small = PairCounts((0, 1), ("a", "b"), np.zeros((1, 1), dtype=np.int64))
