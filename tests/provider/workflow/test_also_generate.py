@@ -15,10 +15,14 @@ from aegis_provider.digests import digest_of
 from aegis_provider.errors import PlanError
 from aegis_provider.generate import generate
 from aegis_provider.workflow import generating, release
+from aegis_provider.workflow.aim import Aim
 from aegis_provider.workflow.card_comparison import compared_in_words, rows_of
+from aegis_provider.workflow.card_making import card_of
+from aegis_provider.workflow.comparing import compare
 from aegis_sdk.wire import publishable, read_json
 
 TABLES = ("trees-5", "trees-20", "trees-50")
+HOURS = 3600.0 * 24
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +42,7 @@ def people(tmp_path_factory):
 @pytest.fixture(scope="module")
 def released(people, tmp_path_factory):
     output = tmp_path_factory.mktemp("people-release") / "release"
-    return release(people, "ill", output=output, seconds=30, also_generate=True)
+    return release(people, "ill", output=output, seconds=HOURS, also_generate=True)
 
 
 def plan_of(released):
@@ -100,6 +104,19 @@ def test_the_card_compares_them_with_the_masks_of_the_frontier(released):
     assert json.loads((released.folder / "card.json").read_text())["comparison"]["held_out"] == comparison.held_out
 
 
+def test_masks_that_were_not_attacked_in_time_are_named(released, people):
+    masks, is_over = plan_of(released).configurations[:3], iter([False, True])
+    how = {"delimiter": ",", "memory_limit": "1GB"}
+    further = (lambda *_: None, lambda: next(is_over))
+    compared = compare(people, plan_of(released), masks, released.entry, "joint", how, *further)
+    assert [each.id for each in compared.releases] == [masks[0].id, *TABLES]
+    assert compared.unfinished == tuple(each.id for each in masks[1:])
+    findings, about = replace(released.findings, comparison=compared), ("people.csv", plan_of(released), "0")
+    card = card_of(Aim("ill"), *about, findings, "aegis summarize", None)
+    late = f"{masks[1].id}, {masks[2].id}"
+    assert card.unfinished[-1] == f"{late} not compared with generated tables, for want of --seconds"
+
+
 def test_an_attack_that_is_not_known_is_not_judged(released):
     comparison = released.card.comparison
     unknown = replace(comparison, releases=[replace(comparison.releases[0], attacks={})])
@@ -118,11 +135,11 @@ def test_one_is_handed_out(released, people, aegis, tmp_path):
 def test_the_same_run_again_does_nothing_and_one_without_leaves_them_unsaid(released, people):
     before = {each.name: each.stat().st_mtime_ns for each in released.folder.glob("generated-*")}
     entry = (released.folder / "entry.json").read_bytes()
-    again = release(people, "ill", output=released.folder, seconds=30, also_generate=True)
+    again = release(people, "ill", output=released.folder, seconds=HOURS, also_generate=True)
     assert {each.name: each.stat().st_mtime_ns for each in released.folder.glob("generated-*")} == before
     assert again.card.comparison == released.card.comparison
     assert (released.folder / "entry.json").read_bytes() == entry
-    without = release(people, "ill", output=released.folder, seconds=30)
+    without = release(people, "ill", output=released.folder, seconds=HOURS)
     assert {each.name: each.stat().st_mtime_ns for each in released.folder.glob("generated-*")} == before
     assert (without.entry.format, without.card.comparison, plan_of(without).generated) == (1, None, ())
 
@@ -139,11 +156,11 @@ def test_a_run_that_is_stopped_goes_on(people, tmp_path, monkeypatch):
 
     monkeypatch.setattr(generating, "generate", stopped_at_the_third)
     with pytest.raises(KeyboardInterrupt):
-        release(people, "ill", output=tmp_path / "r", seconds=30, also_generate=True)
+        release(people, "ill", output=tmp_path / "r", seconds=HOURS, also_generate=True)
     before = {each.name: each.read_bytes() for each in (tmp_path / "r").glob("generated-*")}
     assert sorted(before) == ["generated-trees-20.csv", "generated-trees-5.csv"]
     monkeypatch.undo()
-    again = release(people, "ill", output=tmp_path / "r", seconds=30, also_generate=True)
+    again = release(people, "ill", output=tmp_path / "r", seconds=HOURS, also_generate=True)
     assert [each.id for each in plan_of(again).generated] == list(TABLES)
     assert {name: (tmp_path / "r" / name).read_bytes() for name in before} == before
 
@@ -155,7 +172,7 @@ def test_tables_that_the_plan_states_stay(people, released, tmp_path):
     plan = tmp_path / "plan.yaml"
     stated = f"holdout: 0.2\ngenerated:\n  mine: {{file: made.csv, sha256: {digest_of(made)}, method: other}}\n"
     plan.write_text((released.folder / "plan.yaml").read_text() + stated)
-    both = release(people, "ill", output=tmp_path / "r", plan=plan, seconds=30, also_generate=True)
+    both = release(people, "ill", output=tmp_path / "r", plan=plan, seconds=HOURS, also_generate=True)
     assert [each.id for each in plan_of(both).generated] == ["mine", *TABLES]
     assert [each.id for each in both.card.comparison.releases if each.kind == "generated"] == ["mine", *TABLES]
     plan.write_text(plan.read_text().replace("mine:", "trees-5:"))

@@ -42,7 +42,7 @@ def release(
     measure: Annotated[str, typer.Option(help="The measure of utility.")] = "joint",
     seconds: Annotated[
         float,
-        typer.Option(min=1, help="How long the search may take; the checks may take three quarters of that each."),
+        typer.Option(min=1, help="How long it may take. What is not finished then, is named."),
     ] = 60.0,
     name: Annotated[str | None, typer.Option(help="Name of the entry; by default that of the table.")] = None,
     publish: Annotated[  # noqa: FBT002 - a flag

@@ -26,8 +26,7 @@ class Aim:
         require: The privacy it must have, by name.
         suppress_at_most: The share of records that may be left out for that.
         measure: The measure of utility.
-        seconds: How long the search may take. Rounding anew what gives something away, the verdict on what the counts
-            give away, and the check by models may take three quarters of that each.
+        seconds: How long it may take; see `Deadline`.
         most: The most configurations that are published.
         generates: Whether generated tables are to stand beside the masked one.
     """
@@ -45,16 +44,6 @@ class Aim:
             raise PlanError(
                 f"masked and generated tables are compared by {', '.join(TRANSFER_MEASURES)}; not by {self.measure}"
             )
-
-    @property
-    def checking_seconds(self) -> float:
-        """How long what the counts give away may take to find out, and how long models may train."""
-        return 0.75 * self.seconds
-
-    @property
-    def choosing_seconds(self) -> float:
-        """How long the search is repeated within the check, in all folds together."""
-        return 0.3 * self.seconds
 
     def requirements(self) -> list[Requirement]:
         """Return what the search has to meet: the aim itself, then the same with the other numbers of k."""

@@ -222,6 +222,9 @@ def _unfinished(findings: Findings) -> Iterator[str]:
         yield "what the counts give away was not decided in full, which is no pass; more --seconds may decide it"
     if isinstance(findings.comparison, str):
         yield f"generated tables were not compared: {findings.comparison}"
+    elif findings.comparison is not None and findings.comparison.unfinished:
+        masks = ", ".join(findings.comparison.unfinished)
+        yield f"{masks} not compared with generated tables, for want of --seconds"
     if isinstance(findings.check, str):
         yield f"no models were trained: {findings.check}"
         return

@@ -4,7 +4,7 @@ A mask of all records has seen everyone, so nothing could be held out from it. T
 make of the records that are not held out.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,11 +48,13 @@ class Comparison:
         measure: The measure by which they are compared.
         held_out: The number of records that none of them saw.
         releases: The releases, the masked ones first.
+        unfinished: The ids of the masked ones for which time was up.
     """
 
     measure: str
     held_out: int
     releases: tuple[Beside, ...]
+    unfinished: tuple[str, ...] = ()
 
 
 def compare(
@@ -63,6 +65,7 @@ def compare(
     measure: str,
     how: Mapping[str, Any],
     progress: Progress,
+    is_over: Callable[[], bool] = lambda: False,
 ) -> Comparison:
     """Compare masked releases with the generated ones of an entry.
 
@@ -74,26 +77,26 @@ def compare(
         measure: The measure.
         how: How to read the table: `delimiter` and `memory_limit`.
         progress: Called with the number of masks that are attacked.
+        is_over: Says whether time is up, after which no further one is attacked.
     """
     with open_table(table, **how) as opened:
         sides = RealSides.read(opened, plan)
     holdout = holdout_of(sides.seen, sides.held_out, plan.label)
-    masked = _masked(sides, masks, holdout, measure, progress)
+    masked, left = list[Beside](), list(masks)
+    while left and not is_over():
+        progress(len(masks) - len(left), len(masks))
+        masked += _masked(sides, left.pop(0), holdout, measure)
+    progress(len(masks) - len(left), len(masks))
     generated = (_generated(each, holdout, measure) for each in entry.generated)
-    return Comparison(measure, len(sides.held_out), (*masked, *generated))
+    return Comparison(measure, len(sides.held_out), (*masked, *generated), tuple(each.id for each in left))
 
 
-def _masked(
-    sides: RealSides, masks: Sequence[Configuration], holdout: Holdout, measure: str, progress: Progress
-) -> Iterator[Beside]:
-    for done, each in enumerate(masks):
-        progress(done, len(masks))
-        released = sides.released(each)
-        if released is not None:
-            told = transfer_of(released, sides.seen, sides.held_out, sides.plan.label)
-            attacks = declared_attacks(case_by_plan(released, sides.seen, sides.held_out, sides.plan))
-            yield Beside(each.id, MASKED, each.privacy, _kept(told, holdout, measure), attacks)
-    progress(len(masks), len(masks))
+def _masked(sides: RealSides, mask: Configuration, holdout: Holdout, measure: str) -> Iterator[Beside]:
+    """Yield what there is of a mask beside the others: nothing if it shows no records."""
+    if (released := sides.released(mask)) is not None:
+        told = transfer_of(released, sides.seen, sides.held_out, sides.plan.label)
+        attacks = declared_attacks(case_by_plan(released, sides.seen, sides.held_out, sides.plan))
+        yield Beside(mask.id, MASKED, mask.privacy, _kept(told, holdout, measure), attacks)
 
 
 def _generated(configuration: GeneratedConfiguration, holdout: Holdout, measure: str) -> Beside:

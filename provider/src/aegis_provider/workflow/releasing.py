@@ -29,6 +29,7 @@ from aegis_provider.workflow.card_making import Findings, card_of, entry_faults,
 from aegis_provider.workflow.card_public import public
 from aegis_provider.workflow.card_report import card_report
 from aegis_provider.workflow.comparing import Comparison
+from aegis_provider.workflow.deadline import Deadline
 from aegis_provider.workflow.folder import Folder
 from aegis_provider.workflow.generating import LEVELS, METHOD, file_at
 from aegis_provider.workflow.publishing import asked, check_service, published
@@ -95,7 +96,7 @@ def release(
         require: The privacy it must have, by name.
         suppress_at_most: The share of records that may be left out for that.
         measure: The measure of utility: `joint`, or one of single attributes.
-        seconds: How long the search may take; see `Aim`.
+        seconds: How long it may take; see `Deadline`. The card names what is not finished then.
         name: The name of the entry; by default that of the table.
         publish: The service to publish the entry in, and to ask which configuration is best by the published counts.
             Without it, nothing is sent anywhere, and the exact counts decide.
@@ -127,7 +128,7 @@ def release(
         UniqueRecordsError: It is to be published, but too many records are alone, and nobody has accepted that.
         AegisError: The service refuses the entry, or is gone when it is finished.
     """
-    aim = Aim(label, require, suppress_at_most, measure, seconds, generates=also_generate)
+    aim, deadline = Aim(label, require, suppress_at_most, measure, seconds, generates=also_generate), Deadline(seconds)
     for each in aim.requirements():
         each.check_alone()
     temporary = TemporaryDirectory(prefix="aegis-release-") if output is None else None
@@ -135,7 +136,7 @@ def release(
     how = {"delimiter": delimiter or delimiter_in(table, label), "memory_limit": memory_limit}
     reads = {"index": index, "odd_as_missing": odd_as_missing, "fold_case": fold_case}
     given, may = Path(plan) if plan else None, (accept_identifiers, escape_formulas)
-    steps = Steps(table, aim, folder, given, name or _name_of(table), how, stage, *may, reads)
+    steps = Steps(table, aim, folder, given, name or _name_of(table), how, stage, deadline, *may, reads)
     with _no_empty(folder.path):
         _refuse_early(steps, publish)
         with stage("opening the table"):

@@ -40,10 +40,12 @@ from aegis_provider.table.values import Domain
 from aegis_provider.table.writing import Writing, plainly
 from aegis_provider.workflow.aim import Aim
 from aegis_provider.workflow.comparing import Comparison, compare
+from aegis_provider.workflow.deadline import Deadline
 from aegis_provider.workflow.drawing import draw_entry
 from aegis_provider.workflow.folder import Folder, digests_of
 from aegis_provider.workflow.generating import LEVELS, Drawn, draw_table, file_at, refuse_equal_ids
 from aegis_provider.workflow.results import Assessed, Masked, Stage, Summarised
+from aegis_sdk import AegisError
 from aegis_sdk.reading import Alone
 from aegis_sdk.wire import TRANSFER_MEASURES, EntryDocument, Verdict, publishable, read_json
 
@@ -68,6 +70,7 @@ class Steps:
         name: The name of the entry.
         how: How to read the table: `delimiter` and `memory_limit`.
         stage: Shows the progress.
+        deadline: When it is to be done.
         accept_identifiers: Whether it may have what identifies persons.
         escape_formulas: Whether what a spreadsheet would run in the masked table gets an apostrophe before it.
         reads: How a drafted plan reads what the table does not tell: `index`, `odd_as_missing` and `fold_case`.
@@ -80,6 +83,7 @@ class Steps:
     name: str
     how: Mapping[str, Any]
     stage: Stage
+    deadline: Deadline
     accept_identifiers: bool = False
     escape_formulas: bool = False
     reads: Mapping[str, Any] = field(default_factory=dict)
@@ -206,7 +210,7 @@ class Steps:
                 self.aim.requirements(),
                 measure=self.aim.measure,
                 most=self.aim.most,
-                seconds=self.aim.seconds,
+                seconds=self.deadline.for_search,
                 progress=progress,
                 **self.how,
             )
@@ -246,7 +250,7 @@ class Steps:
             self._together,
             self.stage,
             {"accept_identifiers": True, **self.how},  # what it lists is searched below, for more
-            self.aim.checking_seconds,
+            self.deadline.for_rounding,
         )
         prepared, advice = drawn.prepared, drawn.advice
         listed = texts_of_entry(prepared.entry).items()
@@ -271,7 +275,7 @@ class Steps:
 
         Raises:
             PlanError: The measure of utility is none by which they can be compared.
-            AegisError: The extra `synth` is not installed.
+            AegisError: The extra `synth` is not installed, or time is up.
         """
         if not entry.generated:
             return None
@@ -280,8 +284,10 @@ class Steps:
         plan = _with(self.found, masks)
 
         def work() -> Comparison:
+            self._refuse_if_over()
             with self.stage("attacking masked tables") as progress:
-                return compare(self.table, plan, masks, entry, self.aim.measure, self.how, progress)
+                further = (progress, self.deadline.is_over)
+                return compare(self.table, plan, masks, entry, self.aim.measure, self.how, *further)
 
         inputs = self._of(ENTRY, plan=digest_of(self.folder.file(FOUND)), compared=[each.id for each in masks])
         return self.folder.step("comparison", inputs, [], Comparison, work)
@@ -291,7 +297,7 @@ class Steps:
 
         def work() -> Judged:
             with self.stage("judging what the counts give away"):
-                return verdict_on(entry, self.aim.checking_seconds)
+                return verdict_on(entry, self.deadline.for_verdict)
 
         return self.folder.step("verdict", self._of(ENTRY), [], Judged, work)
 
@@ -302,7 +308,7 @@ class Steps:
 
     def _together(self, entry: EntryDocument, configuration: str) -> Verdict:
         with self._as_masked() as masked:
-            return judged_beside(entry, configuration, masked, self.aim.checking_seconds)
+            return judged_beside(entry, configuration, masked, self.deadline.for_verdict)
 
     @contextmanager
     def _as_masked(self) -> Iterator[Table]:
@@ -354,26 +360,39 @@ class Steps:
         return self.folder.step("privacy", inputs, [], Assessed, work)
 
     def check(self, configurations: Sequence[str], further: Sequence[Configuration]) -> CheckResult:
-        """Train models on the table and on its releases, and on those by further configurations, in the plan or not."""
+        """Train models on the table and on its releases, and on those by further configurations, in the plan or not.
+
+        Raises:
+            AegisError: An extra is not installed, or time is up.
+        """
         ids = [each.id for each in further]
 
         def work() -> CheckResult:
+            self._refuse_if_over()
             with self.stage("training models") as progress:
-                seconds = self.aim.checking_seconds
-                how = {"folds": _FOLDS, "further": ids, "choose": self._choose, **self.how}
+                seconds, of_a_fold = self.deadline.for_check(compares=self.aim.generates)
+                how = {"folds": _FOLDS, "further": ids, "choose": self._choose(of_a_fold), **self.how}
                 plan = _with(self.found, further)
                 return check(self.table, plan, configurations, seconds=seconds, progress=progress, **how)
 
         inputs = self._of(FOUND, checked=list(configurations), further=ids)
         return self.folder.step("check", inputs, [], CheckResult, work)
 
-    @property
-    def _choose(self) -> Choose | None:
-        """The search again, by some of the records; `None` if configurations suppress cells, which it does not do."""
+    def _choose(self, seconds: float) -> Choose | None:
+        """Return the search by some of the records; `None` if configurations suppress cells, which it does not do."""
         if any(each.suppressed_cells is not None for each in self.found.configurations):
             return None
-        required, seconds = self.aim.requirements()[0], self.aim.choosing_seconds / _FOLDS
+        required = self.aim.requirements()[0]
         return partial(choose_again, requirement=required, measure=self.aim.measure, seconds=seconds)
+
+    def _refuse_if_over(self) -> None:
+        """Refuse to begin a step that a release can do without; it is not done, so the same command again does it.
+
+        Raises:
+            AegisError: Time is up.
+        """
+        if self.deadline.is_over():
+            raise AegisError("time was up before that began; more --seconds may do")
 
     @cached_property
     def found(self) -> Plan:
