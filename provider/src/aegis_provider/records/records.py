@@ -12,8 +12,9 @@ from aegis_provider.errors import TableError, UnmaskableValueError, shortened
 from aegis_provider.plan.model import Attribute
 from aegis_provider.records.column import Column
 from aegis_provider.table import Table
+from aegis_provider.table.recognition import recognised_or_located
 from aegis_provider.table.values import ValueType
-from aegis_provider.table.writing import Writing, is_text, plainly, recognised_or_located
+from aegis_provider.table.writing import Writing, is_text, plainly
 
 MOST_RECORDS: Final = 50_000
 """Of a larger table, this many records are drawn at random."""

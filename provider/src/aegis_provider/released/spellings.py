@@ -17,8 +17,8 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from aegis_provider.records.column import NUMERIC
+from aegis_provider.table.forms import MONTHS, ORDERS
 from aegis_provider.table.values import Domain, ValueType, is_whole
-from aegis_provider.table.writing import MONTHS, ORDERS
 
 Key: TypeAlias = Any
 """What equal values have in common, however they are spelt: a number, a moment, a truth value, or a plain word."""

@@ -11,8 +11,9 @@ from aegis_provider.table import Table
 from aegis_provider.table.discretization.bins import Binned, Bins, EvenBins, not_a_number, number_of, plain_key
 from aegis_provider.table.discretization.rules import Rule
 from aegis_provider.table.engine import Expression
+from aegis_provider.table.recognition import odd_texts, recognised_in
 from aegis_provider.table.values import ValueType
-from aegis_provider.table.writing import Writing, odd_texts, plainly, recognised_in
+from aegis_provider.table.writing import Writing, plainly
 
 _MOST_BINS = 1_000_000
 
