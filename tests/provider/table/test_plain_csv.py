@@ -1,12 +1,14 @@
 """CSV files as people have them are read as the plain file with the same records."""
 
 import zipfile
+from contextlib import suppress
 
 import pytest
 
 from aegis_provider import TableError
 from aegis_provider.draft import start
 from aegis_provider.table import delimiter_in, described, open_table
+from aegis_provider.table.encodings import OLDER, encoding_by_letters
 from tests.for_each import for_each
 
 ROWS = [
@@ -65,7 +67,10 @@ def test_it_is_said_how_a_file_is_written_and_what_is_left_out(tmp_path):
     path = tmp_path / "t.csv"
     path.write_bytes(f"Patienten\n\n{csv_of([[*row, ''] for row in ROWS])};;;\nSumme;;;\n".encode("cp1252"))
     started = start(path, "krank", tmp_path / "plan.yaml")
-    said = "2 lines above the header, 2 blank or total lines at the end, 1 column without a name and values left out"
+    said = (
+        "assumed by its letters: save it as UTF-8 if they look wrong; 2 lines above the header, 2 blank or total lines "
+        "at the end, 1 column without a name and values left out"
+    )
     assert started.described == f"{path}, CSV in Windows-1252 ({said}) separated by semicolons"
     assert started.records == len(ROWS) - 1
 
@@ -76,6 +81,37 @@ def test_places_are_those_of_the_file(tmp_path):
     with open_table(path, delimiter=";") as table:
         assert table.located("krank", "nein") == f"{path}: line 44"
         assert described(table).startswith(f"{path}, CSV in Windows-1252")
+
+
+def test_lines_that_are_no_records_count_for_places_too(tmp_path):
+    path = tmp_path / "t.csv"
+    lines = ['"a title of', 'two lines"', "Ort;;krank", "Köln;;ja", "", '"Gie', 'ßen";;ja', "", "Ulm;;nein"]
+    path.write_bytes("\n".join(lines).encode("cp1252"))
+    with open_table(path, delimiter=";") as table:
+        places = [table.located(*each) for each in (("Ort", "Gie\nßen"), ("krank", "nein"))]
+        assert places == [f"{path}: line {lines.index(line) + 1}" for line in ('"Gie', "Ulm;;nein")]
+
+
+WORDS = {
+    "German": "Größe Köln Gießen Müller Ärzte Übung",
+    "French": "élève français Noël où cœur août âge très",
+    "Spanish": "España Málaga León Cádiz niño",
+    "Italian and German": "città perché però Brüneck Größe Völs",
+    "Swedish": "Göteborg Malmö Ängelholm Åmål",
+    "English": "it\u2019s “said” foo—bar Windows™ nº 5 m³ 20 °C § 5 café",
+    "names": "Müller Ångström Nuñez François Žižek Škoda",
+    "Polish": "Łódź Kraków Gdańsk Wrocław Poznań mężczyzna był",
+    "Czech": "Třebíč Plzeň České Budějovice žena muž příjem",
+    "Romanian": "Iaşi Bucureşti Constanţa bărbat",
+}
+
+
+@for_each(("language", "words"), WORDS.items())
+def test_an_older_encoding_is_recognised_by_letters_that_make_words(language, words):
+    for encoding in OLDER:
+        with suppress(UnicodeEncodeError):  # it lacks a letter of the language
+            content = f"Ort;krank\n{words};ja\n".encode(encoding)
+            assert content.decode(encoding_by_letters(content)) == content.decode(encoding), (language, encoding)
 
 
 @for_each(

@@ -4,7 +4,7 @@ import csv
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -61,8 +61,8 @@ class _Files:
         """Return `line 17` of a CSV file or `row 16` of a Parquet file, after the file's name if there are several."""
         for number, (path, plain) in enumerate(zip(self.paths, self.plain, strict=True)):
             prefix = f"{path}: " if len(self.paths) > 1 else ""
-            if self.delimiter is not None and (line := first_line(plain, self.delimiter, place, text)):
-                return f"{prefix}line {line + self.forms[number].above}"
+            if self.delimiter and (line := first_line(path, self.delimiter, place, text, self.forms[number])):
+                return f"{prefix}line {line}"
             table_of_file = replace(self, paths=(path,), plain=(plain,)).table(table.engine)
             if row := replace(table_of_file, readings=table.readings).first_row(place, text):
                 return f"{prefix}row {row}"
@@ -232,17 +232,23 @@ def refuse_repeated(columns: Sequence[str], where: str) -> None:
         raise TableError(f"{where}: two columns are called {named}{more}; rename one")
 
 
-def first_line(path: Path, delimiter: str, place: int, text: str) -> int | None:
-    """Return the line where the first record with this text begins, or `None` if a field is too long for `csv`."""
-    with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
-        reader = csv.reader(lines_of(file), delimiter=delimiter)
-        try:
-            next(reader)
+def first_line(path: Path, delimiter: str, place: int, text: str, form: Form) -> int | None:
+    """Return the line of a file where the first record with this text begins, or `None` if it cannot be found.
+
+    It is looked for in the file itself: a plain copy lacks lines above the header, and blank ones.
+
+    Args:
+        path: The file.
+        delimiter: Its delimiter.
+        place: The place of the column among those that have a name.
+        text: The text.
+        form: How the file is written.
+    """
+    with path.open(encoding=form.encoding, errors="replace", newline="") as file, suppress(csv.Error):
+        reader, begins = csv.reader(lines_of(file), delimiter=delimiter), 1
+        for number, record in enumerate(reader):
+            named = [field for at, field in enumerate(record or [""]) if at not in form.spare]
+            if number > form.above and len(named) > place and named[place] == text:
+                return begins
             begins = reader.line_num + 1
-            for record in reader:
-                if len(record) > place and record[place] == text:
-                    return begins
-                begins = reader.line_num + 1
-        except csv.Error:
-            return None
     return None

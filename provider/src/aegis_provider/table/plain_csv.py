@@ -19,6 +19,7 @@ from tempfile import TemporaryDirectory
 from typing import Final, TextIO
 
 from aegis_provider.errors import TableError, shortened
+from aegis_provider.table.encodings import OLDER, encoding_by_letters
 
 UNNAMED: Final = "Unnamed: 0"
 """What pandas calls a first column without a name, which is the index of a frame that it wrote as CSV."""
@@ -38,7 +39,7 @@ _WORKBOOKS: Final = {
     b"\xd0\xcf\x11\xe0": "is an old Excel workbook; save the sheet as CSV UTF-8",
     b"\x1f\x8b": "is compressed; unpack it with gunzip first",
 }
-_NAMES: Final = {"utf-8-sig": "UTF-8", "utf-16": "UTF-16", "cp1252": "Windows-1252"}
+_NAMES: Final = {"utf-8-sig": "UTF-8", "utf-16": "UTF-16", **OLDER}
 
 
 LONGEST_LINE: Final = 2 << 20
@@ -81,7 +82,9 @@ class Form:
             "column{} without a name and values": len(self.spare),
         }
         said = [f"{number} {what.format('s' * (number != 1))}" for what, number in parts.items() if number]
-        return _NAMES[self.encoding] + (f" ({', '.join(said)} left out)" if said else "")
+        assumed = ["assumed by its letters: save it as UTF-8 if they look wrong"] if self.encoding in OLDER else []
+        notes = [*assumed, *([f"{', '.join(said)} left out"] if said else [])]
+        return _NAMES[self.encoding] + (f" ({'; '.join(notes)})" if notes else "")
 
 
 @contextmanager
@@ -143,13 +146,13 @@ def _bytes_of(path: Path, start: int, size: int) -> bytes:
 
 
 def _encoding_of(head: bytes) -> str:
-    """Return the encoding of a text that begins so; Windows-1252 if no letter beyond ASCII is one of UTF-8."""
+    """Return the encoding of a text that begins so; an older one if no letter beyond ASCII is one of UTF-8."""
     if head.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
         return "utf-16"
     try:
         getincrementaldecoder("utf-8-sig")().decode(head)
     except UnicodeDecodeError:
-        return "cp1252" if head.decode("utf-8", "ignore").isascii() else "utf-8-sig"
+        return encoding_by_letters(head) if head.decode("utf-8", "ignore").isascii() else "utf-8-sig"
     return "utf-8-sig"
 
 
