@@ -326,10 +326,3 @@ def test_a_midnight_of_any_zone_is_its_day(text):
 
 def test_a_line_end_after_a_number_is_no_part_of_one():
     assert (Numbers(",").plain("3,5\n"), Dates("ymd").plain("2020-01-01\n")) == (None, None)
-
-
-def test_what_only_a_draft_heeds_is_refused_beside_a_plan(write, tmp_path):
-    table = write("t.csv", "a,y\n" + "1,n\n2,y\n" * 20)
-    plan = write("p.yaml", "label: y\nattributes: {a: {}}\n")
-    with pytest.raises(PlanError, match="says how columns are read; write it there, without fold_case"):
-        release(table, "y", plan=plan, output=tmp_path / "r", fold_case=True)

@@ -1,18 +1,12 @@
 """A release from a bare table, and what its card says, against the files and counting in plain Python."""
 
-import csv
 import json
 import math
-import random
 import re
 import shutil
-import subprocess
-import sys
 from collections import Counter
-from contextlib import contextmanager
 from dataclasses import replace
 
-import duckdb
 import numpy as np
 import pytest
 import scipy
@@ -20,7 +14,7 @@ import scipy
 from aegis_provider import load_plan
 from aegis_provider.check import Interval
 from aegis_provider.counting.telling_names import TellingNames
-from aegis_provider.errors import NothingHoldsError, OutputError, PlanError, TableError
+from aegis_provider.errors import NothingHoldsError
 from aegis_provider.workflow import release
 from aegis_provider.workflow.aim import Aim
 from aegis_provider.workflow.card_making import card_of
@@ -28,53 +22,7 @@ from aegis_provider.workflow.card_public import HIGHEST_SAID, is_public, public
 from aegis_provider.workflow.card_report import card_report
 from aegis_sdk.cli.failures import explained
 from tests.for_each import for_each
-
-HOURS = 3600.0 * 24
-FILES = {
-    "plan.yaml",
-    "configurations.yaml",
-    "entry.json",
-    "masked.csv",
-    "card.md",
-    "card.html",
-    "card.json",
-    "provider-only.json",
-}
-STAGES = (
-    "looking at the columns",
-    "searching the maskings",
-    "counting",
-    "ranking the configurations",
-    "masking records",
-    "judging what the counts give away",
-    "measuring privacy",
-    "training models",
-)
-
-
-def rows_of(path):
-    with path.open(newline="") as file:
-        return list(csv.DictReader(file))
-
-
-@pytest.fixture(scope="module")
-def people(tmp_path_factory):
-    """A table in which age tells much of the label, the town little, and the number nothing but who it is."""
-    rng = random.Random(7)
-    path = tmp_path_factory.mktemp("people") / "people.csv"
-    lines = ["id,age,town,income,ill"]
-    for number in range(1200):
-        age, town = rng.randint(18, 90), rng.choice("ABCDEFGH")
-        ill = "yes" if rng.random() < (age - 10) / 100 + (0.1 if town < "C" else 0) else "no"
-        lines.append(f"p{number},{age},{town},{rng.randint(10, 99) * 100},{ill}")
-    path.write_text("\n".join(lines) + "\n")
-    return path
-
-
-@pytest.fixture(scope="module")
-def released(people, tmp_path_factory):
-    output = tmp_path_factory.mktemp("people-release") / "release"
-    return release(people, "ill", output=output, require={"k": 5, "l": 2}, seconds=HOURS)
+from tests.provider.workflow.releases import FILES, rows_of
 
 
 def test_one_call_leaves_every_file(released):
@@ -269,125 +217,6 @@ def test_what_columns_lose_is_a_share_of_what_the_table_tells(released):
     assert lost.keys() == costs.keys()
     for name, share in lost.items():
         assert share * released.advice.whole == pytest.approx(costs[name].whole - costs[name].utility)
-
-
-@pytest.mark.long
-def test_a_stopped_run_goes_on_and_ends_like_an_undisturbed_one(released, people, tmp_path):
-    taken = []
-    for stop in STAGES[1:]:
-        stages = []
-
-        @contextmanager
-        def stage(name, stop=stop, stages=stages):
-            stages.append(name)
-            if name == stop:
-                raise KeyboardInterrupt
-            yield lambda _done, _all: None
-
-        with pytest.raises(KeyboardInterrupt):
-            release(people, "ill", output=tmp_path / "r", require={"k": 5, "l": 2}, seconds=HOURS, stage=stage)
-        taken.append(stages)
-        assert not list((tmp_path / "r").glob(".*.part"))
-    assert [stages.count(stop) for stages, stop in zip(taken, STAGES[1:], strict=True)] == [1] * len(taken)
-    assert not any(name in stages for stages in taken[2:] for name in STAGES[1:2])  # not searched again
-    resumed = release(people, "ill", output=tmp_path / "r", require={"k": 5, "l": 2}, seconds=HOURS)
-    for name in ("plan.yaml", "configurations.yaml"):
-        assert (resumed.folder / name).read_bytes() == (released.folder / name).read_bytes()
-    assert {each.name for each in resumed.folder.iterdir()} == FILES | {".aegis-release.json"}
-    assert resumed.card.passed
-
-
-@pytest.mark.long
-def test_without_the_models_there_is_a_release_and_the_reason(people, tmp_path):
-    hidden = "import sys; sys.modules['sklearn'] = None; from aegis_sdk.cli import main; main(sys.argv[1:])"
-    arguments = ("release", people, "--label", "ill", "--output", tmp_path / "r", "--seconds", HOURS)
-    command = [sys.executable, "-c", hidden, *map(str, arguments)]
-    ran = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert (ran.returncode, ran.stderr) == (0, "")
-    assert ran.stdout.splitlines()[0].endswith(" of what the table tells about ill")
-    assert "not finished: no models were trained: sklearn" in ran.stdout
-    card = json.loads((tmp_path / "r" / "card.json").read_text())
-    assert (card["measured"], card["check"]) == ([], "")
-
-
-@pytest.mark.long
-def test_an_edited_plan_is_kept_and_used(people, tmp_path):
-    first = release(people, "ill", output=str(tmp_path / "r"), seconds=HOURS)
-    plan = first.folder / "plan.yaml"
-    edited = plan.read_text().replace("    type: integer\n", "    type: integer\n    default: drop\n    # mine\n", 1)
-    plan.write_text(edited)
-    again = release(people, "ill", output=tmp_path / "r", seconds=HOURS)
-    assert plan.read_text() == edited
-    assert "age" not in rows_of(again.folder / "masked.csv")[0]
-
-
-@pytest.mark.long
-def test_a_changed_table_is_released_anew(people, tmp_path):
-    table = tmp_path / "people.csv"
-    table.write_text(people.read_text())
-    release(table, "ill", output=tmp_path / "r", seconds=HOURS)
-    table.write_text("\n".join(people.read_text().splitlines()[:801]) + "\n")
-    assert len(rows_of(tmp_path / "r" / "masked.csv")) > 1150
-    again = release(table, "ill", output=tmp_path / "r", seconds=HOURS)
-    assert again.card.records + again.card.left_out == 800
-
-
-@pytest.mark.long
-def test_a_data_frame_becomes_a_data_frame(people):
-    pandas = pytest.importorskip("pandas")
-    released = release(pandas.read_csv(people), label="ill", require={"k": 5}, seconds=HOURS)
-    assert isinstance(released.table, pandas.DataFrame)
-    assert len(released.table) == released.card.records
-    assert released.frontier[0].configuration is not None
-    assert released.entry.records > 0
-    folder = released.folder
-    released.temporary.cleanup()
-    assert not folder.exists()
-
-
-@pytest.mark.long
-@for_each("kind", ["parquet", "glob", "database", "semicolons"])
-def test_the_command_releases_all_that_can_be_summarised(aegis, people, tmp_path, kind):
-    with duckdb.connect(str(tmp_path / "people.duckdb")) as connection:
-        connection.execute("CREATE TABLE people AS SELECT * FROM read_csv($1)", [str(people)])
-        connection.execute(f"COPY people TO '{tmp_path / 'a.parquet'}'")
-        connection.execute(f"COPY people TO '{tmp_path / 'a.csv'}' (DELIMITER ';', HEADER)")
-    table = {
-        "parquet": tmp_path / "a.parquet",
-        "glob": f"{tmp_path}/*.parquet",
-        "database": f"duckdb://{tmp_path}/people.duckdb#people",
-        "semicolons": tmp_path / "a.csv",
-    }[kind]
-    code, out, error = aegis("release", table, "--label", "ill", "--output", tmp_path / "r", "--seconds", HOURS)
-    assert (code, error) == (0, "")
-    assert out.splitlines()[0].startswith(json.loads((tmp_path / "r" / "card.json").read_text())["configuration"])
-    separator = ";" if kind == "semicolons" else ","
-    assert f"{separator}ill\n" in (tmp_path / "r" / "masked.csv").read_text()
-
-
-@pytest.mark.long
-@for_each(
-    ("label", "require", "error", "message"),
-    [
-        ("il", {"k": 5}, TableError, "ill"),
-        ("ill", {"k": 5000}, NothingHoldsError, "k"),
-        ("ill", {"q": 5}, PlanError, "q"),
-        ("ill", {}, PlanError, "nothing is required"),
-    ],
-)
-def test_bad_input_is_said_in_one_line(people, tmp_path, label, require, error, message):
-    with pytest.raises(error, match=message) as raised:
-        release(people, label, output=tmp_path / "r", require=require, seconds=HOURS)
-    assert "\n" not in str(raised.value)
-    assert {each.name for each in (tmp_path / "r").glob("*")} <= {"plan.yaml"}
-    assert (tmp_path / "r").exists() == (error is NothingHoldsError)  # no folder without a plan
-
-
-def test_a_folder_of_other_files_is_refused_before_any_work(people, tmp_path):
-    (tmp_path / "notes.txt").touch()
-    with pytest.raises(OutputError, match="other origin"):
-        release(people, "ill", output=tmp_path, seconds=HOURS)
-    assert {each.name for each in tmp_path.iterdir()} == {"notes.txt"}
 
 
 def certain_counts(sums, cells):

@@ -76,15 +76,11 @@ def summarize(
 
     Only what configurations share is counted, and counts are rounded at random unless you choose another control.
     """
-    if merge_rare_labels and min_cell is None:
-        raise InputError("--merge-rare-labels merges label values with fewer records than --min-cell; give that too")
-    minimum = [] if min_cell is None else [MinimumCell(min_cell, merge_rare_labels)]
+    minimum = _minimum(min_cell, plan_output, merge_rare_labels=merge_rare_labels)
     controls = [*minimum, *_other_controls(round_to, epsilon, split, open_answers=open_answers)]
     refuse_conflicts(controls)
     if exact and controls:
         raise InputError("--exact publishes every count as it is; leave out --exact or the other controls")
-    if plan_output is not None and min_cell is None:
-        raise InputError("--plan-output writes the plan that --min-cell changes; give --min-cell too")
     intended = load_plan(plan)
     delimiter = delimiter or delimiter_in(table, intended.label)
     refuse_outputs(table, intended, output, plan_output)
@@ -108,13 +104,7 @@ def summarize(
         with none_if_refused(*outputs), progress_bar("comparing releases") as progress:
             prepared = with_generated(prepared, progress=progress, **how)
     prepared.write(output, plan_output)
-    for warning in prepared.warnings:
-        warn(warning)
-    if prepared.controlled.changes.changes_the_plan and plan_output is None:
-        warn(
-            "the unchanged plan would release what the entry no longer contains: write the plan that matches the entry "
-            "with --plan-output, and apply that one"
-        )
+    _warn(prepared, plan_output)
     if as_json:
         written = {} if plan_output is None else {"plan": str(plan_output)}
         print_json({"output": str(output), **written, **_result(prepared)})
@@ -122,6 +112,20 @@ def summarize(
         _report(output, prepared)
         if accept_identifiers and (found := accepted_in_entry(prepared, **how)):
             typer.echo(accepted_in_words(found))
+
+
+def _minimum(min_cell: int | None, plan_output: Path | None, *, merge_rare_labels: bool) -> Iterator[Control]:
+    """Yield the minimum, if one is requested.
+
+    Raises:
+        InputError: Something is requested that has no meaning without it.
+    """
+    if merge_rare_labels and min_cell is None:
+        raise InputError("--merge-rare-labels merges label values with fewer records than --min-cell; give that too")
+    if plan_output is not None and min_cell is None:
+        raise InputError("--plan-output writes the plan that --min-cell changes; give --min-cell too")
+    if min_cell is not None:
+        yield MinimumCell(min_cell, merge_rare_labels)
 
 
 def _other_controls(
@@ -141,6 +145,16 @@ def _other_controls(
         yield RandomRounding(round_to)
     if epsilon is not None:
         yield LaplaceNoise(epsilon, split or "equal", open_answers=open_answers)
+
+
+def _warn(prepared: PreparedEntry, plan_output: Path | None) -> None:
+    for warning in prepared.warnings:
+        warn(warning)
+    if prepared.controlled.changes.changes_the_plan and plan_output is None:
+        warn(
+            "the unchanged plan would release what the entry no longer contains: write the plan that matches the entry "
+            "with --plan-output, and apply that one"
+        )
 
 
 def _result(prepared: PreparedEntry) -> dict[str, Any]:

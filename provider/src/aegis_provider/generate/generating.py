@@ -124,12 +124,10 @@ def generate(
         prepared = Prepared.of(records, plan, attributes, chosen, knobs, holdout, seed, table_name(table))
         reasons = {} if guarantee else _identifying(opened, plan, attributes, output, accepted=accept_identifiers)
     checkpoint = None if output is None or wish.seed is None else _checkpoint(output, prepared, method, wish)
+    about = (prepared.task, prepared.validation, seed, wish.seconds, checkpoint, watch, monotonic() - began)
     with needs_extra("synth"):
-        training = Trainer(
-            chosen, prepared.task, prepared.validation, seed, wish.seconds, checkpoint, watch, monotonic() - began
-        ).train()
-    codes = prepared.sampled(training.model, wish, seed, guaranteed=guarantee is not None)
-    texts = prepared.texts(codes, np.random.default_rng([seed, _FOR_VALUES]))
+        training = Trainer(chosen, *about).train()
+    texts = prepared.generated(training.model, wish, seed, guaranteed=guarantee is not None)
     if guarantee:
         # What the real values are decides no refusal: that would tell about them.
         with open_table(texts) as opened:
@@ -314,8 +312,13 @@ class Prepared:
         both = zip(self.task.levels[:-1], privacy, self.task.importance, strict=False)
         return {each.name: (float(one), float(two)) for each, one, two in both}
 
-    def texts(self, codes: Codes, rng: np.random.Generator) -> pa.Table:
-        """Return the texts of generated levels, a column each."""
+    def generated(self, model: Model, wish: Wish, seed: int, *, guaranteed: bool) -> pa.Table:
+        """Return the texts of what a model generates, a column each.
+
+        Raises:
+            TableError: See `sampled`.
+        """
+        codes, rng = self.sampled(model, wish, seed, guaranteed=guaranteed), np.random.default_rng([seed, _FOR_VALUES])
         both = zip(self.task.levels, codes.T, strict=True)
         return pa.table({each.name: pa.array(each.decoder.drawn(one, rng), pa.string()) for each, one in both})
 

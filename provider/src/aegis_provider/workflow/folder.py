@@ -97,7 +97,7 @@ class Folder:
         Raises:
             OutputError: What is done cannot be written down.
         """
-        adapter, digest = TypeAdapter(result), _digest(json.dumps(inputs, sort_keys=True).encode())
+        adapter, digest = TypeAdapter(result), _digest(inputs)
         done = self.done.get(name)
         if done is not None and done.inputs == digest and self._are_unchanged(done.outputs):
             with suppress(ValidationError):  # another release of this package wrote it
@@ -107,6 +107,19 @@ class Folder:
         self.done[name] = Done(digest, written, adapter.dump_python(found, mode="json"))
         self._save()
         return found
+
+    def remember(self, name: str, inputs: Mapping[str, Any]) -> None:
+        """Write down that a step was done from these inputs, whatever becomes of its files.
+
+        Raises:
+            OutputError: It cannot be written down.
+        """
+        self.done[name] = Done(_digest(inputs), {}, None)
+        self._save()
+
+    def remembers(self, name: str, inputs: Mapping[str, Any]) -> bool:
+        """Return whether a step was done from these inputs."""
+        return name in self.done and self.done[name].inputs == _digest(inputs)
 
     def withdraw(self, names: Iterable[str]) -> None:
         """Remove these files, which nobody may take for the result of a run that has none.
@@ -150,8 +163,8 @@ def digests_of(table: Source) -> dict[str, str] | None:
     return {str(each): digest_of(each) for each in files} if files else None
 
 
-def _digest(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
+def _digest(inputs: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(inputs, sort_keys=True).encode()).hexdigest()
 
 
 def _read(path: Path) -> dict[str, Done]:

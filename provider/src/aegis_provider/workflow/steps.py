@@ -54,6 +54,8 @@ FOUND: Final = "configurations.yaml"
 ENTRY: Final = "entry.json"
 MASKED: Final = "masked.csv"
 
+_DRAFT: Final = "draft"
+
 # Fewer than `aegis check` uses: here the check is one step of many.
 _FOLDS: Final = 3
 
@@ -115,43 +117,43 @@ class Steps:
         """Draft a plan, unless there is one.
 
         Raises:
-            PlanError: The plan is for another label, or is given beside what only a draft heeds.
+            PlanError: As `planned`.
             IdentifierError: The plan lets a column be shared as it is that identifies persons, or the label does.
         """
-        is_new = self.given is None and not self.plan.exists()
-        if self.given is not None and any(self.reads.values()):
-            asked = ", ".join(name for name, is_asked in self.reads.items() if is_asked)
-            raise PlanError(
-                f"{self.plan}: a plan that is given says how columns are read; write it there, without {asked}"
-            )
-        if is_new:
-            with self.stage("looking at the columns") as progress:
-                started = start(
-                    self.table,
-                    self.aim.label,
-                    self.plan,
-                    accept_identifiers=self.accept_identifiers,
-                    progress=progress,
-                    **self.reads,
-                    **self.how,
-                )
-            for each in (each.column for each in started.attributes):
-                for remark in each.remarks:
-                    with self.stage(f"reading {shortened(each.name)}: {remark}"):
-                        pass
+        if self.given is None and not self.plan.exists():
+            self._draft()
+            return
         plan = self.planned()
-        if not (is_new or self.accept_identifiers):
+        if not self.accept_identifiers:
             raw = [each.name for each in plan.attributes if each.identity and each.discretization is None]
             with open_table(self.table, **self.how) as opened:
                 as_read = plainly(opened, plan.writings)
                 refuse_identifiers(as_read, plan.source, [plan.label, *raw], label=plan.label, left_out=plan.left_out)
 
+    def _draft(self) -> None:
+        how = {"accept_identifiers": self.accept_identifiers, **self.reads, **self.how}
+        with self.stage("looking at the columns") as progress:
+            started = start(self.table, self.aim.label, self.plan, progress=progress, **how)
+        if any(self.reads.values()):
+            self.folder.remember(_DRAFT, self.reads)
+        for each in (each.column for each in started.attributes):
+            for remark in each.remarks:
+                with self.stage(f"reading {shortened(each.name)}: {remark}"):
+                    pass
+
     def planned(self) -> Plan:
         """Return the plan as it is in its file.
 
         Raises:
-            PlanError: It is invalid, or for another label.
+            PlanError: It is invalid, or for another label, or something is asked that only its draft would have heeded.
         """
+        asked = [name for name, is_asked in self.reads.items() if is_asked]
+        if asked and (self.given or not self.folder.remembers(_DRAFT, self.reads)):
+            kind = "given" if self.given else "there already"
+            raise PlanError(
+                f"{self.plan}: a plan that is {kind} says how columns are read; write it there, without "
+                f"{', '.join(asked)}"
+            )
         plan = load_plan(self.plan, configurations_needed=False)
         if plan.label != self.aim.label:
             wanted, other = shortened(self.aim.label), "plan" if self.given else "folder"
