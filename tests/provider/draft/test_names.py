@@ -39,6 +39,18 @@ def test_a_group_is_called_by_its_frequent_values(group, name):
     assert group_names(TEXTS, RECORDS, [(group,)]) == {group: name}
 
 
+def test_numbers_among_texts_stand_in_their_order():
+    """A group was called `1 | 0.0`."""
+    texts, records = ["1", "0.0", "-2", "nurse", ""], np.array([90, 80, 70, 60, 50])
+    groups = ((0, 1), (0, 1, 2), (1, 3), (0, 1, 4))
+    assert list(group_names(texts, records, [groups]).values()) == [
+        "0.0 | 1",
+        "-2 | 0.0 | 1",
+        "0.0 | nurse",
+        "1 | 0.0 | missing",
+    ]
+
+
 def test_blanks_at_the_ends_of_values_are_seen():
     """A group was called `Vienna | vienna | Vienna`."""
     texts = ["Vienna", "vienna", "Vienna ", "New\n York"]

@@ -174,3 +174,20 @@ def test_what_models_keep_stands_below_the_headline():
     assert f"{said[0].upper()}{said[1:]}." in card_report(CARD).summary
     assert replace(CARD, predicted=None).by_models == ""
     assert replace(CARD, measured=()).by_models == ""
+
+
+def test_of_a_table_that_tells_nothing_certain_no_share_is_kept():
+    """It was said that 88 % are kept of what a table tells whose AUC was 0.518."""
+    measured = (CardAuc(RAW, LINEAR, 0.518, 0.491, 0.545), CardAuc("c2", LINEAR, 0.515, 0.49, 0.541))
+    card = replace(CARD, measured=measured, predicted=Interval(0.83, 0.2, 1.9))
+    nothing = "the table itself tells nothing certain about ill (logistic regression: AUC 0.518, 0.491 to 0.545)"
+    assert (card.headline, card.by_models) == (f"{nothing}, so there is little that c2 could keep", "")
+    certain = replace(card, measured=(replace(measured[0], low=0.501), measured[1]))
+    assert certain.headline.startswith("c2 keeps 80 % of what the table tells about ill")
+
+
+def test_a_rounded_number_of_records_left_out_is_told_as_such():
+    [exact, rounded] = ("\n".join(markdown_lines(card_report(replace(CARD, rounded_to=base)))) for base in (None, 5))
+    assert "; 10 records of the table are left out." in exact
+    assert "; about 10 records of the table are left out." in rounded
+    assert ("rounded to a multiple of" in exact, "left out: rounded to a multiple of 5" in rounded) == (False, True)

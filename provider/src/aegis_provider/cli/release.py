@@ -147,8 +147,8 @@ def _report(released: Released, faults: Sequence[str]) -> Iterator[str]:
     yield from (f"warning: {each}" for each in card.warnings)
     yield from (f"not finished: {each}" for each in card.unfinished)
     yield ""
-    if card.measured:
-        yield from aligned(("trained on", "AUC", "95 % interval"), list(_models(card)))
+    if models := list(_models(card)):
+        yield from aligned(("trained on", "AUC", "95 % interval"), models)
         yield from () if isinstance(released.findings.check, str) else released.findings.check.notes
         yield ""
     yield from aligned(("required", "keeps"), list(_choices(card)))

@@ -8,17 +8,20 @@ from typing import Final
 from aegis_provider.counting.counts import Counts
 from aegis_provider.counting.published_domain import LEAST
 from aegis_provider.draft.merges import Group, Groups
+from aegis_provider.table.values import ValueType, infer_type
 from aegis_sdk.printable import with_blanks
 
 _LONGEST: Final = 40
+_NUMBERS: Final = (ValueType.INTEGER, ValueType.NUMBER)
 
 
 def group_names(texts: Sequence[str], records: Counts, levels: Sequence[Groups]) -> Mapping[Group, str]:
     """Return a name for every group of the levels.
 
-    A group is called by its values with 20 records or more, the most frequent first, if they fit into 40 characters.
-    Otherwise it is called by the first of them and the number of the others. A rarer value is one of `others`, and how
-    many these are is not said: people would know who is in the table. If a name is taken, it gets a number at the end.
+    A group is called by its values with 20 records or more, the most frequent first, but numbers in their order, if
+    they fit into 40 characters. Otherwise it is called by the first of them and the number of the others. A rarer value
+    is one of `others`, and how many these are is not said: people would know who is in the table. If a name is taken,
+    it gets a number at the end.
 
     Args:
         texts: The values.
@@ -28,6 +31,8 @@ def group_names(texts: Sequence[str], records: Counts, levels: Sequence[Groups])
     named: dict[Group, str] = {}
     for group in dict.fromkeys(chain.from_iterable(levels)):
         frequent = sorted((value for value in group if records[value] >= LEAST), key=lambda value: -int(records[value]))
+        if all(texts[value] for value in frequent) and infer_type([texts[value] for value in frequent]) in _NUMBERS:
+            frequent.sort(key=lambda value: float(texts[value]))
         told = [with_blanks(re.sub(r"\s+", " ", texts[value])) or "missing" for value in frequent]
         name = _called(told, has_others=len(told) < len(group))
         candidates = (name if number == 1 else f"{name} ({number})" for number in count(1))

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from aegis_provider.check import RAW, Interval
+from aegis_provider.check.result import CHANCE
 from aegis_provider.search import in_words
 from aegis_provider.workflow.comparing import Comparison
 from aegis_sdk.printable import Share, share_with_limits
@@ -220,14 +221,18 @@ class Card:
         """Say how much the release keeps: `c32 keeps 81 % of what the table tells about default (AUC ...)`."""
         kept = "an unknown share" if self.kept is None else Share(self.kept).whole
         raw, own = self.auc_of(RAW), self.auc_of(self.configuration)
+        if raw is not None and raw.low <= CHANCE:
+            limits = f"{raw.model}: AUC {raw.auc:.3f}, {raw.low:.3f} to {raw.high:.3f}"
+            nothing = f"the table itself tells nothing certain about {self.label} ({limits})"
+            return f"{nothing}, so there is little that {self.configuration} could keep"
         measured = "" if raw is None or own is None else f" (AUC {own.auc:.3f} of {raw.auc:.3f}, measured here)"
         return f"{self.configuration} keeps {kept} of what the table tells about {self.label}{measured}"
 
     @property
     def by_models(self) -> str:
-        """Say how much of what a model predicts it keeps; empty if that was not measured."""
+        """Say how much of what a model predicts it keeps; empty if that was not measured, or is nothing certain."""
         raw, share = self.auc_of(RAW), self.predicted
-        if raw is None or share is None:
+        if raw is None or share is None or raw.low <= CHANCE:
             return ""
         percents = share_with_limits(share.value, share.low, share.high)
         if percents is None:

@@ -72,6 +72,7 @@ def _caption(card: Card, *, models: bool) -> str:
             kept,
             *([unproven] if any(_possible(each) == " or more" for each in card.frontier) else []),
             *([predicted] if models else []),
+            *([f"records left out: rounded to a multiple of {card.rounded_to}"] if card.rounded_to else []),
             f"{_NONE}: none, not in the plan, or not measured",
         ]
     )

@@ -68,7 +68,8 @@ def _warnings(card: Card) -> Iterator[str]:
 
 
 def _shared(card: Card) -> Iterator[Part]:
-    left_out = f"{card.left_out_told} records of the table are left out"
+    about = "about " if card.left_out and card.rounded_to else ""  # a rounded count looks like an exact one
+    left_out = f"{about}{card.left_out_told} records of the table are left out"
     left_out = left_out if card.suppresses else "no record is left out"
     cells = f", and {card.suppressed_cells:,} single cells are suppressed: they are *" if card.suppressed_cells else ""
     yield f"{card.records:,} records, masked by the configuration {card.configuration}; {left_out}{cells}."

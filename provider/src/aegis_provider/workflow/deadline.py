@@ -65,5 +65,5 @@ class Deadline:
         Args:
             compares: Whether releases are compared with generated tables after it.
         """
-        seconds = (_CHECK_BEFORE_COMPARING if compares else _CHECK) * self.left
+        seconds = round((_CHECK_BEFORE_COMPARING if compares else _CHECK) * self.left, 1)  # people read it
         return seconds, _FOLD * seconds
