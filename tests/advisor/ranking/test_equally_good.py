@@ -1,4 +1,4 @@
-"""Rounded counts in comparisons: maskings that are equally good are not told apart, and real differences are seen.
+"""Exact, rounded and noisy counts: maskings that are equally good are not told apart, and real differences are seen.
 
 In the populations fine values tell as much of the label as the coarse groups they are in, or have a quarter of their
 own.
@@ -18,64 +18,129 @@ from tests.advisor.rounded_samples import Population
 from tests.for_each import for_each
 
 SHORT = ("mutual_information", "chi_square", "jensen_shannon")
-LONG = (*SHORT, "theils_u", "goodman_kruskal_tau", "g3", "goodman_kruskal_lambda", "cramers_v", "joint")
+SMOOTH = (*SHORT, "theils_u", "goodman_kruskal_tau", "cramers_v", "cramers_v_corrected")
+LONG = (*SMOOTH, "g3", "goodman_kruskal_lambda")
+
+WAYS = {
+    "exact": lambda one, _rng, table: one.evidence(table),
+    "rounded": lambda one, rng, table: one.evidence(one.rounded(rng, table, one.base), one.base),
+    "noise": lambda one, rng, table: one.noisy(rng, table, scale=10),
+}
+"""How an attribute of a population is published."""
+
+ONE, THREE = (1.0,), (0.7, 0.2, 0.1)
+"""The weights of attributes."""
 
 
-def told_apart(population, samples, measures, *, exact=False):
-    """How often each measure leaves one of the two maskings out of those that cannot be told from the best."""
+def told_apart(population, way, samples, measures, weights=ONE):
+    """How often each measure leaves one of two configurations out of those that cannot be told from the best.
+
+    All attributes are fine in one and coarse in the other. They are independent given the label, and populations of
+    several have seeds in turn.
+    """
     rng, apart = np.random.default_rng(1), dict.fromkeys(measures, 0)
+    several = [replace(population, seed=population.seed + place) for place in range(len(weights))]
+    names, options = [f"a{place}" for place in range(len(weights))], [("fine", "coarse")] * len(weights)
     for _ in range(samples):
-        table, rounded = population.drawn(rng, population.base)
-        known = population.evidence(table) if exact else population.evidence(rounded, population.base)
-        reference, codes, options = reconstruct(known), np.array([[0], [1]]), [("fine", "coarse")]
+        label = rng.multinomial(population.records, population.shares.sum(axis=0))
+        published = [WAYS[way](one, rng, one.given(rng, label)) for one in several]
+        known = [replace(one, name=name) for one, name in zip(published, names, strict=True)]
+        references, codes = [reconstruct(one) for one in known], np.repeat([[0], [1]], len(weights), axis=1)
         for measure in measures:
-            question = Question(measure, ("a",), np.ones(1), bias_correction=False)
-            apart[measure] += recommend([known], [reference], codes, options, question).indistinguishable_count < 2
+            question = Question(measure, tuple(names), np.array(weights), bias_correction=False)
+            apart[measure] += recommend(known, references, codes, options, question).indistinguishable_count < 2
     return {measure: count / samples for measure, count in apart.items()}
+
+
+def mixed(*sizes, **more):
+    return Population(*sizes, mixed=True, **more)
 
 
 def test_an_equally_good_masking_is_not_left_out():
     """Where rounding was taken for information, all three measures left the coarse one out in 90 to 100 %."""
-    apart = told_apart(Population(8_000, values=100, groups=5, labels=3, skew=1.0), 100, SHORT)
+    apart = told_apart(Population(8_000, values=100, groups=5, labels=3, skew=1.0), "rounded", 100, SHORT)
     assert max(apart.values()) <= 0.08
 
 
+@for_each(
+    ("population", "way"),
+    [
+        (mixed(5_000, 40, 5, 2, 1.0, rare=True, seed=1800), "exact"),
+        (mixed(3_000, 30, 4, 3, 1.0), "rounded"),
+        (mixed(8_000, 30, 4, 3, 0.5, seed=300), "noise"),
+    ],
+)
+def test_a_rare_label_another_base_or_noise_leaves_none_out_either(population, way):
+    """In the first one, V corrected for bias left the fine masking out in 32 %; in the last, chi-square one in 35 %."""
+    apart = told_apart(population, way, 25, (*SHORT, "cramers_v_corrected"))
+    assert max(apart.values()) <= 0.08, apart
+
+
 def test_a_real_difference_is_seen():
-    apart = told_apart(Population(8_000, values=100, groups=5, labels=3, skew=1.0, own=0.25), 8, SHORT)
+    apart = told_apart(Population(8_000, values=100, groups=5, labels=3, skew=1.0, own=0.25), "rounded", 8, SHORT)
     assert min(apart.values()) >= 0.8
 
 
+EQUALLY_GOOD = {
+    "even groups, 100 values": (Population(8_000, 100, 5, 3, 1.0, seed=6), "rounded", ONE),
+    "even groups, 30 values": (Population(8_000, 30, 4, 3, 1.0), "rounded", ONE),
+    "even groups, 2 labels": (Population(20_000, 100, 6, 2, 1.2), "rounded", ONE),
+    "even groups, 5 labels": (Population(3_000, 60, 5, 5, 0.5), "rounded", ONE),
+    "8 labels, few records": (Population(3_000, 100, 10, 8, 1.0), "exact", ONE),
+    "even groups, three attributes": (Population(8_000, 40, 4, 3, 1.0), "exact", THREE),
+    "three rounded attributes": (Population(8_000, 40, 4, 3, 1.0), "rounded", THREE),
+    "few values": (mixed(2_000, 30, 4, 3, 1.0), "exact", ONE),
+    "few records": (mixed(500, 20, 3, 2, 0.5), "exact", ONE),
+    "a rare label": (mixed(5_000, 40, 5, 2, 1.0, rare=True), "exact", ONE),
+    "a rare label in many records": (mixed(20_000, 60, 6, 2, 1.2, rare=True), "exact", ONE),
+    "three attributes": (mixed(3_000, 30, 4, 3, 1.0), "exact", THREE),
+    "base 3": (mixed(3_000, 30, 4, 3, 1.0), "rounded", ONE),
+    "base 5": (mixed(8_000, 30, 4, 3, 1.0), "rounded", ONE),
+    "base 5, 100 values": (mixed(8_000, 100, 5, 3, 1.0), "rounded", ONE),
+    "noise": (mixed(8_000, 30, 4, 3, 0.5), "noise", ONE),
+}
+"""The last nine are those of the audit, with groups of random sizes. With 8 labels, V corrected for bias left the fine
+masking out in 82 %."""
+
+
 @pytest.mark.long
-@for_each(
-    "population",
-    [
-        Population(8_000, values=100, groups=5, labels=3, skew=1.0, seed=6),
-        Population(8_000, values=30, groups=4, labels=3, skew=1.0),
-        Population(20_000, values=100, groups=6, labels=2, skew=1.2),
-        Population(3_000, values=60, groups=5, labels=5, skew=0.5),
-        Population(1_000, values=100, groups=5, labels=3, skew=1.0),
-    ],
-)
-def test_no_measure_leaves_an_equally_good_masking_out(population):
-    apart = told_apart(population, 26, LONG)
+@for_each(("population", "way", "weights"), EQUALLY_GOOD.values())
+def test_no_measure_leaves_an_equally_good_masking_out(population, way, weights):
+    apart = told_apart(population, way, 26, LONG, weights)
+    assert max(apart.values()) <= 0.08, apart
+
+
+@pytest.mark.long
+def test_few_records_of_many_values_leave_none_out():
+    """V corrected for bias is not among the measures: it leaves one out in 12 % of such exact counts, 22 % of rounded."""
+    measures = [each for each in LONG if each != "cramers_v_corrected"]
+    apart = told_apart(Population(1_000, 100, 5, 3, 1.0), "rounded", 26, measures)
     assert max(apart.values()) <= 0.08, apart
 
 
 @pytest.mark.long
 @for_each(
-    "population",
+    ("population", "way"),
     [
-        Population(8_000, values=100, groups=5, labels=3, skew=1.0, own=0.25, seed=6),
-        Population(8_000, values=30, groups=4, labels=3, skew=1.0, own=0.25),
-        Population(20_000, values=100, groups=6, labels=2, skew=1.2, own=0.25),
-        Population(3_000, values=60, groups=5, labels=5, skew=0.5, own=0.25),
+        (Population(8_000, values=100, groups=5, labels=3, skew=1.0, own=0.25, seed=6), "rounded"),
+        (Population(8_000, values=30, groups=4, labels=3, skew=1.0, own=0.25), "rounded"),
+        (Population(20_000, values=100, groups=6, labels=2, skew=1.2, own=0.25), "rounded"),
+        (Population(3_000, values=60, groups=5, labels=5, skew=0.5, own=0.25), "rounded"),
+        (mixed(8_000, 30, 4, 3, 1.0, own=0.25), "rounded"),
+        (mixed(8_000, 30, 4, 3, 0.5, own=1.0), "noise"),
     ],
 )
-def test_real_differences_are_seen_nearly_as_often_as_in_exact_counts(population):
+def test_real_differences_are_seen_nearly_as_often_as_in_exact_counts(population, way):
+    """Of the noisy values that have nothing in common, mutual information told 20 %."""
     measures = (*SHORT, "goodman_kruskal_tau")
-    seen = told_apart(population, 40, measures)
-    possible = told_apart(population, 40, measures, exact=True)
+    seen, possible = (told_apart(population, each, 40, measures) for each in (way, "exact"))
     assert all(seen[measure] >= 0.8 * possible[measure] for measure in measures), (seen, possible)
+
+
+@pytest.mark.long
+def test_real_differences_of_several_attributes_are_seen():
+    apart = told_apart(mixed(3_000, 30, 4, 3, 1.0, own=0.25), "exact", 30, SMOOTH, THREE)
+    assert min(apart.values()) >= 0.8, apart
 
 
 def test_the_order_is_nearer_to_that_of_a_large_sample():
@@ -108,23 +173,3 @@ def test_the_order_is_nearer_to_that_of_a_large_sample():
 def mappings(population):
     coarse = population.group_of
     return {"fine": np.arange(population.values), "coarse": coarse, "halves": coarse * 2 // population.groups}
-
-
-@pytest.mark.long
-@for_each("base", [None, 5])
-def test_equally_good_maskings_of_several_attributes_are_not_left_out(base):
-    """Each attribute has a sample of its own, and one weighs most; by exact counts and by rounded ones."""
-    populations = [Population(8_000, values=40, groups=4, labels=3, skew=1.0, seed=seed) for seed in (5, 6, 7)]
-    rng, apart, samples = np.random.default_rng(2), dict.fromkeys(SHORT, 0), 40
-    for _ in range(samples):
-        known = [
-            replace(one.evidence(drawn, base), name=f"a{place}")
-            for place, one in enumerate(populations)
-            for drawn in [one.drawn(rng, 5)[0 if base is None else 1]]
-        ]
-        references, codes = [reconstruct(each) for each in known], np.array([[0] * 3, [1] * 3])
-        for measure in SHORT:
-            question = Question(measure, ("a0", "a1", "a2"), np.array([0.7, 0.2, 0.1]), bias_correction=False)
-            answer = recommend(known, references, codes, [("fine", "coarse")] * 3, question)
-            apart[measure] += answer.indistinguishable_count < len(codes)
-    assert max(apart.values()) <= 0.08 * samples, apart

@@ -30,13 +30,14 @@ TIES = 1.7
 """The exponent with which several labels that may be the most frequent count together (see `largest_bias`)."""
 
 
-def scores_bias(table: FloatArray, scores: RowScores, jackknife: RowScores) -> float:
+def scores_bias(table: FloatArray, scores: RowScores, jackknife: RowScores, fewest: float = FEWEST_PER_LABEL) -> float:
     """The bias of a sum of scores over the rows, less that of the table with a single row.
 
     Args:
         table: (rows, labels).
         scores: the score of each row.
         jackknife: the jackknife estimate of the bias of each row's score.
+        fewest: a row with at most so many records for each label but one, or with a single record, tells nothing.
     """
     label = table.sum(axis=0)
     total = float(label.sum())
@@ -47,7 +48,7 @@ def scores_bias(table: FloatArray, scores: RowScores, jackknife: RowScores) -> f
     rows = table[table.sum(axis=1) > 0][:, held]
     bias = jackknife(rows, shares)
     size = rows.sum(axis=1)
-    few = size <= max(1.0, FEWEST_PER_LABEL * (shares.size - 1))
+    few = size <= max(1.0, fewest * (shares.size - 1))
     bias[few] = scores(rows[few], shares) - scores(size[few, np.newaxis] * shares, shares)
     return float(bias.sum() - jackknife(label[held][np.newaxis, :], shares)[0])
 

@@ -8,6 +8,7 @@ import numpy as np
 from aegis_advisor.arrays import FloatArray
 from aegis_advisor.atoms import AtomStatistics
 from aegis_advisor.measures.association import centred_gradient, chi_square, chi_square_bias
+from aegis_advisor.measures.bias import contingency_jackknife, contingency_scores, scores_bias
 from aegis_advisor.measures.margins import freedom, occupied
 from aegis_advisor.measures.partial_table import PartialTable
 
@@ -94,11 +95,17 @@ def cramers_v_corrected_scale(table: FloatArray, atoms: AtomStatistics | None = 
 
 
 def cramers_v_corrected_bias(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
-    """How much it exceeds the V of `_beyond_chance`."""
+    """How much it exceeds the root of its square less the bias of chi-square.
+
+    A coarse masking may be the best by it. So fine values must not look worse than they are: other than by V, they count
+    where they may be independent of the labels, and so do rows with few records.
+    """
     square, least = _corrected(table, atoms)
     if least <= 0:
         return 0.0
-    return float((np.sqrt(max(0.0, square)) - np.sqrt(_beyond_chance(table) / float(table.sum()))) / np.sqrt(least))
+    bias = scores_bias(table, contingency_scores, contingency_jackknife, fewest=0.0)
+    left = max(0.0, chi_square(table) - bias) / float(table.sum())
+    return float((np.sqrt(max(0.0, square)) - np.sqrt(left)) / np.sqrt(least))
 
 
 def corrected_rate(table: FloatArray, atoms: AtomStatistics | None = None) -> float:

@@ -50,6 +50,22 @@ class RoundingRule:
         error = abs(self.rate(table, atoms)) * deviation
         return float(np.sqrt(utility**2 + error) - utility) if self.squared else error
 
+    def noise_gain(self, table: FloatArray, variance: float) -> float:
+        """How much errors of all counts (rows, labels) with this variance add to the sum of scores, to second order.
+
+        Half the second difference for each count, over the standard deviation; counts are at least that large, since
+        fitted ones are not negative.
+        """
+        reach = float(np.sqrt(variance))
+        held = table.sum(axis=0) > 0
+        shares = table.sum(axis=0)[held] / max(float(table.sum()), 1.0)
+        if reach == 0 or np.count_nonzero(held) <= 1:
+            return 0.0
+        counts = np.maximum(table[:, held], reach)
+        steps = reach * np.eye(shares.size)[:, np.newaxis]
+        around = self._scores(np.concatenate([counts + steps, counts - steps]), shares)
+        return float(around.sum() / 2 - shares.size * self._scores(counts, shares).sum())
+
     def gain(self, likely: LikelyTables) -> tuple[float, float]:
         """How much rounding adds to the sum of scores: the mean and the standard deviation over likely tables.
 

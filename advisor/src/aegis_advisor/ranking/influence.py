@@ -114,12 +114,15 @@ class Influence:
         group_of_atom: IntArray | None,
         atoms: AtomStatistics | None = None,
         likely: LikelyTables | None = None,
+        reach: FloatArray | float = 0.0,
     ) -> Self:
         """Return the influence of the records of a counted table (groups, labels) on its measure.
 
-        If the counts were rounded, `likely` are the tables that they may stand for.
+        If the counts were rounded, `likely` are the tables that they may stand for. If they were fitted, `reach` is how
+        far they may be off: no slope is that of a smaller count, since a logarithm's has no limit at 0.
         """
-        held, perhaps, moves = table > 0, np.zeros(table.shape), measure.gradient(table, atoms)
+        held, perhaps = table > 0, np.zeros(table.shape)
+        moves = measure.gradient(np.maximum(table, reach) if measure.is_steep else table, atoms)
         if measure.is_steep and not held.all():
             perhaps = records_by_chance(table)
             moves = np.where(held, moves, measure.gradient(table + perhaps, atoms))
@@ -195,7 +198,8 @@ def influences(
     masked = {used_id: _influence(evidence, sample, measure, used_id) for used_id in used if used_id != IDENTITY}
     every = {**masked, IDENTITY: _reference_influence(evidence, sample, measure, whole)}
     if evidence.rounded_once is None:
-        return every
+        once = _once(evidence, sample)
+        return {used_id: replace(one, once=once if one.inexact else 0.0) for used_id, one in every.items()}
     variances, once = _rounding_variances(evidence), evidence.rounding.count_variance / max(evidence.records, 1)
     return {
         used_id: replace(one.with_variance(variances[used_id], evidence.records), once=once, beyond=one.inexact)
@@ -218,11 +222,26 @@ def _influence(evidence: AttributeEvidence, sample: Sample, measure: Measure, us
         return Influence.of(measure, table, np.zeros(sample.table.shape[0], dtype=np.int64))
     masking = evidence.masking(used_id)
     place = None if masking.mapping is None else sample.place(masking.mapping)
-    influence = Influence.of(measure, table, place, likely=likely_tables(evidence, used_id, table))
     if source != "fitted" or masking.joint is None:
-        return influence
+        return Influence.of(measure, table, place, likely=likely_tables(evidence, used_id, table))
     _, variance = masking.perturbation.restored(masking.joint, evidence.label_counts)
-    return replace(influence, noise=0.0).with_variance(variance, evidence.records)
+    one, utility = Influence.of(measure, table, place, reach=np.sqrt(variance)), measure(table)
+    left = measure.without_noise(utility - one.bias, table, masking.perturbation.count_variance)
+    return replace(one, noise=0.0, bias=utility - left, centre=max(0.0, left)).with_variance(variance, evidence.records)
+
+
+def _once(evidence: AttributeEvidence, sample: Sample) -> float:
+    """The variance of each count of an atom over N, if a view with inexact counts tells all atoms apart; 0 otherwise.
+
+    All maskings with inexact counts then add up the same fitted ones, which are no less certain than those of the view.
+    """
+    variances = [
+        float(masking.perturbation.restored(masking.joint, evidence.label_counts)[1].max(initial=0.0))
+        for masking in evidence.maskings
+        if masking.is_fitted and masking.joint is not None and masking.mapping is not None
+        if np.unique(sample.place(masking.mapping)).size == sample.table.shape[0]
+    ]
+    return min(variances, default=0.0) / max(evidence.records, 1)
 
 
 def _reference_influence(evidence: AttributeEvidence, sample: Sample, measure: Measure, whole: float) -> Influence:
