@@ -112,7 +112,7 @@ def test_no_measure_leaves_an_equally_good_masking_out(population, way, weights)
 
 @pytest.mark.long
 def test_few_records_of_many_values_leave_none_out():
-    """V corrected for bias is not among the measures: it leaves one out in 12 % of such exact counts, 22 % of rounded."""
+    """V corrected for bias is not among the measures: it leaves one out in 12 % by exact counts, and 22 % by these."""
     measures = [each for each in LONG if each != "cramers_v_corrected"]
     apart = told_apart(Population(1_000, 100, 5, 3, 1.0), "rounded", 26, measures)
     assert max(apart.values()) <= 0.08, apart

@@ -97,8 +97,8 @@ def cramers_v_corrected_scale(table: FloatArray, atoms: AtomStatistics | None = 
 def cramers_v_corrected_bias(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
     """How much it exceeds the root of its square less the bias of chi-square.
 
-    A coarse masking may be the best by it. So fine values must not look worse than they are: other than by V, they count
-    where they may be independent of the labels, and so do rows with few records.
+    A coarse masking may be the best by it. So fine values must not look worse than they are: other than by V, they
+    count where they may be independent of the labels, and so do rows with few records.
     """
     square, least = _corrected(table, atoms)
     if least <= 0:
