@@ -32,15 +32,15 @@ ONE, THREE = (1.0,), (0.7, 0.2, 0.1)
 """The weights of attributes."""
 
 
-def told_apart(population, way, samples, measures, weights=ONE):
+def told_apart(population, way, samples, measures, weights=ONE, fine="fine"):
     """How often each measure leaves one of two configurations out of those that cannot be told from the best.
 
-    All attributes are fine in one and coarse in the other. They are independent given the label, and populations of
-    several have seeds in turn.
+    All attributes are fine (or `identity`) in one and coarse in the other. They are independent given the label, and
+    populations of several have seeds in turn.
     """
     rng, apart = np.random.default_rng(1), dict.fromkeys(measures, 0)
     several = [replace(population, seed=population.seed + place) for place in range(len(weights))]
-    names, options = [f"a{place}" for place in range(len(weights))], [("fine", "coarse")] * len(weights)
+    names, options = [f"a{place}" for place in range(len(weights))], [(fine, "coarse")] * len(weights)
     for _ in range(samples):
         label = rng.multinomial(population.records, population.shares.sum(axis=0))
         published = [WAYS[way](one, rng, one.given(rng, label)) for one in several]
@@ -74,6 +74,14 @@ def test_a_rare_label_another_base_or_noise_leaves_none_out_either(population, w
     """In the first one, V corrected for bias left the fine masking out in 32 %; in the last, chi-square one in 35 %."""
     apart = told_apart(population, way, 25, (*SHORT, "cramers_v_corrected"))
     assert max(apart.values()) <= 0.08, apart
+
+
+def test_noise_does_not_make_unmasked_values_the_best():
+    """They are known by noisy counts alone, and all three measures left the groups out in every sample."""
+    population = mixed(8_000, 30, 4, 3, 0.5, seed=300)
+    assert max(told_apart(population, "noise", 12, SHORT, fine="identity").values()) <= 0.1
+    different = replace(population, own=1.0)
+    assert min(told_apart(different, "noise", 6, SHORT, fine="identity").values()) >= 0.8
 
 
 def test_a_real_difference_is_seen():

@@ -151,11 +151,13 @@ class Measure:
         whole = self.rounding.removed(utility + self._subtracted(table, atoms), table, atoms, gain)
         return whole - self._subtracted(likely.one, atoms)
 
-    def without_noise(self, utility: float, table: FloatArray, variance: float) -> float:
+    def without_noise(
+        self, utility: float, table: FloatArray, variance: float, atoms: AtomStatistics | None = None
+    ) -> float:
         """A utility of a table fitted to counts with errors of this variance, less what these add on average."""
         if self.rounding is None or table.sum() <= 0:
             return utility
-        return self.rounding.removed(utility, table, None, self.rounding.noise_gain(table, variance))
+        return self.rounding.removed(utility, table, atoms, self.rounding.noise_gain(table, variance))
 
     def rounding_gain(self, likely: LikelyTables) -> tuple[float, float]:
         """How much rounding adds to its score on average, and the standard deviation (`RoundingRule`)."""

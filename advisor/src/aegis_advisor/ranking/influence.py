@@ -9,7 +9,15 @@ import numpy as np
 
 from aegis_advisor.arrays import BoolArray, FloatArray, IntArray, fold
 from aegis_advisor.atoms import AtomStatistics, per_atom
-from aegis_advisor.evidence import DROP, IDENTITY, AttributeEvidence, LikelyTables, likely_tables, sum_variances
+from aegis_advisor.evidence import (
+    DROP,
+    IDENTITY,
+    AttributeEvidence,
+    LikelyTables,
+    Masking,
+    likely_tables,
+    sum_variances,
+)
 from aegis_advisor.evidence.folding import exact_counts
 from aegis_advisor.measures import Measure
 from aegis_advisor.measures.margins import occupied, ratio
@@ -146,6 +154,24 @@ class Influence:
             centre=max(0.0, utility - bias),
         )
 
+    @classmethod
+    def of_fitted(
+        cls,
+        measure: Measure,
+        table: FloatArray,
+        group_of_atom: IntArray | None,
+        variance: FloatArray | float,
+        noise: float,
+        atoms: AtomStatistics | None = None,
+    ) -> Self:
+        """Return the influence on the measure of a table fitted to counts with these variances, `noise` by errors.
+
+        What errors add is in the bias. A fit varies less by chance than counts do; how much less is not known.
+        """
+        one, utility = cls.of(measure, table, group_of_atom, atoms, reach=np.sqrt(variance)), measure(table, atoms)
+        left = measure.without_noise(utility - one.bias, table, noise, atoms)
+        return replace(one, noise=0.0, bias=utility - left, centre=max(0.0, left))
+
     def with_variance(self, variance: FloatArray | float, records: int) -> "Influence":
         """Return it with counts that have these variances besides, (groups, labels) or all the same."""
         moved = float(np.sum(np.where(self.held, self.moves, 0.0) ** 2 * variance)) / max(records, 1)
@@ -225,9 +251,8 @@ def _influence(evidence: AttributeEvidence, sample: Sample, measure: Measure, us
     if source != "fitted" or masking.joint is None:
         return Influence.of(measure, table, place, likely=likely_tables(evidence, used_id, table))
     _, variance = masking.perturbation.restored(masking.joint, evidence.label_counts)
-    one, utility = Influence.of(measure, table, place, reach=np.sqrt(variance)), measure(table)
-    left = measure.without_noise(utility - one.bias, table, masking.perturbation.count_variance)
-    return replace(one, noise=0.0, bias=utility - left, centre=max(0.0, left)).with_variance(variance, evidence.records)
+    fitted = Influence.of_fitted(measure, table, place, variance, masking.perturbation.count_variance)
+    return fitted.with_variance(variance, evidence.records)
 
 
 def _once(evidence: AttributeEvidence, sample: Sample) -> float:
@@ -238,10 +263,14 @@ def _once(evidence: AttributeEvidence, sample: Sample) -> float:
     variances = [
         float(masking.perturbation.restored(masking.joint, evidence.label_counts)[1].max(initial=0.0))
         for masking in evidence.maskings
-        if masking.is_fitted and masking.joint is not None and masking.mapping is not None
-        if np.unique(sample.place(masking.mapping)).size == sample.table.shape[0]
+        if masking.is_fitted and masking.joint is not None and _separates(sample, masking)
     ]
     return min(variances, default=0.0) / max(evidence.records, 1)
+
+
+def _separates(sample: Sample, masking: Masking) -> bool:
+    """Whether a masking is known to tell all atoms apart."""
+    return masking.mapping is not None and np.unique(sample.place(masking.mapping)).size == sample.table.shape[0]
 
 
 def _reference_influence(evidence: AttributeEvidence, sample: Sample, measure: Measure, whole: float) -> Influence:
@@ -253,8 +282,16 @@ def _reference_influence(evidence: AttributeEvidence, sample: Sample, measure: M
                 continue
             place = None if masking.mapping is None else sample.place(masking.mapping)
             return Influence.of(measure, counts, place, likely=likely_tables(evidence, masking.id, counts))
+    atoms = np.arange(sample.table.shape[0])
+    variance = min((each.perturbation.count_variance for each in evidence.maskings if each.is_fitted), default=0.0)
+    known = evidence.joint is not None or any(
+        each.constrains and _separates(sample, each) for each in evidence.maskings
+    )
+    if variance > 0 and not known:
+        fitted = Influence.of_fitted(measure, reference.joint, atoms, variance, variance, reference.statistics)
+        return replace(fitted, freedom=sample.freedom).with_variance(variance, evidence.records)
     likely = likely_tables(evidence, REFERENCE, reference.joint)
-    influence = Influence.of(measure, reference.joint, np.arange(sample.table.shape[0]), reference.statistics, likely)
+    influence = Influence.of(measure, reference.joint, atoms, reference.statistics, likely)
     # A fit varies less by chance than counts do; how much less is not known.
     return influence if evidence.joint is not None else replace(influence, freedom=sample.freedom, noise=0.0)
 
