@@ -88,7 +88,7 @@ def thin(seed, size=3_000):
 
 
 def designed(records, evidence, pairs):
-    codes = np.array([[0, 0], [2, 2], [0, 2]])
+    codes = np.array([[0, 0], [2, 0], [2, 2], [0, 2]])
     return Design.of(evidence, records.options, codes, pairs), codes
 
 
@@ -129,3 +129,26 @@ def counted_together(pair):
     joint = np.zeros_like(pair.joint)
     np.add.at(joint, places, pair.joint)
     return replace(pair, joint=joint, counted_with=(places, np.arange(joint.shape[1])))
+
+
+def two_codes(size=3_000):
+    """Records of two attributes with 60 values of 50 records each, of which the first tells the class for certain."""
+    rng = np.random.default_rng(5)
+    one, two = (rng.permutation(np.arange(size) % 60) for _ in range(2))
+    return Records(np.stack([one, two], axis=1), one % 2, [[np.arange(60) // 30], [np.arange(60) // 30]])
+
+
+def test_a_masking_is_pooled_only_for_what_a_configuration_uses_with_it():
+    """Each code has more masked values than a value of the other has records, but no configuration has both of them."""
+    records, rng = two_codes(), np.random.default_rng(6)
+    codes = np.array([[0, 1], [1, 0], [0, 2], [2, 0]])
+    pairs = [records.pair(0, "identity", 1, "v0"), records.pair(0, "v0", 1, "identity")]
+    exact = score_jointly(records.evidence(joint=True), records.options, codes, pairs, corrected=True).utility
+    evidence = rounded_once(rng, records.evidence(joint=True), 5)
+    rounded = rounded_pairs(rng, pairs, 5)
+    apart = score_jointly(evidence, records.options, codes, rounded, corrected=True).utility
+    assert exact[0] == exact[2] == pytest.approx(1)
+    assert apart == pytest.approx(exact, abs=0.05)
+    together = np.concatenate([codes, [[0, 0]]])
+    pooled = Design.of(evidence, records.options, together, rounded_pairs(rng, records.pairs(identity=True), 5))
+    assert pooled.columns[0][0].size < 59 == Design.of(evidence, records.options, codes, rounded).columns[0][0].size

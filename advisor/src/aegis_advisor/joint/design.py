@@ -113,7 +113,7 @@ class Design:
             [_masked(known, name, estimate) if is_used else None for name, is_used in zip(names, flags, strict=True)]
             for known, names, flags in zip(evidence, options, used, strict=True)
         ]
-        masked = _pooled(masked)
+        masked = _pooled(masked, codes)
         columns, size = _number([[0 if one is None else one.basis.size for one in each] for each in masked])
         if size > MOST_COLUMNS:
             raise TooManyColumnsError(size, MOST_COLUMNS)
@@ -189,16 +189,22 @@ def _masked(evidence: AttributeEvidence, option: str, estimate: Estimate) -> Mas
     return Masked(option, basis, joint, variance) if basis.size > 0 else None
 
 
-def _pooled(masked: Sequence[Sequence[Masked | None]]) -> list[list[Masked | None]]:
-    """Pool masked values with inexact counts that have fewer records than another attribute has masked values.
+def _pooled(masked: Sequence[Sequence[Masked | None]], codes: Codes) -> list[list[Masked | None]]:
+    """Pool masked values with inexact counts that have fewer records than a masking used with them has masked values.
 
     Their pair counts are below 1 on average, so that errors of the counts are all that these tell. A few such values of
     a masking do little harm, and may tell much about the label. So a masking keeps its values unless most are so few.
+    What no configuration uses with it has no pair counts with it, and pools nothing.
     """
-    widest = [max((one.basis.held.size for one in each if one is not None), default=0) for each in masked]
+    widest = [[0] * len(each) for each in masked]
+    for first, second, code, other in _used_together(codes, masked):
+        one, two = masked[first][code], masked[second][other]
+        if one is not None and two is not None:
+            widest[first][code] = max(widest[first][code], two.basis.held.size)
+            widest[second][other] = max(widest[second][other], one.basis.held.size)
     return [
-        [None if one is None else _with_pools(one, max([0, *widest[:place], *widest[place + 1 :]])) for one in each]
-        for place, each in enumerate(masked)
+        [None if one is None else _with_pools(one, least) for one, least in zip(each, of, strict=True)]
+        for each, of in zip(masked, widest, strict=True)
     ]
 
 
