@@ -114,6 +114,13 @@ def test_an_older_encoding_is_recognised_by_letters_that_make_words(language, wo
             assert content.decode(encoding_by_letters(content)) == content.decode(encoding), (language, encoding)
 
 
+def test_blank_lines_count_as_lines_of_the_file(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_bytes(f"Patienten\n\n{HEADER};\n\n{REST.replace('nein', 'nein;', 1)}".encode("cp1252"))
+    with open_table(path, delimiter=";") as table:
+        assert table.located("krank", "nein") == f"{path}: line 45"
+
+
 @for_each(
     ("content", "message"),
     [
