@@ -39,6 +39,10 @@ FILES = {
     "mixed line ends": (csv_of(ROWS[:9], end="\r\n") + csv_of(ROWS[9:30]) + csv_of(ROWS[30:], end="\r\n")).encode(),
     "blank lines at the end": f"{PLAIN}\n\n".encode(),
     "a total": f"{PLAIN};;\nSumme;60;\n".encode("cp1252"),
+    **{
+        f"the total {word}": f"{PLAIN}{word};;\n".encode()
+        for word in ("I alt", "Total général", "Gesamtergebnis", "Ogółem", "Eindtotaal", "Totale complessivo")
+    },
     "a total without a blank record": f"{PLAIN}Gesamt: 60;;\n".encode(),
     "commas": csv_of(ROWS, ",").encode("cp1252"),
 }
@@ -128,6 +132,10 @@ def test_blank_lines_count_as_lines_of_the_file(tmp_path):
         (b"a;b;\n1;2;3\n", "t.csv: line 2: column 3 has the value '3', but no name"),
         (b"a;b;a;c;b\n1;2;3;4;5\n", "t.csv: line 1: two columns are called 'a', two 'b'; rename one"),
         (b"Titel\n\na;b\n1;\x81\n", "t.csv: not CSV in Windows-1252; save it as CSV UTF-8"),
+        ("возраст;город\n30;Москва\n".encode("cp1251"), "t.csv: neither UTF-8 nor Windows-1252 ('âîçðàñò')"),
+        (b'[{"a": 1, "krank": "ja"}]', "t.csv: is JSON; save it as CSV UTF-8, or read it with pandas (read_json)"),
+        (b"ARROW1\0\0\xff\xff", "t.csv: is an Arrow file; save it as Parquet"),
+        (b"$FL2@(#) SPSS DATA FILE", "t.csv: is a file of SPSS"),
         (b"\x1f\x8b\x08\x00", "t.csv: is compressed; unpack it with gunzip first"),
         (b"\xd0\xcf\x11\xe0\xa1", "t.csv: is an old Excel workbook; save the sheet as CSV UTF-8"),
     ],
@@ -152,12 +160,20 @@ def test_a_workbook_is_refused_with_the_ways_out(tmp_path):
 
 @for_each(
     "last",
-    ["Total recall;Köln;ja", "170;Summerland;nein", "1;;nein", "total loss;;"],
+    ["Total recall;Köln;ja", "170;Summerland;nein", "1;;nein", "total loss;;", "alt;;", "m³;¹;ÄÖÜß"],
 )
 def test_a_record_that_only_looks_like_a_total_stays(last, tmp_path):
     path = tmp_path / "t.csv"
     path.write_text(f"{PLAIN}{last}\n", encoding="utf-8")
     assert records_of(path) == [*ROWS, last.split(";")]
+
+
+def test_polish_of_windows_is_told_from_german(tmp_path):
+    rows, path = [["Płaca", "Miasto"], ["1", "Łódź"], ["2", "Kraków"]], tmp_path / "t.csv"
+    path.write_bytes(csv_of(rows).encode("cp1250"))
+    assert records_of(path) == rows
+    with open_table(path, delimiter=";") as table:
+        assert described(table).startswith(f"{path}, CSV in Windows-1250 (assumed")
 
 
 def test_a_word_for_totals_that_many_records_have_is_a_value(tmp_path):

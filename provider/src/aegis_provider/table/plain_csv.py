@@ -30,17 +30,28 @@ _LINES: Final = 50
 _TOTALS: Final = 2
 _SEPARATED: Final = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE)
 _TOTAL: Final = re.compile(
-    r"\W*(grand\s+|sub)?(totals?|totale|totaal|sums?|gesamt|gesamtsumme|insgesamt|summe|somme|suma|razem)\W*\d*\W*",
+    r"\W*(grand\s+|sub|eind|hoved)?(totals?|totalt|totale|totaal|totaux|toplam|sums?|summe|summa|somme|somma|soma|suma|"
+    r"gesamt|gesamtsumme|gesamtergebnis|insgesamt|i\s?alt|razem|ogółem|łącznie|celkem|összesen|yhteensä)"
+    r"(\s+(général|generale?|geral|complessivo|końcowa))?\W*\d*\W*",
     re.IGNORECASE,
 )
-_WORKBOOKS: Final = {
-    b"PK\x03\x04": "is an Excel workbook, or another archive; save the sheet as CSV UTF-8, or read it with pandas "
-    "(read_excel) and give the frame to aegis_provider.release",
-    b"\xd0\xcf\x11\xe0": "is an old Excel workbook; save the sheet as CSV UTF-8",
-    b"\x1f\x8b": "is compressed; unpack it with gunzip first",
+_FRAME: Final = "or read it with pandas ({}) and give the frame to aegis_provider.release"
+_SIGNS: Final = {
+    re.compile(rb"PK\x03\x04"): "an Excel workbook, or another archive; save the sheet as CSV UTF-8, "
+    + _FRAME.format("read_excel"),
+    re.compile(rb"\xd0\xcf\x11\xe0"): "an old Excel workbook; save the sheet as CSV UTF-8",
+    re.compile(rb"\x1f\x8b"): "compressed; unpack it with gunzip first",
+    re.compile(rb"\s*(\[\s*)?\{\s*[\"}]"): "JSON; save it as CSV UTF-8, " + _FRAME.format("read_json"),
+    re.compile(rb"ARROW1"): "an Arrow file; save it as Parquet, " + _FRAME.format("read_feather"),
+    re.compile(rb"\$FL[23]"): "a file of SPSS; save it as CSV UTF-8, " + _FRAME.format("read_spss"),
+    re.compile(rb"<stata_dta>"): "a file of Stata; save it as CSV UTF-8, " + _FRAME.format("read_stata"),
+    re.compile(rb"\0{12}\xc2\xea\x81\x60"): "a file of SAS; save it as CSV UTF-8, " + _FRAME.format("read_sas"),
 }
-_NAMES: Final = {"utf-8-sig": "UTF-8", "utf-16": "UTF-16", **OLDER}
+"""How files begin that are no CSV, and what to do with them."""
 
+_NAMES: Final = {"utf-8-sig": "UTF-8", "utf-16": "UTF-16", **OLDER}
+_LETTER: Final = "[A-Za-zÀ-ÖØ-öø-ÿŒœŠšŽžŸ]"
+_WORD: Final = re.compile(f"{_LETTER}{{4,}}")
 
 LONGEST_LINE: Final = 2 << 20
 """The longest line, in characters here, and in bytes for DuckDB."""
@@ -113,11 +124,13 @@ def form_of(path: Path, delimiter: str) -> Form:
         TableError: It is no CSV at all.
     """
     head = _bytes_of(path, 0, _HEAD)
-    for sign, what in _WORKBOOKS.items():
-        if head.startswith(sign):
-            raise TableError(f"{path}: {what}")
+    for sign, what in _SIGNS.items():
+        if sign.match(head):
+            raise TableError(f"{path}: is {what}")
     encoding = _encoding_of(head)
     text = _text(head, encoding)
+    if encoding in OLDER:
+        _refuse_other_alphabets(path, text)
     above, header = _header_in(text, delimiter)
     spare = tuple(place for place, name in enumerate(header) if place and not name.strip())
     below = _below(_tail_of(path, encoding), delimiter, len(header))
@@ -154,6 +167,18 @@ def _encoding_of(head: bytes) -> str:
     except UnicodeDecodeError:
         return encoding_by_letters(head) if head.decode("utf-8", "ignore").isascii() else "utf-8-sig"
     return "utf-8-sig"
+
+
+def _refuse_other_alphabets(path: Path, text: str) -> None:
+    """Reject words of Cyrillic or Greek read in a Western encoding: they have letters beyond ASCII only.
+
+    Raises:
+        TableError: Most words with such letters have no others.
+    """
+    words = [word for word in _WORD.findall(text) if not word.isascii()]
+    foreign = [word for word in words if not any(map(str.isascii, word))]
+    if 2 * len(foreign) > len(words):
+        raise TableError(f"{path}: neither UTF-8 nor Windows-1252 ({foreign[0]!r}); save it as CSV UTF-8")
 
 
 def _text(part: bytes, encoding: str) -> str:
