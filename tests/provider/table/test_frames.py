@@ -174,7 +174,7 @@ def test_a_value_is_named_with_its_row(plan_of):
         (None, "a NoneType is not a table; give a path, a URL#table, a DataFrame"),
         ({"a": [1], "y": [2]}, "a dict is not a table; give a path"),
         (pd.Series([1], name="a"), "the Series: cannot be read as columns of one type each: "),
-        (pd.DataFrame({"a": [1, "x"], "y": [0, 1]}), "the DataFrame: cannot be read as columns of one type each: "),
+        (pd.DataFrame({"a": [1, ["x"]], "y": [0, 1]}), "the DataFrame: column 'a' has values of the type list among"),
         (pl.DataFrame({"a": [object()], "y": [0]}), "the DataFrame: cannot be read as columns of one type each: "),
         (pl.LazyFrame({"a": [object()], "y": [0]}), "the LazyFrame: cannot be read as columns of one type each: "),
         (pl.LazyFrame({"y": [0]}).select("a"), "the LazyFrame: cannot be read as columns of one type each: "),
@@ -253,6 +253,25 @@ def test_what_only_frames_hold_is_as_in_csv(tmp_path):
     frame[["week"]].to_parquet(tmp_path / "t.parquet")
     with pytest.raises(TableError, match=r"'week' has periods of pandas \(period\[W-SUN\]\); write texts or dates"):
         whole(tmp_path / "t.parquet")
+
+
+def test_columns_of_several_types_are_as_in_csv(tmp_path):
+    mixed = [1, 2.5, np.float64(1e-7), np.int8(3), "n/a", None, float("nan"), pd.NA, "", "007", Decimal("4.50")]
+    frame = pd.DataFrame(
+        {
+            "mixed": pd.Series([*mixed, 10.0], dtype=object),
+            "days": pd.Series([pd.Timestamp("2024-01-31"), "unknown", dt.date(2024, 2, 1), None] * 3, dtype=object),
+            "truth": pd.Series([True, "?", np.False_, None] * 3, dtype=object),
+            7: pd.cut(pd.Series(range(12)), [-1, 3, 12]),
+        }
+    )
+    (tmp_path / "t.csv").write_text(
+        "mixed,days,truth\n1,2024-01-31,true\n2.5,unknown,?\n0.0000001,2024-02-01,false\n3,,\nn/a,2024-01-31,true\n"
+        ",unknown,?\n,2024-02-01,false\n,,\n,2024-01-31,true\n007,unknown,?\n4.5,2024-02-01,false\n10,,\n"
+    )
+    assert whole(frame[["mixed", "days", "truth"]]) == whole(tmp_path / "t.csv")
+    with pytest.warns(UserWarning, match="mixed type"):  # pandas warns of names that are no texts
+        assert whole(frame)["7"] == ["(-1, 3]"] * 4 + ["(3, 12]"] * 8
 
 
 @for_each("zone", ["Europe/Berlin", "America/New_York", "+05:30", "UTC"])

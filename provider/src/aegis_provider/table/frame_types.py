@@ -4,8 +4,12 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from datetime import date, datetime
+from decimal import Decimal
+from numbers import Real
 from typing import Any, Final
 
+import numpy as np
 import pyarrow as pa
 
 from aegis_provider.errors import TableError, shortened
@@ -49,15 +53,54 @@ def selected(schema: pa.Schema, columns: Sequence[str], name: str) -> str:
 
 
 def in_words(frame: Any) -> Any:  # noqa: ANN401 - pandas need not be installed
-    """Return a pandas frame whose periods and intervals, also of categories, are the texts that CSV has."""
-    texts = {}
+    """Return a pandas frame with the texts that CSV has of periods, intervals, and columns of values of several types.
+
+    Raises:
+        TableError: A column has objects that are no values of a table.
+    """
+    shown = frame.copy(deep=False)
     for place, dtype in enumerate(frame.dtypes):
         column = frame.iloc[:, place]
         if _is_told_in_words(getattr(dtype, "categories", None)):
-            texts[frame.columns[place]] = column.cat.rename_categories(str)
+            shown.isetitem(place, column.cat.rename_categories(str))
         elif _is_told_in_words(column):
-            texts[frame.columns[place]] = column.astype(str).where(column.notna(), None)
-    return frame.assign(**texts) if texts else frame
+            shown.isetitem(place, column.astype(str).where(column.notna(), None))
+        elif str(dtype) == "object" and _is_mixed(column):
+            name, missing = str(frame.columns[place]), column.isna()
+            pairs = zip(column, missing, strict=True)
+            shown.isetitem(place, [None if is_missing else _text(value, name) for value, is_missing in pairs])
+    return shown
+
+
+def _is_mixed(column: Any) -> bool:  # noqa: ANN401 - see above
+    """Return whether a column of objects has values of several types, which Arrow refuses."""
+    try:
+        pa.array(column, from_pandas=True)
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        return True
+    return False
+
+
+def _text(value: Any, column: str) -> str:  # noqa: ANN401 - see above
+    """Return what CSV has of a value in a column of several types.
+
+    Raises:
+        TableError: It is no text, number, date or truth value.
+    """
+    if isinstance(value, bool | np.bool_):
+        return str(value).lower()
+    if isinstance(value, Real | Decimal):
+        text = format(Decimal(str(value)), "f")
+        return text.rstrip("0").rstrip(".") if "." in text else text
+    if isinstance(value, datetime):  # the pandas class of moments is one, too
+        written = value.replace(tzinfo=None).isoformat(" ")
+        return written.removesuffix(" 00:00:00")
+    if isinstance(value, str | date):
+        return str(value)
+    raise TableError(
+        f"the DataFrame: column {shortened(column)} has values of the type {type(value).__name__} among others; make "
+        "them texts, numbers or dates"
+    )
 
 
 def _is_told_in_words(values: Any) -> bool:  # noqa: ANN401 - see above

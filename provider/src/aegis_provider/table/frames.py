@@ -50,7 +50,7 @@ def open_frame(table: Frame, memory_limit: str) -> Iterator[Table]:
     Columns that are already in Arrow's format, such as those of an Arrow table, are not copied.
 
     Raises:
-        TableError: The argument is not a table, or a column has values of several types.
+        TableError: The argument is not a table, or a column has objects that are no values of a table.
     """
     name = frame_name(table)
     columns = _arrow_table(table)
@@ -80,6 +80,8 @@ def _arrow_table(table: Any) -> pa.Table:  # noqa: ANN401 - anything may be give
     try:
         frame = table.collect() if _is_lazy(table) else in_words(table) if _is_of("pandas", table) else table
         columns = pa.table(frame)
+    except TableError:
+        raise
     except Exception as error:  # the errors of Arrow, pandas and Polars have no common base
         message = next(iter(str(error).splitlines()), type(error).__name__)[:_LONGEST]
         raise TableError(f"{frame_name(table)}: cannot be read as columns of one type each: {message}") from error
