@@ -62,6 +62,22 @@ def test_rare_label_values_are_a_warning(aegis, tmp_path, write):
     assert "warning: label values with fewer than 5 records: odd; merge them" in error
 
 
+def test_a_few_records_without_a_label_are_named_with_their_line(aegis, tmp_path, write):
+    """An empty line of a spreadsheet is a record without a value, which every command then takes for a class."""
+    table = write("t.csv", "a;y\n" + "1;n\n2;m\n" * 30 + ";\n" + "1;n\n2;m\n" * 30)
+    plan, said = (
+        tmp_path / "plan.yaml",
+        f"aegis: warning: {table}: line 62: 1 record has no 'y', and makes a label value",
+    )
+    code, _, error = aegis("start", table, "--label", "y", "--output", plan)
+    assert (code, error) == (0, f"{said} of its own; leave such lines out of the table if they are no records\n")
+    plan.write_text(plan.read_text() + "configurations: {all: {}}\n")
+    error = aegis("summarize", table, "--plan", plan, "--name", "t", "--output", tmp_path / "entry.json", "--exact")[2]
+    assert said in error
+    write("t.csv", "a;y\n" + "1;n\n2;m\n;\n" * 30)
+    assert "label value" not in aegis("start", table, "--label", "y", "--output", tmp_path / "other.yaml")[2]
+
+
 def test_what_a_second_run_says(aegis, tmp_path, write):
     rows = "".join(f"{n},{n % 3},{n % 2}\n" for n in range(60))
     table, plan = write("t.csv", f"row,a,y\n{rows}"), tmp_path / "plan.yaml"

@@ -73,6 +73,8 @@ def start(
             fold_case=fold_case,
             progress=progress,
         )
+    if started.unlabelled:
+        warn(f"{started.unlabelled}; leave such lines out of the table if they are no records")
     if started.rare_labels:
         warn(
             f"label values with fewer than 5 records: {some(started.rare_labels, _NAMES)}; merge them with others "

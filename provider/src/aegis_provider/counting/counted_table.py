@@ -100,10 +100,13 @@ class CountedTable:
     def doubtful_types(self, plan: Plan) -> Iterator[str]:
         """Yield a sentence for each attribute without a type in the plan whose decimals may be codes.
 
-        And one for lines of a CSV file that are no records.
+        And one for lines of a CSV file that are no records, and one for a few records without a label.
         """
         if "left out" in (self.table.written or ""):
             yield f"{self.table.name}: CSV in {self.table.written}"
+        labels = dict(zip(self.label.texts, self.attributes[0].counts.label_histogram().tolist(), strict=True))
+        if said := self.table.unlabelled(plan.label, labels.get(MISSING, 0), self.records):
+            yield said
         for name, of in self.recognised.items():
             texts = f"{of.in_words}, so all are read as texts; clean them, or write `type: string`"
             yield f"{name}: {texts if of.odd else of.how_read} ({plan.source}: attributes.{name})"

@@ -50,6 +50,7 @@ class Started:
         left_out: The columns left out now, each with the reason.
         kept: The attributes that the plan had already.
         new: The columns of the table that a plan that was there does not name.
+        unlabelled: That a few records have no label, and where the first is; empty if none has none, or many.
     """
 
     plan: Path
@@ -62,11 +63,12 @@ class Started:
     left_out: Mapping[str, str]
     kept: tuple[str, ...] = ()
     new: tuple[str, ...] = ()
+    unlabelled: str = ""
 
     @property
     def rare_labels(self) -> tuple[str, ...]:
         """The label values with fewer than 5 records."""
-        return tuple(value for value, records in self.labels.items() if records < _RARE)
+        return tuple(value for value, records in self.labels.items() if value and records < _RARE)
 
 
 @dataclass(frozen=True)
@@ -148,6 +150,7 @@ def start(
         attributes = _drafted(as_read, label, survey.to_draft, {*add, *stated}, least, progress)
         left_out = _left_out(survey, [each.column.name for each in attributes], names)
         labels = _label_counts(as_read, label)
+        unlabelled = as_read.unlabelled(label, labels.get(MISSING, 0), survey.label.records)
         source = described(opened)
     if there is None:
         heading = f"{source}, {survey.label.records:,} records"
@@ -166,6 +169,7 @@ def start(
         left_out,
         kept,
         tuple(new),
+        unlabelled,
     )
 
 

@@ -14,6 +14,7 @@ from aegis_provider.table.reading import Reading, reading_of, with_dates
 from aegis_provider.table.values import Domain
 
 _RECORDS_PER_BATCH = 1 << 16
+_FEW_UNLABELLED: Final = 0.01
 DELIMITERS: Final = {
     ";": ("semicolons", "';'"),
     ",": ("commas", "','"),
@@ -193,6 +194,14 @@ class Table:
         """Return the table's name and, for a file, the first place of a value in it: `t.csv: line 17`."""
         where = self.finder.whereabouts(self, self.columns.index(column), text) if self.finder else ""
         return f"{self.name}: {where}" if where else self.name
+
+    def unlabelled(self, label: str, missing: int, records: int) -> str:
+        """Say in words that a few of the records have no label, which hardly means something; empty if it may."""
+        if not 0 < missing <= _FEW_UNLABELLED * records:
+            return ""
+        verbs = ("1 record has", "makes", "its") if missing == 1 else (f"{missing:,} records have", "make", "their")
+        have, make, their = verbs
+        return f"{self.located(label, '')}: {have} no {shortened(label)}, and {make} a label value of {their} own"
 
     def first_row(self, place: int, text: str) -> int | None:
         """Return the number, from 1, of the first record with this text in that column."""
