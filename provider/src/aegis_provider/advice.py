@@ -77,8 +77,13 @@ class EntryAdvice:
         return self.ranking[1] if len(self.ranking) > 1 else None
 
 
-def advise(entry: EntryDocument, measure: str = "joint") -> EntryAdvice:
+def advise(entry: EntryDocument, measure: str = "joint", left_out: Mapping[str, int] | None = None) -> EntryAdvice:
     """Rank the masked configurations of an entry, as the service does when it is asked without weights.
+
+    Args:
+        entry: The entry.
+        measure: The measure of utility.
+        left_out: The records that configurations leave out, by id: of those that tie, which leaves out fewest is best.
 
     Raises:
         EntryError: Its counts contradict each other, or cannot answer the question.
@@ -108,6 +113,8 @@ def advise(entry: EntryDocument, measure: str = "joint") -> EntryAdvice:
         RankedConfiguration(ids[index], utility, None if isnan(error) else error)
         for (index, _, utility), error in zip(found.ranking, found.ranking.standard_error.tolist(), strict=True)
     ]
+    best = len(found.tied)
+    rows[:best] = sorted(rows[:best], key=lambda row: (left_out or {}).get(row.id, 0))
     whole = rows[0].utility + found.deviation
     costs = _costs(found.attributes, maskings_in(entry, rows[0].id))
     return EntryAdvice(measure, found.ranking_basis, whole, tuple(rows), costs)

@@ -268,7 +268,8 @@ class Steps:
     def _masked_by_best(self, prepared: PreparedEntry) -> EntryAdvice:
         """Rank the configurations by the exact counts, and mask the table by the best one."""
         with self.stage("ranking the configurations"):
-            advice = advise(prepared.counted, self.aim.measure)
+            left_out = {each.id: each.suppressed or 0 for each in self.found.configurations}
+            advice = advise(prepared.counted, self.aim.measure, left_out)
         self.mask(advice.best.id)
         return advice
 
