@@ -50,7 +50,8 @@ NOT_OFFERED = [
 
 
 def test_what_is_not_offered_is_not_shown(aegis, named):
-    shown = [wanted for wanted in NOT_OFFERED if aegis("search", named[0], *wanted) != (0, "no entries\n", "")]
+    said = "no entries; words are looked for in name, title and keywords, other things by --label and --attribute\n"
+    shown = [wanted for wanted in NOT_OFFERED if aegis("search", named[0], *wanted) != (0, said, "")]
     assert shown == []
 
 

@@ -289,6 +289,10 @@ class TestHostile:
         ("arguments", "told"),
         [
             (("show", "no.json"), "no.json: cannot be read"),
+            (
+                ("show", "0c7f1db2-9a1b-4c5d-8e2f-0123456789ab"),
+                "cannot be read: No such file or directory; this command takes an entry file, not the id of an entry",
+            ),
             (("show", "entry.json", "--attribute", "aeg"), "no attribute 'aeg'; did you mean 'age'?"),
             (("show", "entry.json", "--attribute", "weight"), "no attribute 'weight'; it has age"),
             (("show", "bad.json"), "bad.json: /name"),

@@ -36,8 +36,8 @@ LEFT_OUT = {
     "stamp": "contains times of day; keep only the dates to share it",
     "odd_dates": "contains dates that are not written as 2024-12-31; rewrite them to share it",
     "nearly": "too many different texts",
-    "unclean": "numbers, except 'n/a' (60 of 3,000 records), more than one in a hundred; leave these cells empty "
-    "to share it",
+    "unclean": "numbers, except 'n/a' (60 of 3,000 records), more than one in a hundred; write these like the "
+    "others, or leave them empty, to share it",
     "constant": "every record has the same value",
     "nothing": "no record has a value",
 }

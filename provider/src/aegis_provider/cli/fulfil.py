@@ -140,7 +140,7 @@ def _report(fulfilled: Fulfilled) -> Iterator[str]:
         yield from () if fulfilled.alone is None else (fulfilled.alone.line(),)
         yield from others
     if masked.suppressed:
-        yield f"left out: {masked.suppressed} records, as the plan declares"
+        yield f"left out: {masked.suppressed:,} record{'s' * (masked.suppressed != 1)}, as the plan declares"
     if masked.checked is not None and masked.checked.replayed:
         yield masked.checked.replayed
     if masked.unmeasured:

@@ -138,7 +138,8 @@ class Column(Values):
     def _with_many_odd(self) -> str | None:
         if self.recognised is None or not self.recognised.has_many_odd:
             return None
-        return f"{self.recognised.in_words}, more than one in a hundred; leave these cells empty to share it"
+        remedy = "write these like the others, or leave them empty, to share it"
+        return f"{self.recognised.in_words}, more than one in a hundred; {remedy}"
 
     def _unmaskable(self) -> str | None:
         if self.is_number and self.numbers < self.known:

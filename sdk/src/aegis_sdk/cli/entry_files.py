@@ -1,5 +1,6 @@
 """Entry files, read and validated as the service would."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
@@ -12,6 +13,8 @@ from aegis_sdk.wire import EntryDocument, NotJsonError, faults_of, read_json
 _CARD: Final = {"configuration", "privacy_verdict"}
 """Members of a release card, and of no entry."""
 
+_ID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
 
 def read(path: Path) -> bytes:
     """The content of a file.
@@ -22,7 +25,8 @@ def read(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
+        hint = "; this command takes an entry file, not the id of an entry" if _ID.fullmatch(str(path)) else ""
+        raise InputError(f"{path}: cannot be read: {error.strerror}{hint}") from error
 
 
 def document_of(

@@ -114,7 +114,8 @@ def _matching(client: Client, heads: Iterable[Head], wanted: _Wanted) -> Iterato
 
 def _report(matches: Sequence[EntryHead], wanted: _Wanted, *, more: bool) -> Iterator[str]:
     if not matches:
-        yield "no entries"
+        hint = "; words are looked for in name, title and keywords, other things by --label and --attribute"
+        yield f"no entries{hint if wanted.words else ''}"
     for entry in matches:
         yield from _lines(entry, wanted)
     if more:
