@@ -20,6 +20,7 @@ from aegis_provider.workflow.aim import Aim
 from aegis_provider.workflow.card_making import card_of
 from aegis_provider.workflow.card_public import HIGHEST_SAID, is_public, public
 from aegis_provider.workflow.card_report import card_report
+from aegis_provider.workflow.releasing import name_of
 from aegis_sdk.cli.failures import explained
 from tests.for_each import for_each
 from tests.provider.workflow.releases import FILES, rows_of
@@ -280,3 +281,17 @@ def test_no_reader_of_the_files_is_certain_of_a_small_count_that_the_table_does_
                 shown.add(tuple(cells))
         certain = certain_counts(sums, sum(map(len, names.values())))
         assert not {cells: count for cells, count in certain.items() if 1 <= count <= 4 and cells not in shown}
+
+
+@for_each(
+    ("table", "name"),
+    [
+        ("Behandlungsfälle 2024 (Auszug).csv", "behandlungsfalle-2024-auszug"),
+        ("data/Größe#1.v2.csv", "grosse-1.v2"),
+        ("duckdb://shop.duckdb#main.Orders", "orders"),
+        ("duckdb://shop.duckdb#orders", "orders"),
+        ("Ж.csv", "table"),
+    ],
+)
+def test_the_name_of_an_entry_is_that_of_its_table(table, name):
+    assert name_of(table) == name

@@ -1,6 +1,7 @@
 """From a bare table to a release that can be shared, in one call."""
 
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -22,6 +23,7 @@ from aegis_provider.release.alone import told_alone
 from aegis_provider.search import SearchResult, find_configurations
 from aegis_provider.summary import refuse_name
 from aegis_provider.table import Source, delimiter_in, table_name
+from aegis_provider.table.address import is_url
 from aegis_provider.workflow.aim import USUAL, Aim
 from aegis_provider.workflow.card import Card, CardService
 from aegis_provider.workflow.card_files import CARD_ENDINGS, write_card, write_provider_only
@@ -136,7 +138,7 @@ def release(
     how = {"delimiter": delimiter or delimiter_in(table, label), "memory_limit": memory_limit}
     reads = {"index": index, "odd_as_missing": odd_as_missing, "fold_case": fold_case}
     given, may = Path(plan) if plan else None, (accept_identifiers, escape_formulas)
-    steps = Steps(table, aim, folder, given, name or _name_of(table), how, stage, deadline, *may, reads)
+    steps = Steps(table, aim, folder, given, name or name_of(table), how, stage, deadline, *may, reads)
     with _no_empty(folder.path):
         _refuse_early(steps, publish)
         with stage("opening the table"):
@@ -330,7 +332,10 @@ def _checked(steps: Steps, configurations: Sequence[str], search: SearchResult) 
         return str(error)
 
 
-def _name_of(table: Source) -> str:
-    """Return a name for the entry of a table: that of its file, in the characters that names may have."""
-    stem = Path(table_name(table).rpartition("#")[2]).stem.lower()
-    return re.sub(r"[^a-z0-9._-]+", "-", stem).strip("-._")[:_LONGEST_NAME] or "table"
+def name_of(table: Source) -> str:
+    """Return a name for the entry of a table: that of its file or in its database, in the letters that names may have."""
+    name = table_name(table)
+    stem = name.rpartition("#")[2].rpartition(".")[2] if is_url(name) else Path(name).stem
+    letters = unicodedata.normalize("NFKD", stem.casefold())
+    plain = "".join(letter for letter in letters if not unicodedata.combining(letter))  # Größe: grosse
+    return re.sub(r"[^a-z0-9._-]+", "-", plain).strip("-._")[:_LONGEST_NAME] or "table"

@@ -70,7 +70,7 @@ def report(request: DataRequest) -> Iterator[str]:
 
 def delivered(delivery: Delivery) -> Iterator[str]:
     """The lines that report a delivery."""
-    yield f"delivered: {delivery.records} records, {delivery.size} bytes of {shown(delivery.media_type)}"
+    yield f"delivered: {delivery.records} records, {delivery.size} bytes of {shown(delivery.media_type, _LINK)}"
     until = "" if delivery.expires_at is None else f", until {time_text(delivery.expires_at)}"
     yield f"{shown(delivery.url, _LINK)}{until}"
     yield f"SHA-256 {shown(delivery.sha256, _LINK)}"
