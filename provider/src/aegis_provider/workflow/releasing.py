@@ -333,7 +333,7 @@ def _checked(steps: Steps, configurations: Sequence[str], search: SearchResult) 
 
 
 def name_of(table: Source) -> str:
-    """Return a name for the entry of a table: that of its file or in its database, in the letters that names may have."""
+    """Return a name for the entry of a table: its own in a file or a database, in the letters that names may have."""
     name = table_name(table)
     stem = name.rpartition("#")[2].rpartition(".")[2] if is_url(name) else Path(name).stem
     letters = unicodedata.normalize("NFKD", stem.casefold())
