@@ -194,6 +194,14 @@ def test_a_header_without_its_first_name_is_no_title(tmp_path):
     assert records_of(path) == [["Unnamed: 0", "krank"], ["0", "ja"], ["1", "nein"]]
 
 
+def test_a_record_with_decimal_commas_is_no_header(tmp_path):
+    """The line of names has no comma, so it would be a title."""
+    path = tmp_path / "t.csv"
+    path.write_text("Größe;Gewicht;krank\n1,80;70,5;ja\n", encoding="utf-8")
+    with pytest.raises(TableError, match="looks separated by semicolons; add --delimiter ';'"), open_table(path):
+        pass
+
+
 @for_each("encoding", ["cp1252", "utf-16"])
 def test_a_line_without_an_end_is_refused_before_it_fills_the_memory(encoding, tmp_path):
     path = tmp_path / "t.csv"

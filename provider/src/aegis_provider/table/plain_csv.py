@@ -20,6 +20,7 @@ from typing import Final, TextIO
 
 from aegis_provider.errors import TableError, shortened
 from aegis_provider.table.encodings import OLDER, encoding_by_letters
+from aegis_provider.table.table import DELIMITERS
 
 UNNAMED: Final = "Unnamed: 0"
 """What pandas calls a first column without a name, which is the index of a frame that it wrote as CSV."""
@@ -132,9 +133,22 @@ def form_of(path: Path, delimiter: str) -> Form:
     if encoding in OLDER:
         _refuse_other_alphabets(path, text)
     above, header = _header_in(text, delimiter)
+    _refuse_other_delimiter(path, header, delimiter)
     spare = tuple(place for place, name in enumerate(header) if place and not name.strip())
     below = _below(_tail_of(path, encoding), delimiter, len(header))
     return Form(encoding, above, below, spare, _ends_differ(text))
+
+
+def _refuse_other_delimiter(path: Path, header: Sequence[str], delimiter: str) -> None:
+    """Reject a header of which most fields have another usual delimiter in them: a record with decimal commas, mostly.
+
+    Raises:
+        TableError: It is one.
+    """
+    for mark, (word, option) in DELIMITERS.items():
+        within = sum(mark in field for field in header)
+        if mark not in {delimiter, ":"} and len(header) > 1 and 2 * within > len(header):  # names may have colons
+            raise TableError(f"{path}: looks separated by {word}; add --delimiter {option}")
 
 
 def fields_of_header(path: Path, delimiter: str) -> tuple[str, ...]:
