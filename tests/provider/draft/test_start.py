@@ -370,3 +370,10 @@ def test_what_others_know_is_found_by_its_name_in_other_languages():
     ]
     columns = [Column(name, 1, 1, 1, 0, None, ("x",)) for name in [*known, *unknown]]
     assert [each.name for each in columns if each.is_likely_known] == known
+
+
+def test_a_notebook_shows_no_values_of_a_column_that_is_drafted_in_bins(tmp_path):
+    pay = [f"{1000 + 7 * place}.25" for place in range(600)]
+    table = pa.table({"pay": pay, "y": ["a", "b"] * 300})
+    shown = repr(start(table, "y", tmp_path / "plan.yaml"))
+    assert not [text for text in pay if text in shown]

@@ -37,7 +37,7 @@ class Values:
     distinct: int
     numbers: int
     extent: float | None
-    sample: tuple[str, ...]
+    sample: tuple[str, ...] = field(repr=False)  # a notebook shows what `start` returns
     contents: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
     @property
