@@ -52,10 +52,11 @@ def _published(document: Document, configurations: Document) -> PublishedCounts:
         for number, pair in enumerate(pairs_in(document))
         if pair.get("joint") is not None
     }
-    return PublishedCounts(evidence_of(document), pairs, _releases(list(place), configurations))
+    releases = _releases(place, configurations, document.get("quasi_identifiers"))
+    return PublishedCounts(evidence_of(document), pairs, releases)
 
 
-def _releases(attributes: Sequence[str], configurations: Document) -> Releases:
+def _releases(attributes: Mapping[str, int], configurations: Document, known: Sequence[str] | None) -> Releases:
     """The releases of an entry; a generated one shares no attribute of the table."""
     table, rows = configurations.get("configuration_table"), configurations.get("configurations") or ()
     columns: Mapping[str, Sequence[str]] = (
@@ -67,7 +68,9 @@ def _releases(attributes: Sequence[str], configurations: Document) -> Releases:
     codes = [_codes(columns[name], own) for name, own in zip(attributes, options, strict=True)]
     suppressed = [row.get("suppressed") for row in rows] or [None] * len(codes[0])
     cells = [row.get("suppressed_cells") for row in rows]
-    return Releases(np.stack(codes, axis=1), options, suppressed, cells, _privacy(configurations), table is not None)
+    places = None if known is None else frozenset(attributes[each] for each in known)
+    privacy = _privacy(configurations)
+    return Releases(np.stack(codes, axis=1), options, suppressed, cells, privacy, table is not None, places)
 
 
 def _privacy(configurations: Document) -> Mapping[str, Sequence[float | None]]:

@@ -103,7 +103,9 @@ def releases_of(entry: EntryDocument) -> Releases:
         if table is None
         else table.privacy or {}
     )
-    return Releases(codes, options, suppressed or [None] * len(codes), cells, vouched, table is not None)
+    places = {each.name: place for place, each in enumerate(entry.attributes)}
+    known = None if entry.quasi_identifiers is None else frozenset(map(places.__getitem__, entry.quasi_identifiers))
+    return Releases(codes, options, suppressed or [None] * len(codes), cells, vouched, table is not None, known)
 
 
 def _masked_or_none(listed: Configuration | GeneratedConfiguration) -> Configuration | None:

@@ -10,6 +10,7 @@ from aegis_advisor.verdict.model import Finding, PublishedCounts, Verdict
 from aegis_advisor.verdict.noisy import find_little_noise
 from aegis_advisor.verdict.pairs import find_certain_pairs
 from aegis_advisor.verdict.privacy_numbers import find_in_privacy
+from aegis_advisor.verdict.promised import find_promised
 from aegis_advisor.verdict.shown import find_shown
 from aegis_advisor.verdict.totals import find_likely
 
@@ -42,3 +43,4 @@ def _find_hidden(published: PublishedCounts, bound: Bound, stop: Callable[[], bo
     yield from find_likely(published, stop)
     yield from find_little_noise(published)
     yield from find_in_privacy(published, stop)
+    yield from find_promised(published, stop)

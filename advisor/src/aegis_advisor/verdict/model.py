@@ -85,6 +85,7 @@ class Releases:
         cells: (configurations,) the number of cells, likewise; empty if no cell is suppressed.
         privacy: (configurations,) by criterion, what they vouch for; None where they do not.
         in_columns: whether the document has them as columns of a table.
+        known: the places of the attributes that privacy is about, the quasi-identifiers; all of them without it.
     """
 
     codes: IntArray
@@ -93,6 +94,7 @@ class Releases:
     cells: Sequence[int | None] = ()
     privacy: Mapping[str, Sequence[float | None]] = field(default_factory=dict)
     in_columns: bool = False
+    known: frozenset[int] | None = None
 
     def place_of(self, configuration: int, criterion: str) -> Path:
         """Return where the document has a number of privacy."""

@@ -1,0 +1,202 @@
+"""How probable small counts are to a reader of rounded counts who knows the promised privacy.
+
+Whoever masks by a configuration puts each record into a class, and the records of a masked value are whole classes. So
+what every class keeps to holds for them, too: they are at least k, have l label values, and no label value is a larger
+share of them than of a class (alpha, beta, delta-disclosure), nor do they deviate more (t), nor is their entropy less.
+A row of 7 records, 5 and 2, that base 3 publishes as 3 and 0 can be nothing else where k is 7.
+
+Each row is looked at by itself: all its counts within the base, each with the probability that they are published so.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import exp, inf, prod
+from typing import Final
+
+import numpy as np
+import scipy
+
+from aegis_advisor.arrays import BoolArray, FloatArray, IntArray
+from aegis_advisor.atoms import coarsening
+from aegis_advisor.evidence import DROP, AttributeEvidence
+from aegis_advisor.reconstruction.ipf import never
+from aegis_advisor.verdict.model import LIKELY, SMALL, Finding, PublishedCounts, Reason, Releases
+from aegis_advisor.verdict.privacy_numbers import label_totals
+from aegis_advisor.verdict.rounded_tables import RoundedTable, tables_of
+
+_MOST: Final = 20_000
+"""Rows of a table with more counts within the base are not looked at: so many labels are rarely all rounded one way."""
+
+_LEAST: Final = ("k", "l", "entropy_l")
+"""Criteria of which more is more private."""
+
+_OFF: Final = 1e-9
+_LARGEST: Final = 500.0
+
+_Numbers = Mapping[str, float]
+
+
+def find_promised(published: PublishedCounts, stop: Callable[[], bool] = never) -> Iterator[Finding]:
+    """Yield the tables of attributes with small counts that a reader knows by what is promised of every class.
+
+    Args:
+        published: the counts. Readers are taken to know that the label is sensitive.
+        stop: called for each table; if true, its attribute and the following are undecided.
+    """
+    releases = published.releases
+    about = range(len(published.evidence)) if releases.known is None else sorted(releases.known)
+    for place in about if releases.privacy else ():
+        evidence = published.evidence[place]
+        for tables in _by_rows(tables_of(place, evidence)):
+            promised = _promised(releases, place, evidence, tables[0].mappings[0])
+            if not promised:
+                continue
+            if stop():
+                yield Finding(Reason.UNDECIDED, ("attributes", place), evidence.values)
+                break
+            rows = _Rows.of(tables)
+            only_sizes = {name: each for name, each in promised.items() if name == "k"}
+            known = max(rows.known(each, evidence) for each in (promised, only_sizes) if each)
+            if known:
+                yield Finding(Reason.LIKELY, tables[0].path, known)
+
+
+def _by_rows(tables: Sequence[RoundedTable]) -> Iterator[list[RoundedTable]]:
+    """Yield the rounded tables with the same rows; those of one draw show them once."""
+    same: dict[bytes, list[RoundedTable]] = {}
+    for table in tables:
+        if table.base > 1 and table.within == 1:
+            same.setdefault(table.mappings[0].tobytes(), []).append(table)
+    for each in same.values():
+        yield [table for place, table in enumerate(each) if not (table.once and place)]
+
+
+def _promised(releases: Releases, place: int, evidence: AttributeEvidence, rows: IntArray) -> _Numbers:
+    """Return what holds for the records of each row (values,), by criterion.
+
+    Releases that suppress nothing show all of them. If every release tells rows apart, each record is in a class of k.
+    """
+    options = releases.options[place]
+    finer = np.array([_is_finer(evidence, each, rows) for each in options], dtype=bool)[releases.codes[:, place]]
+    whole = [not (records or cells) for records, cells in zip(releases.suppressed, _cells(releases), strict=True)]
+    stated = [
+        {name: number for name, each in releases.privacy.items() if (number := each[at]) is not None}
+        for at in range(len(finer))
+    ]
+    held = [stated[at] for at in np.flatnonzero(finer & np.array(whole, dtype=bool))]
+    if finer.all() and not any(_cells(releases)):
+        sizes = [each.get("k", 1.0) for each in stated]
+        held += stated if len(stated) == 1 else [{"k": min(sizes, default=1.0)}]
+    numbers: dict[str, float] = {}
+    for name, number in ((name, number) for each in held for name, number in each.items()):
+        stronger = max if name in _LEAST else min
+        numbers[name] = stronger(numbers.get(name, number), number)
+    return {name: each for name, each in numbers.items() if not (name in {"k", "l"} and each <= 1)}
+
+
+def _cells(releases: Releases) -> Sequence[int | None]:
+    return releases.cells or [None] * len(releases.codes)
+
+
+def _is_finer(evidence: AttributeEvidence, option: str, rows: IntArray) -> bool:
+    mapping = None if option == DROP else evidence.mapping_of(option)
+    return mapping is not None and coarsening(mapping, rows, int(mapping.max()) + 1) is not None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Rows:
+    """The rows of rounded tables, and what their cells may be.
+
+    Attributes:
+        least: (rows, labels) the least count of each cell.
+        weights: (rows, labels, counts) the probability that the least count and those that follow are published so.
+        listed: (rows,) how many listed values each row has: so many records, at least.
+    """
+
+    least: IntArray
+    weights: FloatArray
+    listed: IntArray
+
+    @classmethod
+    def of(cls, tables: Sequence[RoundedTable]) -> "_Rows":
+        """Combine what tables with the same rows show."""
+        least = np.max([np.maximum(0, each.counts - each.base + 1) for each in tables], axis=0)
+        counts = least[..., np.newaxis] + np.arange(2 * max(each.base for each in tables) - 1)
+        shown = [1 - np.abs(counts - each.counts[..., np.newaxis]) / each.base for each in tables]
+        listed = np.bincount(tables[0].mappings[0], minlength=len(least))
+        return cls(least, np.maximum(0.0, shown).prod(axis=0), listed)
+
+    def known(self, promised: _Numbers, evidence: AttributeEvidence) -> int:
+        """Count the cells, and sums of rows, that are most likely one small count by what is promised alone."""
+        width, labels = self.weights.shape[2], self.weights.shape[1]
+        if width**labels > _MOST:
+            return 0
+        offsets = np.indices([width] * labels).reshape(labels, -1)
+        keeps = _Keeps.of(promised, label_totals(evidence))
+        known = 0
+        for row in np.flatnonzero((self.least <= SMALL).any(axis=1) & keeps.may_exclude(self.least, width)):
+            counts = self.least[row][:, np.newaxis] + offsets
+            weights = prod(self.weights[row, label][offsets[label]] for label in range(labels))
+            listed = np.asarray(weights * (counts.sum(axis=0) >= self.listed[row]))
+            kept = listed * keeps.keeps(counts)
+            for each in (*counts, counts.sum(axis=0)):
+                known += _is_known(each, kept) and not _is_known(each, listed)
+        return known
+
+
+def _is_known(counts: IntArray, weights: FloatArray) -> bool:
+    shares = np.bincount(np.minimum(counts, SMALL + 1), weights, SMALL + 2)
+    return bool(shares[1:-1].max() > LIKELY * shares.sum() > 0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Keeps:
+    """What every class keeps to, and so every union of classes.
+
+    Attributes:
+        size: the least records (k).
+        values: the least label values (l).
+        entropy: the least entropy of the label, in nats (entropy_l).
+        most: (labels,) the largest share of each label value (alpha, beta, delta_disclosure).
+        beyond: by how much shares may exceed those of the table in all (t).
+        common: (labels,) the largest share of each label value in the table.
+    """
+
+    size: float
+    values: float
+    entropy: float
+    most: FloatArray
+    beyond: float
+    common: FloatArray
+
+    @classmethod
+    def of(cls, promised: _Numbers, totals: Sequence[tuple[int, int]]) -> "_Keeps":
+        """Read numbers of privacy, with the least and the most records of each label value."""
+        least, most = np.array(totals, dtype=np.float64).T
+        common = most / (most + least.sum() - least)
+        times = min(1 + promised.get("beta", inf), exp(min(promised.get("delta_disclosure", inf), _LARGEST)))
+        return cls(
+            promised.get("k", 1.0),
+            promised.get("l", 1.0),
+            float(np.log(max(1.0, promised.get("entropy_l", 1.0)))),
+            np.minimum(promised.get("alpha", 1.0), times * common),
+            promised.get("t", 1.0),
+            common,
+        )
+
+    def may_exclude(self, least: IntArray, width: int) -> BoolArray:
+        """(rows,) whether some counts from these (rows, labels) on, `width` of each, may be excluded."""
+        others = least.sum(axis=1, keepdims=True) - least
+        largest = (least + width - 1) / np.maximum(1, others + least + width - 1)
+        few = (least > 0).sum(axis=1) < self.values
+        shares = (largest > np.minimum(self.most, self.common + self.beyond)).any(axis=1)
+        return np.asarray((least.sum(axis=1) < self.size) | few | shares | (self.entropy > 0) | (self.beyond < 1))
+
+    def keeps(self, counts: IntArray) -> BoolArray:
+        """(tables,) whether rows with these counts (labels, tables) keep to it."""
+        sums = counts.sum(axis=0)
+        shares = counts / np.maximum(sums, 1)
+        kept = (sums >= self.size) & ((counts > 0).sum(axis=0) >= self.values)
+        kept &= (shares <= self.most[:, np.newaxis] + _OFF).all(axis=0)
+        kept &= np.maximum(0.0, shares - self.common[:, np.newaxis]).sum(axis=0) <= self.beyond + _OFF
+        return np.asarray(kept & (scipy.special.entr(shares).sum(axis=0) >= self.entropy - _OFF))

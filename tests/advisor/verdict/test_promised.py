@@ -1,0 +1,93 @@
+"""What a reader of rounded counts knows who is told what every class keeps to, against all rows, one by one."""
+
+from dataclasses import replace
+from itertools import product
+from math import exp, log
+
+import numpy as np
+
+from aegis_advisor.verdict import Finding, PublishedCounts, Reason, Releases, judge
+from tests.advisor.cases import evidence_of, mapped
+from tests.for_each import for_each
+
+
+def published(table, base, privacy, *, suppressed=None, others=(), known=None):
+    """An entry of one masking, whose rows are its masked values, with a configuration of it, and perhaps others."""
+    rows = np.arange(len(table))
+    evidence = evidence_of(table, [mapped("m", rows, table)], histogram=False)
+    codes = np.array([[0], *([1] for _ in others)])
+    numbers = {name: [each, *(other.get(name) for other in others)] for name, each in privacy.items()}
+    releases = Releases(codes, [("m", "drop")], [suppressed] * len(codes), (), numbers, known=known)
+    return PublishedCounts([replace(evidence, rounded_once=base)], {}, releases)
+
+
+def is_known(row, base, keeps):
+    """Whether a cell of a row, or its sum, has one count of 1 to 4 with a probability above 0.9."""
+    ranges = [range(max(0, each - base + 1), each + base) for each in row]
+    weights = {
+        counts: np.prod([1 - abs(n - p) / base for n, p in zip(counts, row, strict=True)])
+        for counts in product(*ranges)
+        if sum(counts) >= 1 and keeps(counts)
+    }
+    total = sum(weights.values())
+    return any(
+        sum(weight for counts, weight in weights.items() if (*counts, sum(counts))[place] == count) > 0.9 * total
+        for place in range(len(row) + 1)
+        for count in range(1, 5)
+    )
+
+
+def keeps(privacy):
+    def kept(counts):
+        if not any(counts):
+            return False
+        shares = [each / sum(counts) for each in counts if each]
+        entropy_l = exp(-sum(each * log(each) for each in shares))
+        reached = {"k": sum(counts), "l": len(shares), "entropy_l": entropy_l, "alpha": -max(shares)}
+        return all(reached[name] >= (-each if name == "alpha" else each) - 1e-9 for name, each in privacy.items())
+
+    return kept
+
+
+def test_a_row_of_k_records_that_was_rounded_down_is_known():
+    """5 and 2 of 7 records: nothing else that base 3 publishes as 3 and 0 has so many."""
+    entry, place = np.array([[3, 0], [21, 30]]), ("attributes", 0, "maskings", 0, "joint")
+    assert judge(published(entry, 3, {"k": 7})).findings == (Finding(Reason.LIKELY, place, 1),)
+    assert judge(published(entry, 3, {"k": 6})).passed
+
+
+def test_a_promise_tells_nothing_of_records_that_others_show():
+    entry = np.array([[3, 0], [21, 30]])
+    assert not judge(published(entry, 3, {"k": 7}, suppressed=9)).passed  # no other release
+    assert not judge(published(entry, 3, {"k": 7}, others=[{}])).passed
+    assert judge(published(entry, 3, {"k": 7}, suppressed=9, others=[{"k": 7}])).passed
+
+
+def test_a_promise_tells_nothing_of_attributes_that_it_is_not_about():
+    assert judge(published(np.array([[3, 0], [21, 30]]), 3, {"k": 7}, known=frozenset())).passed
+
+
+@for_each("criterion", ["beta", "t", "delta_disclosure"])
+def test_shares_near_those_of_the_table_tell_a_count(criterion):
+    """A tenth of the table has the first value, so with beta = 1 at most 20 % of a row: one record, not two."""
+    entry = np.array([[3, 3], [900, 8100]])
+    tells, does_not = {"beta": (1.0, 2.0), "t": (0.1, 0.2), "delta_disclosure": (log(2), log(3))}[criterion]
+    assert not judge(published(entry, 3, {criterion: tells, "k": 2})).passed
+    assert judge(published(entry, 3, {criterion: does_not, "k": 2})).passed
+
+
+def test_a_row_is_known_if_all_others_that_keep_the_promise_are_unlikely():
+    random, found = np.random.default_rng(7), []
+    for _ in range(30):
+        base, labels = int(random.choice([2, 3, 5])), int(random.integers(2, 4))
+        row = base * random.integers(0, 3, labels)
+        privacy = {"k": int(random.integers(2, 16))}
+        privacy |= random.choice([{}, {"l": 2}, {"alpha": 0.6}, {"alpha": 0.75}, {"entropy_l": 1.9}])
+        if not any(map(keeps(privacy), product(*(range(max(0, each - base + 1), each + base) for each in row)))):
+            continue
+        large = np.full(labels, base * 40)
+        known = is_known(tuple(row.tolist()), base, keeps(privacy))
+        only_sizes = is_known(tuple(row.tolist()), base, keeps({"k": privacy["k"]}))
+        assert judge(published(np.array([row, large]), base, privacy)).passed is not (known or only_sizes)
+        found.append(known)
+    assert 2 <= sum(found) < len(found) - 5
