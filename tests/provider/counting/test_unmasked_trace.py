@@ -169,6 +169,13 @@ def test_the_step_is_coarser_for_small_tables(number, step):
     assert step_for(number) == step
 
 
+@for_each(("rare", "step"), [(300, 0.02), (5, 0.5), (8, 0.2)])
+def test_the_step_is_coarser_for_rare_labels(plans, rare, step):
+    """A label value of 8 records, published as such beside a minimum of 5, may move it by 5 / (10 * 4)."""
+    columns = records() | {"y": np.where(np.arange(600) < rare, "u", "v")}
+    assert trace_of(plans["coarse"], columns, [MinimumCell(5)]).rounded_to == step
+
+
 @pytest.mark.long
 @for_each("seed", range(3))
 def test_one_record_more_or_less_hardly_ever_moves_it(plans, seed):

@@ -88,7 +88,8 @@ class MinimumCell(Control):
         rounded = [] if known.rounds else list(self._unmerged(entry))
         attributes = [self._attribute(each, rounded) for each in entry.attributes]
         _refuse_small(attributes, self.least)
-        changed = {"attributes": attributes, "configurations": list(vouched.configurations), **rounded_trace(entry)}
+        trace = rounded_trace(entry, entry.label.histogram, self.least)
+        changed = {"attributes": attributes, "configurations": list(vouched.configurations), **trace}
         held = entry.model_copy(update=changed)
         changes = Changes(
             merged=known.merged,

@@ -96,7 +96,7 @@ class RandomRounding(Control):
             "records": int(histogram.sum()),
             "label": entry.label.model_copy(update={"histogram": histogram.tolist()}),
             "attributes": [self._attribute(each, up, labels) for each in entry.attributes],
-            **rounded_trace(entry),
+            **rounded_trace(entry, histogram.tolist(), self.base),
         }
         if entry.configurations is not None:
             changed["configurations"] = [self._configuration(each) for each in entry.masked]
