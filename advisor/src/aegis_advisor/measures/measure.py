@@ -64,6 +64,7 @@ class Measure:
             variable with the table's degrees of freedom; None if the gradient does not vanish there.
         bias: how much the measure of a sample exceeds that of its population on average, estimated from the sample
             (`measures.bias`); None if that is not known.
+        bias_is_most: whether it may be less than the estimate. A difference that the estimate makes larger is then not.
         rounding: what rounded counts add to it (`measures.rounding`); None if they add nothing on average.
         correction: what a question may have subtracted from the measure because of its bias, if it is positive; None
             for nothing.
@@ -94,6 +95,7 @@ class Measure:
     ceiling: Ceiling
     scale: Function | None = None
     bias: Function | None = None
+    bias_is_most: bool = False
     rounding: RoundingRule | None = None
     correction: Function | None = None
     of_information: Callable[[float, float, float], float] | None = None
