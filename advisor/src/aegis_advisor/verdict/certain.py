@@ -1,21 +1,31 @@
 """Small counts that follow from all exact tables of an attribute together, for certain or most likely."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from itertools import product
+from typing import Final
 
 import numpy as np
 
 from aegis_advisor.arrays import BoolArray, FloatArray
+from aegis_advisor.atoms import per_atom
 from aegis_advisor.cell_bounds import CellBounds
 from aegis_advisor.cell_bounds.certain_sums import CertainSums
+from aegis_advisor.cell_bounds.linear_programs import CLOSE, InfeasibleError, Simplex
 from aegis_advisor.cell_bounds.linear_system import LinearSystem
 from aegis_advisor.errors import ContradictoryViewsError
-from aegis_advisor.evidence import AttributeEvidence
+from aegis_advisor.evidence import AttributeEvidence, Masking
 from aegis_advisor.verdict.model import LIKELY, SMALL, Finding, Path, Reason, is_exact, is_small
 from aegis_advisor.verdict.rounded import RECORDS_PER_VALUE, Look, knows_single
 from aegis_advisor.verdict.sampled import LARGEST, tables_of
 
 SAMPLING_ERROR = 0.03
 """What a share of the sampled tables may be off; cells within this of `LIKELY` fail."""
+
+_PROGRAMS: Final = 200
+"""So many linear programs are solved for sums of an attribute; those left open are undecided."""
+
+_LARGEST_SUMS: Final = 10_000_000
+"""Sums of more cells together (10 MB) are undecided. Only tables that are rounded apart from each other have them."""
 
 Bound = Callable[[AttributeEvidence], CellBounds]
 """Finds the bounds of every cell of an attribute's table."""
@@ -44,6 +54,7 @@ def find_certain(place: int, evidence: AttributeEvidence, bound: Bound) -> Itera
     known = bounds.lower == bounds.upper
     yield from _finding(Reason.CERTAIN, path, known & is_small(bounds.lower))
     yield from _single_records(path, evidence)
+    yield from _of_rounded_sums(path, evidence, bounds)
     yield from _of_open_cells(path, evidence, bounds, ~known & (bounds.lower <= SMALL) & (bounds.upper > 0))
 
 
@@ -70,6 +81,72 @@ def _single_records(path: Path, evidence: AttributeEvidence) -> Iterator[Finding
         ]
         if known:
             yield Finding(Reason.LIKELY, place, int(values[known].sum()))
+
+
+def _of_rounded_sums(path: Path, evidence: AttributeEvidence, bounds: CellBounds) -> Iterator[Finding]:
+    """Yield the small counts of masked values, rounded in their own tables, that all tables determine together."""
+    atoms, labels = bounds.lower.shape
+    rounded = [one for one in evidence.maskings if one.mapping is not None and _is_rounded(one)]
+    if sum(one.groups for one in rounded) * atoms * labels**2 > _LARGEST_SUMS:
+        yield Finding(Reason.UNDECIDED, path, evidence.values * labels)
+        return
+    sums = _rounded_sums(rounded, bounds)
+    if not len(sums):
+        return
+    known = CertainSums.of(evidence, bounds.atom_of_value, atoms)
+    system = LinearSystem.of(list(known.sums), known.exact.rows, atoms, labels)
+    if system is None:
+        return
+    try:
+        least, most, undecided = _ranges(system, sums[:, system.cells])
+    except InfeasibleError:  # no table fits all rounded counts, to the solver's tolerance, so nothing follows
+        return
+    count = np.ceil(least - CLOSE)
+    one = np.floor(most + CLOSE) <= count
+    yield from _finding(Reason.UNDECIDED, path, undecided & one)
+    yield from _finding(Reason.CERTAIN, path, ~undecided & one & (count >= 1) & (count <= SMALL))
+
+
+def _is_rounded(one: Masking) -> bool:
+    return one.joint is not None and one.perturbation.rounded_to is not None and not one.perturbation.is_noisy
+
+
+def _rounded_sums(rounded: Sequence[Masking], bounds: CellBounds) -> BoolArray:
+    """(sums, cells) which cells add up to the rounded counts of several atoms, and to rows, that may be small."""
+    atoms, labels = bounds.lower.shape
+    sums: dict[bytes, BoolArray] = {}
+    for one in rounded:
+        if one.mapping is None:
+            continue
+        group_of = per_atom(one.mapping, bounds.atom_of_value, atoms)
+        for group in range(one.groups):
+            inside = group_of == group
+            counts = [np.arange(labels) == label for label in range(labels) if inside.sum() > 1]
+            for each in (np.ones(labels, dtype=bool), *counts):
+                cells = np.outer(inside, each)
+                if bounds.lower[cells].sum() <= SMALL and (bounds.lower < bounds.upper)[cells].any():
+                    sums[cells.tobytes()] = cells.ravel()
+    return np.array(list(sums.values()), dtype=bool).reshape(-1, atoms * labels)
+
+
+def _ranges(system: LinearSystem, sums: BoolArray) -> tuple[FloatArray, FloatArray, BoolArray]:
+    """(sums,) the least and the most of each sum in the tables that were looked at, and what was not decided.
+
+    Once two whole numbers lie between two tables, nothing is known of a sum, and it is not asked for any more.
+    """
+    simplex, least, most = Simplex(system), np.full(len(sums), np.inf), np.full(len(sums), -np.inf)
+    undecided, programs = np.zeros(len(sums), dtype=bool), 0
+    for place, sign in product(range(len(sums)), (1, -1)):
+        if np.floor(most[place] + CLOSE) > np.ceil(least[place] - CLOSE):
+            continue
+        found = simplex.least(np.flatnonzero(sums[place]), sign) if programs < _PROGRAMS else None
+        programs += 1
+        if found is None:
+            undecided[place] = True
+        else:
+            reached = sums @ found.point
+            least, most = np.minimum(least, reached), np.maximum(most, reached)
+    return least, most, undecided
 
 
 def _of_open_cells(path: Path, evidence: AttributeEvidence, bounds: CellBounds, open_: BoolArray) -> Iterator[Finding]:
