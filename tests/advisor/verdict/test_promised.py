@@ -6,6 +6,7 @@ from math import exp, log
 
 import numpy as np
 
+from aegis_advisor.evidence import PairCounts, Perturbation
 from aegis_advisor.verdict import Finding, PublishedCounts, Reason, Releases, judge
 from tests.advisor.cases import evidence_of, mapped
 from tests.for_each import for_each
@@ -91,3 +92,14 @@ def test_a_row_is_known_if_all_others_that_keep_the_promise_are_unlikely():
         assert judge(published(np.array([row, large]), base, privacy)).passed is not (known or only_sizes)
         found.append(known)
     assert 2 <= sum(found) < len(found) - 5
+
+
+def test_a_combination_of_exact_values_has_no_record_or_k():
+    """Of 8 records of the first value, 4 and 4 have the others: k = 4 forbids 1 to 3, and 0 is not published as 5."""
+    own, other = np.array([[8, 0], [20, 36]]), np.array([[14, 20], [14, 16]])
+    evidence = [evidence_of(each, [mapped("m", [0, 1], each)], histogram=False) for each in (own, other)]
+    pair = PairCounts((0, 1), ("m", "m"), np.array([[5, 5], [30, 25]]), Perturbation(rounded_to=5))
+    codes = np.array([[0, 0]])
+    for promised, findings in ((4, (Finding(Reason.LIKELY, ("pairs", 7, "joint"), 2),)), (3, ()), (5, ())):
+        releases = Releases(codes, [("m",), ("m",)], [None], (), {"k": [promised]})
+        assert judge(PublishedCounts(evidence, {7: pair}, releases)).findings == findings

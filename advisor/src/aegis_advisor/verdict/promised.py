@@ -22,7 +22,7 @@ from aegis_advisor.evidence import DROP, AttributeEvidence
 from aegis_advisor.reconstruction.ipf import never
 from aegis_advisor.verdict.model import LIKELY, SMALL, Finding, PublishedCounts, Reason, Releases
 from aegis_advisor.verdict.privacy_numbers import label_totals
-from aegis_advisor.verdict.rounded_tables import RoundedTable, tables_of
+from aegis_advisor.verdict.rounded_tables import RoundedTable, tables_of, tables_of_pairs
 
 _MOST: Final = 20_000
 """Rows of a table with more counts within the base are not looked at: so many labels are rarely all rounded one way."""
@@ -48,7 +48,7 @@ def find_promised(published: PublishedCounts, stop: Callable[[], bool] = never) 
     for place in about if releases.privacy else ():
         evidence = published.evidence[place]
         for tables in _by_rows(tables_of(place, evidence)):
-            promised = _promised(releases, place, evidence, tables[0].mappings[0])
+            promised = _promised(published, {place: tables[0].mappings[0]})
             if not promised:
                 continue
             if stop():
@@ -59,6 +59,36 @@ def find_promised(published: PublishedCounts, stop: Callable[[], bool] = never) 
             known = max(rows.known(each, evidence) for each in (promised, only_sizes) if each)
             if known:
                 yield Finding(Reason.LIKELY, tables[0].path, known)
+    if releases.privacy:
+        yield from _of_pairs(published, frozenset(about))
+
+
+def _of_pairs(published: PublishedCounts, about: frozenset[int]) -> Iterator[Finding]:
+    """Yield pair tables with combinations of `k` to `SMALL` records, known where one of the two has exact counts.
+
+    A combination is whole classes, too: it has no record, or at least k.
+    """
+    for both, table in tables_of_pairs(published):
+        size = (
+            _promised(published, dict(zip(both, table.mappings, strict=True))).get("k", 1.0) if about >= {*both} else 1
+        )
+        if not 1 < size <= SMALL or table.base == 1 or table.within > 1:
+            continue
+        known = 0
+        for place, each in zip(both, (table, table.transposed), strict=True):
+            exact = _exact_records(published.evidence[place], place, each)
+            known = max(known, 0 if exact is None else _Rows.of([each]).known_combinations(exact, size))
+        if known:
+            yield Finding(Reason.LIKELY, table.path, known)
+
+
+def _exact_records(evidence: AttributeEvidence, place: int, pair: RoundedTable) -> IntArray | None:
+    """(rows,) how many records the rows of a pair table have, if a table of the first attribute says so exactly."""
+    own = (each.sums(pair.mappings[0]) for each in tables_of(place, evidence) if each.base == 1)
+    shown = next((each for each in own if each is not None), None)
+    if shown is None:
+        return None
+    return np.bincount(shown.group_of.ravel(), shown.table.counts.ravel(), len(pair.counts)).astype(np.int64)
 
 
 def _by_rows(tables: Sequence[RoundedTable]) -> Iterator[list[RoundedTable]]:
@@ -71,13 +101,16 @@ def _by_rows(tables: Sequence[RoundedTable]) -> Iterator[list[RoundedTable]]:
         yield [table for place, table in enumerate(each) if not (table.once and place)]
 
 
-def _promised(releases: Releases, place: int, evidence: AttributeEvidence, rows: IntArray) -> _Numbers:
-    """Return what holds for the records of each row (values,), by criterion.
+def _promised(published: PublishedCounts, rows: Mapping[int, IntArray]) -> _Numbers:
+    """Return what holds for the records of rows, by criterion; `rows`: by attribute, that (values,) of each value.
 
     Releases that suppress nothing show all of them. If every release tells rows apart, each record is in a class of k.
     """
-    options = releases.options[place]
-    finer = np.array([_is_finer(evidence, each, rows) for each in options], dtype=bool)[releases.codes[:, place]]
+    releases = published.releases
+    finer = np.ones(len(releases.codes), dtype=bool)
+    for place, own in rows.items():
+        options = [_is_finer(published.evidence[place], each, own) for each in releases.options[place]]
+        finer &= np.array(options, dtype=bool)[releases.codes[:, place]]
     whole = [not (records or cells) for records, cells in zip(releases.suppressed, _cells(releases), strict=True)]
     stated = [
         {name: number for name, each in releases.privacy.items() if (number := each[at]) is not None}
@@ -128,20 +161,36 @@ class _Rows:
 
     def known(self, promised: _Numbers, evidence: AttributeEvidence) -> int:
         """Count the cells, and sums of rows, that are most likely one small count by what is promised alone."""
-        width, labels = self.weights.shape[2], self.weights.shape[1]
-        if width**labels > _MOST:
-            return 0
-        offsets = np.indices([width] * labels).reshape(labels, -1)
         keeps = _Keeps.of(promised, label_totals(evidence))
         known = 0
-        for row in np.flatnonzero((self.least <= SMALL).any(axis=1) & keeps.may_exclude(self.least, width)):
-            counts = self.least[row][:, np.newaxis] + offsets
-            weights = prod(self.weights[row, label][offsets[label]] for label in range(labels))
-            listed = np.asarray(weights * (counts.sum(axis=0) >= self.listed[row]))
+        for row, counts, weights in self._each(keeps.may_exclude(self.least, self.weights.shape[2])):
+            listed = weights * (counts.sum(axis=0) >= self.listed[row])
             kept = listed * keeps.keeps(counts)
-            for each in (*counts, counts.sum(axis=0)):
-                known += _is_known(each, kept) and not _is_known(each, listed)
+            known += sum(_is_told(each, kept, listed) for each in (*counts, counts.sum(axis=0)))
         return known
+
+    def known_combinations(self, exact: IntArray, size: float) -> int:
+        """Count the cells that are most likely one small count, if each has no record or `size`, in rows of `exact`."""
+        known = 0
+        for row, counts, weights in self._each(np.ones(len(self.least), dtype=bool)):
+            fitting = weights * (counts.sum(axis=0) == exact[row])
+            kept = fitting * ((counts == 0) | (counts >= size)).all(axis=0)
+            known += sum(_is_told(each, kept, fitting) for each in counts)
+        return known
+
+    def _each(self, chosen: BoolArray) -> Iterator[tuple[int, IntArray, FloatArray]]:
+        """Yield the chosen rows that may have small counts, with all counts (cells, n) of each, and their weights."""
+        cells, width = self.weights.shape[1:]
+        if width**cells > _MOST:
+            return
+        offsets = np.indices([width] * cells).reshape(cells, -1)
+        for row in np.flatnonzero((self.least <= SMALL).any(axis=1) & chosen).tolist():
+            weights = prod(self.weights[row, cell][offsets[cell]] for cell in range(cells))
+            yield row, self.least[row][:, np.newaxis] + offsets, np.asarray(weights)
+
+
+def _is_told(counts: IntArray, kept: FloatArray, others: FloatArray) -> bool:
+    return _is_known(counts, kept) and not _is_known(counts, others)
 
 
 def _is_known(counts: IntArray, weights: FloatArray) -> bool:
