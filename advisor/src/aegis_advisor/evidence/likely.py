@@ -84,14 +84,19 @@ class LikelyTables:
         open: (open,) the rows with counts small enough for rounding to matter; the others are known well enough.
         drawn: the true counts of these rows, and of those of other tables; None if none is open.
         place: which of the tables it is there.
-        utilities: by measure, its utility without what rounding adds, as far as it was computed.
+        variances: (rows,) how much rounding moves each count of a row, squared.
+        utilities: by measure, its utility without what rounding adds, and less what it surely adds, as far as they were
+            computed.
+        gradients: by measure, its gradient (rows, labels), likewise.
     """
 
     published: FloatArray
+    variances: FloatArray
     open: IntArray
     drawn: Drawn | None = None
     place: int = 0
-    utilities: dict[Hashable, float] = field(default_factory=dict)
+    utilities: dict[Hashable, tuple[float, float]] = field(default_factory=dict)
+    gradients: dict[Hashable, FloatArray] = field(default_factory=dict)
 
     @classmethod
     def of(cls, published: FloatArray, base: int, weights: FloatArray) -> "LikelyTables":
@@ -124,8 +129,11 @@ class LikelyTables:
             shares = published[0].sum(axis=0) / max(float(published[0].sum()), 1.0)
             drawn = _drawn(steps[rows], starts[held], shares, base, np.concatenate(weights)[rows])
         places = np.cumsum(ends > starts) - 1
-        every = zip(published, firsts, starts, ends, places, strict=True)
-        return [cls(table, rows[start:end] - first, drawn, int(place)) for table, first, start, end, place in every]
+        every = zip(published, weights, firsts, starts, ends, places, strict=True)
+        return [
+            cls(table, weight * (base**2 / 6), rows[start:end] - first, drawn, int(place))
+            for table, weight, first, start, end, place in every
+        ]
 
     @property
     def counts(self) -> FloatArray:

@@ -1,5 +1,6 @@
 """The description of a measure: its functions and their properties."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -139,19 +140,46 @@ class Measure:
 
         It may be less than that of a table with one row.
         """
+        return self._rounded(table, atoms, likely)[0]
+
+    def less_rounding(self, table: FloatArray, atoms: AtomStatistics | None, likely: LikelyTables) -> float:
+        """The same, but without what rounding adds only as far as that exceeds `SURE` errors of rounding.
+
+        What is within these errors says little of the order, and to take it out makes that worse. Where the bias is
+        corrected, all is taken out.
+        """
+        return self._rounded(table, atoms, likely)[1]
+
+    def _rounded(self, table: FloatArray, atoms: AtomStatistics | None, likely: LikelyTables) -> tuple[float, float]:
         key = self.id, self.is_corrected, atoms is None
         if key not in likely.utilities:
             likely.utilities[key] = self._without_rounding(table, atoms, likely)
         return likely.utilities[key]
 
-    def _without_rounding(self, table: FloatArray, atoms: AtomStatistics | None, likely: LikelyTables) -> float:
-        utility, gain = self(table, atoms), self.rounding_gain(likely)[0]
+    def _without_rounding(
+        self, table: FloatArray, atoms: AtomStatistics | None, likely: LikelyTables
+    ) -> tuple[float, float]:
+        utility, (gain, deviation) = self(table, atoms), self.rounding_gain(likely)
         if self.rounding is None or gain == 0:
-            return utility
-        if not self.is_corrected:
-            return self.rounding.removed(utility, table, atoms, gain)
-        whole = self.rounding.removed(utility + self._subtracted(table, atoms), table, atoms, gain)
-        return whole - self._subtracted(likely.one, atoms)
+            return utility, utility
+        if self.is_corrected:
+            whole = self.rounding.removed(utility + self._subtracted(table, atoms), table, atoms, gain)
+            return (whole - self._subtracted(likely.one, atoms),) * 2
+        without = self.rounding.removed(utility, table, atoms, gain)
+        moved = float(np.square(self.gradient_of(table, atoms, likely)).sum(axis=1) @ likely.variances)
+        error = math.hypot(math.sqrt(moved), self.rounding.error(without, table, atoms, deviation))
+        return without, without + self.rounding.left(utility - without, error)
+
+    def gradient_of(
+        self, table: FloatArray, atoms: AtomStatistics | None = None, likely: LikelyTables | None = None
+    ) -> FloatArray:
+        """The `gradient`; that of a table of rounded counts is computed once."""
+        if likely is None:
+            return self.gradient(table, atoms)
+        key = self.id, atoms is None
+        if key not in likely.gradients:
+            likely.gradients[key] = self.gradient(table, atoms)
+        return likely.gradients[key]
 
     def without_noise(
         self, utility: float, table: FloatArray, variance: float, atoms: AtomStatistics | None = None

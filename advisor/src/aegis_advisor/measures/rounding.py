@@ -26,6 +26,11 @@ MODEL = 0.06
 this share of it."""
 
 
+SURE = 2.5
+"""What rounding adds is taken out of a utility as far as it exceeds so many of its errors. With fewer the order of real
+tables is worse than that of the rounded counts as they stand, and with more that of skewed ones."""
+
+
 @dataclass(frozen=True, slots=True)
 class RoundingRule:
     """How the scores of rows that rounding changes make up a measure.
@@ -65,6 +70,15 @@ class RoundingRule:
         steps = reach * np.eye(shares.size)[:, np.newaxis]
         around = self._scores(np.concatenate([counts + steps, counts - steps]), shares)
         return float(around.sum() / 2 - shares.size * self._scores(counts, shares).sum())
+
+    @staticmethod
+    def left(added: float, error: float) -> float:
+        """What is left in a utility of what rounding added: all within `SURE` errors, and less the surer it is.
+
+        That is the garrote (Breiman 1995, "Better subset regression using the nonnegative garrote").
+        """
+        sure = SURE * error
+        return added if abs(added) <= sure else sure**2 / added
 
     def gain(self, likely: LikelyTables) -> tuple[float, float]:
         """How much rounding adds to the sum of scores: the mean and the standard deviation over likely tables.

@@ -180,7 +180,7 @@ def _refined_utilities(evidence: AttributeEvidence, reference: Reference, measur
 def measured(
     evidence: AttributeEvidence, measure: Measure, name: str, table: FloatArray, atoms: AtomStatistics | None = None
 ) -> float:
-    """The utility of a table (rows, labels) without what rounding adds, where counts were rounded once.
+    """The utility of a table (rows, labels) where counts were rounded once: less what rounding surely adds.
 
     It is never worse than that of `drop`, as no table of a monotone measure is; others are not below 0.
 
@@ -194,7 +194,7 @@ def measured(
     likely = None if name == DROP else likely_tables(evidence, name, table)
     if likely is None:
         return measure(table, atoms)
-    utility = measure.without_rounding(table, atoms, likely)
+    utility = measure.less_rounding(table, atoms, likely)
     if measure.is_corrected:
         return utility
     return max(0.0, utility) if measure.better == "higher" else min(utility, measure(table.sum(axis=0, keepdims=True)))

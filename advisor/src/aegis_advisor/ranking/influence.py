@@ -130,7 +130,8 @@ class Influence:
         far they may be off: no slope is that of a smaller count, since a logarithm's has no limit at 0.
         """
         held, perhaps = table > 0, np.zeros(table.shape)
-        moves = measure.gradient(np.maximum(table, reach) if measure.is_steep else table, atoms)
+        reached = np.maximum(table, reach) if measure.is_steep else table
+        moves = measure.gradient_of(reached, atoms, likely)
         if measure.is_steep and not held.all():
             perhaps = records_by_chance(table)
             moves = np.where(held, moves, measure.gradient(table + perhaps, atoms))
@@ -138,8 +139,10 @@ class Influence:
         scale = measure.second_order(table, atoms)
         rows, labels = occupied(table, None)
         noise = _noise(table, rows, labels, ENOUGH if measure.is_steep else 0.0)
-        bias = measure.sampling_bias(table, atoms) if likely is None else measure.likely_bias(likely, atoms)
+        bias = chance = measure.sampling_bias(table, atoms) if likely is None else measure.likely_bias(likely, atoms)
         utility = measure(table, atoms) if likely is None else measure.without_rounding(table, atoms, likely)
+        if likely is not None:
+            bias += measure.less_rounding(table, atoms, likely) - utility
         return cls(
             moves,
             held,
@@ -151,7 +154,7 @@ class Influence:
             bias,
             inexact=0.0 if likely is None else measure.rounding_error(table, atoms, likely),
             tangent=measure.tangent(table, atoms),
-            centre=max(0.0, utility - bias),
+            centre=max(0.0, utility - chance),
         )
 
     @classmethod
