@@ -8,6 +8,7 @@ spreads over the labels is taken from the row as far as it has records, and othe
 published, the true counts are drawn.
 """
 
+import math
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -38,6 +39,9 @@ THIN: Final = 12
 _ROWS: Final = 2_000
 """The mixture is fitted to so many rows at most, and drawn from for so many at a time."""
 
+_UNLIKELY: Final = -50.0
+"""Logarithms of likelihoods below this do not matter, and numbers that small are slow."""
+
 _ROUNDS: Final = 6
 _PACE: Final = 1.8
 """Steps of the maximisation are taken this much further, which takes about half as many; below 2 they converge."""
@@ -47,9 +51,11 @@ REFINED: Final = "\0refined"
 
 _QUANTILES: Final = 64
 _MEANS: Final = np.geomspace(0.004, 40.0, 81)
-"""Means of counts, in bases, for which the model is tabulated."""
-_SUMS: Final = np.geomspace(0.02, 80.0, 20)
-"""The sums of rows, in bases, that the mixture consists of."""
+"""Means of counts, in bases, for which the model is tabulated. They are told by their places in this."""
+_STEP: Final = math.log(_MEANS[1] / _MEANS[0])
+_FIRST: Final = math.log(_MEANS[0]) / _STEP
+_SUMS: Final = np.arange(14, 87, 4)
+"""The sums of rows that the mixture consists of, by their places beyond that of the least mean: 0.02 to 80 bases."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,8 +67,8 @@ class Drawn:
         starts: (tables,) the first row of each table; every table has rows.
         weights: (rows,) how much more the counts of a row vary than one count that was rounded: 1 unless they add up
             parts of groups of finer maskings.
-        counts: (draws, rows, labels) the true counts.
-        rounded: (2, draws, rows, labels) these rounded.
+        tables: (labels, 3, draws, rows) the true counts, and these rounded in two ways. Labels come first here and
+            below, since sums over a short last axis take many times as long.
         gains: (tables, 2) what rounding adds to sums of scores and how that varies, by the function that scores rows,
             as far as it was computed.
     """
@@ -70,8 +76,7 @@ class Drawn:
     shares: FloatArray
     starts: IntArray
     weights: FloatArray
-    counts: FloatArray
-    rounded: FloatArray
+    tables: FloatArray
     gains: dict[Callable[..., FloatArray], FloatArray] = field(default_factory=dict)
 
 
@@ -119,15 +124,15 @@ class LikelyTables:
         """
         sizes = np.array([len(table) for table in published])
         firsts = np.cumsum(sizes) - sizes
-        steps = np.rint(np.concatenate(published) / base).astype(np.int64)
-        several = np.add.reduceat(steps.any(axis=1), firsts, dtype=np.int64) > 1  # a single row tells nothing anyway
-        rows = np.flatnonzero((steps.min(axis=1) < LARGE) & np.repeat(several, sizes))
+        steps = np.rint(np.ascontiguousarray(np.concatenate(published).T) / base).astype(np.int64)
+        several = np.add.reduceat(steps.any(axis=0), firsts, dtype=np.int64) > 1  # a single row tells nothing anyway
+        rows = np.flatnonzero((steps.min(axis=0) < LARGE) & np.repeat(several, sizes))
         starts, ends = np.searchsorted(rows, firsts), np.searchsorted(rows, firsts + sizes)
         held = np.flatnonzero(ends > starts)
         drawn = None
         if held.size:
             shares = published[0].sum(axis=0) / max(float(published[0].sum()), 1.0)
-            drawn = _drawn(steps[rows], starts[held], shares, base, np.concatenate(weights)[rows])
+            drawn = _drawn(steps[:, rows], starts[held], shares, base, np.concatenate(weights)[rows])
         places = np.cumsum(ends > starts) - 1
         every = zip(published, weights, firsts, starts, ends, places, strict=True)
         return [
@@ -141,7 +146,7 @@ class LikelyTables:
         if self.drawn is None:
             return np.zeros((1, 0, self.published.shape[1]))
         start = int(self.drawn.starts[self.place])
-        return self.drawn.counts[:, start : start + self.open.size]
+        return self.drawn.tables[:, 0, :, start : start + self.open.size].transpose(1, 2, 0)
 
     @property
     def one(self) -> FloatArray:
@@ -256,103 +261,110 @@ def _coarser(evidence: AttributeEvidence) -> Mapping[str, tuple[str, ...]]:
 
 
 def _drawn(steps: IntArray, starts: IntArray, shares: FloatArray, base: int, weights: FloatArray) -> Drawn:
-    """Draw true counts for published ones, in bases (rows, labels), given the shares of the labels among all records.
+    """Draw true counts for published ones, in bases (labels, rows), given the shares of the labels among all records.
 
     Draws of one count are spread evenly over what is likely, from a random start, so that few tell much.
     """
-    rng = np.random.default_rng(0)
-    draws = int(np.clip(MOST_CELLS // steps.size, 2, DRAWS))
-    turn = np.arange(draws) / draws
+    draws, records = min(max(MOST_CELLS // steps.size, 2), DRAWS), steps.sum(axis=0)
+    turn, chance = np.arange(draws) / draws, _chance(records.size + 2 * steps.size)
+    within, rounding = (_evenly(each.reshape(steps.shape), turn) for each in np.split(chance[records.size :], 2))
     deviations, likelihoods = _model(base)
-    spread = _spread(steps, starts, shares, base)
-    sums = np.broadcast_to(steps.sum(axis=1, dtype=np.float64), (draws, len(steps))).copy()
-    thin = steps.max(axis=1) <= THIN
-    if thin.any():
-        sums[:, thin] = _sums(steps[thin], spread[thin], likelihoods, turn, rng)
-    means = np.where(steps > THIN, float(THIN), sums[:, :, np.newaxis] * spread)
-    quantiles = _evenly(rng, steps.shape, turn) * _QUANTILES
-    moved = deviations[np.minimum(steps, THIN), _nearest(means), quantiles.astype(np.int64)]
-    counts = np.maximum(base * steps + moved, 0.0)
-    return Drawn(shares, starts, weights, counts, _rounded(counts, base, _evenly(rng, steps.shape, turn)))
+    spread = np.log(np.maximum(_spread(steps, starts, shares, base), 1e-9)) / _STEP
+    sums = np.broadcast_to(_place(np.maximum(records, 1)), (draws, records.size)).copy()
+    thin = np.flatnonzero(steps.max(axis=0) <= THIN)
+    if thin.size:
+        sums[:, thin] = _sums(steps[:, thin], spread[:, thin], likelihoods, _evenly(chance[: thin.size], turn))
+    means = np.clip(sums + spread[:, np.newaxis] + 0.5, 0, _MEANS.size - 1).astype(np.int64)
+    known, quantiles = np.minimum(steps, THIN)[:, np.newaxis], (within * _QUANTILES).astype(np.int64)
+    means = np.where(steps[:, np.newaxis] > THIN, int(_place(float(THIN)) + 0.5), means)
+    counts = np.maximum((base * steps)[:, np.newaxis] + deviations[known, means, quantiles], 0.0)
+    return Drawn(shares, starts, weights, _with_rounded(counts, base, rounding))
 
 
-def _evenly(rng: np.random.Generator, shape: tuple[int, ...], turn: FloatArray) -> FloatArray:
-    """Numbers (draws, *shape) from 0 to 1, of each place evenly spread over the draws, from a random start."""
-    places = rng.random(shape) + turn.reshape(-1, *(1 for _ in shape))
+def _place(means: FloatArray | IntArray | float) -> FloatArray:
+    """Where means, in bases, are among `_MEANS`."""
+    return np.asarray(np.log(means) / _STEP - _FIRST)
+
+
+def _chance(count: int) -> FloatArray:
+    """Random numbers (count,) from 0 to 1, of which any two counts begin with the same."""
+    return _numbers(max(_ROWS, 1 << (count - 1).bit_length()))[:count]
+
+
+@lru_cache(maxsize=8)
+def _numbers(count: int) -> FloatArray:
+    return np.random.default_rng(0).random(count)
+
+
+def _evenly(starts: FloatArray, turn: FloatArray) -> FloatArray:
+    """Numbers (..., draws, rows) from 0 to 1, of each place spread evenly over the draws, from a start (..., rows)."""
+    places = starts[..., np.newaxis, :] + turn[:, np.newaxis]
     places -= places >= 1
     return places
 
 
-def _rounded(counts: FloatArray, base: int, chance: FloatArray) -> FloatArray:
-    """Round counts (draws, rows, labels) up or down by chance, without bias: (2, draws, rows, labels) in two ways.
+def _with_rounded(counts: FloatArray, base: int, chance: FloatArray) -> FloatArray:
+    """Return counts (labels, draws, rows), and these rounded up or down by chance, without bias, in two ways.
 
     The second has the opposite errors, so that errors of first order cancel. Counts below two bases, which opposite
     errors might move below 0, are rounded with the opposite chance instead.
+
+    Returns:
+        (labels, 3, draws, rows)
     """
-    bases = counts / base
-    low = np.floor(bases)
-    over = bases - low
-    rounded = np.empty((2, *counts.shape))
-    rounded[0] = low + (chance < over)
-    rounded[1] = np.where(counts < 2 * base, low + (1 - chance < over), 2 * bases - rounded[0])
-    rounded *= base
-    return rounded
+    low = base * np.floor(counts / base)
+    over, chance = counts - low, base * chance
+    one = low + base * (chance < over)
+    other = np.where(low < 2 * base, low + base * (base - chance < over), 2 * counts - one)
+    return np.stack([counts, one, other], axis=1)
 
 
 def _spread(steps: IntArray, starts: IntArray, shares: FloatArray, base: int) -> FloatArray:
-    """How the records of each row spread over the labels (rows, labels): as far as they show it, else like all records.
+    """How the records of each row spread over the labels (labels, rows): as far as they show it, else like all records.
 
     By a Dirichlet prior around the shares of all records, whose concentration follows from how much the rows of each
     table differ. Rounding makes records worth less: those of thin rows a base-th.
     """
-    size = base * steps.sum(axis=1, keepdims=True, dtype=np.float64)
-    own = np.where(size > 0, base * steps / np.maximum(size, 1.0), shares)
-    cell = np.maximum(size / steps.shape[1], 1.0)
-    worth = size / (1 + np.minimum(base - 1, (base**2 - 1) / 6 / cell))
+    size, every = base * steps.sum(axis=0, dtype=np.float64), shares[:, np.newaxis]
+    own = np.where(size > 0, base * steps / np.maximum(size, 1.0), every)
+    worth = size / (1 + np.minimum(base - 1, (base**2 - 1) / 6 / np.maximum(size / shares.size, 1.0)))
     impurity = max(1 - float(shares @ shares), 1e-9)
-    differing = np.square(own - shares).sum(axis=1, keepdims=True) / impurity
+    differing = np.square(own - every).sum(axis=0) / impurity
     by_chance = 1 / np.maximum(worth, 1.0)
-    both = np.hstack([size * (differing - by_chance), size * (1 - by_chance)])
-    between, most = np.add.reduceat(both, starts, axis=0).T
+    both = np.stack([size * (differing - by_chance), size * (1 - by_chance)])
+    between, most = np.add.reduceat(both, starts, axis=1)
     prior = 1 / np.clip(between / np.maximum(most, 1.0), 1e-3, 1.0) - 1
-    each = np.repeat(prior, np.diff(starts, append=len(steps)))[:, np.newaxis]
-    spread: FloatArray = (worth * own + each * shares) / np.maximum(worth + each, 1e-9)
+    each = np.repeat(prior, np.diff(starts, append=size.size))
+    spread: FloatArray = (worth * own + each * every) / np.maximum(worth + each, 1e-9)
     return spread
 
 
-def _sums(
-    steps: IntArray, spread: FloatArray, likelihoods: FloatArray, turn: FloatArray, rng: np.random.Generator
-) -> FloatArray:
-    """Draw the expected records (draws, rows) of each row, in bases, from the mixture given its published counts."""
-    some = np.unique(np.linspace(0, len(steps) - 1, min(len(steps), _ROWS)).astype(np.int64))
-    likely = _likelihoods(steps[some], spread[some], likelihoods)
+def _sums(steps: IntArray, spread: FloatArray, likelihoods: FloatArray, chance: FloatArray) -> IntArray:
+    """Draw the expected records (draws, rows) of rows, by their places, from the mixture given the published counts.
+
+    Args:
+        steps: (labels, rows) the published counts, in bases.
+        spread: (labels, rows) by how many places each count is expected to be beyond the sum of its row.
+        likelihoods: those of `_model`.
+        chance: (draws, rows) where in the distribution of each row.
+    """
+    chunks = [slice(start, start + _ROWS) for start in range(0, chance.shape[1], _ROWS)]
+    likely = np.hstack([_likelihoods(steps[:, rows], spread[:, rows], likelihoods) for rows in chunks])
+    some = likely[:, :: len(chunks)]
     shares = np.full(_SUMS.size, 1 / _SUMS.size)
     for _ in range(_ROUNDS):
-        shares *= ((1 / (likely @ shares)) @ likely / len(likely)) ** _PACE
+        shares *= (some @ (1 / (shares @ some)) / some.shape[1]) ** _PACE
         shares /= shares.sum()
-    sums = np.empty((turn.size, len(steps)))
-    for start in range(0, len(steps), _ROWS):
-        rows = slice(start, start + _ROWS)
-        if len(steps) > _ROWS:
-            likely = _likelihoods(steps[rows], spread[rows], likelihoods)
-        levels = np.cumsum(likely * shares, axis=1)
-        chance = _evenly(rng, (len(levels),), turn)[:, :, np.newaxis]
-        sums[:, rows] = _SUMS[np.sum(chance * levels[:, -1:] > levels[:, :-1], axis=2)]
-    return sums
+    levels = np.cumsum(likely * shares[:, np.newaxis], axis=0)
+    drawn: IntArray = _SUMS[np.sum(chance * levels[-1] > levels[:-1, np.newaxis], axis=0, dtype=np.int8)]
+    return drawn
 
 
 def _likelihoods(steps: IntArray, spread: FloatArray, likelihoods: FloatArray) -> FloatArray:
-    """(rows, sums) The likelihood of each sum of a row, over that of the most likely one."""
-    places = _nearest(_SUMS[:, np.newaxis] * spread[:, np.newaxis, :])
-    logs = likelihoods[steps[:, np.newaxis, :], places].sum(axis=2)
-    return np.asarray(np.exp(logs - logs.max(axis=1, keepdims=True)))
-
-
-def _nearest(means: FloatArray) -> IntArray:
-    """The places in `_MEANS` of means, in bases."""
-    first, step = np.log(_MEANS[0]), np.log(_MEANS[1] / _MEANS[0])
-    within = np.log(np.clip(means, _MEANS[0], _MEANS[-1]))
-    return np.asarray((within - first) / step + 0.5, dtype=np.int64)
+    """(sums, rows) The likelihood of each sum of a row, over that of the most likely one."""
+    less = np.minimum(0.5 - spread, _SUMS[-1]).astype(np.int64)
+    logs = np.ascontiguousarray(likelihoods[steps, less].sum(axis=0).T)
+    return np.asarray(np.exp(np.maximum(logs - logs.max(axis=0), _UNLIKELY)))
 
 
 @lru_cache(maxsize=16)
@@ -362,8 +374,8 @@ def _model(base: int) -> tuple[FloatArray, FloatArray]:
     A count n is published as p with probability `1 - |n - p| / b`.
 
     Returns:
-        (THIN + 1, means, quantiles) the true count less the published one, and (THIN + 1, means) the logarithm of the
-        probability of what is published.
+        (THIN + 1, means, quantiles) the true count less the published one, and (THIN + 1, shares, sums) the logarithm
+        of the probability of what is published, by how many places a count is expected to be below the sum of its row.
     """
     moved = np.unique(np.rint(np.linspace(1 - base, base - 1, min(2 * base - 1, 2 * _QUANTILES + 1))))
     true = (base * np.arange(THIN + 1)[:, np.newaxis] + moved)[:, np.newaxis, :]
@@ -375,4 +387,5 @@ def _model(base: int) -> tuple[FloatArray, FloatArray]:
     levels = np.cumsum(weights / total[:, :, np.newaxis], axis=2)
     middles = (np.arange(_QUANTILES) + 0.5) / _QUANTILES
     places = np.sum(levels[:, :, np.newaxis, :-1] < middles[:, np.newaxis], axis=3)
-    return moved[places], np.log(total)
+    means_of = np.clip(_SUMS - np.arange(_SUMS[-1] + 1)[:, np.newaxis], 0, _MEANS.size - 1)
+    return moved[places], np.log(total)[:, means_of]

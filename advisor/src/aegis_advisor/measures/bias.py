@@ -26,6 +26,9 @@ FEWEST_PER_LABEL = 1.5
 LARGE = 10_000.0
 """In rows with more records, differences of scores lose too many digits; there the second derivative is as good."""
 
+TINY = 1e-200
+"""Stands for a count of 0 where its logarithm does not matter."""
+
 TIES = 1.7
 """The exponent with which several labels that may be the most frequent count together (see `largest_bias`)."""
 
@@ -55,7 +58,8 @@ def scores_bias(table: FloatArray, scores: RowScores, jackknife: RowScores, fewe
 
 def certainty_scores(rows: FloatArray, shares: FloatArray) -> FloatArray:
     """`sum F ln(F / n)` of each row with n records: minus n times the entropy, in nats."""
-    scores: FloatArray = scipy.special.xlogy(rows, rows / rows.sum(axis=1, keepdims=True)).sum(axis=1)
+    shares = np.maximum(rows, TINY) / rows.sum(axis=1, keepdims=True)  # faster than `xlogy`
+    scores: FloatArray = (rows * np.log(shares)).sum(axis=1)
     return scores
 
 

@@ -96,19 +96,17 @@ class RoundingRule:
     def _gains(self, drawn: Drawn) -> FloatArray:
         """(tables, 2) The gains of all tables that were drawn together."""
         held = drawn.shares > 0
-        tables = np.concatenate([drawn.counts[np.newaxis], drawn.rounded])
-        true, one, other = self._scores(tables if held.all() else tables[..., held], drawn.shares[held])
+        true, one, other = self._scores(drawn.tables if held.all() else drawn.tables[held], drawn.shares[held])
         gains = np.add.reduceat(((one + other) / 2 - true) * drawn.weights, drawn.starts, axis=1)
         means = np.maximum(gains.mean(axis=0), 0.0)  # scores are convex, so on average rounding never lowers them
         return np.stack([means, np.hypot(OWN * gains.std(axis=0, ddof=1), MODEL * means)], axis=1)
 
     def _scores(self, tables: FloatArray, shares: FloatArray) -> FloatArray:
-        """The scores (..., rows) of rows (..., rows, labels); 0 without records."""
-        rows = tables.reshape(-1, shares.size)
+        """The scores (..., rows) of tables (labels, ..., rows); 0 of rows without records."""
+        rows = tables.reshape(shares.size, -1).T
         held = rows.any(axis=1)
-        scores = np.zeros(len(rows))
-        scores[held] = self.scores(rows[held], shares)
-        return scores.reshape(tables.shape[:-1])
+        scores = self.scores(rows if held.all() else np.where(held[:, np.newaxis], rows, shares), shares)
+        return np.where(held, scores, 0.0).reshape(tables.shape[1:])
 
 
 def largest_counts(rows: FloatArray, shares: FloatArray) -> FloatArray:
