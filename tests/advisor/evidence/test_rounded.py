@@ -18,6 +18,7 @@ from aegis_advisor.evidence import (
 )
 from aegis_advisor.evidence.checks import find_faults, find_pair_faults
 from aegis_advisor.measures import MEASURES
+from aegis_advisor.measures.rounding import SURE
 from aegis_advisor.ranking.deviation import assess
 from aegis_advisor.ranking.influence import Sample, influences
 from aegis_advisor.ranking.sufficiency import joint_ranking_basis, ranking_basis
@@ -115,6 +116,26 @@ def test_utilities_are_finite_and_never_worse_than_nothing_or_a_coarser_view(see
         assert measure.best([fine, coarse]) == fine
         assert whole == assessed.reference_utility == measure.best([whole, fine])
     assert assess(evidence, reference, measure, used) == assessed
+
+
+@given(st.integers(0, 2**32), st.sampled_from(sorted(name for name, one in MEASURES.items() if one.rounding)))
+def test_what_is_left_of_what_rounding_adds_is_within_its_errors_and_counts_as_bias(seed, name):
+    _, evidence = rounded(seed)
+    measure, used = MEASURES[name], ["halves", IDENTITY]
+    table = evidence.masking("halves").joint.astype(float)
+    likely = likely_tables(evidence, "halves", table)
+    without, less = measure.without_rounding(table, None, likely), measure.less_rounding(table, None, likely)
+    moved = np.sqrt(np.sum(measure.gradient(table) ** 2) * BASE**2 / 6)
+    error = np.hypot(moved, measure.rounding_error(table, None, likely))
+    added, left = measure(table) - without, less - without
+    assert left * added >= 0
+    assert abs(left) <= min(abs(added), SURE * error) * (1 + 1e-9)
+    if abs(added) <= SURE * error:
+        assert left == pytest.approx(added)
+    reference = reconstruct(evidence)
+    whole = assess(evidence, reference, measure, used).reference_utility
+    found = influences(evidence, Sample.of(evidence, reference, measure), measure, used, whole)["halves"]
+    assert found.bias == pytest.approx(measure.likely_bias(likely) + left)
 
 
 @given(st.integers(0, 2**32), st.sampled_from(sorted(MEASURES)))

@@ -5,6 +5,7 @@ own.
 """
 
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from scipy.stats import spearmanr
 
 from aegis_advisor.measures import MEASURES
 from aegis_advisor.ranking import Question, recommend
+from aegis_advisor.ranking.deviation import exact_utilities
 from aegis_advisor.reconstruction import reconstruct
 from tests.advisor.cases import evidence_of, mapped
 from tests.advisor.rounded_samples import Population
@@ -176,6 +178,32 @@ def test_the_order_is_nearer_to_that_of_a_large_sample():
     assert told > published
     errors = [np.abs(np.array(each) - true).mean() for each in (answered, plain)]
     assert errors[0] < 0.75 * errors[1]
+
+
+def test_the_order_is_no_worse_where_fine_values_tell_more():
+    """To take out all that rounding adds made it worse by a quarter: what it adds is hardly more than its errors."""
+    rng, measure = np.random.default_rng(4), MEASURES["mutual_information"]
+    attributes = [Population(500, 12 + 3 * seed, 4, 3, skew=0.0, own=0.5, seed=seed) for seed in range(5)]
+    exact, lost = [one.drawn(rng, 3)[0] for one in attributes], []
+    for _ in range(8):
+        rounded = [one.rounded(rng, table, 3) for one, table in zip(attributes, exact, strict=True)]
+        true, plain, told = (
+            sums(
+                [
+                    exact_utilities(one.evidence(table, base), measure)
+                    for one, table in zip(attributes, tables, strict=True)
+                ]
+            )
+            for tables, base in ((exact, None), (rounded, None), (rounded, 3))
+        )
+        lost.append([1 - spearmanr(true, each).statistic for each in (plain, told)])
+    uncorrected, corrected = np.mean(lost, axis=0)
+    assert corrected <= 1.02 * uncorrected
+
+
+def sums(utilities):
+    """Of configurations that share each attribute by its fine masking, by its coarse one or not at all."""
+    return [sum(each) for each in product(*((one["fine"], one["coarse"], 0.0) for one in utilities))]
 
 
 def mappings(population):

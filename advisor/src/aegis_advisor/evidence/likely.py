@@ -49,6 +49,9 @@ _PACE: Final = 1.8
 REFINED: Final = "\0refined"
 """What tables are called whose partition no masking has: no masking has such a name."""
 
+_FINE: Final = 1e9
+"""Weights are told apart by this part of one."""
+
 _QUANTILES: Final = 64
 _MEANS: Final = np.geomspace(0.004, 40.0, 81)
 """Means of counts, in bases, for which the model is tabulated. They are told by their places in this."""
@@ -163,20 +166,23 @@ class _Known:
     Attributes:
         weights: those of the rows of its maskings (`Drawn`), by masking id.
         coarser: by masking id, the maskings that are functions of it.
+        fitted: the maskings that declare how their counts differ.
         drawn: tables that were drawn, by table and weights.
     """
 
     weights: Mapping[str, FloatArray]
     coarser: Mapping[str, tuple[str, ...]]
+    fitted: frozenset[str]
     drawn: dict[tuple[bytes, bytes], LikelyTables]
 
     @classmethod
     def of(cls, evidence: AttributeEvidence, base: int) -> "_Known":
         """Return what is known of evidence that was rounded once, with all its exact tables drawn."""
         one_count = evidence.rounding.count_variance
-        weights = {name: np.round(each / one_count, 9) for name, each in sum_variances(evidence).items()}
-        known = cls(weights, _coarser(evidence), {})
-        views = ((one.id, exact_counts(evidence, one)) for one in evidence.maskings if not one.is_fitted)
+        weights = {name: np.rint(each * (_FINE / one_count)) / _FINE for name, each in sum_variances(evidence).items()}
+        fitted = frozenset(one.id for one in evidence.maskings if one.is_fitted)
+        known = cls(weights, _coarser(evidence), fitted, {})
+        views = ((one.id, exact_counts(evidence, one)) for one in evidence.maskings if one.id not in fitted)
         found = evidence.refined_views if evidence.joint is None else ()
         refined = ((REFINED, counts[counts.any(axis=1)]) for _, counts in found)
         every = [(IDENTITY, evidence.joint), *views, *refined]
@@ -211,9 +217,8 @@ def likely_tables(evidence: AttributeEvidence, name: str, table: FloatArray) -> 
         table: the table.
     """
     base = evidence.rounded_once
-    if base is None or any(one.id == name and one.is_fitted for one in evidence.maskings):
+    if base is None or name in (known := _known(evidence, base)).fitted:
         return None
-    known = _known(evidence, base)
     key = known.key(name, table)
     if key not in known.drawn:
         known.drawn[key] = LikelyTables.of(table, base, known.weights_of(name, table))
@@ -227,19 +232,18 @@ def coarser_views(evidence: AttributeEvidence) -> Mapping[str, tuple[str, ...]]:
 
 
 def _known(evidence: AttributeEvidence, base: int) -> _Known:
-    if evidence not in _KNOWN:
-        _KNOWN[evidence] = _Known.of(evidence, base)
-    return _KNOWN[evidence]
+    if (known := _KNOWN.get(evidence)) is None:
+        known = _KNOWN[evidence] = _Known.of(evidence, base)
+    return known
 
 
 def _groups(tables: Sequence[tuple[str, FloatArray]]) -> Iterator[list[tuple[str, FloatArray]]]:
     """Tables to be drawn together: with the same records of each label, and so few cells that none is drawn less."""
     group: list[tuple[str, FloatArray]] = []
-    cells = 0
+    cells, label = 0, b""
     for name, table in tables:
-        cells += table.size
-        same = group and np.array_equal(group[0][1].sum(axis=0), table.sum(axis=0))
-        if group and (not same or cells > MOST_CELLS // DRAWS):
+        cells, before, label = cells + table.size, label, table.sum(axis=0).tobytes()
+        if group and (label != before or cells > MOST_CELLS // DRAWS):
             yield group
             group, cells = [], table.size
         group.append((name, table))
@@ -267,16 +271,16 @@ def _drawn(steps: IntArray, starts: IntArray, shares: FloatArray, base: int, wei
     """
     draws, records = min(max(MOST_CELLS // steps.size, 2), DRAWS), steps.sum(axis=0)
     turn, chance = np.arange(draws) / draws, _chance(records.size + 2 * steps.size)
-    within, rounding = (_evenly(each.reshape(steps.shape), turn) for each in np.split(chance[records.size :], 2))
+    within, rounding = (_evenly(each, turn) for each in chance[records.size :].reshape(2, *steps.shape))
     deviations, likelihoods = _model(base)
     spread = np.log(np.maximum(_spread(steps, starts, shares, base), 1e-9)) / _STEP
-    sums = np.broadcast_to(_place(np.maximum(records, 1)), (draws, records.size)).copy()
+    sums = np.empty((draws, records.size))
+    sums[:] = _place(np.maximum(records, 1))
     thin = np.flatnonzero(steps.max(axis=0) <= THIN)
     if thin.size:
         sums[:, thin] = _sums(steps[:, thin], spread[:, thin], likelihoods, _evenly(chance[: thin.size], turn))
-    means = np.clip(sums + spread[:, np.newaxis] + 0.5, 0, _MEANS.size - 1).astype(np.int64)
-    known, quantiles = np.minimum(steps, THIN)[:, np.newaxis], (within * _QUANTILES).astype(np.int64)
-    means = np.where(steps[:, np.newaxis] > THIN, int(_place(float(THIN)) + 0.5), means)
+    means = np.minimum(np.maximum(sums + spread[:, np.newaxis] + 0.5, 0), _MEANS.size - 1).astype(np.int64)
+    known, quantiles = np.minimum(steps, THIN + 1)[:, np.newaxis], (within * _QUANTILES).astype(np.int64)
     counts = np.maximum((base * steps)[:, np.newaxis] + deviations[known, means, quantiles], 0.0)
     return Drawn(shares, starts, weights, _with_rounded(counts, base, rounding))
 
@@ -331,10 +335,10 @@ def _spread(steps: IntArray, starts: IntArray, shares: FloatArray, base: int) ->
     impurity = max(1 - float(shares @ shares), 1e-9)
     differing = np.square(own - every).sum(axis=0) / impurity
     by_chance = 1 / np.maximum(worth, 1.0)
-    both = np.stack([size * (differing - by_chance), size * (1 - by_chance)])
-    between, most = np.add.reduceat(both, starts, axis=1)
-    prior = 1 / np.clip(between / np.maximum(most, 1.0), 1e-3, 1.0) - 1
-    each = np.repeat(prior, np.diff(starts, append=size.size))
+    between = np.add.reduceat(size * (differing - by_chance), starts)
+    most = np.add.reduceat(size * (1 - by_chance), starts)
+    prior = 1 / np.minimum(np.maximum(between / np.maximum(most, 1.0), 1e-3), 1.0) - 1
+    each = prior[np.searchsorted(starts, np.arange(size.size), side="right") - 1]
     spread: FloatArray = (worth * own + each * every) / np.maximum(worth + each, 1e-9)
     return spread
 
@@ -374,8 +378,9 @@ def _model(base: int) -> tuple[FloatArray, FloatArray]:
     A count n is published as p with probability `1 - |n - p| / b`.
 
     Returns:
-        (THIN + 1, means, quantiles) the true count less the published one, and (THIN + 1, shares, sums) the logarithm
-        of the probability of what is published, by how many places a count is expected to be below the sum of its row.
+        (THIN + 2, means, quantiles) the true count less the published one, which of more than `THIN` bases does not
+        depend on the mean; and (THIN + 1, shares, sums) the logarithm of the probability of what is published, by how
+        many places a count is expected to be below the sum of its row.
     """
     moved = np.unique(np.rint(np.linspace(1 - base, base - 1, min(2 * base - 1, 2 * _QUANTILES + 1))))
     true = (base * np.arange(THIN + 1)[:, np.newaxis] + moved)[:, np.newaxis, :]
@@ -388,4 +393,5 @@ def _model(base: int) -> tuple[FloatArray, FloatArray]:
     middles = (np.arange(_QUANTILES) + 0.5) / _QUANTILES
     places = np.sum(levels[:, :, np.newaxis, :-1] < middles[:, np.newaxis], axis=3)
     means_of = np.clip(_SUMS - np.arange(_SUMS[-1] + 1)[:, np.newaxis], 0, _MEANS.size - 1)
-    return moved[places], np.log(total)[:, means_of]
+    thick = np.broadcast_to(moved[places[THIN, int(_place(THIN) + 0.5)]], (1, _MEANS.size, _QUANTILES))
+    return np.concatenate([moved[places], thick]), np.log(total)[:, means_of]

@@ -166,9 +166,11 @@ class Measure:
             whole = self.rounding.removed(utility + self._subtracted(table, atoms), table, atoms, gain)
             return (whole - self._subtracted(likely.one, atoms),) * 2
         without = self.rounding.removed(utility, table, atoms, gain)
-        moved = float(np.square(self.gradient_of(table, atoms, likely)).sum(axis=1) @ likely.variances)
-        error = math.hypot(math.sqrt(moved), self.rounding.error(without, table, atoms, deviation))
-        return without, without + self.rounding.left(utility - without, error)
+        added, error = utility - without, self.rounding.error(without, table, atoms, deviation)
+        if self.rounding.left(added, error) != added:  # else it does not matter how much more the error is
+            moved = float(np.sum(likely.variances @ np.square(self.gradient_of(table, atoms, likely))))
+            error = math.hypot(error, math.sqrt(moved))
+        return without, without + self.rounding.left(added, error)
 
     def gradient_of(
         self, table: FloatArray, atoms: AtomStatistics | None = None, likely: LikelyTables | None = None

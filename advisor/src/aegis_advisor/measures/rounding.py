@@ -66,9 +66,9 @@ class RoundingRule:
         shares = table.sum(axis=0)[held] / max(float(table.sum()), 1.0)
         if reach == 0 or np.count_nonzero(held) <= 1:
             return 0.0
-        counts = np.maximum(table[:, held], reach)
-        steps = reach * np.eye(shares.size)[:, np.newaxis]
-        around = self._scores(np.concatenate([counts + steps, counts - steps]), shares)
+        counts = np.maximum(table[:, held], reach).T
+        steps = reach * np.eye(shares.size)[..., np.newaxis]
+        around = self._scores(counts[:, np.newaxis] + np.concatenate([steps, -steps], axis=1), shares)
         return float(around.sum() / 2 - shares.size * self._scores(counts, shares).sum())
 
     @staticmethod
@@ -98,8 +98,10 @@ class RoundingRule:
         held = drawn.shares > 0
         true, one, other = self._scores(drawn.tables if held.all() else drawn.tables[held], drawn.shares[held])
         gains = np.add.reduceat(((one + other) / 2 - true) * drawn.weights, drawn.starts, axis=1)
-        means = np.maximum(gains.mean(axis=0), 0.0)  # scores are convex, so on average rounding never lowers them
-        return np.stack([means, np.hypot(OWN * gains.std(axis=0, ddof=1), MODEL * means)], axis=1)
+        mean = gains.sum(axis=0) / len(gains)
+        spread = np.sqrt(np.square(gains - mean).sum(axis=0) / (len(gains) - 1))
+        surely = np.maximum(mean, 0.0)  # scores are convex, so on average rounding never lowers them
+        return np.array([surely, np.hypot(OWN * spread, MODEL * surely)]).T
 
     def _scores(self, tables: FloatArray, shares: FloatArray) -> FloatArray:
         """The scores (..., rows) of tables (labels, ..., rows); 0 of rows without records."""

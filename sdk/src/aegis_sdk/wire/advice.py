@@ -65,7 +65,7 @@ class MaskingScore(CoarseScore):
     """The utility of one masking of an attribute, and how far it deviates from the reference."""
 
     utility: float = Field(
-        description="The measure of the masked attribute, without what random rounding of counts adds to it on average"
+        description="The measure of the masked attribute, without what random rounding of counts surely adds to it"
     )
     deviation: float = Field(description="Its distance from the reference utility")
     source: str = Field(description="Where the utility comes from: `counts`, `fitted`, `reference` or `definition`")
@@ -73,7 +73,9 @@ class MaskingScore(CoarseScore):
         default=None, description="Standard error of the utility, with the records as a sample; null: not known"
     )
     bias: float | None = Field(
-        default=None, description="How much the utility of a sample exceeds that of its population on average"
+        default=None,
+        description="How much the utility of a sample exceeds that of its population on average, with what rounding "
+        "perhaps adds",
     )
 
 
@@ -121,7 +123,7 @@ class AttributeAdvice(Answer):
         description="What is known of the unmasked attribute: `joint`, `histogram` or `no_histogram`"
     )
     reference_utility: float = Field(
-        description="The measure of the unmasked attribute, as far as it is known, likewise without what rounding adds"
+        description="The measure of the unmasked attribute, as far as it is known, without what rounding surely adds"
     )
     reference_estimated: bool = Field(
         default=False,
