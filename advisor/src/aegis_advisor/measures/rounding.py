@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aegis_advisor.arrays import FloatArray
+from aegis_advisor.arrays import BoolArray, FloatArray
 from aegis_advisor.atoms import AtomStatistics
 from aegis_advisor.evidence.likely import Drawn, LikelyTables
 from aegis_advisor.measures.bias import RowScores
@@ -106,7 +106,7 @@ class RoundingRule:
     def _scores(self, tables: FloatArray, shares: FloatArray) -> FloatArray:
         """The scores (..., rows) of tables (labels, ..., rows); 0 of rows without records."""
         rows = tables.reshape(shares.size, -1).T
-        held = rows.any(axis=1)
+        held: BoolArray = np.asarray(rows.any(axis=1))
         scores = self.scores(rows if held.all() else np.where(held[:, np.newaxis], rows, shares), shares)
         return np.where(held, scores, 0.0).reshape(tables.shape[1:])
 
