@@ -19,4 +19,9 @@ def test_few_values_of_many_columns_take_no_query_for_each(tmp_path, monkeypatch
     monkeypatch.setattr(Engine, "fetch", lambda engine, of: asked.append(of) or fetch(engine, of))
     with open_table(path) as opened:
         assert values_of(opened, names) == expected
-    assert len(asked) <= 4  # one for all columns, and up to three for the one of many values
+        assert len(asked) <= 5  # one for all columns, one for few values, and three for the one of many values
+    asked.clear()
+    with open_table(path) as opened:
+        opened.keep_counts(names, "c0")
+        assert values_of(opened, names) == expected
+    assert len(asked) == 1

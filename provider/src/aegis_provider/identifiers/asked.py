@@ -33,6 +33,8 @@ def identifying_in(table: Table, plan: Plan, names: Collection[str] | None = Non
         TableError: The table cannot be read or lacks a column.
     """
     columns = [plan.label, *(each.name for each in plan.attributes)] if names is None else list(names)
+    counted = [each.name for each in plan.attributes if each.discretization is None and each.name in columns]
+    table.keep_counts(counted, plan.label)  # a plan's table is counted sooner or later, but bins instead of numbers
     return _identifying_beside(table, columns, plan.left_out)
 
 

@@ -1,11 +1,12 @@
 """The columns of a table, surveyed by its engine."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Sequence
+from itertools import islice
 from math import isfinite
 from typing import Any, Final
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from aegis_provider.errors import TableError
 from aegis_provider.identifiers.values import Values
@@ -19,16 +20,15 @@ _COLUMNS_PER_READING: Final = 60
 #: The most columns of a table to survey.
 MOST_COLUMNS: Final = 2_000
 
-# Of so many records, few values of all columns are read at once: a query for each column would parse a file anew.
-_READ_AT_ONCE: Final = 100_000
-
 # Of more values, only so many at both ends are sampled, and of those that are neither plain numbers nor dates.
 _SAMPLED: Final = 2_000
 _PLAIN: Final = "^([+-]?(0|[1-9][0-9]*)?([.][0-9]*)?|[0-9]{4}-[0-9]{2}-[0-9]{2})$"
 
 
 def values_of(table: Table, names: Sequence[str]) -> list[Values]:
-    """Survey these columns. The table is read twice for every 60 of them, and once or twice for each of many values.
+    """Survey these columns. Of those that are not counted yet, the table is read twice for every 60.
+
+    It is read three times more for each of many values.
 
     Raises:
         TableError: The table cannot be read, has no records, or there are too many columns.
@@ -39,20 +39,26 @@ def values_of(table: Table, names: Sequence[str]) -> list[Values]:
 
 
 def _surveyed(table: Table, names: Sequence[str]) -> list[Values]:
-    texts = table.in_memory(names)
-    if texts is None:
-        return _by_queries(table, names)
-    if not len(texts):
+    counted = dict(zip(names, map(table.known_counts, names), strict=True))
+    rest = [name for name, known in counted.items() if known is None]
+    if (texts := table.in_memory(rest)) is not None:
+        counted |= {name: _counts(column) for name, column in zip(rest, texts.columns, strict=True)}
+    surveyed = {name: _of_counts(table, name, known) for name, known in counted.items() if known is not None}
+    if missing := [name for name in names if name not in surveyed]:
+        surveyed |= {each.name: each for each in _by_queries(table, missing)}
+    return [surveyed[name] for name in names]
+
+
+def _counts(texts: pa.ChunkedArray) -> pa.Table:
+    return pa.Table.from_struct_array(texts.value_counts()).rename_columns(["text", "n"])
+
+
+def _of_counts(table: Table, name: str, counted: pa.Table) -> Values:
+    """Survey a column whose texts are counted."""
+    records = dict(zip(counted["text"].to_pylist(), counted["n"].to_pylist(), strict=True))
+    if not records:
         raise _no_records(table)
-    return [_of_texts(table, name, column) for name, column in zip(names, texts.columns, strict=True)]
-
-
-def _of_texts(table: Table, name: str, texts: pa.ChunkedArray) -> Values:
-    """Survey a column whose texts are in memory."""
-    counted = texts.value_counts()
-    records = dict(zip(counted.field(0).to_pylist(), counted.field(1).to_pylist(), strict=True))
-    known = len(texts) - records.pop(MISSING, 0)
-    sample = tuple(sorted(records)) if len(records) <= _SAMPLED else _sample(table, name, len(records))
+    total, missing = sum(records.values()), records.pop(MISSING, 0)
     dtype = _type(table, name)
     if dtype.is_string():
         numbers = {text: float(text) for text in records if is_number(text)}
@@ -60,11 +66,21 @@ def _of_texts(table: Table, name: str, texts: pa.ChunkedArray) -> Values:
         each = ((text, float(text)) for text in (records if _is_typed_number(dtype) else ()))
         numbers = {text: number for text, number in each if isfinite(number)}
     extent = max(numbers.values()) - min(numbers.values()) if numbers else None
-    return Values(name, len(texts), known, len(records), sum(records[text] for text in numbers), extent, sample)
+    known, sample = sum(records[text] for text in numbers), _sampled(records, is_text=dtype.is_string())
+    return Values(name, total, total - missing, len(records), known, extent, sample)
+
+
+def _sampled(texts: Collection[str], *, is_text: bool) -> tuple[str, ...]:
+    """Return the texts in their order; of many, the first, the last, and the odd ones of a column of texts."""
+    ordered = sorted(texts)
+    if len(ordered) <= _SAMPLED:
+        return tuple(ordered)
+    odd = (text for text in ordered if re.fullmatch(_PLAIN, text) is None) if is_text else ()
+    return tuple(sorted({*ordered[:_SAMPLED], *ordered[-_SAMPLED:], *islice(odd, _SAMPLED)}))
 
 
 def _by_queries(table: Table, names: Sequence[str]) -> list[Values]:
-    """Survey columns by one query for all, and by others for the values of each."""
+    """Survey columns by one query for all, one for the values of those with few, and others for those of many."""
     keys = table.keys(names, names)
     asked: dict[str, Any] = {"n": keys.count()}
     for place, name in enumerate(names):
@@ -76,7 +92,7 @@ def _by_queries(table: Table, names: Sequence[str]) -> list[Values]:
     if not seen["n"]:
         raise _no_records(table)
     few = [name for place, name in enumerate(names) if seen[f"distinct{place}"] <= _SAMPLED]
-    whole = _whole(table, few) if few and seen["n"] <= _READ_AT_ONCE else {}
+    whole = dict(zip(few, table.values(few), strict=True)) if few else {}
     return [_column(table, name, seen, place, whole.get(name)) for place, name in enumerate(names)]
 
 
@@ -92,30 +108,19 @@ def _no_records(table: Table) -> TableError:
     return TableError(f"{table.name}: the table has no records")
 
 
-def _whole(table: Table, names: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Return all texts of columns, by one reading."""
-    texts: dict[str, set[str]] = {name: set() for name in names}
-    for batch in table.batches(names):
-        for name, column in zip(names, batch.columns, strict=True):
-            texts[name].update(pc.unique(column).to_pylist())
-    return {name: tuple(sorted(each - {MISSING})) for name, each in texts.items()}
-
-
-def _column(table: Table, name: str, seen: dict[str, Any], place: int, whole: tuple[str, ...] | None) -> Values:
-    distinct = int(seen[f"distinct{place}"])
-    sample = _sample(table, name, distinct) if whole is None else whole
+def _column(table: Table, name: str, seen: dict[str, Any], place: int, whole: pa.Array | None) -> Values:
+    sample = _sample(table, name) if whole is None else _sampled(whole.to_pylist(), is_text=False)
     numbers, extent = seen.get(f"numbers{place}", 0), seen.get(f"extent{place}")
-    return Values(name, seen["n"], seen[f"known{place}"], distinct, numbers, extent, sample)
+    return Values(name, seen["n"], seen[f"known{place}"], int(seen[f"distinct{place}"]), numbers, extent, sample)
 
 
-def _sample(table: Table, name: str, distinct: int) -> tuple[str, ...]:
-    """Return the texts of the values of a column; of many, the first, the last, and the odd ones."""
+def _sample(table: Table, name: str) -> tuple[str, ...]:
+    """Return the first, the last, and the odd ones of the many texts of a column."""
     reading, key = table.reading(name), table.keys([name])
     values = key.distinct()
     texts = values.select(v0=reading.text(values["v0"]))
     ends = [texts.order_by(order).limit(_SAMPLED) for order in (texts["v0"].asc(), texts["v0"].desc())]
     if key["v0"].type().is_string():
         ends.append(texts.filter(~texts["v0"].re_search(_PLAIN)).order_by("v0").limit(_SAMPLED))
-    fetched = [table.engine.fetch(each) for each in ([texts] if distinct <= _SAMPLED else ends)]
-    shown = [reading.canonical(each["v0"].combine_chunks()).to_pylist() for each in fetched]
+    shown = [reading.canonical(table.engine.fetch(each)["v0"].combine_chunks()).to_pylist() for each in ends]
     return tuple(sorted({text for each in shown for text in each} - {MISSING}))

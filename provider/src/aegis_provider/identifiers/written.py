@@ -71,7 +71,8 @@ class Replayed:
 
         What notes have in them is collected, and not whole notes: `type 2 diabetes` may be a category elsewhere.
 
-        The table is read once. Of one kind, at most 200,000 different values are collected.
+        The table is read once, unless all columns are counted. Of one kind, at most 200,000 different values are
+        collected.
 
         Args:
             table: The table.
@@ -87,18 +88,17 @@ class Replayed:
         reasons = {**left_out, **(masked or {})}
         wholes = {name: called(reasons[name]) for name in names if name in reasons}
         own = {name: (what, set[str]()) for name in masked or () if (what := wholes.get(name)) is not None}
-        for batch in table.batches(names) if names else ():
-            columns = [pc.unique(column) for column in batch.columns]
+        for mine, columns in table.different(names):
             words = [each.filter(pc.match_substring_regex(each, _MORE_THAN_A_NUMBER)) for each in columns]
             parts = zip(columns, words, contents_of_each(words), strict=True)
-            for name, (different, *found) in zip(names, parts, strict=True):
+            for name, (different, *found) in zip(mine, parts, strict=True):
                 if name in own and len(own[name][1]) < _MOST_VALUES:
                     own[name][1].update(_listable(different, own[name][0]))
                 whole = wholes.get(name)
                 for what, value in _identifying(different, None if whole == _NOTES else whole, *found):
-                    mine = values.setdefault(what, set())
-                    if len(mine) < _MOST_VALUES:
-                        mine.add(value)
+                    of_kind = values.setdefault(what, set())
+                    if len(of_kind) < _MOST_VALUES:
+                        of_kind.add(value)
         return cls(values, own)
 
     def found_in(self, texts: Iterable[str]) -> Iterator[tuple[str, str]]:
@@ -215,9 +215,8 @@ def texts_written(table: Table) -> Iterator[tuple[str, list[str]]]:
         TableError: It cannot be read.
     """
     seen: dict[str, set[str]] = {name: set() for name in table.columns}
-    for batch in table.batches(table.columns):
-        for name, column in zip(table.columns, batch.columns, strict=True):
-            different = pc.unique(column)
+    for names, columns in table.different(table.columns):
+        for name, different in zip(names, columns, strict=True):
             telling = different.filter(pc.match_substring_regex(different, _TELLING_ANYTHING)).to_pylist()
             texts = [text for text in telling if text not in seen[name]]
             if len(seen[name]) < _MOST_SEEN:

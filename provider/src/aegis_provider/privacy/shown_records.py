@@ -74,4 +74,4 @@ def _without(table: Table, columns: Sequence[str], combinations: Sequence[tuple[
         reading.key(table.source[f"c{place}"]).identical_to(hidden[f"h{n}"])
         for n, (place, reading) in enumerate(zip(places, readings, strict=True))
     ]
-    return replace(table, source=table.source.anti_join(hidden, equal), memory=None)
+    return replace(table, source=table.source.anti_join(hidden, equal), memory=None, kept={})

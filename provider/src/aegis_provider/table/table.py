@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, Protocol
+from typing import Final, Protocol, TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -11,7 +11,7 @@ from aegis_provider.errors import TableError, nearest, shortened
 from aegis_provider.table.engine import Engine, Expression, counts_of_sets
 from aegis_provider.table.in_memory import Column, InMemory, combined
 from aegis_provider.table.reading import Reading, reading_of, with_dates
-from aegis_provider.table.values import Domain
+from aegis_provider.table.values import MISSING, Domain
 
 _RECORDS_PER_BATCH = 1 << 16
 _FEW_UNLABELLED: Final = 0.01
@@ -26,6 +26,12 @@ DELIMITERS: Final = {
 
 # Counting more columns at once would hold needlessly many groups in memory.
 _ATTRIBUTES_PER_READING = 60
+
+# Counts of more pairs of texts are not kept: the next question about the column reads the table again.
+_MOST_KEPT = 200_000
+
+CountedColumn: TypeAlias = tuple[Column, Column]
+"""A column and the label that it was counted with."""
 
 
 class Finder(Protocol):
@@ -54,6 +60,7 @@ class Table:
         written: How a CSV file is written and what in it is no part of the table, in words; otherwise `None`.
         index: Columns that were the index of a data frame: row numbers, mostly, which nobody means to share.
         memory: Keeps texts of small tables, so that they are read once; `None` if the table is not small.
+        kept: What `counts_with` counted in a table that is not small, for other questions about the same columns.
     """
 
     name: str
@@ -67,6 +74,7 @@ class Table:
     written: str | None = None
     index: tuple[str, ...] = ()
     memory: InMemory | None = None
+    kept: dict[CountedColumn, pa.Table] = field(default_factory=dict)
 
     @classmethod
     def of(cls, engine: Engine, source: Expression, columns: Sequence[str] | None = None) -> "Table":
@@ -116,7 +124,8 @@ class Table:
     def counts_with(self, names: Sequence[str], label: str) -> Iterator[pa.Table]:
         """Yield for each column the counts of its texts with those of the label: `first`, `second` (the label's), `n`.
 
-        The table is read once for every 60 columns. A pair may appear more than once.
+        The table is read once for every 60 columns that were not counted with this label before. A pair may appear more
+        than once.
 
         Raises:
             TableError: As in `positions` and `Engine`.
@@ -124,6 +133,24 @@ class Table:
         self.positions([*names, label])
         for start in range(0, len(names), _ATTRIBUTES_PER_READING):
             yield from self._counted(names[start : start + _ATTRIBUTES_PER_READING], label)
+
+    def keep_counts(self, names: Sequence[str], label: str) -> None:
+        """Count these columns now if the table is not small, so that further questions need no reading of their own.
+
+        Raises:
+            TableError: As in `positions` and `Engine`.
+        """
+        if names and self.in_memory([*names, label]) is None:
+            list(self.counts_with(names, label))
+
+    def known_counts(self, name: str) -> pa.Table | None:
+        """Return each text of a column with its records, `text` and `n`, if `counts_with` counted it and kept that."""
+        mine = self._column(name)
+        for (column, label), counted in self.kept.items():
+            if mine in {column, label}:
+                texts = counted.select(["first" if mine == column else "second", "n"]).rename_columns(["text", "n"])
+                return texts.group_by("text", use_threads=False).aggregate([("n", "sum")]).rename_columns(["text", "n"])
+        return None
 
     def in_memory(self, names: Sequence[str]) -> pa.Table | None:
         """Return the texts of these columns in all records as `v0, v1, ...`; `None` if the table is not small.
@@ -151,6 +178,22 @@ class Table:
         kept = {f"w{n}": keys[f"w{n}"] for n in range(len(untouched))}
         yield from self._texts(names, keys.select(**self._shown(keys, names), **kept))
 
+    def different(self, names: Sequence[str]) -> Iterator[tuple[list[str], list[pa.Array]]]:
+        """Yield the texts of these columns, each once in some thousand records, or once if they are counted.
+
+        Every item has some of the columns, and the texts of each.
+
+        Raises:
+            TableError: As in `positions` and `Engine`.
+        """
+        self.positions(names)
+        counted = {name: known["text"] for name in names if (known := self.known_counts(name)) is not None}
+        if counted:
+            yield list(counted), [_chunk(texts) for texts in counted.values()]
+        rest = [name for name in names if name not in counted]
+        for batch in self.batches(rest) if rest else ():
+            yield rest, [pc.unique(texts) for texts in batch.columns]
+
     def combinations(self, names: Sequence[str]) -> pa.Table:
         """Return every combination of texts of these columns that occurs, with its number of records: `v0, v1, ..., n`.
 
@@ -167,6 +210,35 @@ class Table:
             batches = self._texts(names, grouped.select(**self._shown(grouped, names), n=grouped["n"].cast("int64")))
         coded = [pa.table([*_coded(each), each.column("n")], each.schema.names) for each in batches]
         return pa.concat_tables(coded).unify_dictionaries().combine_chunks()
+
+    def values(self, names: Sequence[str]) -> list[pa.Array]:
+        """Return the different texts of each of these columns, except missing ones, by one reading.
+
+        Raises:
+            TableError: As in `positions` and `Engine`.
+        """
+        keys, readings = self.keys(names), self._readings(names)
+        sets = [(f"v{place}", f"v{place}") for place in range(len(names))]
+        distinct = self.engine.fetch(
+            counts_of_sets(self.engine, keys, sets, lambda name, key: readings[int(name[1:])].text(key))
+        )
+        mine = [distinct.filter(pc.equal(distinct["place"], place))["first"] for place in range(len(names))]
+        texts = [reading.canonical(_chunk(each)) for reading, each in zip(readings, mine, strict=True)]
+        return [each.filter(pc.not_equal(each, MISSING)) for each in texts]
+
+    def alone(self, names: Sequence[str]) -> tuple[int, int]:
+        """Return how many records agree with no other one on these columns, and how many there are.
+
+        Raises:
+            TableError: As in `positions` and `Engine`.
+        """
+        if (texts := self.in_memory(names)) is not None:
+            counts = combined(texts)["n"].to_numpy()
+            return int((counts == 1).sum()), int(counts.sum())
+        keys = self.keys(names)
+        sizes = keys.group_by(list(keys.columns)).aggregate(n=keys.count())
+        seen = self.engine.fetch(sizes.aggregate(alone=(sizes["n"] == 1).sum(), records=sizes["n"].sum()))
+        return int(seen["alone"][0].as_py() or 0), int(seen["records"][0].as_py() or 0)
 
     def counts_of_values(self, name: str) -> dict[str, int]:
         """Return the number of records of each value of a column, in their order, by the one text that is written.
@@ -218,6 +290,13 @@ class Table:
             labels = whole[f"v{len(names)}"]
             yield from (combined(pa.table({"first": texts, "second": labels})) for texts in whole.columns[:-1])
             return
+        columns = {name: (self._column(name), self._column(label)) for name in names}
+        new = [name for name in columns if columns[name] not in self.kept]
+        counted = dict(zip(new, self._counted_by_engine(new, label), strict=True)) if new else {}
+        self.kept.update((columns[name], each) for name, each in counted.items() if len(each) <= _MOST_KEPT)
+        yield from (counted[name] if name in counted else self.kept[columns[name]] for name in names)
+
+    def _counted_by_engine(self, names: Sequence[str], label: str) -> Iterator[pa.Table]:
         keys = self.keys([*names, label])
         readings = self._readings([*names, label])
         sets = [(f"v{place}", f"v{len(names)}") for place in range(len(names))]
@@ -231,6 +310,10 @@ class Table:
                 "second": readings[-1].canonical(_chunk(mine["second"])),
             }
             yield pa.table({**texts, "n": mine["n"]})
+
+    def _column(self, name: str) -> Column:
+        place = self.columns.index(name)
+        return place, self.readings[place]
 
     def _readings(self, names: Sequence[str]) -> list[Reading]:
         return [self.readings[place] for place in self.positions(names)]
