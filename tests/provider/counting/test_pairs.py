@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import chi2_contingency
 
 from aegis_provider import TableError, load_plan
 from aegis_provider.counting import coded_table
@@ -219,8 +220,13 @@ def test_tables_with_few_cells_in_common_are_counted_each_by_itself(write, plan_
         assert np.array_equal(joints[f"w{width}", f"w{width}"], expected)
 
 
-def test_more_attributes_than_are_looked_up_at_once_are_counted(write, plan_of, monkeypatch):
+@for_each("cells", [1 << 23, 40, 1])
+def test_more_attributes_than_are_looked_up_at_once_are_counted_here_or_by_the_engine(
+    write, plan_of, monkeypatch, cells
+):
     monkeypatch.setattr(coded_table, "_LOOKUPS_PER_STEP", 3)
+    monkeypatch.setattr(coded_table, "_CELLS_PER_READING", cells)  # of all pairs, of one to three, of none
+    monkeypatch.setattr(coded_table, "_RECORDS_PER_BATCH", 16)
     names = [f"a{place}" for place in range(8)]  # two more than are looked up in two turns
     records = [[place * row % 5 // 3 for place in range(1, 9)] for row in range(40)]
     table = csv_of(write, [*names, "y"], [[*each, place % 2] for place, each in enumerate(records)])
@@ -228,8 +234,12 @@ def test_more_attributes_than_are_looked_up_at_once_are_counted(write, plan_of, 
     columns = {name: [str(each[place]) for each in records] for place, name in enumerate(names)}
     two_valued = [name for name in names if len(set(columns[name])) > 1]
     assert [tuple(each["attributes"]) for each in entry["pairs"]] == list(combinations(two_valued, 2))
+    labels = [place % 2 for place in range(40)]
     for pair in entry["pairs"]:
-        assert counted(entry, pair) == Counter(zip(*(columns[name] for name in pair["attributes"]), strict=True))
+        both = list(zip(*(columns[name] for name in pair["attributes"]), strict=True))
+        assert counted(entry, pair) == Counter(both)
+        expected = chi2_contingency(pd.crosstab(["".join(each) for each in both], labels), correction=False).statistic
+        assert pair["with_label"]["chi_square"] == pytest.approx(expected)
 
 
 @pytest.mark.long

@@ -1,15 +1,18 @@
 """The records of a table as small integers, kept by the engine, from which any number of pairs is counted."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TypeAlias
+from dataclasses import dataclass, replace
+from itertools import accumulate, groupby
+from math import prod
+from typing import Any, TypeAlias
 
 import ibis
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from aegis_provider.counting.counted_table import CountedTable
-from aegis_provider.counting.counts import Counts, Partition
+from aegis_provider.counting.counts import Counts, Partition, Places
 from aegis_provider.counting.pair_cells import PairCells
 from aegis_provider.errors import TableError
 from aegis_provider.table import Table
@@ -19,11 +22,16 @@ from aegis_provider.table.values import MISSING, Domain
 # Every lookup has its own buffers, and all lookups of a step are open at once.
 _LOOKUPS_PER_STEP = 60
 
-# Counting more pairs at once would keep too many groups in memory.
+# An engine that is a server counts so many pairs at once, and keeps the groups of all in memory.
 _PAIRS_PER_READING = 30
 
-# So many records at once are counted here, not by the engine.
-_RECORDS_PER_BATCH = 1 << 16
+# DuckDB gives this process the codes in batches of so many records, from which it counts faster than by any query:
+# tables with this many cells at once, and no larger one, whose cells are mostly empty.
+_RECORDS_PER_BATCH = 1 << 17
+_CELLS_PER_READING = 1 << 23
+
+# For so few readings, a temporary table of the codes would cost more than it saves.
+_LOOKED_UP_AGAIN = 3
 
 # The number of the label among the columns, above those of all attributes.
 _LABEL = 1_000_000
@@ -31,10 +39,12 @@ _LABEL = 1_000_000
 Grouped: TypeAlias = tuple[int, int]
 """The place of an attribute in the plan, and the place of one of its partitions among those given for it."""
 
+Two: TypeAlias = tuple[Grouped, Grouped]
+
 
 @dataclass(frozen=True, eq=False)
 class CodedTable:
-    """A temporary table `rows` with a column of codes for each partition of the chosen attributes, and for the label.
+    """A table `rows` with a column of codes for each partition of the chosen attributes, and for the label.
 
     `partitions`: partitions of an attribute's values, by its place in the plan. `labels`: the size of the label's
     domain. `name`: the table's, for messages.
@@ -49,7 +59,7 @@ class CodedTable:
 
     @classmethod
     def of(cls, counted: CountedTable, label: str, partitions: Mapping[int, Sequence[Partition]]) -> "CodedTable":
-        """Read the table once, and keep for each record the groups of its values of these attributes.
+        """Look the groups of its values of these attributes up for each record, 60 attributes at a time.
 
         DuckDB writes to disk whatever exceeds the memory limit.
 
@@ -65,44 +75,98 @@ class CodedTable:
         keys = table.keys([column.name for column in columns])
         rows = keys.select(**{column.key: keys[f"v{n}"] for n, column in enumerate(columns)})
         for start in range(0, len(columns), _LOOKUPS_PER_STEP):
-            rows = table.engine.keep(_looked_up(table, rows, columns[start : start + _LOOKUPS_PER_STEP]))
+            rows = _looked_up(table, rows, columns[start : start + _LOOKUPS_PER_STEP])
+            if start + _LOOKUPS_PER_STEP < len(columns):
+                rows = table.engine.keep(rows)
         return cls(table.engine, rows, partitions, labels, counted.records, table.name)
 
-    def counts(self, pairs: Sequence[tuple[Grouped, Grouped]]) -> Iterator[PairCells]:
+    def counts(self, pairs: Sequence[Two]) -> Iterator[PairCells]:
         """Yield for each pair how many records are in each two groups, by label value.
 
         Raises:
             TableError: The records are not those that were counted.
         """
-        for start in range(0, len(pairs), _PAIRS_PER_READING):
-            yield from self._counts(pairs[start : start + _PAIRS_PER_READING])
+        readings = list(self._readings(pairs, self.labels))
+        coded = self._kept_for(readings)
+        for is_here, together in readings:
+            if is_here:
+                tables = coded.tables(together, with_label=True)
+                for table, shape in zip(tables, self._shapes(together), strict=True):
+                    cells = np.flatnonzero(table)
+                    both, label = np.divmod(cells, self.labels)
+                    yield PairCells(*np.divmod(both, shape[1]), label, table[cells], (*shape, self.labels))
+            else:
+                yield from coded.counts_by_engine(together)
 
-    def joints(self, pairs: Sequence[tuple[Grouped, Grouped]]) -> list[Counts]:
-        """Return for each pair (groups, groups) how many records are in each two groups.
-
-        The engine counts few pairs. Of many, each group of which takes it a query, the codes are read once, and counted
-        here; memory then holds all counts.
+    def joints(self, pairs: Sequence[Two]) -> list[Counts]:
+        """Return for each pair (groups, groups) how many records are in each two groups; memory holds all counts.
 
         Raises:
             TableError: The records are not those that were counted.
         """
-        if len(pairs) <= _PAIRS_PER_READING:
-            return [each.joint() for each in self.counts(pairs)]
-        shapes = [(self._size(first), self._size(second)) for first, second in pairs]
-        joints = [np.zeros(rows * columns, dtype=np.int64) for rows, columns in shapes]
-        names = list(dict.fromkeys(_code(*each) for pair in pairs for each in pair))
+        joints: list[Counts] = []
+        readings = list(self._readings(pairs, 1))
+        coded = self._kept_for(readings)
+        for is_here, together in readings:
+            if is_here:
+                both = zip(coded.tables(together, with_label=False), self._shapes(together), strict=True)
+                joints += [table.reshape(shape) for table, shape in both]
+            else:
+                joints += [each.joint() for each in coded.counts_by_engine(together)]
+        return joints
+
+    def codes(self, columns: Sequence[Grouped]) -> Iterator[dict[Grouped, NDArray[np.signedinteger[Any]]]]:
+        """Yield the codes of these columns, some thousand records at a time, in any order of the records.
+
+        Raises:
+            TableError: The records are not those that were counted.
+        """
+        names = {each: _code(*each) for each in dict.fromkeys(columns)}
         records = 0
-        for batch in self.engine.stream(self.rows.select(*names), _RECORDS_PER_BATCH):
-            if any(column.null_count for column in batch.columns):
-                raise self._changed()
+        for batch in self.engine.stream(self.rows.select(*names.values()), _RECORDS_PER_BATCH):
             records += len(batch)
-            codes = {name: batch[name].to_numpy().astype(np.intp) for name in names}
-            for place, ((first, second), (_, columns)) in enumerate(zip(pairs, shapes, strict=True)):
-                cells = codes[_code(*first)] * columns + codes[_code(*second)]
-                joints[place] += np.bincount(cells, minlength=joints[place].size)
+            if records > self.records or any(column.null_count for column in batch.columns):
+                raise self._changed()
+            yield {each: batch[name].to_numpy() for each, name in names.items()}
         if records != self.records:
             raise self._changed()
-        return [joint.reshape(shape) for joint, shape in zip(joints, shapes, strict=True)]
+
+    def _kept_for(self, readings: Sequence[tuple[bool, Sequence[Two]]]) -> "CodedTable":
+        """Return the codes in a temporary table, unless looking them up again for each reading is cheaper."""
+        if len(readings) <= _LOOKED_UP_AGAIN and all(is_here for is_here, _ in readings):
+            return self
+        return replace(self, rows=self.engine.keep(self.rows))
+
+    def tables(self, pairs: Sequence[Two], *, with_label: bool) -> list[Counts]:
+        """Return (groups * groups * labels,) the counts of each pair, by one reading of the codes.
+
+        Raises:
+            TableError: The records are not those that were counted.
+        """
+        labels, label = (self.labels, (_LABEL, 0)) if with_label else (1, None)
+        tables = [np.zeros(prod(shape) * labels, dtype=np.int64) for shape in self._shapes(pairs)]
+        columns = [each for pair in pairs for each in pair]
+        for batch in self.codes([*columns, *filter(None, [label])]):
+            first = {each: codes.astype(np.intp) for each, codes in batch.items()}
+            second = {each: first[each] if label is None else first[each] * labels + first[label] for each in columns}
+            for table, (one, two) in zip(tables, pairs, strict=True):
+                _add(table, first[one] * (self._size(two) * labels) + second[two])
+        return tables
+
+    def _readings(self, pairs: Sequence[Two], labels: int) -> Iterator[tuple[bool, list[Two]]]:
+        """Yield the pairs that are counted by one reading, and whether they are counted here."""
+        cells = [prod(shape) * labels for shape in self._shapes(pairs)]
+        here = [self.engine.is_duckdb and each <= _CELLS_PER_READING for each in cells]
+        before = zip(here, accumulate(cells), strict=True)
+        places = [
+            end // _CELLS_PER_READING if is_here else place // _PAIRS_PER_READING
+            for place, (is_here, end) in enumerate(before)
+        ]
+        for (is_here, _), group in groupby(zip(here, places, pairs, strict=True), lambda each: each[:2]):
+            yield is_here, [pair for _, _, pair in group]
+
+    def _shapes(self, pairs: Sequence[Two]) -> list[tuple[int, int]]:
+        return [(self._size(first), self._size(second)) for first, second in pairs]
 
     def _size(self, grouped: Grouped) -> int:
         attribute, partition = grouped
@@ -111,7 +175,12 @@ class CodedTable:
     def _changed(self) -> TableError:
         return TableError(f"{self.name}: changed while it was read; summarize again")
 
-    def _counts(self, pairs: Sequence[tuple[Grouped, Grouped]]) -> Iterator[PairCells]:
+    def counts_by_engine(self, pairs: Sequence[Two]) -> Iterator[PairCells]:
+        """Yield what the engine counts by one query: cells without records are not there.
+
+        Raises:
+            TableError: The records are not those that were counted.
+        """
         sets = [(_code(*first), f"{_code(*second)}_label") for first, second in pairs]
         used = self.rows.select(**self._codes(pairs))
         grouped = self.engine.fetch(counts_of_sets(self.engine, used, sets, lambda _name, key: key))
@@ -127,11 +196,15 @@ class CodedTable:
                 first[mine].astype(np.intp), groups, labels, n[mine].astype(np.int64), (*sizes, self.labels)
             )
 
-    def _codes(self, pairs: Sequence[tuple[Grouped, Grouped]]) -> dict[str, Expression]:
+    def _codes(self, pairs: Sequence[Two]) -> dict[str, Expression]:
         """Return the code of each first group, and of each second group together with the label."""
-        label = self.rows[_code(_LABEL, 0)].cast("int64")
-        codes = {_code(*first): self.rows[_code(*first)].cast("int64") for first, _ in pairs}
-        both = {f"{_code(*second)}_label": self.rows[_code(*second)] * self.labels + label for _, second in pairs}
+        used = {_code(*each) for pair in pairs for each in pair} | {_code(_LABEL, 0)}
+        wide = {name: self.rows[name].cast("int64") for name in used}
+        codes = {_code(*first): wide[_code(*first)] for first, _ in pairs}
+        both = {
+            f"{_code(*second)}_label": wide[_code(*second)] * self.labels + wide[_code(_LABEL, 0)]
+            for _, second in pairs
+        }
         return codes | both
 
 
@@ -149,6 +222,14 @@ class _Column:
         return f"t{self.number}"
 
 
+def _add(table: Counts, cells: Places) -> None:
+    """Count one more record in each of these cells."""
+    if table.size <= cells.size:
+        table += np.bincount(cells, minlength=table.size)
+    else:
+        np.add.at(table, cells, 1)
+
+
 def _code(number: int, partition: int) -> str:
     return f"k{number}_{partition}"
 
@@ -162,10 +243,10 @@ def _looked_up(table: Table, rows: Expression, now: Sequence[_Column]) -> Expres
         joined = joined.left_join(lookup, joined[column.key] == lookup[f"key{column.number}"])
     for column in now:
         missing = column.domain.places.get(MISSING)
-        for n, partition in enumerate(column.partitions):
+        for n, each in enumerate(column.partitions):
             name = _code(column.number, n)
-            instead = None if missing is None else int(partition.groups[missing])
-            of_missing = ibis.literal(instead, "int32")
+            instead = None if missing is None else int(each.groups[missing])
+            of_missing = ibis.literal(instead, each.code_type)
             codes[name] = joined[column.key].isnull().ifelse(of_missing, joined[name])
     keep = [name for name in rows.columns if name not in {column.key for column in now}]
     return joined.select(*keep, **codes)
@@ -179,6 +260,7 @@ def _lookup(table: Table, column: _Column) -> pa.Table:
     kind = ibis.dtype(reading.type).to_pyarrow()
     keys = pa.array([reading.key_of(text) for text in texts], kind)
     groups = {
-        _code(column.number, n): pa.array(each.groups[values], pa.int32()) for n, each in enumerate(column.partitions)
+        _code(column.number, n): pa.array(each.groups[values].astype(each.code_type))
+        for n, each in enumerate(column.partitions)
     }
     return pa.table({f"key{column.number}": keys, **groups})

@@ -97,6 +97,11 @@ class Partition:
         """Return the partition in which every value is its own group."""
         return cls(np.arange(values), values)
 
+    @property
+    def code_type(self) -> str:
+        """The smallest signed type, which every engine has, with a number for every group."""
+        return str(np.min_scalar_type(-max(1, self.size)))
+
     def per_group_of(self, finer: "Partition") -> Places:
         """Return (groups of the finer one,) this partition's group of each; it must be a function of the finer one."""
         coarse = np.zeros(finer.size, dtype=np.intp)

@@ -40,7 +40,7 @@ class Engine:
             TableError: The engine fails.
         """
         with self.complaining():
-            if self._is_duckdb:
+            if self.is_duckdb:
                 return self.backend.con.sql(self._compiled(expression)).to_arrow_table()
             return expression.to_pyarrow()
 
@@ -51,7 +51,7 @@ class Engine:
             TableError: The engine fails.
         """
         with self.complaining():
-            if self._is_duckdb:
+            if self.is_duckdb:
                 yield from self.backend.con.sql(self._compiled(expression)).to_arrow_reader(records)
             else:
                 yield from expression.to_pyarrow_batches(chunk_size=records)
@@ -71,7 +71,7 @@ class Engine:
             if self.backend.name == "pyspark":
                 self.register(expression)
                 return expression.cache()  # Spark has no temporary tables
-            if not self._is_duckdb:
+            if not self.is_duckdb:
                 return self.backend.create_table(name, expression, temp=True)
             self.backend.con.execute(f"CREATE TEMP TABLE {name} AS {self._compiled(expression)}")
             return self.sql(f"SELECT * FROM {name}", expression.schema())  # noqa: S608 - a name of our own
@@ -91,7 +91,8 @@ class Engine:
             raise TableError(f"{self.name}: {self.explained(error)}") from error
 
     @property
-    def _is_duckdb(self) -> bool:
+    def is_duckdb(self) -> bool:
+        """Whether it is DuckDB, in this process."""
         # Ibis 12 calls DuckDB by names that DuckDB 2 no longer has, for readers and for the columns of a table.
         return bool(self.backend.name == "duckdb")
 
