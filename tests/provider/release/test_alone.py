@@ -3,15 +3,18 @@
 import csv
 import json
 import random
+import re
 from collections import Counter, defaultdict
 
 import duckdb
 import pytest
 
 from aegis_provider import apply, load_plan, prepare_entry
+from aegis_provider.counting import combinations
 from aegis_provider.errors import PromiseError
 from aegis_provider.privacy.cell_plan import suppress_cells
 from aegis_provider.release.alone import CountedAlone, alone_in_releases
+from aegis_provider.table import in_memory
 from tests.for_each import for_each
 
 PLAN = """
@@ -156,6 +159,28 @@ def test_no_share_tells_a_count_of_one_to_four(records):
         counts[share].append(alone)
     assert counts.pop(0.0) == [0]
     assert all(len(each) >= 5 for each in counts.values())
+
+
+@for_each("largest", [1 << 62, 60])
+def test_a_large_table_has_as_many_alone_as_a_small_one(table, plan, monkeypatch, largest):
+    """Values in two spellings are one; with few keys at once, combinations are numbered anew on the way."""
+    spelled = table.with_name("spelled.csv")
+    spelled.write_text(re.sub(r"(?m)(?<=,)(\d+)\.0(?=,[ny]$)", r"\1.00", table.read_text(), count=40))
+    shares = alone_in_releases(spelled, plan)
+    monkeypatch.setattr(in_memory, "SMALL", 0)
+    monkeypatch.setattr(combinations, "_LARGEST_KEY", largest)
+    monkeypatch.setattr(combinations, "_TOGETHER", 100)
+    assert alone_in_releases(spelled, plan) == shares
+    assert 0 < shares["some"] < shares["fine"]
+
+
+def test_records_that_agree_are_counted_once(write, plan_of, monkeypatch):
+    monkeypatch.setattr(in_memory, "SMALL", 0)
+    plan = plan_of("{a: {maskings: {tens: {bucketize: {width: 10}}}}}", "{fine: {}, tens: {a: tens}}")
+    rows = [f"{number},n\n" for number in (1, 2, 2, 2, 2, 2, 2, 15, 15, 15, 99)]
+    for times, expected in ((1, {"fine": CountedAlone(2, 11).share, "tens": CountedAlone(1, 11).share}), (2, 0)):
+        path = write("t.csv", "a,y\n" + "".join(rows * times))
+        assert alone_in_releases(path, plan) == (expected or {"fine": 0.0, "tens": 0.0})
 
 
 def test_an_entry_states_it_and_whom_promises_hold_against(table, plan):

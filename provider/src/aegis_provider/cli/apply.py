@@ -1,6 +1,7 @@
 import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -85,8 +86,12 @@ def apply(
             escape_formulas=escape_formulas,
             progress=progress,
         )
-    shares = alone_in_releases(table, intended, delimiter=delimiter, memory_limit=memory_limit)
-    alone = told_alone(intended, shares | {configuration: applied.checked.alone.share}, configuration)
+    others = tuple(each for each in intended.configurations if each.id != configuration)
+    rest = replace(intended, configurations=others)
+    shares = alone_in_releases(table, rest, delimiter=delimiter, memory_limit=memory_limit)
+    shares[configuration] = applied.checked.alone.share
+    in_order = {each.id: shares[each.id] for each in intended.configurations}
+    alone = told_alone(intended, in_order, configuration)
     for warning in (*applied.faults, *applied.warnings):
         warn(warning)
     if certain := certain_values_warning(applied.reached, intended):

@@ -12,9 +12,10 @@ from typing import Final
 
 import numpy as np
 
-from aegis_provider.counting.counted_table import CountedTable, DistinctRecords
-from aegis_provider.counting.counts import Counts, Places
-from aegis_provider.plan.model import DROP, Configuration, Plan
+from aegis_provider.counting.combinations import Combinations
+from aegis_provider.counting.counted_table import CountedTable, DistinctRecords, MaskedDomain
+from aegis_provider.counting.counts import Counts, Partition, Places, common_refinement
+from aegis_provider.plan.model import DROP, IDENTITY, Configuration, Plan
 from aegis_provider.privacy import PrivacyTable, class_of_each
 from aegis_provider.privacy.cells import Suppressed
 from aegis_provider.release.blocks import Release
@@ -65,8 +66,7 @@ def alone_in(written: Table, label: str | None) -> CountedAlone:
     if not names:
         records = written.records()
         return CountedAlone(int(records == 1), records)
-    counts = written.combinations(names).column("n").to_numpy()
-    return CountedAlone(int((counts == 1).sum()), int(counts.sum()))
+    return CountedAlone(*written.alone(names))
 
 
 def alone_in_releases(
@@ -122,6 +122,10 @@ def shares_alone(counted: CountedTable, plan: Plan) -> dict[str, float | None]:
     """
     open_ones = [each for each in plan.configurations if not is_nobody_alone(plan, each)]
     shares: dict[str, float | None] = {each.id: 0.0 for each in plan.configurations}
+    if counted.table.in_memory([plan.label]) is None:
+        by_value = [each for each in open_ones if _masks_by_value(plan, each)]
+        shares |= _shares_of_codes(counted, plan, by_value) if by_value else {}
+        open_ones = [each for each in open_ones if each not in by_value]
     if open_ones:
         columns = [each for each in plan.columns if any(each in shared_columns(plan, one) for one in open_ones)]
         roles = [each for each in (*plan.quasi_identifiers, *plan.sensitive) if each not in columns]
@@ -160,6 +164,40 @@ def _share(table: PrivacyTable, counted: CountedTable, plan: Plan, configuration
     if table.left_to_chance(configuration):
         return _as_drawn(counted, plan, configuration).share
     return _as_masked(table, configuration, shared_columns(plan, configuration)).share
+
+
+def _masks_by_value(plan: Plan, configuration: Configuration) -> bool:
+    """Whether the values of a record alone decide what is released of it, and all records are."""
+    choices = (each.masking(configuration.maskings[each.name]) for each in plan.attributes)
+    return not configuration.suppresses and all(each is None or each.is_by_value for each in choices)
+
+
+def _shares_of_codes(
+    counted: CountedTable, plan: Plan, configurations: Sequence[Configuration]
+) -> dict[str, float | None]:
+    """Return the shares of configurations that mask by value, of a table that memory holds as small numbers only."""
+    views = {place: _views_of(counted, place, configurations) for place in range(len(counted.attributes))}
+    atoms = {place: common_refinement([*each.values()]) for place, each in views.items() if each}
+    combinations = Combinations.of(counted, plan.label, atoms)
+    shares: dict[str, float | None] = {}
+    for one in configurations:
+        chosen = {place: views[place].get(one.maskings[plan.attributes[place].name]) for place in atoms}
+        coarse = {
+            place: Partition(view.per_group_of(atoms[place]), view.size)
+            for place, view in chosen.items()
+            if view is not None
+        }
+        shares[one.id] = CountedAlone(combinations.alone(coarse), counted.records).share
+    return shares
+
+
+def _views_of(counted: CountedTable, place: int, configurations: Sequence[Configuration]) -> dict[str, Partition]:
+    """Return the groups of an attribute's values, by the choices of configurations that share it."""
+    one = counted.attributes[place]
+    used = {each.maskings[one.attribute.name] for each in configurations}
+    masked = {each.id: each for each in one.attribute.maskings if each.id in used}
+    views = {name: MaskedDomain.of(counted.masked(one, each)).partition() for name, each in masked.items()}
+    return views | ({IDENTITY: Partition.identity(len(one.domain))} if IDENTITY in used else {})
 
 
 def _as_drawn(counted: CountedTable, plan: Plan, configuration: Configuration) -> CountedAlone:

@@ -1,0 +1,89 @@
+"""The combinations of groups in the records of a large table: who agrees with nobody on which attributes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aegis_provider.counting.coded_table import CodedTable
+from aegis_provider.counting.counted_table import CountedTable
+from aegis_provider.counting.counts import Counts, Partition, Places
+
+_LARGEST_KEY: Final = 2**62
+
+# Keys are made of so many records at once, which stay in the processor's cache.
+_TOGETHER: Final = 1 << 16
+
+
+@dataclass(frozen=True, eq=False)
+class Combinations:
+    """Records, or their distinct combinations if these are far fewer, with the group of each attribute's value.
+
+    Attributes:
+        codes: (combinations,) by the place of an attribute in the plan, the group of its value.
+        counts: (combinations,) how many records have the combination.
+    """
+
+    codes: Mapping[int, NDArray[np.signedinteger[Any]]]
+    counts: Counts
+
+    @classmethod
+    def of(cls, counted: CountedTable, label: str, partitions: Mapping[int, Partition]) -> Self:
+        """Read the table once, and keep the groups of the values of these attributes: a byte for each, or a few.
+
+        Raises:
+            TableError: The table is not the one that was counted.
+        """
+        coded = CodedTable.of(counted, label, {place: [each] for place, each in partitions.items()})
+        codes = {place: np.empty(counted.records, dtype=each.code_type) for place, each in partitions.items()}
+        end = 0
+        for batch in coded.codes([(place, 0) for place in partitions]):
+            for (place, _), some in batch.items():
+                codes[place][end : end + len(some)] = some
+            end += len(some)
+        views = {place: Partition.identity(each.size) for place, each in partitions.items()}
+        return cls(codes, np.ones(counted.records, dtype=np.int8)).merged(views)
+
+    def alone(self, views: Mapping[int, Partition]) -> int:
+        """Return how many records agree with no other one on these attributes.
+
+        Args:
+            views: By attribute, a coarser partition, of the groups of its values.
+        """
+        keys = self.keys(views)
+        if self.counts.max(initial=1) == 1:
+            keys.sort()
+            return int(np.count_nonzero(_is_single(keys)))
+        order = np.argsort(keys)
+        return int(np.count_nonzero(self.counts[order[_is_single(keys[order])]] == 1))
+
+    def keys(self, views: Mapping[int, Partition]) -> Places:
+        """(combinations,) Numbers that are equal for the combinations that agree on these attributes."""
+        keys, size = np.zeros(len(self.counts), dtype=np.intp), 1
+        for place, view in views.items():
+            if size * view.size > _LARGEST_KEY:
+                distinct, keys = np.unique(keys, return_inverse=True)
+                size = len(distinct)
+            for start in range(0, len(keys), _TOGETHER):
+                some = slice(start, start + _TOGETHER)
+                keys[some] = keys[some] * view.size + view.groups[self.codes[place][some]]
+            size *= view.size
+        return keys
+
+    def merged(self, views: Mapping[int, Partition]) -> Self:
+        """Return each combination once, if that saves half of them; `views`: all that is known of each attribute."""
+        keys = self.keys(views)
+        keys.sort()
+        if 2 * np.count_nonzero(keys[1:] != keys[:-1]) > len(keys):
+            return self
+        _, firsts, counts = np.unique(self.keys(views), return_index=True, return_counts=True)
+        return type(self)({place: codes[firsts] for place, codes in self.codes.items()}, counts)
+
+
+def _is_single(ordered: Places) -> NDArray[np.bool_]:
+    """(keys,) Whether each of these ascending keys occurs once."""
+    begins = np.concatenate([[True], ordered[1:] != ordered[:-1], [True]])
+    single: NDArray[np.bool_] = begins[:-1] & begins[1:]
+    return single
