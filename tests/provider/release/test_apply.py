@@ -1,9 +1,15 @@
 import csv
+import json
+import random
+from collections import Counter
 
 import duckdb
 import pytest
 
-from aegis_provider import OutputError, PlanError, TableError, apply
+from aegis_provider import OutputError, PlanError, TableError, apply, load_plan
+from aegis_provider.release import blocks, shuffle
+from aegis_provider.table import in_memory
+from tests.for_each import for_each
 from tests.provider import oracle
 
 ATTRIBUTES = (
@@ -115,3 +121,64 @@ def test_a_failure_leaves_the_old_output_and_nothing_else(write, plan, tmp_path)
         apply(table, plan, "both", old)
     assert old.read_text(encoding="utf-8") == "old\n"
     assert {path.name for path in tmp_path.iterdir()} == {"masked.csv", "t.csv", "plan.yaml"}
+
+
+ODD = ("", " x", "u,v", 'say "so"', "it's", "two\nlines", "NULL", "\u00e9\u2028", "=1+1", "*")
+BY_RECORD = {
+    "whole": ({"bucketize": {"width": 10}}, lambda text: f"{int(text) // 10 * 10}-{int(text) // 10 * 10 + 9}"),
+    "decimal": (
+        {"bucketize": {"edges": [0, 2.5, 10]}},
+        lambda text: "" if not text else "[0,2.5)" if float(text) < 2.5 else "[2.5,10)",
+    ),
+    "kept": ({"blur": {"keep": 1}}, lambda text: text[:1] + "*" * (len(text) - 1)),
+    "gone": ({"suppress": {}}, lambda _: "*"),
+    "mapped": (
+        {"mapping": {"u,v": 'a "b"', "NULL": ""}, "other": "x\ny"},
+        lambda text: {"u,v": 'a "b"', "NULL": "", "": ""}.get(text, "x\ny"),
+    ),
+    "raw": (None, lambda text: text),
+}
+
+
+@pytest.fixture
+def odd_table(tmp_path):
+    """A table of odd texts, missing values and numbers, its plan, and the records as each is masked by itself."""
+    chosen, path = random.Random(7), tmp_path / "odd.csv"
+    values = dict.fromkeys(BY_RECORD, ODD) | {
+        "whole": [str(each) for each in range(-20, 40)],
+        "decimal": ["", "0.5", "1.0", "1.00", "2.5", "7"],
+    }
+    rows = [[chosen.choice(values[name]) for name in BY_RECORD] + [chosen.choice("ny")] for _ in range(300)]
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows([[*BY_RECORD, "y"], *rows])
+    types = {"decimal": "number", "whole": "integer"}
+    stated = {
+        name: {"type": types.get(name, "string")} | ({} if each is None else {"maskings": {"m": each}})
+        for name, (each, _) in BY_RECORD.items()
+    }
+    plan = {
+        "label": "y",
+        "attributes": stated,
+        "configurations": {"c": {name: "m" for name in stated if name != "raw"}},
+    }
+    (tmp_path / "odd.yaml").write_text(json.dumps(plan), encoding="utf-8")
+    masks = [mask for _, mask in BY_RECORD.values()]
+    by_record = [[*(mask(text) for mask, text in zip(masks, row, strict=False)), row[-1]] for row in rows]
+    return path, load_plan(tmp_path / "odd.yaml"), by_record
+
+
+@for_each(("small", "keep_order"), [(1 << 24, True), (0, True), (0, False)])
+def test_every_record_is_masked_as_by_itself(odd_table, tmp_path, monkeypatch, small, keep_order):
+    monkeypatch.setattr(in_memory, "SMALL", small)
+    monkeypatch.setattr(shuffle, "RECORDS_IN_MEMORY", 200)
+    monkeypatch.setattr(blocks.blocks_of, "__defaults__", (64,))
+    table, plan, expected = odd_table
+    apply(table, plan, "c", tmp_path / "m.csv", keep_order=keep_order, accept_unique=True)
+    with (tmp_path / "m.csv").open(encoding="utf-8", newline="") as file:
+        header, *rows = csv.reader(file)
+    assert header == [*BY_RECORD, "y"]
+    if keep_order:
+        assert rows == expected
+    else:
+        assert Counter(map(tuple, rows)) == Counter(map(tuple, expected))
+        assert rows != expected

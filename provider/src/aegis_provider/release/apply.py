@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 import pyarrow as pa
@@ -17,7 +18,7 @@ from aegis_provider.output import none_if_refused, refuse_overwriting, written_w
 from aegis_provider.plan.model import DROP, Configuration, Plan
 from aegis_provider.privacy import refuse_without_order
 from aegis_provider.progress import Progress
-from aegis_provider.release.blocks import Release, block_schema
+from aegis_provider.release.blocks import Release
 from aegis_provider.release.checked import Checked
 from aegis_provider.release.promise import Promise, Suppression
 from aegis_provider.release.shuffle import shuffled
@@ -128,9 +129,10 @@ def apply(
         suppression = _suppression(promise, progress)
         faults = [] if suppression is None else [*promise.declared_otherwise(suppression)]
         _refuse(plan, faults, force=force)
-        blocks, separator = _blocks(promise.release, suppression, progress), opened.delimiter or ","
+        blocks, separator = iter(_blocks(promise.release, suppression, progress)), opened.delimiter or ","
         if not keep_order:
-            blocks = shuffled(blocks, counted.records, block_schema(len(promise.release.names)), part.parent)
+            first = next(blocks)
+            blocks = shuffled(chain([first], blocks), counted.records, first.schema, part.parent)
         kept = promise.release if suppression is None else suppression.release
         formulas = _write(part, output, kept, blocks, separator, escape_formulas=escape_formulas)
         with open_table(part, delimiter=separator, memory_limit=memory_limit) as again:
@@ -222,7 +224,7 @@ def _suppression(promise: Promise, progress: Progress) -> Suppression | None:
 def _blocks(release: Release, suppression: Suppression | None, progress: Progress) -> Iterable[pa.RecordBatch]:
     records = release.counted.records
     if suppression is None:
-        return _counted(release.blocks(), progress, 0, records)
+        return _counted(release.coded_blocks(), progress, 0, records)
     return suppression.applied(_counted(release.blocks(), progress, records, 2 * records))
 
 

@@ -50,15 +50,15 @@ def blocks_of(batches: Iterable[pa.RecordBatch], records: int = RECORDS) -> Iter
         yield pa.concat_batches(waiting)
 
 
-def places_of(texts: Texts, places: Mapping[str, int]) -> Places:
-    """(records,) The place of each text in its domain.
+def places_of(texts: pa.Array, places: Mapping[str, int], mapping: Places | None = None) -> Places:
+    """(records,) The place of each text in its domain, or what the mapping makes of that place.
 
     Raises:
         KeyError: A text is not in the domain.
     """
     coded = texts.dictionary_encode()
     known = np.array([places[text] for text in coded.dictionary.to_pylist()], dtype=np.intp)
-    codes: Places = known[coded.indices.to_numpy()]
+    codes: Places = (known if mapping is None else mapping[known])[coded.indices.to_numpy()]
     return codes
 
 
@@ -117,7 +117,10 @@ def _groups(cells: Places) -> Iterator[tuple[int, NDArray[np.intp]]]:
     yield from zip(distinct.tolist(), np.split(order, starts[1:]), strict=True)
 
 
-Mask: TypeAlias = Callable[[Texts, Texts], Texts]
+Coded: TypeAlias = pa.StringArray | pa.DictionaryArray
+"""Texts, or their numbers and the list of texts: a table of any size is masked, reordered and written by these."""
+
+Mask: TypeAlias = Callable[[Texts, Texts], Coded]
 """Masks the texts of some records, given their texts and labels."""
 
 
@@ -182,12 +185,22 @@ class Release:
         Raises:
             TableError: The records are no longer those that were counted.
         """
+        schema = block_schema(len(self.columns))
+        for block in self.coded_blocks():
+            yield pa.record_batch(list(map(_decoded, block.columns)), schema=schema)
+
+    def coded_blocks(self) -> Iterator[pa.RecordBatch]:
+        """Yield the same, masked columns as numbers of their texts: faster to reorder and to write.
+
+        Raises:
+            TableError: As for `blocks`.
+        """
         masks = [column.masking() for column in self.columns]
-        schema = block_schema(len(masks))
+        names = block_schema(len(masks)).names
         records = 0
         for block in blocks_of(self.counted.table.batches([*self.names, self.label])):
             records += block.num_rows
-            yield pa.record_batch(self._masked(block, masks), schema=schema)
+            yield pa.record_batch(self._masked(block, masks), names)
         if records != self.counted.records:
             raise self.changed()
 
@@ -200,9 +213,9 @@ class Release:
         block = pa.record_batch(
             [columns[each] for each in (*self.names, self.label)], block_schema(len(self.names) + 1)
         )
-        return self._masked(block, [column.masking() for column in self.columns])
+        return list(map(_decoded, self._masked(block, [column.masking() for column in self.columns])))
 
-    def _masked(self, block: pa.RecordBatch, masks: Sequence[Mask]) -> list[Texts]:
+    def _masked(self, block: pa.RecordBatch, masks: Sequence[Mask]) -> list[Coded]:
         *columns, labels = block.columns
         try:
             return [mask(texts, labels) for mask, texts in zip(masks, columns, strict=True)]
@@ -261,14 +274,25 @@ def _as_it_is(texts: Texts, _labels: Texts) -> Texts:
 
 
 def _in_one_spelling(domain: Domain) -> Mask:
-    values = pa.array(domain.texts)
-    return lambda texts, _labels: values.take(pa.array(places_of(texts, domain.places)))
+    return _looked_up(domain, MaskedDomain(domain.texts, tuple(range(len(domain)))))
 
 
 def _looked_up(domain: Domain, masked: MaskedDomain) -> Mask:
-    values = pa.array(masked.texts)
-    mapping = np.array(masked.mapping, dtype=np.intp)
-    return lambda texts, _labels: values.take(pa.array(mapping[places_of(texts, domain.places)]))
+    values, mapping = _values(masked.texts), np.array(masked.mapping, dtype=np.intp)
+    return lambda texts, _labels: _as_coded(places_of(texts, domain.places, mapping), values)
+
+
+def _values(texts: Sequence[str]) -> pa.StringArray:
+    return pa.array(texts, pa.string())
+
+
+def _as_coded(places: Places, values: pa.StringArray) -> pa.DictionaryArray:
+    kind = np.min_scalar_type(-max(1, len(values)))
+    return pa.DictionaryArray.from_arrays(pa.array(places.astype(kind)), values, safe=False)
+
+
+def _decoded(texts: Coded) -> Texts:
+    return texts.dictionary_decode() if isinstance(texts, pa.DictionaryArray) else texts
 
 
 def _urns(draw: Draw, seed: int, attribute: str, masking_id: str) -> Urns:
@@ -278,9 +302,10 @@ def _urns(draw: Draw, seed: int, attribute: str, masking_id: str) -> Urns:
 
 
 def _drawn(domain: Domain, label: Domain, masked: Sequence[str], urns: Urns) -> Mask:
-    values = pa.array(masked)
+    values = _values(masked)
 
-    def mask(texts: Texts, labels: Texts) -> Texts:
-        return values.take(pa.array(urns.draw(places_of(texts, domain.places), places_of(labels, label.places))))
+    def mask(texts: Texts, labels: Texts) -> Coded:
+        drawn = urns.draw(places_of(texts, domain.places), places_of(labels, label.places))
+        return _as_coded(drawn, values)
 
     return mask

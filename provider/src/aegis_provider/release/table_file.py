@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from io import StringIO
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final, Self
 
@@ -16,7 +17,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from aegis_provider.errors import OutputError
-from aegis_provider.release.blocks import Texts, block_schema, places_of
+from aegis_provider.release.blocks import Coded, block_schema, places_of
 from aegis_provider.table.duckdb_engine import hide_progress, quoted
 from aegis_provider.table.formulas import FormulaGuard
 from aegis_provider.table.values import MISSING, Domain, Key, ValueType
@@ -113,7 +114,11 @@ class _Stream:
     fault: BaseException | None = None
 
     def reader(self) -> pa.RecordBatchReader:
-        return pa.RecordBatchReader.from_batches(block_schema(self.columns), self._pulled())
+        pulled = self._pulled()
+        first = next(pulled, None)
+        if first is None:
+            return pa.RecordBatchReader.from_batches(block_schema(self.columns), [])
+        return pa.RecordBatchReader.from_batches(first.schema, chain([first], pulled))
 
     def _pulled(self) -> Iterator[pa.RecordBatch]:
         try:
@@ -175,11 +180,12 @@ class ParquetColumn:
         """The type in Arrow."""
         return pa.string() if self.values is None else self.values.type
 
-    def written(self, texts: Texts) -> pa.Array:
+    def written(self, texts: Coded) -> pa.Array:
         """Return the values to write for these texts."""
         if self.values is not None:
             return self.values.take(pa.array(places_of(texts, self.domain.places)))
-        return pc.if_else(pc.equal(texts, MISSING), None, texts)
+        plain = texts.cast(pa.string())
+        return pc.if_else(pc.equal(plain, MISSING), None, plain)
 
 
 def _categories(domain: Domain) -> pa.DictionaryArray:

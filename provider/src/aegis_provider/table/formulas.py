@@ -141,7 +141,7 @@ class FormulaGuard:
                     columns[place] = translated(columns[place], escaped)
                 else:
                     self._cells[self.names[place]] += _formulas(columns[place])
-            yield pa.record_batch(columns, schema=block.schema)
+            yield pa.record_batch(columns, block.schema.names)
 
 
 def formulas_in(table: Table) -> Formulas:
