@@ -16,7 +16,9 @@ from aegis_provider.counting.counts import Counts, Partition, Places
 from aegis_provider.counting.pair_cells import PairCells
 from aegis_provider.errors import TableError
 from aegis_provider.table import Table
+from aegis_provider.table.arrays import number_array, numbers_in, text_array
 from aegis_provider.table.engine import Engine, Expression, counts_of_sets
+from aegis_provider.table.reading import Integers
 from aegis_provider.table.values import MISSING, Domain
 
 # Every lookup has its own buffers, and all lookups of a step are open at once.
@@ -127,7 +129,7 @@ class CodedTable:
             records += len(batch)
             if records > self.records or any(column.null_count for column in batch.columns):
                 raise self._changed()
-            yield {each: batch[name].to_numpy() for each, name in names.items()}
+            yield {each: numbers_in(batch[name]) for each, name in names.items()}
         if records != self.records:
             raise self._changed()
 
@@ -184,7 +186,7 @@ class CodedTable:
         sets = [(_code(*first), f"{_code(*second)}_label") for first, second in pairs]
         used = self.rows.select(**self._codes(pairs))
         grouped = self.engine.fetch(counts_of_sets(self.engine, used, sets, lambda _name, key: key))
-        place, n = (grouped[name].to_numpy() for name in ("place", "n"))
+        place, n = (numbers_in(grouped[name]) for name in ("place", "n"))
         if grouped["first"].null_count or grouped["second"].null_count or int(n.sum()) != len(pairs) * self.records:
             raise self._changed()
         first, second = (grouped[name].to_numpy() for name in ("first", "second"))
@@ -257,10 +259,13 @@ def _lookup(table: Table, column: _Column) -> pa.Table:
     reading = table.readings[table.columns.index(column.name)]
     texts = [text for text in column.domain.places if text != MISSING]
     values = np.array([column.domain.places[text] for text in texts], dtype=np.intp)
-    kind = ibis.dtype(reading.type).to_pyarrow()
-    keys = pa.array([reading.key_of(text) for text in texts], kind)
+    kind, found = ibis.dtype(reading.type).to_pyarrow(), [reading.key_of(text) for text in texts]
+    if isinstance(reading, Integers):
+        keys = number_array(np.array(found, dtype=reading.type))
+    else:
+        keys = text_array(texts) if found == texts else pa.array(found, kind)
     groups = {
-        _code(column.number, n): pa.array(each.groups[values].astype(each.code_type))
+        _code(column.number, n): number_array(each.groups[values].astype(each.code_type))
         for n, each in enumerate(column.partitions)
     }
     return pa.table({f"key{column.number}": keys, **groups})

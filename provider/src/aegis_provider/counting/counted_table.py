@@ -14,6 +14,7 @@ from aegis_provider.errors import PlanError, TableError, UnmaskableValueError
 from aegis_provider.masking import Draw, FittedFunction, MaskingFunction, RandomFunction, random_for
 from aegis_provider.plan.model import Attribute, Masking, Plan
 from aegis_provider.table import Table
+from aegis_provider.table.arrays import numbers_in
 from aegis_provider.table.discretization import Binned, discretized
 from aegis_provider.table.recognition import Recognised, odd_texts, recognised_or_located
 from aegis_provider.table.values import MISSING, Domain, ValueType, decimal_of, infer_type, key_of, possible_code
@@ -340,11 +341,11 @@ class DistinctRecords:
             domains = tuple(each.by_spelling() for each in domains)
         combinations = counted.table.combinations(columns)
         codes = [_codes(combinations.column(n), domain) for n, domain in enumerate(domains)]
-        return cls(tuple(columns), domains, np.stack(codes, axis=1), combinations.column("n").to_numpy())
+        return cls(tuple(columns), domains, np.stack(codes, axis=1), numbers_in(combinations.column("n")))
 
 
 def _codes(texts: pa.ChunkedArray, domain: Domain) -> Places:
     coded = texts.combine_chunks()
     places = np.array([domain.places[text] for text in coded.dictionary.to_pylist()], dtype=np.intp)
-    codes: Places = places[coded.indices.to_numpy()]
+    codes: Places = places[numbers_in(coded.indices)]
     return codes

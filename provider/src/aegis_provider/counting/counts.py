@@ -5,10 +5,12 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
+import pyarrow as pa
 import scipy
 from numpy.typing import NDArray
 
 from aegis_provider.table import Table
+from aegis_provider.table.arrays import numbers_in
 
 Counts: TypeAlias = NDArray[np.int64]
 
@@ -66,9 +68,13 @@ def tally(table: Table, attributes: Sequence[str], label: str) -> list[Tally]:
         TableError: A column is missing, or the file is unreadable.
     """
     return [
-        Tally(*(pairs[name].to_numpy() for name in ("first", "second", "n")))
+        Tally(*(_objects(pairs[name]) for name in ("first", "second")), numbers_in(pairs["n"]))
         for pairs in table.counts_with(attributes, label)
     ]
+
+
+def _objects(texts: pa.ChunkedArray) -> NDArray[Any]:
+    return np.array(texts.to_pylist(), dtype=object)
 
 
 Places: TypeAlias = NDArray[np.intp]

@@ -15,6 +15,7 @@ from aegis_provider.identifiers.contents import BY_CHANCE, CONTENTS, contents_of
 from aegis_provider.identifiers.quantities import is_quantity
 from aegis_provider.identifiers.values import Values
 from aegis_provider.table import Table
+from aegis_provider.table.arrays import text_array
 
 _RECORDS_PER_BATCH: Final = 1 << 16
 _MOST_PAIRS: Final = 60
@@ -49,7 +50,7 @@ def identifying(table: Table, columns: Sequence[Values]) -> dict[str, str]:
 
 def with_contents(columns: Sequence[Values]) -> list[Values]:
     """Return the values of columns with the contents of their texts."""
-    texts = [pa.array(each.texts if each.kind == "string" else (), pa.string()) for each in columns]
+    texts = [text_array(each.texts if each.kind == "string" else ()) for each in columns]
     return [_with(*both) for both in zip(columns, contents_of_each(texts), strict=True)]
 
 

@@ -13,6 +13,7 @@ from aegis_provider.identifiers.contents import BY_CHANCE, CONTENTS, contents_of
 from aegis_provider.identifiers.quantities import is_quantity
 from aegis_provider.identifiers.values import MISSING_CODES
 from aegis_provider.table import Table
+from aegis_provider.table.arrays import text_array
 from aegis_sdk.reading import shown
 from aegis_sdk.wire import EntryDocument
 
@@ -186,7 +187,7 @@ def accepted_in_words(accepted: Mapping[str, str]) -> str:
 def _found_in_columns(texts: Iterable[tuple[str, Sequence[str]]], replayed: Replayed) -> Iterator[tuple[str, str]]:
     """Yield columns with what they show: what is known by its form, what the table has, and their own values."""
     for columns in _grouped(texts):
-        found = contents_of_each([pa.array(mine, pa.string()) for _, mine in columns])
+        found = contents_of_each([text_array(mine) for _, mine in columns])
         for (name, mine), contents in zip(columns, found, strict=True):
             counted = (kind for kind, place, content in contents if _counts(kind, content, mine[place]))
             yield from ((name, CONTENTS[kind].plural) for kind in counted)

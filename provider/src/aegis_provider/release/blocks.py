@@ -16,6 +16,7 @@ from aegis_provider.masking import Draw, random_for
 from aegis_provider.plan.model import DROP, IDENTITY, Configuration, Plan
 from aegis_provider.privacy.cells import STAR
 from aegis_provider.privacy.classes import is_rising
+from aegis_provider.table.arrays import number_array, numbers_in, text_array
 from aegis_provider.table.discretization import Binned
 from aegis_provider.table.values import IN_ORDER, Domain, ValueType
 
@@ -58,7 +59,7 @@ def places_of(texts: pa.Array, places: Mapping[str, int], mapping: Places | None
     """
     coded = texts.dictionary_encode()
     known = np.array([places[text] for text in coded.dictionary.to_pylist()], dtype=np.intp)
-    codes: Places = (known if mapping is None else mapping[known])[coded.indices.to_numpy()]
+    codes: Places = (known if mapping is None else mapping[known])[numbers_in(coded.indices)]
     return codes
 
 
@@ -278,17 +279,13 @@ def _in_one_spelling(domain: Domain) -> Mask:
 
 
 def _looked_up(domain: Domain, masked: MaskedDomain) -> Mask:
-    values, mapping = _values(masked.texts), np.array(masked.mapping, dtype=np.intp)
+    values, mapping = text_array(masked.texts), np.array(masked.mapping, dtype=np.intp)
     return lambda texts, _labels: _as_coded(places_of(texts, domain.places, mapping), values)
-
-
-def _values(texts: Sequence[str]) -> pa.StringArray:
-    return pa.array(texts, pa.string())
 
 
 def _as_coded(places: Places, values: pa.StringArray) -> pa.DictionaryArray:
     kind = np.min_scalar_type(-max(1, len(values)))
-    return pa.DictionaryArray.from_arrays(pa.array(places.astype(kind)), values, safe=False)
+    return pa.DictionaryArray.from_arrays(number_array(places.astype(kind)), values, safe=False)
 
 
 def _decoded(texts: Coded) -> Texts:
@@ -302,7 +299,7 @@ def _urns(draw: Draw, seed: int, attribute: str, masking_id: str) -> Urns:
 
 
 def _drawn(domain: Domain, label: Domain, masked: Sequence[str], urns: Urns) -> Mask:
-    values = _values(masked)
+    values = text_array(masked)
 
     def mask(texts: Texts, labels: Texts) -> Coded:
         drawn = urns.draw(places_of(texts, domain.places), places_of(labels, label.places))

@@ -15,6 +15,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from aegis_provider.table.arrays import number_array
+
 RECORDS_IN_MEMORY: Final = 1 << 18
 """About how many records are put into a random order at once."""
 
@@ -52,12 +54,12 @@ def _deal(blocks: Iterable[pa.RecordBatch], schema: pa.Schema, paths: list[Path]
             for number, writer in enumerate(writers):
                 mine = np.flatnonzero(part == number)
                 if len(mine):
-                    writer.write_batch(block.take(pa.array(mine)))
+                    writer.write_batch(block.take(number_array(mine)))
 
 
 def _reordered(table: pa.Table) -> Iterator[pa.RecordBatch]:
     order = np.argsort(_words(table.num_rows), kind="stable")
-    yield from table.take(pa.array(order)).to_batches()
+    yield from table.take(number_array(order)).to_batches()
 
 
 def _words(many: int) -> NDArray[np.uint64]:

@@ -6,14 +6,18 @@ from functools import partial
 from pathlib import Path
 from typing import Final, Self, TypeAlias
 
+import numpy as np
 import pyarrow as pa
 
+from aegis_provider.table.arrays import number_array, numbers_in
 from aegis_provider.table.reading import Reading
 
 SMALL: Final = 16 << 20
 """So many bytes may a file have, or a frame, whose texts are kept in memory."""
 
 _MOST: Final = 64 << 20
+
+_LARGEST_KEY: Final = 2**62
 
 Column: TypeAlias = tuple[int, Reading]
 """The place of a column in the table, and how it is read."""
@@ -76,8 +80,15 @@ def _version_of(paths: Iterable[Path]) -> Hashable:
 
 def combined(texts: pa.Table) -> pa.Table:
     """Return every combination of these texts that occurs, with its number of records as `n`."""
-    counted = texts.group_by(texts.column_names, use_threads=False).aggregate([([], "count_all")])
-    return counted.rename_columns([*texts.column_names, "n"])
+    keys, size = np.zeros(len(texts), dtype=np.intp), 1
+    for column in texts.columns:
+        coded = column.combine_chunks().dictionary_encode()
+        if size * len(coded.dictionary) > _LARGEST_KEY:
+            distinct, keys = np.unique(keys, return_inverse=True)
+            size = len(distinct)
+        keys, size = keys * len(coded.dictionary) + numbers_in(coded.indices), size * max(1, len(coded.dictionary))
+    _, firsts, counts = np.unique(keys, return_index=True, return_counts=True)
+    return texts.take(number_array(firsts)).append_column("n", number_array(counts))
 
 
 def _whole(batches: Iterable[pa.RecordBatch], columns: int, most: int) -> list[pa.ChunkedArray] | None:

@@ -10,6 +10,7 @@ from typing import Any, Final
 import ibis
 import pyarrow as pa
 
+from aegis_provider.table.arrays import text_array
 from aegis_provider.table.engine import Engine, Expression
 from aegis_provider.table.values import MISSING
 
@@ -144,7 +145,7 @@ def translated(texts: pa.Array, translate: Any) -> pa.Array:  # noqa: ANN401 - f
     """Return the translated texts, translating each distinct text once."""
     coded = texts.dictionary_encode()
     words: Sequence[str] = [translate(text) for text in coded.dictionary.to_pylist()]
-    return pa.array(words, pa.string()).take(coded.indices)
+    return text_array(words).take(coded.indices)
 
 
 def _shortest(text: str) -> str:

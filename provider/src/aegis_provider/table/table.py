@@ -4,10 +4,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, Protocol, TypeAlias
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from aegis_provider.errors import TableError, nearest, shortened
+from aegis_provider.table.arrays import number_array, numbers_in
 from aegis_provider.table.engine import Engine, Expression, counts_of_sets
 from aegis_provider.table.in_memory import Column, InMemory, combined
 from aegis_provider.table.reading import Reading, reading_of, with_dates
@@ -148,8 +150,9 @@ class Table:
         mine = self._column(name)
         for (column, label), counted in self.kept.items():
             if mine in {column, label}:
-                texts = counted.select(["first" if mine == column else "second", "n"]).rename_columns(["text", "n"])
-                return texts.group_by("text", use_threads=False).aggregate([("n", "sum")]).rename_columns(["text", "n"])
+                coded = _chunk(counted["first" if mine == column else "second"]).dictionary_encode()
+                records = np.bincount(numbers_in(coded.indices), numbers_in(counted["n"]), len(coded.dictionary))
+                return pa.table({"text": coded.dictionary, "n": number_array(records.astype(np.int64))})
         return None
 
     def in_memory(self, names: Sequence[str]) -> pa.Table | None:
@@ -222,7 +225,8 @@ class Table:
         distinct = self.engine.fetch(
             counts_of_sets(self.engine, keys, sets, lambda name, key: readings[int(name[1:])].text(key))
         )
-        mine = [distinct.filter(pc.equal(distinct["place"], place))["first"] for place in range(len(names))]
+        places = numbers_in(distinct["place"])
+        mine = [distinct["first"].take(number_array(np.flatnonzero(places == place))) for place in range(len(names))]
         texts = [reading.canonical(_chunk(each)) for reading, each in zip(readings, mine, strict=True)]
         return [each.filter(pc.not_equal(each, MISSING)) for each in texts]
 
@@ -233,7 +237,7 @@ class Table:
             TableError: As in `positions` and `Engine`.
         """
         if (texts := self.in_memory(names)) is not None:
-            counts = combined(texts)["n"].to_numpy()
+            counts = numbers_in(combined(texts)["n"])
             return int((counts == 1).sum()), int(counts.sum())
         keys = self.keys(names)
         sizes = keys.group_by(list(keys.columns)).aggregate(n=keys.count())
@@ -303,8 +307,9 @@ class Table:
         counted = self.engine.fetch(
             counts_of_sets(self.engine, keys, sets, lambda name, key: readings[int(name[1:])].text(key))
         )
+        places = numbers_in(counted["place"])
         for place in range(len(names)):
-            mine = counted.filter(pc.equal(counted["place"], place)).combine_chunks()
+            mine = counted.take(number_array(np.flatnonzero(places == place)))
             texts = {
                 "first": readings[place].canonical(_chunk(mine["first"])),
                 "second": readings[-1].canonical(_chunk(mine["second"])),
