@@ -6,6 +6,7 @@ from bench.measuring import run
 from bench.speed import (
     advice,
     apply,
+    commands,
     configurations,
     disclosure,
     entries,
@@ -35,6 +36,7 @@ if __name__ == "__main__":
         exhaustive_training.main,
         configurations.main,
         apply.main,
+        commands.main,
         independence.main,
         generation.main,
     )

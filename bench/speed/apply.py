@@ -50,7 +50,7 @@ def main() -> None:
 
 def _sizes(folder: Path, records: int, times: int) -> list[str]:
     source = folder / "table.csv"
-    _cost(_make, source, records)
+    _cost(make, source, records)
     joins, masks = [], []
     for _ in range(times):
         joins.append(_cost(_join, source, folder / "joined.csv"))
@@ -65,7 +65,7 @@ def _sizes(folder: Path, records: int, times: int) -> list[str]:
 
 def _kinds(folder: Path) -> list[list[str]]:
     source = folder / "table.csv"
-    _cost(_make, source, SMALLEST)
+    _cost(make, source, SMALLEST)
     kinds: Mapping[str, tuple[str, str]] = {
         "CSV": ("masked.csv", "masked"),
         "Parquet": ("masked.parquet", "masked"),
@@ -81,7 +81,7 @@ def _cost(work: Callable[..., object], *arguments: object) -> Figures:
     return in_own_process(seconds_and_peak, partial(work, *arguments))
 
 
-def _make(path: Path, records: int) -> None:
+def make(path: Path, records: int) -> None:
     sizes = [VALUES] * (ATTRIBUTES - 1) + [MANY]
     columns = ", ".join(f"hash(i, {n}) % {size} AS a{n}" for n, size in enumerate(sizes))
     with _quiet() as connection:
@@ -89,10 +89,10 @@ def _make(path: Path, records: int) -> None:
 
 
 def _apply(source: Path, output: Path, mode: str) -> None:
-    apply(source, _plan(source.parent, mode), mode, output, memory_limit=MEMORY, force=mode == "suppressed")
+    apply(source, plan_for(source.parent, mode), mode, output, memory_limit=MEMORY, force=mode == "suppressed")
 
 
-def _plan(folder: Path, mode: str) -> Plan:
+def plan_for(folder: Path, mode: str) -> Plan:
     """Make a plan with one configuration; the first two attributes are the quasi-identifiers."""
     masking = _DRAWN if mode == "drawn" else _MASKED
     maskings = [masking] * (ATTRIBUTES - 1) + [_MASKED]

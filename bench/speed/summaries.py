@@ -3,7 +3,7 @@
 import json
 import multiprocessing
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -100,12 +100,17 @@ def made_up_tables(*sizes: int) -> Iterator[Tables]:
     with tempfile.TemporaryDirectory(prefix="aegis-bench-") as folder:
         paths = {size: Path(folder) / f"{size}.parquet" for size in sizes}
         for size, path in paths.items():
-            columns = [*map(_column, range(20)), "hash(i * 31) / 1e9 AS x", f"hash(i * 37) % {LABELS} AS y"]
-            query = f"SELECT {', '.join(columns)} FROM range({size}) AS t(i)"
-            with duckdb.connect() as connection:
-                connection.execute("SET enable_progress_bar = false")
-                connection.execute(f"COPY ({query}) TO '{path}' (FORMAT parquet)")
+            make_table(path, size, 20, ["hash(i * 31) / 1e9 AS x"])
         yield Tables(Path(folder), paths)
+
+
+def make_table(path: Path, size: int, attributes: int, more: Sequence[str] = ()) -> None:
+    """Write a table of so many attributes and the label to Parquet."""
+    columns = [*map(_column, range(attributes)), *more, f"hash(i * 37) % {LABELS} AS y"]
+    query = f"SELECT {', '.join(columns)} FROM range({size}) AS t(i)"
+    with duckdb.connect() as connection:
+        connection.execute("SET enable_progress_bar = false")
+        connection.execute(f"COPY ({query}) TO '{path}' (FORMAT parquet)")
 
 
 def _column(place: int) -> str:

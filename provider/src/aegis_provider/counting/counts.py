@@ -68,7 +68,7 @@ def tally(table: Table, attributes: Sequence[str], label: str) -> list[Tally]:
         TableError: A column is missing, or the file is unreadable.
     """
     return [
-        Tally(*(_objects(pairs[name]) for name in ("first", "second")), numbers_in(pairs["n"]))
+        Tally(_objects(pairs["first"]), _objects(pairs["second"]), numbers_in(pairs["n"]))
         for pairs in table.counts_with(attributes, label)
     ]
 
