@@ -3,7 +3,9 @@
 import contextlib
 import gc
 import json
+from datetime import datetime
 from typing import Annotated
+from zoneinfo import ZoneInfo
 
 import pytest
 from pydantic import AfterValidator, TypeAdapter, ValidationError
@@ -54,6 +56,12 @@ def test_an_answer_may_have_new_fields():
         newer = model.model_validate(example | {"new": 1})
         assert newer.model_extra == {"new": 1}
         assert newer.model_dump(exclude={"new"}) == model.model_validate(example).model_dump()
+
+
+def test_an_answer_says_times_in_utc_wherever_they_were_noted():
+    noted = datetime(2026, 7, 1, 14, 0, 0, 120_000, ZoneInfo("Europe/Berlin"))
+    head = Head.model_validate(EXAMPLE_HEAD | {"created_at": noted})
+    assert json.loads(head.model_dump_json())["created_at"] == "2026-07-01T12:00:00.120000Z"
 
 
 def test_an_answer_may_have_new_words():

@@ -1,6 +1,5 @@
 """The answer to the question of which configuration is best."""
 
-from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, RootModel
@@ -9,7 +8,7 @@ from aegis_sdk.wire.catalogue import EntryVersion
 from aegis_sdk.wire.documents import Answer
 from aegis_sdk.wire.examples import EXAMPLE_ADVICE, EXAMPLE_COARSE_ADVICE
 from aegis_sdk.wire.problem import Problem
-from aegis_sdk.wire.values import Uuid
+from aegis_sdk.wire.values import UtcTime, Uuid
 
 AdviceStatus = str
 """`queued`, `running`, `succeeded` or `failed`; a client treats an unknown status as unfinished."""
@@ -255,7 +254,7 @@ class AdviceHead(Answer):
     unit: str | None = Field(default=None, description="Unit of utilities and deviations: `bit`, `fraction` or null")
     better: str | None = Field(default=None, description="Which utilities are better: `higher` or `lower`")
     model_version: str | None = Field(default=None, description="Version of the mathematical model that answered")
-    created_at: datetime = Field(description="When the question was first asked (RFC 3339, UTC)")
+    created_at: UtcTime = Field(description="When the question was first asked (RFC 3339, UTC)")
     problem: Problem | None = Field(default=None, description="Why the advice failed; null otherwise")
 
 

@@ -1,6 +1,5 @@
 """The audit log, receipts, and the public keys by which both are checked."""
 
-from datetime import datetime
 from typing import Any, Final
 
 from pydantic import ConfigDict, Field
@@ -8,7 +7,7 @@ from pydantic import ConfigDict, Field
 from aegis_sdk.wire.catalogue import EntryVersion
 from aegis_sdk.wire.documents import Answer
 from aegis_sdk.wire.examples import EXAMPLE_HEAD
-from aegis_sdk.wire.values import Uuid
+from aegis_sdk.wire.values import UtcTime, Uuid
 
 _REQUEST_ID: Final = "5c1e97f3-7d60-4a51-8a51-3f0f9a6a2b11"
 _HASH: Final = "5e11d74a3fc4b10f0d8f2a2b7c1de4f0a6b3a0f6cf0a3c2ea9b37c1d2e3f4a5b"
@@ -83,7 +82,7 @@ class AuditRecord(Answer):
     model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE_RECORD]})
 
     sequence: int = Field(description="Its number, from 1 without gaps")
-    at: datetime = Field(description="When (RFC 3339, UTC)")
+    at: UtcTime = Field(description="When (RFC 3339, UTC)")
     action: str = Field(description="What was done, such as `entry.publish` or `request.approve`")
     tenant: str | None = Field(default=None, description="Tenant of whoever did it; missing: the service did")
     subject: str | None = Field(
@@ -124,7 +123,7 @@ class SignedHead(Answer):
 
     sequence: int = Field(description="Number of the last record")
     kid: str = Field(description="Id of the key that has signed")
-    signed_at: datetime = Field(description="When (RFC 3339, UTC)")
+    signed_at: UtcTime = Field(description="When (RFC 3339, UTC)")
     jws: str = Field(description="The signed head: a JSON Web Signature (RFC 7515) in the compact form")
 
 
@@ -140,7 +139,7 @@ class SignedHeadPage(Answer):
 class ReceiptChange(Answer):
     """A step in the life of a request."""
 
-    at: datetime = Field(description="When (RFC 3339, UTC)")
+    at: UtcTime = Field(description="When (RFC 3339, UTC)")
     action: str = Field(description="What was done")
     state: str = Field(description="State of the request after that")
     side: str = Field(description="On whose behalf: `consumer`, `provider`, `operator` or `service`")
@@ -177,7 +176,7 @@ class ReceiptClaims(Answer):
     audit: AuditPlace | None = Field(
         default=None, description="The record of the latest change; null: that is older than the audit log"
     )
-    signed_at: datetime = Field(description="When this was signed (RFC 3339, UTC)")
+    signed_at: UtcTime = Field(description="When this was signed (RFC 3339, UTC)")
 
 
 class Receipt(Answer):
@@ -200,8 +199,8 @@ class PublicKey(Answer):
     use: str = Field(default="sig", description="`sig`")
     kid: str = Field(description="Its id: its thumbprint (RFC 7638)")
     x: str = Field(description="Its 32 bytes as base64url")
-    valid_from: datetime = Field(description="Since when it signs (RFC 3339, UTC)")
-    valid_until: datetime | None = Field(default=None, description="Until when; null: it is in use")
+    valid_from: UtcTime = Field(description="Since when it signs (RFC 3339, UTC)")
+    valid_until: UtcTime | None = Field(default=None, description="Until when; null: it is in use")
 
 
 class PublicKeySet(Answer):

@@ -1,13 +1,12 @@
 """What the service answers about entries and measures."""
 
-from datetime import datetime
 from typing import Any
 
 from pydantic import ConfigDict, Field
 
 from aegis_sdk.wire.documents import Answer
 from aegis_sdk.wire.examples import EXAMPLE_ENTRY, EXAMPLE_HEAD, EXAMPLE_MEASURE, EXAMPLE_TERMS
-from aegis_sdk.wire.values import Uuid
+from aegis_sdk.wire.values import UtcTime, Uuid
 from aegis_sdk.wire.verdict import Verdict
 
 
@@ -47,8 +46,8 @@ class Head(EntryVersion):
     label: str = Field(description="Name of the class label")
     tenant: str = Field(description="Tenant that owns the entry")
     visibility: str | SeenBy = Field(description="`private`, `all`, or the tenants that see the entry besides its own")
-    created_at: datetime = Field(description="When the entry was first published (RFC 3339, UTC)")
-    changed_at: datetime | None = Field(
+    created_at: UtcTime = Field(description="When the entry was first published (RFC 3339, UTC)")
+    changed_at: UtcTime | None = Field(
         default=None,
         description="When what others see of the entry last changed: the version, or its visibility; null: the service "
         "does not say",

@@ -1,6 +1,5 @@
 """Requests for data: what a consumer asks for, what its provider decides, and what has become of it."""
 
-from datetime import datetime
 from typing import Annotated, Any, Final
 
 from pydantic import ConfigDict, Field
@@ -11,7 +10,7 @@ from aegis_sdk.wire.delivery import Delivery
 from aegis_sdk.wire.documents import Answer, Request
 from aegis_sdk.wire.examples import EXAMPLE_HEAD
 from aegis_sdk.wire.problem import Problem
-from aegis_sdk.wire.values import COUNT_MAX, Identifier, Text, Uuid
+from aegis_sdk.wire.values import COUNT_MAX, Identifier, Text, UtcTime, Uuid
 from aegis_sdk.wire.verification import Verification
 
 LONGEST_PURPOSE: Final = 2_000
@@ -162,7 +161,7 @@ class Cost(Answer):
 class Change(Answer):
     """Who has done what with a request, when and why."""
 
-    at: datetime = Field(description="When (RFC 3339, UTC)")
+    at: UtcTime = Field(description="When (RFC 3339, UTC)")
     action: str = Field(description="What was done")
     state: str = Field(description="State of the request after that")
     side: str = Field(description="On whose behalf: `consumer`, `provider`, `operator` or `service`")
@@ -198,9 +197,9 @@ class DataRequestHead(Answer):
     cost: Cost | None = Field(default=None, description="What this configuration loses")
     problem: Problem | None = Field(default=None, description="Why there is no advice; null otherwise")
     possible: list[str] = Field(default_factory=list, description="What you may do with it now")
-    created_at: datetime = Field(description="When it was made (RFC 3339, UTC)")
-    changed_at: datetime = Field(description="When it last changed (RFC 3339, UTC)")
-    expires_at: datetime | None = Field(
+    created_at: UtcTime = Field(description="When it was made (RFC 3339, UTC)")
+    changed_at: UtcTime = Field(description="When it last changed (RFC 3339, UTC)")
+    expires_at: UtcTime | None = Field(
         default=None, description="When it ends unless somebody does something; null: it has ended"
     )
 

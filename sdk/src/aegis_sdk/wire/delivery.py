@@ -12,7 +12,7 @@ from aegis_sdk.wire.examples import EXAMPLE_HEAD
 from aegis_sdk.wire.faults import fault
 from aegis_sdk.wire.lease import LeaseId
 from aegis_sdk.wire.sizes import DEPTH, is_deeper, json_size
-from aegis_sdk.wire.values import COUNT_MAX, Identifier, JsonObject
+from aegis_sdk.wire.values import COUNT_MAX, Identifier, JsonObject, UtcTime
 
 LONGEST_LINK: Final = 4_000
 LARGEST_CARD: Final = 131_072
@@ -104,7 +104,7 @@ class Delivery(Answer):
     )
 
     url: str = Field(description="Where the file is")
-    expires_at: datetime | None = Field(default=None, description="When the link ends; null: it does not")
+    expires_at: UtcTime | None = Field(default=None, description="When the link ends; null: it does not")
     media_type: str = Field(description="Format of the file")
     size: int = Field(description="Bytes of the file")
     sha256: str = Field(description="SHA-256 of the file")
@@ -112,4 +112,4 @@ class Delivery(Answer):
     configuration: str = Field(description="Configuration by which it was masked")
     privacy: dict[str, float] = Field(default_factory=dict, description="What the provider measured in the file")
     card: dict[str, Any] | None = Field(default=None, description="The release card; null: none")
-    delivered_at: datetime = Field(description="When the provider said so (RFC 3339, UTC)")
+    delivered_at: UtcTime = Field(description="When the provider said so (RFC 3339, UTC)")

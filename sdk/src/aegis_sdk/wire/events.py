@@ -1,6 +1,5 @@
 """Events: what webhooks are sent. Types and members that are not listed here may follow: ignore them."""
 
-from datetime import datetime
 from typing import Any, Final, Literal
 
 from pydantic import ConfigDict, Field
@@ -8,7 +7,7 @@ from pydantic import ConfigDict, Field
 from aegis_sdk.wire.catalogue import EntryVersion
 from aegis_sdk.wire.documents import Answer
 from aegis_sdk.wire.examples import EXAMPLE_ADVICE, EXAMPLE_HEAD
-from aegis_sdk.wire.values import Uuid
+from aegis_sdk.wire.values import UtcTime, Uuid
 
 _ENTRY: Final[dict[str, Any]] = {
     "entry": {
@@ -29,7 +28,7 @@ def _example(type_: str, **data: Any) -> ConfigDict:  # noqa: ANN401 -- what the
 class Event(Answer):
     """What all events say."""
 
-    timestamp: datetime = Field(description="When it happened (RFC 3339, UTC)")
+    timestamp: UtcTime = Field(description="When it happened (RFC 3339, UTC)")
 
 
 class EventEntry(EntryVersion):

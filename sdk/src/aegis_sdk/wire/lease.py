@@ -1,12 +1,11 @@
 """The lease of a data request: while one program fulfils it, no other one does."""
 
-from datetime import datetime
 from typing import Annotated, Any, Final
 
 from pydantic import ConfigDict, Field
 
 from aegis_sdk.wire.documents import Answer, Request
-from aegis_sdk.wire.values import Uuid
+from aegis_sdk.wire.values import UtcTime, Uuid
 
 SHORTEST_LEASE: Final = 5
 LONGEST_LEASE: Final = 3_600
@@ -35,4 +34,4 @@ class Lease(Answer):
     model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE | {"expires_at": "2026-03-01T12:01:00Z"}]})
 
     lease: Uuid = Field(description="Id of the lease; the delivery descriptor repeats it")
-    expires_at: datetime = Field(description="When it ends unless it is renewed (RFC 3339, UTC)")
+    expires_at: UtcTime = Field(description="When it ends unless it is renewed (RFC 3339, UTC)")

@@ -1,13 +1,12 @@
 """Who has asked what."""
 
-from datetime import datetime
 from typing import Any, Final
 
 from pydantic import ConfigDict, Field
 
 from aegis_sdk.wire.documents import Answer
 from aegis_sdk.wire.examples import EXAMPLE_ADVICE_REQUEST, EXAMPLE_HEAD
-from aegis_sdk.wire.values import Uuid
+from aegis_sdk.wire.values import UtcTime, Uuid
 
 _EXAMPLE: Final[dict[str, Any]] = {
     "advice": "0197f3a2-7b42-7c0d-9e15-6a1d2c3b4e5f",
@@ -36,7 +35,7 @@ class QuestionRecord(Answer):
     entry: AskedVersion = Field(description="What it is about")
     request: dict[str, Any] = Field(title="Question", description="The question, as `AdviceRequest`")
     view: str = Field(description="`full` or `coarse`: how much of the answer the tenant reads")
-    asked_at: datetime = Field(description="When it was first asked (RFC 3339, UTC)")
+    asked_at: UtcTime = Field(description="When it was first asked (RFC 3339, UTC)")
 
 
 class QuestionPage(Answer):

@@ -8,6 +8,7 @@ arrays (NumPy) instead of lists; these are checked and kept as arrays.
 import math
 import re
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from typing import Annotated, Any, cast
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, WrapValidator
@@ -225,6 +226,9 @@ Domain = Annotated[
 
 Uuid = Annotated[str, WithJsonSchema({"type": "string", "format": "uuid"})]
 """An id that the service has given, read as it is: only generated clients have a type for it."""
+
+UtcTime = Annotated[datetime, AfterValidator(lambda at: at.astimezone(UTC) if at.tzinfo else at)]
+"""A point in time that the service has noted, in UTC whatever the time zone of its database. One without is kept."""
 
 Text = Annotated[str, AfterValidator(_text)]
 """Text for people."""

@@ -1,7 +1,6 @@
 """The verdict on a delivered table: what its consumer has measured in the file, and where its counts differ."""
 
 from collections.abc import Iterator
-from datetime import datetime
 from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import ConfigDict, Field, model_validator
@@ -12,7 +11,7 @@ from aegis_sdk.wire.documents import Answer, Request
 from aegis_sdk.wire.faults import Fault, refuse
 from aegis_sdk.wire.sizes import json_size
 from aegis_sdk.wire.tables import NoisyCount
-from aegis_sdk.wire.values import COUNT_MAX, Count, Text
+from aegis_sdk.wire.values import COUNT_MAX, Count, Text, UtcTime
 
 MOST_DIFFERENCES: Final = 100
 """The most cells that a verdict lists."""
@@ -139,4 +138,4 @@ class Verification(Answer):
     differences: list[dict[str, Any]] | None = Field(
         default=None, description="The first of these, as they were posted; null: you may not read counts of the entry"
     )
-    verified_at: datetime = Field(description="When the consumer said so (RFC 3339, UTC)")
+    verified_at: UtcTime = Field(description="When the consumer said so (RFC 3339, UTC)")

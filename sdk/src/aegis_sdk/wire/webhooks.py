@@ -1,12 +1,11 @@
 """Webhooks: where a tenant is told of events."""
 
-from datetime import datetime
 from typing import Annotated, Any, Final
 
 from pydantic import ConfigDict, Field
 
 from aegis_sdk.wire.documents import Answer, Request
-from aegis_sdk.wire.values import Identifier, Uuid
+from aegis_sdk.wire.values import Identifier, UtcTime, Uuid
 
 LONGEST_URL: Final = 2_000
 """Characters that the URL of a webhook can have at most."""
@@ -88,17 +87,17 @@ class Webhook(Answer):
     tenant: str = Field(description="Tenant that it is of")
     url: str = Field(description="Where events are posted")
     events: list[str] = Field(description="Types of the events that it gets")
-    created_at: datetime = Field(description="When it was created (RFC 3339, UTC)")
+    created_at: UtcTime = Field(description="When it was created (RFC 3339, UTC)")
     created_by: str | None = Field(default=None, description="Prefix of the key, or subject of the token, that did")
     enabled: bool = Field(description="Whether events are sent")
     disabled_reason: str | None = Field(
         default=None,
         description="`administrator`, `gone` (it answered 410) or `failing` (for a week); null: it is enabled",
     )
-    failing_since: datetime | None = Field(
+    failing_since: UtcTime | None = Field(
         default=None, description="When the first attempt since the last success failed; null: the last one succeeded"
     )
-    last_attempt_at: datetime | None = Field(default=None, description="When it was last sent something; null: never")
+    last_attempt_at: UtcTime | None = Field(default=None, description="When it was last sent something; null: never")
     last_status: int | None = Field(default=None, description="HTTP status of its last answer; null: there was none")
     last_error: str | None = Field(
         default=None, description="Why there was none: `address_refused`, `timeout` or `unreachable`"
@@ -130,11 +129,11 @@ class WebhookDelivery(Answer):
     event: str = Field(description="Type of the event")
     status: str = Field(description="`pending`, `delivered` or `failed` (given up)")
     attempts: int = Field(description="Number of attempts")
-    created_at: datetime = Field(description="When it happened (RFC 3339, UTC)")
-    next_attempt_at: datetime | None = Field(
+    created_at: UtcTime = Field(description="When it happened (RFC 3339, UTC)")
+    next_attempt_at: UtcTime | None = Field(
         default=None, description="When it is tried next, at the earliest; null unless it is pending"
     )
-    last_attempt_at: datetime | None = Field(default=None, description="When it was last tried; null: never")
+    last_attempt_at: UtcTime | None = Field(default=None, description="When it was last tried; null: never")
     last_status: int | None = Field(default=None, description="HTTP status of the last answer; null: there was none")
     last_error: str | None = Field(
         default=None, description="Why there was none: `address_refused`, `timeout` or `unreachable`"
