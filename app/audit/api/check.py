@@ -4,10 +4,8 @@ from dataclasses import dataclass
 
 from anyio import to_thread
 
-from aegis_sdk import wire
 from aegis_sdk.receipts import ReceiptError
-from app.audit.api.json import public_key_body
-from app.audit.api.promises import head_promise
+from app.audit.api.promises import head_promise, key_set
 from app.audit.model import Place, SigningKey
 from app.audit.service.chain import BrokenLogError, check_chain
 from app.audit.service.log import LogPart
@@ -53,7 +51,7 @@ async def check_part(state: State, caller: Caller, after: Place) -> CheckedPart:
 def _checked(part: LogPart, keys: list[SigningKey], after: Place) -> CheckedPart:
     if after.sequence > part.length:
         return CheckedPart(after, 0, part.length, is_end=True, fault=f"record {after.sequence} is missing")
-    known = wire.PublicKeySet.model_validate({"keys": list(map(public_key_body, keys))})
+    known = key_set(keys)
     try:
         promises = [head_promise(head.jws, known) for head in part.heads]
         last = check_chain((record.encode() for record in part.records), promises, after)

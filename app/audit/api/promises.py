@@ -1,11 +1,28 @@
 """What signed heads and receipts promise of the audit log, and what of it they cover."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from aegis_sdk.receipts import HEAD, ReceiptError, checked_claims
-from aegis_sdk.wire import PublicKeySet
-from app.audit.model import Place
+from aegis_sdk.wire import PublicKey, PublicKeySet
+from app.audit.model import Place, SigningKey
 from app.audit.service.chain import Promise
+
+
+def key_set(keys: Iterable[SigningKey]) -> PublicKeySet:
+    """The keys that check signatures, for everybody."""
+    return PublicKeySet(
+        keys=[
+            PublicKey(
+                kty="OKP",
+                crv="Ed25519",
+                kid=key.id,
+                x=key.public_key,
+                valid_from=key.valid_from,
+                valid_until=key.valid_until,
+            )
+            for key in keys
+        ]
+    )
 
 
 def head_promise(jws: str, keys: PublicKeySet) -> Promise:

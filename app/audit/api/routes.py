@@ -1,21 +1,20 @@
 """The audit log for operators, receipts for both sides of a request, and the keys that check them for everybody."""
 
-from typing import Annotated, Any
+from typing import Annotated
 from uuid import UUID
 
 import orjson
 from fastapi import APIRouter, Query, Request, Response
 
 from aegis_sdk import wire
-from app.audit.api.json import public_key_body
-from app.audit.model import SignedHead, WantedRecords
+from app.audit.api.promises import key_set
+from app.audit.model import WantedRecords
 from app.edge.dependencies import CallerDependency, FactoryDependency
 from app.edge.state import StateDependency
 from app.platform.http.conditional import NOT_MODIFIED, PUBLIC, KnownTagsDependency, etag_of
 from app.platform.http.json_response import JsonResponse
 from app.platform.http.operations import answers
 from app.platform.http.paging import PageLimit, PageToken, links
-from app.platform.timestamps import timestamp
 
 router = APIRouter(tags=["audit"])
 
@@ -57,7 +56,10 @@ async def list_audit_heads(
 ) -> Response:
     """Lists what the audit log ended with on each day, signed, for operators. Keep them where the service is not."""
     heads, token = await factory.audit().heads(caller, limit, page_token)
-    listed = {"items": list(map(_head_body, heads)), "next_page_token": token}
+    items = [
+        wire.SignedHead(sequence=one.sequence, kid=one.key_id, signed_at=one.signed_at, jws=one.jws) for one in heads
+    ]
+    listed = wire.SignedHeadPage(items=items, next_page_token=token)
     return JsonResponse(listed, headers={"Link": links(request, token)})
 
 
@@ -82,16 +84,6 @@ async def read_receipt(
 )
 async def read_keys(factory: FactoryDependency, known: KnownTagsDependency) -> Response:
     """Returns the public keys (a JWK Set, RFC 7517 and RFC 8037) by which receipts and signed heads are checked."""
-    body = orjson.dumps({"keys": list(map(public_key_body, await factory.audit().keys()))})
+    body = key_set(await factory.audit().keys()).model_dump_json().encode()
     headers = {"ETag": etag_of(body), "Cache-Control": PUBLIC}
     return known.unchanged(headers["ETag"], headers) or JsonResponse(body, headers=headers)
-
-
-def _head_body(head: SignedHead) -> dict[str, Any]:
-    """A signed head as `wire.SignedHead`."""
-    return {
-        "sequence": head.sequence,
-        "kid": head.key_id,
-        "signed_at": timestamp(head.signed_at),
-        "jws": head.jws,
-    }
