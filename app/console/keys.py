@@ -4,8 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 
-from aegis_sdk import wire
-from app.callers.api.json import create_key, key_body, revoke_key, rotate_key
+from app.callers.api.keys import create_key, key_answer, revoke_key, rotate_key
 from app.console.keys_view import (
     ROLES,
     KeyForm,
@@ -57,7 +56,7 @@ async def show_keys(
     return page(
         request,
         "operator/keys.html",
-        keys=[_shown(key) for key in keys.items],
+        keys=list(map(key_answer, keys.items)),
         successors=successors,
         tenant=tenant,
         page_token=page_token,
@@ -156,7 +155,7 @@ def _new_key_page(request: Request, viewer: Viewer, state: State, text: str, key
         "operator/new_key.html",
         201,
         text=text,
-        key=_shown(key),
+        key=key_answer(key),
         may_need_restart=state.development_mode,
         commands=key_commands(viewer, key.prefix),
         here="operator",
@@ -198,7 +197,7 @@ async def _key_page(
         request,
         template,
         200 if typed is None else status_and_title(InvalidDocumentError(""))[0],
-        key=_shown(key),
+        key=key_answer(key),
         successor=successors.get(prefix),
         is_own=viewer.caller.subject == prefix,
         once=draw_key(),
@@ -212,7 +211,3 @@ async def _would_be_first(state: State) -> bool:
     """Whether a new key would be the first one, which ends development mode at the next start."""
     async with state.database.transaction() as session:
         return state.development_mode and not await services_of(state, session).keyring().any_created()
-
-
-def _shown(key: ApiKey) -> wire.Key:
-    return wire.Key.model_validate(key_body(key))

@@ -5,8 +5,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 
-from aegis_sdk import wire
-from app.callers.api.json import key_body
+from app.callers.api.keys import key_answer
 from app.console.tenants_view import (
     TenantView,
     criteria_fields,
@@ -27,8 +26,8 @@ from app.pages.viewers import Viewer, ViewerDependency
 from app.platform.callers import LONGEST_TENANT
 from app.platform.errors import InvalidDocumentError
 from app.platform.http.refusals import status_and_title
-from app.tenants.api import json as tenant_json
-from app.webhooks.api.json import webhook_body
+from app.tenants.api.policy import change_policy
+from app.tenants.api.quotas import change_quota
 
 router = APIRouter(route_class=PageRoute)
 
@@ -73,7 +72,7 @@ async def set_policy(
     """Set what a tenant asks of its entries."""
 
     async def change(services: Factory, tenant: str) -> None:
-        await tenant_json.set_policy(services, viewer.caller, tenant, policy_in(form))
+        await change_policy(services, viewer.caller, tenant, policy_in(form))
 
     return await _changed(request, viewer, state, form, "policy", change)
 
@@ -85,7 +84,7 @@ async def set_quota(
     """Set what a tenant may use."""
 
     async def change(services: Factory, tenant: str) -> None:
-        await tenant_json.set_quota(services, viewer.caller, tenant, quota_in(form))
+        await change_quota(services, viewer.caller, tenant, quota_in(form))
 
     return await _changed(request, viewer, state, form, "quota", change)
 
@@ -138,7 +137,8 @@ async def _tenant_page(
 async def _view(state: State, services: Factory, viewer: Viewer, name: str, typed: dict[str, Typed]) -> TenantView:
     caller = viewer.caller
     _, policy = await services.tenant_administration().policy(caller, name)
-    own, quota = await services.quotas().own(caller, name), await tenant_json.quota_body(services, caller, name)
+    own = await services.quotas().own(caller, name)
+    _, quota, usage = await services.quotas().read(caller, name)
     keys = await services.key_administration().page(caller, name, FEW_KEYS, None)
     webhooks = await services.webhooks().of_tenant(caller, name)
     asked = typed.get("policy")
@@ -147,9 +147,10 @@ async def _view(state: State, services: Factory, viewer: Viewer, name: str, type
         policy,
         criteria_fields(policy, asked),
         policy.demands_sign_off if asked is None else asked.form.has("sign_off"),
-        wire.Quota.model_validate(quota),
-        limit_fields(own, state.limits.quota, quota["used"], typed.get("quota")),
-        tuple(wire.Key.model_validate(key_body(key)) for key in keys.items),
+        quota,
+        usage,
+        limit_fields(own, state.limits.quota, usage, typed.get("quota")),
+        tuple(map(key_answer, keys.items)),
         keys.next_after is not None,
-        tuple(wire.Webhook.model_validate(webhook_body(webhook)) for webhook in webhooks),
+        tuple(webhooks),
     )

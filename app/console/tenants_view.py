@@ -1,6 +1,5 @@
 """What the page of a tenant shows: its policy, its quota, its keys and its webhooks."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
@@ -11,7 +10,8 @@ from app.pages.forms import Form
 from app.pages.viewers import Viewer
 from app.pages.words import bound, count
 from app.tenants.model.policy import TenantPolicy
-from app.tenants.model.quotas import LIMITS, Quota
+from app.tenants.model.quotas import LIMITS, NO_USAGE, Quota, Usage
+from app.webhooks.model.webhooks import Webhook
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class TenantView:
         policy: what it asks of its entries.
         criteria: the fields of what is required.
         demands_sign_off: whether the box of the sign-off is ticked.
-        quota: what it may use, and uses.
+        quota: what it may use, `usage` what it uses.
         limits: the fields of its own quota.
         keys: its newest keys.
         more_keys: whether there are more.
@@ -33,16 +33,17 @@ class TenantView:
     policy: TenantPolicy
     criteria: tuple[NumberField, ...]
     demands_sign_off: bool
-    quota: wire.Quota
+    quota: Quota
+    usage: Usage
     limits: tuple[NumberField, ...]
     keys: tuple[wire.Key, ...]
     more_keys: bool
-    webhooks: tuple[wire.Webhook, ...]
+    webhooks: tuple[Webhook, ...]
 
     @property
     def is_new(self) -> bool:
         """Whether nothing is known of it: there may be no such tenant yet."""
-        return not (self.keys or self.webhooks or any(self.quota.used.values())) and self.policy == TenantPolicy()
+        return not (self.keys or self.webhooks or self.usage != NO_USAGE) and self.policy == TenantPolicy()
 
 
 def criteria_fields(policy: TenantPolicy, typed: Typed | None) -> tuple[NumberField, ...]:
@@ -59,14 +60,14 @@ def criteria_fields(policy: TenantPolicy, typed: Typed | None) -> tuple[NumberFi
     )
 
 
-def limit_fields(own: Quota, usual: Quota, used: Mapping[str, int], typed: Typed | None) -> tuple[NumberField, ...]:
+def limit_fields(own: Quota, usual: Quota, used: Usage, typed: Typed | None) -> tuple[NumberField, ...]:
     """A field for each limit."""
     return tuple(
         NumberField(
             name,
             str(wire.QuotaDocument.model_fields[name].description),
             str(own.numbers.get(name, "")) if typed is None else typed.form.text(name),
-            f"{count(used[name])} used; empty: {_limit(usual.numbers.get(name))}",
+            f"{count(getattr(used, name))} used; empty: {_limit(usual.numbers.get(name))}",
             "" if typed is None else typed.faults.get(name, ""),
         )
         for name in LIMITS

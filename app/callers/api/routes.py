@@ -3,8 +3,8 @@
 from fastapi import APIRouter, Request, Response
 
 from aegis_sdk import wire
-from app.callers.api import json as key_json
-from app.callers.api.json import key_body
+from app.callers.api import keys
+from app.callers.api.keys import key_answer
 from app.edge.dependencies import (
     AdministratorDependency,
     CallerDependency,
@@ -37,7 +37,7 @@ async def create_key(caller: AdministratorDependency, document: SmallBodyDepende
     """Creates a key for the caller's tenant; operators may name another, which is created if it is new."""
 
     async def create(factory: Factory, asked: wire.KeyRequest) -> Response:
-        return _created(*await key_json.create_key(factory, caller, asked))
+        return _created(*await keys.create_key(factory, caller, asked))
 
     return await once.answer(document, lambda: validated(wire.KeyRequest, document), create)
 
@@ -60,7 +60,7 @@ async def list_keys(
         fault = Fault("/page_token", "Not a page token; use the next_page_token of the previous page.")
         raise InvalidDocumentError("The page token is invalid.", (fault,))
     page = await factory.key_administration().page(caller, tenant, limit, page_token)
-    answer = {"items": list(map(key_body, page.items)), "next_page_token": page.next_after}
+    answer = wire.KeyPage(items=list(map(key_answer, page.items)), next_page_token=page.next_after)
     return JsonResponse(answer, headers={"Link": links(request, page.next_after)})
 
 
@@ -71,7 +71,7 @@ async def list_keys(
 )
 async def revoke_key(prefix: str, caller: CallerDependency, factory: FactoryDependency) -> Response:
     """Revokes a key at once. It stays in the list."""
-    return JsonResponse(key_body(await key_json.revoke_key(factory, caller, prefix)))
+    return JsonResponse(key_answer(await keys.revoke_key(factory, caller, prefix)))
 
 
 @router.post(
@@ -92,10 +92,11 @@ async def rotate_key(
     """Creates a key with the same tenant and role. The old one stays valid for a while, so that nobody is cut off."""
 
     async def rotate(factory: Factory, asked: wire.RotationRequest) -> Response:
-        return _created(*await key_json.rotate_key(factory, caller, prefix, asked))
+        return _created(*await keys.rotate_key(factory, caller, prefix, asked))
 
     return await once.answer(document, lambda: validated(wire.RotationRequest, document), rotate)
 
 
 def _created(text: str, key: ApiKey) -> JsonResponse:
-    return JsonResponse(key_body(key) | {"key": text}, 201, {"Location": f"/v1/keys/{key.prefix}"})
+    created = wire.NewKey(**dict(key_answer(key)), key=text)
+    return JsonResponse(created, 201, {"Location": f"/v1/keys/{key.prefix}"})

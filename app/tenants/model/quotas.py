@@ -84,3 +84,6 @@ class Usage:
     bytes: int
     advice: int
     jobs: int
+
+
+NO_USAGE = Usage(0, 0, 0, 0, 0)

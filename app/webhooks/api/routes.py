@@ -1,7 +1,7 @@
 """Webhooks, for administrators of their tenant and for operators."""
 
 from datetime import timedelta
-from typing import Annotated, Any
+from typing import Annotated
 
 import structlog
 from fastapi import APIRouter, Query, Response
@@ -21,9 +21,7 @@ from app.factory import Factory
 from app.platform.http.bodies import validated
 from app.platform.http.json_response import JsonResponse
 from app.platform.http.operations import answers, body
-from app.platform.timestamps import timestamp
-from app.webhooks.api.json import webhook_body
-from app.webhooks.model.webhooks import Delivery
+from app.webhooks.model.webhooks import Delivery, Webhook
 
 router = APIRouter(prefix="/v1/webhooks", tags=["webhooks"])
 
@@ -58,7 +56,7 @@ async def create_webhook(
         )
         _log.info("webhook created", webhook=webhook.id, by=caller.subject)
         headers = {"Location": f"/v1/webhooks/{webhook.id}"}
-        return JsonResponse(webhook_body(webhook) | {"secret": secret}, 201, headers)
+        return JsonResponse(_with_secret(webhook, secret), 201, headers)
 
     return await once.answer(document, lambda: validated(wire.WebhookRequest, document), create)
 
@@ -71,13 +69,13 @@ async def create_webhook(
 async def list_webhooks(caller: CallerDependency, factory: FactoryDependency, tenant: OwnTenant = None) -> Response:
     """Lists the webhooks of the caller's tenant, with what their last attempts came to."""
     webhooks = await factory.webhooks().of_tenant(caller, tenant)
-    return JsonResponse({"items": list(map(webhook_body, webhooks))})
+    return JsonResponse(wire.WebhookList(items=list(map(_answer, webhooks))))
 
 
 @router.get("/{webhook_id}", summary="Read a webhook", responses=answers(200, wire.Webhook, "The webhook", 404))
 async def read_webhook(webhook_id: str, caller: CallerDependency, factory: FactoryDependency) -> Response:
     """Returns a webhook without its secret."""
-    return JsonResponse(webhook_body(await factory.webhooks().find(caller, webhook_id)))
+    return JsonResponse(_answer(await factory.webhooks().find(caller, webhook_id)))
 
 
 @router.patch(
@@ -93,7 +91,7 @@ async def set_webhook(
     asked = await validated(wire.WebhookPatch, document)
     webhook = await factory.webhooks().set_enabled(caller, webhook_id, enabled=asked.enabled)
     _log.info("webhook enabled" if asked.enabled else "webhook disabled", webhook=webhook.id, by=caller.subject)
-    return JsonResponse(webhook_body(webhook))
+    return JsonResponse(_answer(webhook))
 
 
 @router.delete(
@@ -126,7 +124,7 @@ async def replace_secret(
         overlap = timedelta(hours=asked.overlap_hours)
         secret, webhook = await factory.webhooks().rotate(caller, webhook_id, overlap)
         _log.info("webhook secret replaced", webhook=webhook.id, by=caller.subject)
-        return JsonResponse(webhook_body(webhook) | {"secret": secret})
+        return JsonResponse(_with_secret(webhook, secret))
 
     return await once.answer(document, lambda: validated(wire.SecretRotation, document), replace)
 
@@ -141,7 +139,7 @@ async def test_webhook(webhook_id: str, caller: AdministratorDependency, once: O
     """Sends the event `ping`, whatever events the webhook asks for."""
 
     async def test(factory: Factory, _: None) -> Response:
-        return JsonResponse(_delivery_body(await factory.webhooks().test(caller, webhook_id)), 202)
+        return JsonResponse(_delivery(await factory.webhooks().test(caller, webhook_id)), 202)
 
     return await once.answer(b"", nothing, test)
 
@@ -159,19 +157,39 @@ async def list_deliveries(
 ) -> Response:
     """Lists what was last sent, or waits for that, without what it says."""
     deliveries = await factory.webhooks().deliveries(caller, webhook_id, limit)
-    return JsonResponse({"items": list(map(_delivery_body, deliveries))})
+    return JsonResponse(wire.WebhookDeliveryList(items=list(map(_delivery, deliveries))))
 
 
-def _delivery_body(delivery: Delivery) -> dict[str, Any]:
-    """A delivery as `wire.WebhookDelivery`."""
-    return {
-        "id": delivery.id,
-        "event": delivery.type,
-        "status": delivery.status,
-        "attempts": delivery.attempts,
-        "created_at": timestamp(delivery.created_at),
-        "next_attempt_at": None if delivery.next_attempt_at is None else timestamp(delivery.next_attempt_at),
-        "last_attempt_at": None if delivery.last_attempt_at is None else timestamp(delivery.last_attempt_at),
-        "last_status": delivery.last_status,
-        "last_error": delivery.last_error,
-    }
+def _answer(webhook: Webhook) -> wire.Webhook:
+    return wire.Webhook(
+        id=webhook.id,
+        tenant=webhook.tenant,
+        url=webhook.url,
+        events=list(webhook.event_types),
+        created_at=webhook.created_at,
+        created_by=webhook.created_by,
+        enabled=webhook.disabled_at is None,
+        disabled_reason=webhook.disabled_reason,
+        failing_since=webhook.failing_since,
+        last_attempt_at=webhook.last_attempt_at,
+        last_status=webhook.last_status,
+        last_error=webhook.last_error,
+    )
+
+
+def _with_secret(webhook: Webhook, secret: str) -> wire.NewWebhook:
+    return wire.NewWebhook(**dict(_answer(webhook)), secret=secret)
+
+
+def _delivery(delivery: Delivery) -> wire.WebhookDelivery:
+    return wire.WebhookDelivery(
+        id=delivery.id,
+        event=delivery.type,
+        status=delivery.status,
+        attempts=delivery.attempts,
+        created_at=delivery.created_at,
+        next_attempt_at=delivery.next_attempt_at,
+        last_attempt_at=delivery.last_attempt_at,
+        last_status=delivery.last_status,
+        last_error=delivery.last_error,
+    )

@@ -5,7 +5,6 @@ any request into faults with JSON Pointers.
 """
 
 from aegis_sdk.wire.administration import (
-    QUOTAS,
     Key,
     KeyPage,
     KeyRequest,
@@ -167,7 +166,6 @@ __all__ = [
     "LONGEST_REASON",
     "MOST_DIFFERENCES",
     "PRIVACY_CRITERIA",
-    "QUOTAS",
     "ROWS",
     "SUPPRESSED",
     "TRANSFER_MEASURES",

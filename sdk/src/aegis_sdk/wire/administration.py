@@ -1,13 +1,12 @@
 """Keys of tenants, and what tenants ask of their entries."""
 
-from datetime import datetime
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import ConfigDict, Field
 
 from aegis_sdk.wire.configuration import Privacy
 from aegis_sdk.wire.documents import Answer, Request
-from aegis_sdk.wire.values import Identifier
+from aegis_sdk.wire.values import Identifier, UtcTime
 
 LONGEST_LIFETIME: Final = 36_500
 """Days that a key can be valid at most."""
@@ -64,9 +63,9 @@ class Key(Answer):
     tenant: str = Field(description="Tenant that it is of")
     role: str = Field(description="What it is for")
     state: str = Field(description="`valid`, `expiring` (within 14 days), `expired` or `revoked`")
-    created_at: datetime = Field(description="When it was created (RFC 3339, UTC)")
-    expires_at: datetime | None = Field(default=None, description="When it expires; null: never")
-    last_used_at: datetime | None = Field(default=None, description="When it was last used, to the hour; null: never")
+    created_at: UtcTime = Field(description="When it was created (RFC 3339, UTC)")
+    expires_at: UtcTime | None = Field(default=None, description="When it expires; null: never")
+    last_used_at: UtcTime | None = Field(default=None, description="When it was last used, to the hour; null: never")
     replaces: str | None = Field(default=None, description="Prefix of the key whose successor it is; null: of none")
 
 
@@ -119,10 +118,6 @@ class TenantPolicy(Answer):
         default=False, description="Whether a reviewer must sign off each new version before others see it"
     )
 
-
-QUOTAS: Final = ("entries", "versions", "bytes", "advice", "jobs")
-"""What is limited: entries and versions in the catalogue, the bytes that these take, distinct questions in 24 hours,
-and jobs that run at the same time."""
 
 _EXAMPLE_LIMITS: Final[dict[str, Any]] = {
     "entries": 1000,

@@ -1,30 +1,28 @@
 """API keys as the API and the console create, change and show them."""
 
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import structlog
 
 from aegis_sdk import wire
 from app.factory import Factory
 from app.platform.callers import ApiKey, Caller, Role
-from app.platform.timestamps import timestamp
 
 _log = structlog.get_logger(__name__)
 
 
-def key_body(key: ApiKey) -> dict[str, Any]:
-    """A key as `wire.Key`."""
-    return {
-        "prefix": key.prefix,
-        "tenant": key.tenant,
-        "role": key.role.value,
-        "state": key.state(datetime.now(UTC)),
-        "created_at": timestamp(key.created_at),
-        "expires_at": None if key.expires_at is None else timestamp(key.expires_at),
-        "last_used_at": None if key.last_used_at is None else timestamp(key.last_used_at),
-        "replaces": key.replaces,
-    }
+def key_answer(key: ApiKey) -> wire.Key:
+    """A key as it is now."""
+    return wire.Key(
+        prefix=key.prefix,
+        tenant=key.tenant,
+        role=key.role,
+        state=key.state(datetime.now(UTC)),
+        created_at=key.created_at,
+        expires_at=key.expires_at,
+        last_used_at=key.last_used_at,
+        replaces=key.replaces,
+    )
 
 
 async def create_key(services: Factory, caller: Caller, asked: wire.KeyRequest) -> tuple[str, ApiKey]:
