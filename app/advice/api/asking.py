@@ -4,7 +4,7 @@ import asyncio
 
 import structlog
 
-from app.advice.api.json import advice_json
+from app.advice.api.answers import advice_json
 from app.advice.model.advice import AdviceQuestion
 from app.advice.service.advice import QuestionRules, SeenAdvice
 from app.edge.state import State, services_of

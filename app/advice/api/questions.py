@@ -6,7 +6,7 @@ from uuid import UUID
 from fastapi import APIRouter, Query, Request, Response
 
 from aegis_sdk import wire
-from app.advice.api.json import question_body
+from app.advice.api.answers import question_answer
 from app.edge.dependencies import CallerDependency, FactoryDependency
 from app.platform.callers import LONGEST_TENANT
 from app.platform.http.json_response import JsonResponse
@@ -32,5 +32,5 @@ async def list_questions(
 ) -> Response:
     """Lists the distinct questions of all tenants. The log says which key or person has asked, and how often."""
     records, token = await factory.asked_questions().page(caller, tenant, entry, limit, page_token)
-    answer = {"items": list(map(question_body, records)), "next_page_token": token}
+    answer = wire.QuestionPage(items=list(map(question_answer, records)), next_page_token=token)
     return JsonResponse(answer, headers={"Link": links(request, token)})

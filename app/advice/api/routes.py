@@ -5,9 +5,9 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Header, Response
 
 from aegis_sdk import wire
+from app.advice.api.answers import etag_of_advice
 from app.advice.api.asked import question_of
 from app.advice.api.asking import answer_json, ask_and_wait, read_answer
-from app.advice.api.json import etag_of_advice
 from app.advice.service.advice import SeenAdvice
 from app.edge.dependencies import CallerDependency, SmallBodyDependency, Version, require_room
 from app.edge.idempotency import OnceDependency

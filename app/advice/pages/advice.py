@@ -4,9 +4,9 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 
+from app.advice.api.answers import request_of
 from app.advice.api.asked import question_of
 from app.advice.api.asking import ask_and_wait, read_answer
-from app.advice.api.json import request_of
 from app.advice.model.advice import Status
 from app.advice.pages.views.answer import AnswerView, Choices, answer_view
 from app.advice.pages.views.question import (

@@ -4,8 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 
-from aegis_sdk import wire
-from app.advice.api.json import question_body
+from app.advice.api.answers import question_answer
 from app.advice.pages.views.questions import QuestionsForm, in_words, questions_commands
 from app.edge.state import StateDependency, services_of
 from app.pages.page import page
@@ -28,7 +27,7 @@ async def show_questions(
         questions = services_of(state, session).asked_questions()
         records, following = await questions.page(viewer.caller, tenant, form.entry_id, PER_PAGE, token)
         spent = await questions.spent(viewer.caller, tenant, form.entry_id, MOST_BUDGETS)
-    asked = [wire.QuestionRecord.model_validate(question_body(record)) for record in records]
+    asked = list(map(question_answer, records))
     return page(
         request,
         "questions.html",

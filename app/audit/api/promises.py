@@ -15,6 +15,8 @@ def key_set(keys: Iterable[SigningKey]) -> PublicKeySet:
             PublicKey(
                 kty="OKP",
                 crv="Ed25519",
+                alg="EdDSA",
+                use="sig",
                 kid=key.id,
                 x=key.public_key,
                 valid_from=key.valid_from,

@@ -1,14 +1,13 @@
 """Preconditions of changes of entries (RFC 9110, section 13.1.1): `If-Match` names the state that is changed."""
 
 from collections.abc import Callable
-from dataclasses import asdict
 from typing import Annotated
 
-import orjson
 from fastapi import Depends, Request
+from pydantic_core import to_json
 
 from app.entries.api.entity_tags import etag
-from app.entries.api.mapping import head_body
+from app.entries.api.mapping import head_answer, verdict_answer
 from app.entries.model.entries import Head
 from app.entries.model.verdicts import StoredVerdict
 from app.platform.http.conditional import IfMatch, entity_tags, header_lines, hex_digits
@@ -19,8 +18,8 @@ Precondition = Callable[[Head], bool]
 
 def etag_of_shown(head: Head, verdict: StoredVerdict | None) -> str:
     """The tag of an entry that is shown with what changes without a new version: its verdict, its sign-off."""
-    shown = [head_body(head), None if verdict is None else asdict(verdict)]
-    return f'{etag(head)[:-1]}+{hex_digits(orjson.dumps(shown), 8)}"'
+    shown = head_answer(head), None if verdict is None else verdict_answer(verdict)
+    return f'{etag(head)[:-1]}+{hex_digits(to_json(shown), 8)}"'
 
 
 def get_precondition(request: Request, if_match: IfMatch = None) -> Precondition:

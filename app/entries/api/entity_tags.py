@@ -3,9 +3,9 @@
 from collections.abc import Hashable
 from hashlib import sha256
 
-import orjson
+from pydantic_core import to_json
 
-from app.entries.api.mapping import visibility_body
+from app.entries.api.mapping import visibility_answer
 from app.entries.model.entries import Head
 
 
@@ -14,7 +14,7 @@ def etag(head: Head) -> str:
 
     Like everything else in a head, they are those that the caller sees.
     """
-    visibility = orjson.dumps(visibility_body(head.visibility))
+    visibility = to_json(visibility_answer(head.visibility))
     return f'"{head.version}-{head.digest.rpartition(":")[2][:16]}-{sha256(visibility).hexdigest()[:8]}"'
 
 

@@ -1,9 +1,9 @@
 """Conversion between the domain's values for entries and the contract's JSON."""
 
-from dataclasses import asdict
 from typing import Any
 
 import orjson
+from pydantic_core import to_jsonable_python
 
 from aegis_sdk import wire
 from app.entries.model.documents import (
@@ -17,50 +17,48 @@ from app.entries.model.documents import (
 from app.entries.model.entries import Audience, CountTable, Head, HeadPage, Visibility
 from app.entries.model.transfers import with_transfer_shares
 from app.entries.model.verdicts import StoredVerdict
-from app.entries.service.publishing import Published
-from app.platform.timestamps import timestamp
 
 
-def head_body(head: Head) -> dict[str, Any]:
-    """A head as `wire.Head`."""
-    return {
-        "id": head.id,
-        "name": head.name,
-        "title": head.title,
-        "description": head.description,
-        "keywords": head.keywords,
-        "license": head.license,
-        "terms": head.terms,
-        "label": head.label,
-        "tenant": head.tenant,
-        "visibility": visibility_body(head.visibility),
-        "version": head.version,
-        "digest": head.digest,
-        "created_at": timestamp(head.created_at),
-        "changed_at": timestamp(head.changed_at),
-        "accepted_small_counts": head.accepted_small_counts,
-        "awaits_sign_off": head.awaits_sign_off,
-        "published_by": head.published_by,
-        "signed_off_by": head.signed_off_by,
-        "alone": head.alone,
-    }
+def head_answer(head: Head) -> wire.Head:
+    """A head as listings show it."""
+    return wire.Head(
+        id=head.id,
+        name=head.name,
+        title=head.title,
+        description=head.description,
+        keywords=list(head.keywords),
+        license=head.license,
+        terms=head.terms,
+        label=head.label,
+        tenant=head.tenant,
+        visibility=visibility_answer(head.visibility),
+        version=head.version,
+        digest=head.digest,
+        created_at=head.created_at,
+        changed_at=head.changed_at,
+        accepted_small_counts=head.accepted_small_counts,
+        awaits_sign_off=head.awaits_sign_off,
+        published_by=head.published_by,
+        signed_off_by=head.signed_off_by,
+        alone=head.alone,
+    )
 
 
-def published_body(published: Published) -> dict[str, Any]:
-    """What an upload has become as `wire.PublishedHead`."""
-    return head_body(published.head) | {"warnings": list(published.warnings)}
+def page_answer(page: HeadPage) -> wire.HeadPage:
+    """A page of heads."""
+    items = list(map(head_answer, page.items))
+    return wire.HeadPage(items=items, next_page_token=page.next_page_token, total=page.total)
 
 
-def page_body(page: HeadPage) -> dict[str, Any]:
-    """A page as `wire.HeadPage`."""
-    items = [head_body(head) for head in page.items]
-    return {"items": items, "next_page_token": page.next_page_token, "total": page.total}
+def verdict_answer(verdict: StoredVerdict) -> wire.Verdict:
+    """A verdict on what the counts give away."""
+    return wire.Verdict.model_validate(verdict, from_attributes=True)
 
 
-def visibility_body(visibility: Visibility) -> str | dict[str, list[str]]:
+def visibility_answer(visibility: Visibility) -> str | wire.SeenBy:
     """A visibility in the contract's form."""
     if visibility.audience is Audience.TENANTS:
-        return {"tenants": list(visibility.tenants)}
+        return wire.SeenBy(tenants=list(visibility.tenants))
     return visibility.audience.value
 
 
@@ -84,7 +82,7 @@ def entry_json(
     """
     document = entry_document(schema, configurations, tables, in_full=in_full)
     if "visibility" in document:
-        document["visibility"] = visibility_body(visibility)
+        document["visibility"] = to_jsonable_python(visibility_answer(visibility))
     return orjson.dumps(document, option=orjson.OPT_SERIALIZE_NUMPY)
 
 
@@ -108,6 +106,7 @@ def entry_document(
 
 
 def entry_head_json(head: Head, verdict: StoredVerdict | None, document: bytes) -> bytes:
-    """A head with its verdict and its schema, as `wire.EntryHead`."""
-    judged = {"verdict": None if verdict is None else asdict(verdict)}
-    return orjson.dumps(head_body(head) | judged | {"schema": orjson.Fragment(document)})
+    """The JSON of `wire.EntryHead`. The schema, which can be large, is JSON already."""
+    judged = None if verdict is None else verdict_answer(verdict).model_dump()
+    shown = head_answer(head).model_dump(mode="json")
+    return orjson.dumps(shown | {"verdict": judged, "schema": orjson.Fragment(document)})

@@ -1,13 +1,13 @@
 """What publishing asks for, to be read before an entry is made."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Query
 
 from aegis_sdk import wire
 from app.edge.dependencies import FactoryDependency, PublisherDependency
 from app.edge.state import State, StateDependency
-from app.entries.api.mapping import head_body
+from app.entries.api.mapping import head_answer
 from app.entries.service.publishing import Terms
 from app.platform.http.json_response import JsonResponse
 from app.platform.http.operations import answers
@@ -27,18 +27,18 @@ async def read_terms(
     name: Annotated[wire.EntryName | None, Query(description="Name that the entry is to have")] = None,
 ) -> JsonResponse:
     """Says what would refuse an entry whatever it counts. Providers can ask before they spend time on making one."""
-    return JsonResponse(_terms_body(state, await factory.catalogue().terms(caller, name, state.admission)))
+    return JsonResponse(_answer(state, await factory.catalogue().terms(caller, name, state.admission)))
 
 
-def _terms_body(state: State, terms: Terms) -> dict[str, Any]:
-    return {
-        "tenant": terms.tenant,
-        "named": None if terms.named is None else head_body(terms.named),
-        "require": terms.required.numbers,
-        "small_counts": state.admission.small_counts.rule.value,
-        "min_cell": state.policy.min_cell,
-        "require_noise": state.policy.demands_noise,
-        "max_epsilon": state.policy.max_epsilon,
-        "sign_off": terms.demands_sign_off,
-        "max_bytes": state.max_body_bytes,
-    }
+def _answer(state: State, terms: Terms) -> wire.PublishingTerms:
+    return wire.PublishingTerms(
+        tenant=terms.tenant,
+        named=None if terms.named is None else head_answer(terms.named),
+        require=terms.required.numbers,
+        small_counts=state.admission.small_counts.rule,
+        min_cell=state.policy.min_cell,
+        require_noise=state.policy.demands_noise,
+        max_epsilon=state.policy.max_epsilon,
+        sign_off=terms.demands_sign_off,
+        max_bytes=state.max_body_bytes,
+    )

@@ -20,7 +20,7 @@ from app.entries.api.after_publishing import note_published
 from app.entries.api.conditional import OptionalPreconditionDependency, PreconditionDependency, etag_of_shown
 from app.entries.api.documents import document_json
 from app.entries.api.entity_tags import etag
-from app.entries.api.mapping import entry_head_json, page_body, published_body
+from app.entries.api.mapping import entry_head_json, head_answer, page_answer
 from app.entries.api.search import SearchDependency
 from app.entries.api.uploads import read_publication_in
 from app.entries.model.entries import Publication
@@ -89,7 +89,7 @@ async def list_entries(
 ) -> Response:
     """Lists the entries that the caller may see. `Link` has the next page and the first one."""
     page = await factory.catalogue().page(caller, search, limit, page_token, counted=total)
-    return JsonResponse(page_body(page), headers={"Link": links(request, page.next_page_token)})
+    return JsonResponse(page_answer(page), headers={"Link": links(request, page.next_page_token)})
 
 
 @router.get(
@@ -214,4 +214,5 @@ def _published(state: State, published: Published, status: int) -> JsonResponse:
     headers = {"ETag": etag(head)}
     if status == 201:  # noqa: PLR2004 -- Created
         headers["Location"] = f"/v1/entries/{head.id}"
-    return JsonResponse(published_body(published), status, headers)
+    answer = wire.PublishedHead(**dict(head_answer(head)), warnings=list(published.warnings))
+    return JsonResponse(answer, status, headers)

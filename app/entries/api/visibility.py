@@ -7,7 +7,7 @@ from aegis_sdk import wire
 from app.edge.dependencies import CallerDependency, FactoryDependency, PatchDependency, PublisherDependency, Version
 from app.entries.api.conditional import OptionalPreconditionDependency, ReadVersionDependency
 from app.entries.api.entity_tags import etag
-from app.entries.api.mapping import head_body, visibility_of
+from app.entries.api.mapping import head_answer, visibility_of
 from app.platform.http.bodies import validated
 from app.platform.http.json_response import JsonResponse
 from app.platform.http.operations import answers, body
@@ -45,7 +45,7 @@ async def set_visibility(
     """Makes the entry `private`, visible to `all`, or visible to the named tenants. `If-Match` is optional."""
     visibility = visibility_of((await validated(wire.VisibilityPatch, document)).visibility)
     head = await factory.catalogue().set_visibility(caller, entry_id, visibility, is_current)
-    return JsonResponse(head_body(head), headers={"ETag": etag(head)})
+    return JsonResponse(head_answer(head), headers={"ETag": etag(head)})
 
 
 @router.put(
@@ -67,4 +67,4 @@ async def sign_off(
     """
     head = await factory.catalogue().sign_off(caller, entry_id, version, is_current)
     _log.info("version signed off", entry=head.id, version=head.version, by=caller.subject)
-    return JsonResponse(head_body(head), headers={"ETag": etag(head)})
+    return JsonResponse(head_answer(head), headers={"ETag": etag(head)})

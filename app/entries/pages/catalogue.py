@@ -7,7 +7,7 @@ from starlette.types import Scope
 
 from aegis_sdk import wire
 from app.edge.state import State, StateDependency, services_of
-from app.entries.api.mapping import page_body
+from app.entries.api.mapping import page_answer
 from app.entries.pages.views.catalogue import SearchForm, catalogue_commands
 from app.entries.store.searches import Search
 from app.pages.browsers import is_browser
@@ -61,4 +61,4 @@ async def _found(
             found = await catalogue.page(viewer.caller, search, PER_PAGE, form.page_token or None)
     except InvalidDocumentError as error:
         return form.with_fault("page_token", error.faults[0].detail if error.faults else error.detail), None
-    return form, wire.HeadPage.model_validate(page_body(found))
+    return form, page_answer(found)

@@ -1,10 +1,11 @@
 """What owners change of their entries: who sees them, and whether they exist."""
 
 from fastapi import APIRouter, Request, Response
+from pydantic_core import to_jsonable_python
 
 from aegis_sdk import wire
 from app.edge.state import State, StateDependency, services_of
-from app.entries.api.mapping import visibility_body, visibility_of
+from app.entries.api.mapping import visibility_answer, visibility_of
 from app.entries.model.entries import Head
 from app.entries.pages.views.entry import is_seen, state_of
 from app.entries.pages.views.entry_visibility import VisibilityForm
@@ -71,9 +72,10 @@ async def _own_head(state: State, viewer: Viewer, entry_id: str) -> Head:
 
 
 def _visibility_page(request: Request, viewer: Viewer, head: Head, form: VisibilityForm) -> Response:
-    body = visibility_body(head.visibility)
-    call = curl(viewer, f"/v1/entries/{head.id}", method="PATCH", body={"visibility": body})
-    words = [body] if isinstance(body, str) else [word for name in body["tenants"] for word in ("--tenant", name)]
+    shown = visibility_answer(head.visibility)
+    body = {"visibility": to_jsonable_python(shown)}
+    call = curl(viewer, f"/v1/entries/{head.id}", method="PATCH", body=body)
+    words = [shown] if isinstance(shown, str) else [word for name in shown.tenants for word in ("--tenant", name)]
     commands = Commands((aegis("visibility", head.id, *words),), (call,))
     return page(
         request,

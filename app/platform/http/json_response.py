@@ -13,7 +13,7 @@ class JsonResponse(Response):
     media_type = "application/json"
 
     def render(self, content: Any) -> bytes:  # noqa: ANN401 -- a model of the contract, or any JSON value
-        """Return the body; bytes are JSON already."""
+        """Return the body. A model's members are sent if they were given, also as null; bytes are JSON already."""
         if isinstance(content, BaseModel):
-            return content.model_dump_json().encode()
+            return content.model_dump_json(exclude_unset=True).encode()
         return content if isinstance(content, bytes) else orjson.dumps(content)

@@ -13,7 +13,6 @@ from app.factory import Factory
 from app.platform.http.bodies import validated
 from app.platform.http.json_response import JsonResponse
 from app.platform.http.operations import answers, body
-from app.platform.timestamps import timestamp
 
 router = APIRouter(prefix="/v1/requests/{request_id}/lease", tags=["requests"])
 
@@ -35,7 +34,7 @@ async def take_lease(
         length = timedelta(seconds=asked.seconds)
         lease = await factory.leases().take(caller, request_id, asked.lease, length)
         _log.info("request leased", data_request=request_id, seconds=asked.seconds, by=caller.subject)
-        return JsonResponse({"lease": lease.id, "expires_at": timestamp(lease.expires_at)})
+        return JsonResponse(wire.Lease(lease=lease.id, expires_at=lease.expires_at))
 
     return await once.answer(document, lambda: validated(wire.LeaseRequest, document), take)
 

@@ -17,8 +17,7 @@ from app.platform.http.bodies import validated
 from app.platform.http.json_response import JsonResponse
 from app.platform.http.operations import answers, body
 from app.platform.http.paging import PageLimit, PageToken, links
-from app.requests.api.answers import answer
-from app.requests.api.json import head_body
+from app.requests.api.answers import answer, head_answer
 from app.requests.model.data_requests import DataRequest, NewDataRequest, Side, State
 from app.requests.service.data_requests import DataRequestService
 from app.requests.store.data_requests import Wanted
@@ -90,8 +89,8 @@ async def list_requests(
     """Lists the requests that the caller's tenant has made or was made; operators see all."""
     wanted = Wanted(status, entry, None if side is None else Side(side))
     page = await factory.data_requests(state.recent).page(caller, wanted, limit, page_token)
-    items = [head_body(one, caller, state.limits.request_days) for one in page.items]
-    listed = {"items": items, "next_page_token": page.next_page_token}
+    items = [head_answer(one, caller, state.limits.request_days) for one in page.items]
+    listed = wire.DataRequestPage(items=items, next_page_token=page.next_page_token)
     return JsonResponse(listed, headers={"Link": links(request, page.next_page_token)})
 
 

@@ -5,7 +5,6 @@ from dataclasses import replace
 import orjson
 from fastapi import APIRouter, Request, Response
 
-from aegis_sdk import wire
 from app.edge.state import State, StateDependency, services_of
 from app.pages.forms import Form
 from app.pages.once import draw_key
@@ -13,7 +12,7 @@ from app.pages.page import HEADERS, page
 from app.pages.page_route import PageRoute
 from app.pages.refusals import Refusal
 from app.pages.viewers import Viewer, ViewerDependency
-from app.requests.api.json import data_request_body
+from app.requests.api.answers import request_answer
 from app.requests.pages.views import request_words
 from app.requests.pages.views.data_request import RequestView, counted_places
 from app.requests.pages.views.data_requests import tone_of
@@ -73,10 +72,10 @@ async def _view(state: State, viewer: Viewer, request_id: str) -> RequestView:
     async with state.database.transaction() as session:
         service = services_of(state, session).data_requests(state.recent)
         known = await service.read(viewer.caller, request_id)
-        body = await data_request_body(service, known, viewer.caller, state.limits.request_days)
+        shown = await request_answer(service, known, viewer.caller, state.limits.request_days)
         alternatives = await service.alternatives(viewer.caller, known, PROPOSED)
     return RequestView(
-        request=wire.DataRequest.model_validate(body),
+        request=shown,
         sides=known.sides_of(viewer.caller),
         alternatives=tuple(alternatives),
         once=draw_key(),

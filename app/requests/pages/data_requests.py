@@ -4,12 +4,11 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 
-from aegis_sdk import wire
 from app.edge.state import State, StateDependency, services_of
 from app.pages.page import page
 from app.pages.page_route import PageRoute
 from app.pages.viewers import Viewer, ViewerDependency
-from app.requests.api.json import head_body
+from app.requests.api.answers import head_answer
 from app.requests.model.data_requests import DataRequestPage
 from app.requests.pages.views.data_requests import RequestFilter, RequestList, list_commands, tone_of, waits_for_reader
 
@@ -25,7 +24,7 @@ async def show_requests(
 ) -> Response:
     """One page of requests, newest first, with the form to narrow the list."""
     listed = await _listed(state, viewer, form)
-    items = tuple(_head(state, viewer, listed))
+    items = tuple(head_answer(one, viewer.caller, state.limits.request_days) for one in listed.items)
     view = RequestList(form, items, listed.next_page_token)
     return page(
         request,
@@ -45,8 +44,3 @@ async def _listed(state: State, viewer: Viewer, form: RequestFilter) -> DataRequ
     async with state.database.transaction() as session:
         service = services_of(state, session).data_requests(state.recent)
         return await service.page(viewer.caller, wanted, PER_PAGE, form.page_token or None)
-
-
-def _head(state: State, viewer: Viewer, listed: DataRequestPage) -> list[wire.DataRequestHead]:
-    days = state.limits.request_days
-    return [wire.DataRequestHead.model_validate(head_body(one, viewer.caller, days)) for one in listed.items]

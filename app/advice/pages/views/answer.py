@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 
 from aegis_sdk import wire
 from aegis_sdk.reading import Alone, as_sentence, headline, kept_by_best, maskings_of, outcome, promises_of, whole_of
-from app.advice.api.json import advice_json
+from app.advice.api.answers import advice_answer
 from app.advice.pages.views.compared import compared_chart
 from app.advice.pages.views.costs import costs_chart
 from app.advice.pages.views.frontier import PROTECTION, frontier_chart, protections_of
@@ -148,7 +148,7 @@ def answer_view(
         in_full: whether the reader may read all of these.
         choices: what the reader has chosen.
     """
-    advice = wire.AdviceAnswer.model_validate_json(advice_json(seen)).root
+    advice = advice_answer(seen)
     return _view(advice, entry_document(schema, configurations, in_full=in_full), choices)
 
 

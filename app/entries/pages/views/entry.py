@@ -1,14 +1,14 @@
 """What the page of an entry shows."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from hashlib import sha256
 from urllib.parse import urlencode
 
 from markupsafe import Markup
 
 from aegis_sdk import wire
-from app.entries.api.mapping import head_body
+from app.entries.api.mapping import head_answer, verdict_answer
 from app.entries.model.entries import Head, VersionMark
 from app.entries.model.verdicts import StoredVerdict
 from app.entries.pages.views.entry_index import EntryIndex
@@ -92,7 +92,7 @@ def entry_view(
         pages: which of the attributes and which of the configurations, from 1.
     """
     about, caller = read_part(index.about, ABOUT), viewer.caller
-    shown = wire.Head.model_validate(head_body(head))
+    shown = head_answer(head)
     return EntryView(
         head=shown,
         state=state_of(head),
@@ -106,7 +106,7 @@ def entry_view(
         shows_counts=head.shows_counts_to(caller),
         is_own=head.belongs_to(caller),
         may_sign_off=_may_sign_off(viewer, head),
-        verdict=None if verdict is None else wire.Verdict.model_validate(asdict(verdict)),
+        verdict=None if verdict is None else verdict_answer(verdict),
         verdict_words=judged(verdict),
         controls=tuple(control_words(about.control)),
     )

@@ -1,11 +1,11 @@
 """What is known of an entry's counts and guarantees, in words."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
 from typing import Any, Final
 
 from aegis_sdk import wire
 from aegis_sdk.reading import few_in_words, seen_by
+from app.entries.api.mapping import verdict_answer
 from app.entries.model.verdicts import StoredVerdict
 from app.pages.words import count, significant
 
@@ -50,7 +50,7 @@ def judged(verdict: StoredVerdict | None) -> str:
     """A verdict in words."""
     if verdict is None:
         return _WAITING
-    return f"{_PASSED}{few_in_words(wire.Verdict.model_validate(asdict(verdict)))}." if verdict.passed else _FAILED
+    return f"{_PASSED}{few_in_words(verdict_answer(verdict))}." if verdict.passed else _FAILED
 
 
 def control_words(control: Mapping[str, Any]) -> Iterator[str]:

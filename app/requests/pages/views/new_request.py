@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from aegis_sdk import wire
 from aegis_sdk.wire.data_requests import LONGEST_PURPOSE
-from app.advice.api.json import request_of
+from app.advice.api.answers import request_of
 from app.advice.pages.views.question import QuestionForm, question_form, question_link, question_members
 from app.advice.service.advice import SeenAdvice
 from app.entries.model.entries import Head

@@ -1,4 +1,4 @@
-"""Conversion of answers to the contract's JSON."""
+"""Advice and questions as answers. A ranking can be long: it goes from the row to JSON without becoming models."""
 
 from dataclasses import asdict
 from typing import Any
@@ -12,12 +12,18 @@ from app.advice.service.views import RESULT_FIELDS, shown
 from app.advice.store.questions import AskedRecord
 from app.entries.model.configurations import MASKED_ONLY
 from app.platform.http.conditional import hex_digits
+from app.platform.queue.outcome import Problem
 from app.platform.timestamps import timestamp
 
 
 def advice_json(seen: SeenAdvice) -> bytes:
     """An advice as JSON, finished or not. Slow for long rankings."""
     return orjson.dumps(_advice_body(seen))
+
+
+def advice_answer(seen: SeenAdvice) -> wire.Advice | wire.CoarseAdvice:
+    """An advice as pages read it. Slower than `advice_json`: a model for each row of the ranking."""
+    return wire.AdviceAnswer.model_validate(_advice_body(seen)).root
 
 
 def _advice_body(seen: SeenAdvice) -> dict[str, Any]:
@@ -40,13 +46,7 @@ def _advice_body(seen: SeenAdvice) -> dict[str, Any]:
     if seen.view is View.FULL:
         body["elapsed_ms"] = advice.elapsed_ms
     if advice.problem is not None:
-        title = "Advice failed"
-        body["problem"] = {
-            "type": "about:blank",
-            "title": title,
-            "code": advice.problem.code,
-            "detail": advice.problem.detail,
-        }
+        body["problem"] = failure(advice.problem).model_dump(exclude_unset=True)
     return body
 
 
@@ -60,16 +60,21 @@ def request_of(question: AdviceQuestion) -> dict[str, Any]:
     return {name: asked[name] for name in wire.AdviceRequest.model_fields if name in asked}
 
 
-def question_body(record: AskedRecord) -> dict[str, Any]:
-    """A question as `wire.QuestionRecord`."""
-    return {
-        "advice": record.id,
-        "tenant": record.tenant,
-        "entry": {"id": record.entry_id, "version": record.version},
-        "request": request_of(record.question),
-        "view": record.view,
-        "asked_at": timestamp(record.created_at),
-    }
+def failure(problem: Problem) -> wire.Problem:
+    """Why there is no advice."""
+    return wire.Problem(type="about:blank", title="Advice failed", code=problem.code, detail=problem.detail)
+
+
+def question_answer(record: AskedRecord) -> wire.QuestionRecord:
+    """Who has asked what."""
+    return wire.QuestionRecord(
+        advice=record.id,
+        tenant=record.tenant,
+        entry=wire.AskedVersion(id=record.entry_id, version=record.version),
+        request=request_of(record.question),
+        view=record.view,
+        asked_at=record.created_at,
+    )
 
 
 def etag_of_advice(seen: SeenAdvice) -> str | None:
