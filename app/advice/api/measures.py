@@ -1,9 +1,7 @@
 """The registry of measures."""
 
 from functools import cache
-from typing import Any
 
-import orjson
 from fastapi import APIRouter, Response
 
 from aegis_advisor.measures import MEASURES, Measure
@@ -31,10 +29,10 @@ async def list_measures(_caller: CallerDependency, known: KnownTagsDependency) -
 @cache
 def _measures() -> tuple[bytes, str]:
     """The answer, which never changes, and its tag."""
-    body = orjson.dumps({"items": [_measure_body(measure) for measure in MEASURES.values()]})
+    body = wire.MeasureList(items=list(map(_answer, MEASURES.values()))).model_dump_json().encode()
     return body, etag_of(body)
 
 
-def _measure_body(measure: Measure) -> dict[str, Any]:
-    fields = ("id", "unit", "better", "monotone", "formula", "guarantee", "reason", "source", "corrected_by_default")
-    return {field: getattr(measure, field) for field in fields} | {"bias_correction": measure.correction is not None}
+def _answer(measure: Measure) -> wire.Measure:
+    shared = wire.Measure.model_validate(measure, from_attributes=True)
+    return shared.model_copy(update={"bias_correction": measure.correction is not None})

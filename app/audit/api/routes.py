@@ -73,7 +73,7 @@ async def read_receipt(
 ) -> Response:
     """Returns what has become of a request, signed, in any state, for whoever may read the request."""
     claims, jws = await factory.receipts(state.signer).make(caller, request_id)
-    return JsonResponse({"claims": claims, "jws": jws})
+    return JsonResponse({"claims": claims, "jws": jws})  # a model would write times in another way than was signed
 
 
 @router.get(
