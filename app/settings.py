@@ -190,8 +190,6 @@ class Settings(BaseSettings):
         description="Privacy that a configuration must vouch for to compete, as in `k=5,t=0.2`; entries that vouch "
         "for none of it are refused.",
     )
-    min_k: float | None = Field(default=None, ge=1, description="The same as `k` in `require_privacy`.")
-    min_l: float | None = Field(default=None, ge=1, description="The same as `l` in `require_privacy`.")
     question_budget: int = Field(
         default=200,
         ge=1,

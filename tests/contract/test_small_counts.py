@@ -25,7 +25,7 @@ def keyed(aegis, database_url, monkeypatch):
     """Let `aegis` ask a service with keys that requires k, as a provider; and that provider's client."""
     key = anyio.run(create_key, database_url, "acme", "provider")["Authorization"].removeprefix("Bearer ")
     monkeypatch.setenv("AEGIS_API_KEY", key)
-    with serving(database_url, require_privacy="k=5", min_k="3") as address, Client(address, key) as client:
+    with serving(database_url, require_privacy="k=5") as address, Client(address, key) as client:
         monkeypatch.setenv("AEGIS_URL", address)
         yield aegis, client
 

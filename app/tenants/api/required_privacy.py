@@ -7,7 +7,7 @@ from pydantic import TypeAdapter, ValidationError
 from aegis_sdk import wire
 from app.platform.errors import InvalidDocumentError
 from app.settings import Settings, numbers_by_name
-from app.tenants.model.required_privacy import NOTHING_REQUIRED, RequiredPrivacy
+from app.tenants.model.required_privacy import RequiredPrivacy
 
 _PRIVACY: TypeAdapter[dict[str, float]] = TypeAdapter(wire.Privacy)
 
@@ -40,14 +40,12 @@ def privacy_in(text: str) -> RequiredPrivacy:
 
 
 def required_by(settings: Settings) -> RequiredPrivacy:
-    """What the settings require, the stricter where two of them name one criterion.
+    """What the settings require of every entry.
 
     Raises:
-        InvalidDocumentError: a setting names a criterion that does not exist.
+        InvalidDocumentError: they name a criterion that does not exist.
     """
-    short = {"k": settings.min_k, "l": settings.min_l}
-    named = required_privacy({name: limit for name, limit in short.items() if limit is not None})
-    return NOTHING_REQUIRED.stricter_of(named).stricter_of(required_privacy(settings.require_privacy or {}))
+    return required_privacy(settings.require_privacy or {})
 
 
 def _of(numbers: Mapping[str, float], better: str) -> dict[str, float]:

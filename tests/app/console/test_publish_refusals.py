@@ -106,7 +106,7 @@ async def test_small_counts_are_refused_where_the_service_takes_none(database_ur
 
 
 async def test_privacy_that_nobody_vouches_for_is_refused_before_anything_is_published(database_url):
-    async with running_app(database_url, min_l=3) as api:
+    async with running_app(database_url, require_privacy={"l": 3}) as api:
         page = Html((await check(api, large_counts())).text)
         assert "does not vouch for the privacy that a policy requires" in page.text
         assert [form["action"] for form in page.all("form")] == []

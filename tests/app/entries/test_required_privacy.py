@@ -49,7 +49,7 @@ async def test_without_any_nothing_is_said(api, worker):
 async def test_a_question_may_require_more_and_never_less(api, worker, database_url, required, left):
     head = await publish(api, vouching("k", 2, 4))
     service, question = (3, required) if required != 2 else (2, 1)
-    async with running_app(database_url, min_k=service) as strict:
+    async with running_app(database_url, require_privacy={"k": service}) as strict:
         answer = await asked(strict, worker, head, require={"k": question})
     assert competing(answer) == left
     assert (answer["request"]["require"], answer["policy"]) == ({"k": question}, {"k": service})
@@ -57,7 +57,7 @@ async def test_a_question_may_require_more_and_never_less(api, worker, database_
 
 async def test_where_none_is_left_the_policy_is_named(api, worker, database_url):
     head = await publish(api, vouching("k", 2, 4))
-    async with running_app(database_url, min_k=5) as strict:
+    async with running_app(database_url, require_privacy={"k": 5}) as strict:
         problem = await asked(strict, worker, head, require={"k": 3})
     assert (problem["status"], problem["code"]) == (422, "no_configuration_left")
     assert problem["detail"] == (
@@ -85,7 +85,7 @@ async def test_the_stricter_of_service_and_owning_tenant_applies_to_everybody(da
     entry = vouching("k", 2, 4)
     for configuration in entry["configurations"]:
         configuration["privacy"]["t"] = 0.1
-    async with running_app(database_url, min_k=1, require_privacy={"t": 0.2}) as api:
+    async with running_app(database_url, require_privacy={"k": 1, "t": 0.2}) as api:
         head = await publish(api, entry, **owner)
         for key in (owner, stranger):
             answer = await asked(api, worker, head, key)
@@ -97,7 +97,7 @@ async def test_an_entry_that_vouches_for_nothing_is_refused(database_url):
     owner = await create_key(database_url, "owner", "provider")
     async with tenants_of(database_url) as tenants:
         await tenants.set_policy("owner", TenantPolicy(RequiredPrivacy({"l": 2})))
-    async with running_app(database_url, min_k=3) as api:  # some configuration vouches for k, and none for l
+    async with running_app(database_url, **K3) as api:  # some configuration vouches for k, and none for l
         answer = await api.post("/v1/entries", json=example_entry(), headers=owner, params=ACCEPTED)
         assert (answer.status_code, pointers(answer)) == (
             422,
@@ -122,7 +122,7 @@ async def test_a_new_version_is_held_to_it_and_the_same_content_is_not(api, data
 
 
 async def test_whoever_publishes_what_nobody_can_ask_about_is_told(shared_database_url):
-    async with running_app(shared_database_url, min_k=6) as api:
+    async with running_app(shared_database_url, require_privacy={"k": 6}) as api:
         answer = await api.post("/v1/entries", json=example_entry(name="too-low"), params=ACCEPTED)
     assert answer.status_code == 201
     [warning] = answer.json()["warnings"]

@@ -37,9 +37,8 @@ def test_a_text_that_says_something_else_is_refused():
     assert [text for text in texts if raised(InvalidDocumentError, privacy_in, text) is None] == []
 
 
-def test_settings_may_name_a_criterion_twice():
-    settings = Settings(min_k=5, min_l=2, require_privacy="k=3,l=4,t=0.2")
-    assert required_by(settings) == RequiredPrivacy({"k": 5, "l": 4}, {"t": 0.2})
+def test_settings_require_what_they_name():
+    assert required_by(Settings(require_privacy="k=3,l=4,t=0.2")) == RequiredPrivacy({"k": 3, "l": 4}, {"t": 0.2})
     assert not required_by(Settings())
 
 
