@@ -40,10 +40,9 @@ from app.platform.database.probe import Probe
 from app.platform.database.revisions import known_revisions, newest_revision
 from app.platform.database.session import Database
 from app.platform.http import problems as errors
-from app.platform.http.connections import Connection
 from app.platform.http.middleware import middlewares
 from app.platform.http.reference import Site
-from app.platform.http.server import ANSWER_SECONDS, Server
+from app.platform.http.server import Server, listening_on, server_config
 from app.platform.process.child import ChildProcess, keep_warm
 from app.platform.queue.lane import Lane
 from app.platform.queue.queue import queue_app
@@ -247,33 +246,16 @@ def _serve(settings: Settings, example: str, tracer: Tracer) -> None:
 
 def listening_server(settings: Settings, app: FastAPI) -> tuple[Server, socket.socket]:
     """The server of an application, and its socket: bound already, so that a greeting is true and port 0 a number."""
-    config = uvicorn.Config(
-        app,
-        host=settings.host,
-        port=settings.port,
-        http=Connection,
-        ws="none",
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        proxy_headers=bool(settings.trusted_proxies),
-        forwarded_allow_ips=settings.trusted_proxies or "",
-        # Longer than clients keep idle connections (httpx: 5 s), so that they are not closed as a request is sent.
-        timeout_keep_alive=15,
-        timeout_graceful_shutdown=ANSWER_SECONDS,
-    )
-    listening = config.bind_socket()
-    listening.listen()
-    return Server(config, app, settings.drain_seconds), listening
+    config = server_config(settings, app)
+    return Server(config, app, settings.drain_seconds), listening_on(config)
 
 
 def _metrics_sockets(settings: Settings, app: FastAPI) -> Iterator[socket.socket]:
     """The socket on which the same server has the metrics, if they have a port of their own."""
     if settings.metrics_port is None:
         return
-    listening = uvicorn.Config(app, settings.metrics_host, settings.metrics_port, log_config=None).bind_socket()
+    listening = listening_on(uvicorn.Config(app, settings.metrics_host, settings.metrics_port, log_config=None))
     app.state.metrics_port = listening.getsockname()[1]
-    listening.listen()
     _log.info("metrics served", port=app.state.metrics_port)
     yield listening
 

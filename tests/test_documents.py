@@ -42,7 +42,6 @@ COMMANDS = {
 }
 #: Errors of the framework, and the answer to a defect: they have no exception class.
 UNCLASSED = {(405, "method_not_allowed"), (500, "internal")}
-OF_CONNECTIONS = {(408, "too_slow"), (431, "headers_too_large"), (503, "overloaded")}
 
 
 def text_of(document: Path) -> str:
@@ -169,7 +168,7 @@ def test_the_errors_are_those_there_are():
     refused = {(status, kind.code) for kind, (status, _) in STATUS.items()}
     sources = "".join(text_of(path) for path in (ROOT / "app").rglob("*.py"))
     refused |= {(422, code) for code in re.findall(r'\bcode="(\w+)"', sources)}
-    assert said == refused | UNCLASSED | OF_CONNECTIONS
+    assert said == refused | UNCLASSED
 
 
 def test_the_examples_of_the_api_are_those_of_the_contract():

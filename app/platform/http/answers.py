@@ -1,4 +1,4 @@
-"""What every answer has, whether the application makes it or a connection that refuses a request."""
+"""What every answer of the application has."""
 
 import re
 from collections.abc import Iterable

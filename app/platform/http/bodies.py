@@ -3,6 +3,8 @@
 `app.entries.api.uploads` parses entries.
 """
 
+import asyncio
+import time
 from collections.abc import AsyncIterator, Callable, Collection, Iterator
 from contextlib import contextmanager
 from email.message import Message
@@ -16,7 +18,13 @@ from aegis_sdk.wire import NotJsonError, faults_of, read_json, refuse_repeated_m
 from app.platform.errors import Fault, InvalidDocumentError, OverloadedError
 from app.platform.http.codings import BOMB_BYTES, BOMB_RATIO, CODINGS, CodingError, InflatedSizeError, Inflater
 from app.platform.http.recognition import refuse_ended
-from app.platform.http.refusals import BodyTooLargeError, ContentCodingError, MalformedRequestError, MediaTypeError
+from app.platform.http.refusals import (
+    BodyTooLargeError,
+    ContentCodingError,
+    MalformedRequestError,
+    MediaTypeError,
+    SlowBodyError,
+)
 
 #: The most bytes of a question or a change of visibility.
 SMALL_BODY = 256 * 1024
@@ -26,6 +34,12 @@ TINY_BODY = 4 * 1024
 
 #: The most characters of a content type; the time to parse one grows with the square of its parameters.
 LONGEST_TYPE = 200
+
+#: Seconds for which the next part of a body is waited for.
+BODY_SECONDS = 20.0
+
+#: Of a body that is waited for longer in all, so many bytes must come in each second of waiting, on average.
+BYTES_PER_SECOND = 1_000
 
 AnyModel = TypeVar("AnyModel", bound=BaseModel)
 
@@ -82,6 +96,7 @@ async def read_body(
         BodyTooLargeError: the body has more than `limit` bytes, inflated or not; reading stops there.
         MalformedRequestError: it is empty, a part, or not what its coding says, or the client closed the connection
             before its end.
+        SlowBodyError: it arrives too slowly.
         OverloadedError: `take`, which is called with the size of each part, refuses it.
     """
     if not _is_plain_json(request, types):
@@ -111,6 +126,7 @@ async def arriving(request: Request, limit: int) -> AsyncIterator[bytes]:
     Raises:
         BodyTooLargeError: it has more than `limit` bytes; reading stops there.
         MalformedRequestError: the client closed the connection before its end.
+        SlowBodyError: it arrives too slowly.
         UnknownKeyError: the sender's key has ended meanwhile.
     """
     declared = request.headers.get("content-length", "")
@@ -118,7 +134,7 @@ async def arriving(request: Request, limit: int) -> AsyncIterator[bytes]:
         raise BodyTooLargeError(f"The body has {declared} bytes; at most {limit} are accepted.")
     size = 0
     try:
-        async for chunk in request.stream():
+        async for chunk in _in_time(request.stream()):
             size += len(chunk)
             if size > limit:
                 raise BodyTooLargeError(f"The body has more than {limit} bytes, the most that are accepted.")
@@ -126,6 +142,28 @@ async def arriving(request: Request, limit: int) -> AsyncIterator[bytes]:
     except ClientDisconnect:
         raise MalformedRequestError("The connection closed before the end of the body.") from None
     await refuse_ended(request)
+
+
+async def _in_time(sent: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """The parts of a body, as long as they come in time. Only time in which the service waits for them counts.
+
+    Raises:
+        SlowBodyError: they do not.
+    """
+    size, waited = 0, 0.0
+    while True:
+        start = time.monotonic()
+        try:
+            async with asyncio.timeout(min(BODY_SECONDS, max(BODY_SECONDS, size / BYTES_PER_SECOND) - waited)):
+                chunk = await anext(sent, None)
+        except TimeoutError:
+            least = f"{BYTES_PER_SECOND} bytes per second, with no pause of {BODY_SECONDS:g} s"
+            raise SlowBodyError(f"The body arrives too slowly: send at least {least}.") from None
+        if chunk is None:
+            return
+        waited += time.monotonic() - start
+        size += len(chunk)
+        yield chunk
 
 
 async def _inflated(sent: AsyncIterator[bytes], coding: str, limit: int) -> AsyncIterator[bytes]:

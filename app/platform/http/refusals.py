@@ -69,6 +69,12 @@ class BodyTooLargeError(RefusalError):
     code = "too_large"
 
 
+class SlowBodyError(RefusalError):
+    """The body arrives too slowly."""
+
+    code = "too_slow"
+
+
 class MediaTypeError(RefusalError):
     """The body is not declared as JSON."""
 
@@ -86,6 +92,7 @@ STATUS: Mapping[type[RefusalError], tuple[int, str]] = {
     QuotaExceededError: (403, "Quota exceeded"),
     RoleNotAllowedError: (403, "Not allowed"),
     NotFoundError: (404, "Not found"),
+    SlowBodyError: (408, "Too slow"),
     ActionNotPossibleError: (409, "Not possible now"),
     EnoughGrantedError: (409, "Enough granted"),
     InFlightError: (409, "In flight"),

@@ -1,12 +1,16 @@
 """Bodies that are too large, cut off, or sent while the database is unavailable."""
 
+import asyncio
 import json
 import socket
 from urllib.parse import urlsplit
 
 import psycopg
 import pytest
+from starlette.requests import Request
 
+from app.platform.http.bodies import arriving
+from app.platform.http.refusals import SlowBodyError
 from tests.running import serving
 from tests.service import example_entry, running_app
 
@@ -83,6 +87,48 @@ async def test_the_limit_holds_wherever_a_body_is_taken(database_url, path, meth
         url, headers = f"/v1/entries{path}", JSON | {"If-Match": "*"}
         answers = [await api.request(method, url, content=b" " * size, headers=headers) for size in (LIMIT, LIMIT + 1)]
     assert [answer.status_code for answer in answers] == [400, 413]
+
+
+def arriving_from(parts):
+    """The body of a request that these parts come from."""
+
+    async def receive():
+        return {"type": "http.request", "body": await anext(parts), "more_body": True}
+
+    return arriving(Request({"type": "http", "method": "POST", "headers": []}, receive), 10**9)
+
+
+async def drips(byte):
+    while True:
+        await asyncio.sleep(0.001)
+        yield byte
+
+
+async def stops(parts):
+    for part in parts:
+        await asyncio.sleep(0)
+        yield part
+    await asyncio.Event().wait()
+
+
+@pytest.mark.parametrize(
+    "parts", [drips(b"a" * 10), drips(b""), stops([b"{"]), stops([b"a" * 10**6])], ids=["slow", "empty", "part", "much"]
+)
+async def test_a_body_that_hardly_arrives_is_refused(monkeypatch, parts):
+    monkeypatch.setattr("app.platform.http.bodies.BODY_SECONDS", 0.1)
+    monkeypatch.setattr("app.platform.http.bodies.BYTES_PER_SECOND", 10**6)
+    body = arriving_from(parts)
+    with pytest.raises(SlowBodyError):
+        await anext(part async for part in body if part == b"never sent")
+
+
+async def test_time_in_which_the_service_does_not_wait_does_not_count(monkeypatch):
+    monkeypatch.setattr("app.platform.http.bodies.BODY_SECONDS", 0.5)
+    body = arriving_from(stops([b"a"] * 3))
+    for _ in range(3):
+        await anext(body)
+        await asyncio.sleep(0.3)
+    await body.aclose()
 
 
 @pytest.mark.processes

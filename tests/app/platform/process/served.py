@@ -1,4 +1,4 @@
-"""A real server on a port of its own, and what it answers to bytes."""
+"""A real server on a port of its own, set up as the service's is, and what it answers to bytes."""
 
 import asyncio
 import json
@@ -6,7 +6,8 @@ from contextlib import asynccontextmanager
 
 import uvicorn
 
-from app.platform.http.connections import Connection
+from app.platform.http.server import listening_on, server_config
+from app.settings import Settings
 
 
 async def echo(_scope, receive, send):
@@ -24,13 +25,12 @@ async def echo(_scope, receive, send):
 
 
 @asynccontextmanager
-async def served(application=echo, **limits):
-    """The port of a server whose connections have these limits."""
-    protocol = type("Limited", (Connection,), limits)
-    config = uvicorn.Config(application, port=0, http=protocol, ws="none", lifespan="off", log_config=None)
-    server, listening = uvicorn.Server(config), config.bind_socket()
-    listening.listen()
-    running = asyncio.create_task(server._serve([listening]))
+async def served(application=echo):
+    """The port of a server of this application."""
+    config = server_config(Settings(port=0), application)
+    config.lifespan = "off"
+    server, listening = uvicorn.Server(config), listening_on(config)
+    running = asyncio.create_task(server.serve([listening]))
     try:
         yield listening.getsockname()[1]
     finally:
@@ -39,19 +39,8 @@ async def served(application=echo, **limits):
         listening.close()
 
 
-async def answered(port, *parts):
-    """What the server answers to bytes that are sent one after the other: status, headers, body."""
-    reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    try:
-        for part in parts:
-            writer.write(part)
-            await writer.drain()
-        return await read_answer(reader)
-    finally:
-        writer.close()
-
-
 async def read_answer(reader):
+    """The next answer on a connection: status, headers, body."""
     head = (await reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
     headers = dict(line.lower().split(": ", 1) for line in head[1:] if line)
     return int(head[0].split()[1]), headers, await reader.readexactly(int(headers["content-length"]))
@@ -62,8 +51,3 @@ def problem(answer):
     assert headers["content-type"] == "application/problem+json"
     assert json.loads(body)["status"] == status
     return status, json.loads(body)["code"]
-
-
-def request(*headers, body=b""):
-    lines = [b"POST / HTTP/1.1", b"Host: x", b"Content-Length: %d" % len(body), *headers]
-    return b"\r\n".join(lines) + b"\r\n\r\n" + body
