@@ -112,7 +112,7 @@ def _others(where: tuple[str, int], first: bytes) -> str:
                 held.enter_context(_connected(where)).sendall(first)
         for _ in range(5):
             with suppress(OSError), _connected(where) as connection:
-                connection.sendall(b"GET /healthz HTTP/1.1\r\n" + _HOST + b"\r\n")
+                connection.sendall(_GET + b"\r\n")
                 answers.append(connection.recv(65536)[9:12].decode() or "closed")
     return ", ".join(answers) or "none"
 

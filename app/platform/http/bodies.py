@@ -25,6 +25,7 @@ from app.platform.http.refusals import (
     MediaTypeError,
     SlowBodyError,
 )
+from app.platform.http.request_scope import answer_headers
 
 #: The most bytes of a question or a change of visibility.
 SMALL_BODY = 256 * 1024
@@ -139,6 +140,9 @@ async def arriving(request: Request, limit: int) -> AsyncIterator[bytes]:
             if size > limit:
                 raise BodyTooLargeError(f"The body has more than {limit} bytes, the most that are accepted.")
             yield chunk
+    except SlowBodyError:  # RFC 9110, section 15.5.9: what still arrives is not waited for
+        answer_headers(request).append(("Connection", "close"))
+        raise
     except ClientDisconnect:
         raise MalformedRequestError("The connection closed before the end of the body.") from None
     await refuse_ended(request)

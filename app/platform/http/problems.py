@@ -33,11 +33,7 @@ from app.platform.http.refusals import (
 from app.platform.http.request_scope import request_id
 
 #: Headers that a client needs besides the problem itself, by status.
-_HEADERS: Mapping[int, Mapping[str, str]] = {
-    401: {"WWW-Authenticate": "Bearer"},
-    408: {"Connection": "close"},  # RFC 9110, section 15.5.9: what still arrives is not waited for
-    503: {"Retry-After": "1"},
-}
+_HEADERS: Mapping[int, Mapping[str, str]] = {401: {"WWW-Authenticate": "Bearer"}, 503: {"Retry-After": "1"}}
 
 #: The challenge to who has sent a key or a token: without an error, RFC 6750 (section 3.1) has none been sent.
 _WRONG_KEY = 'Bearer error="invalid_token"'
