@@ -5,6 +5,7 @@ import time
 import structlog
 from starlette.types import Message, Receive, Scope, Send
 
+from app.platform.http.methods import named_method
 from app.platform.http.middleware.http_middleware import HttpMiddleware
 
 _log = structlog.get_logger("app.api.access")
@@ -30,7 +31,7 @@ class _Seen:
 
     def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
         self._scope, self._receive, self._send = scope, receive, send
-        self._method = scope["method"]
+        self._method = named_method(scope)
         self._start = time.perf_counter()
         self._status = 500
         self._bytes_in = self._bytes_out = 0

@@ -5,6 +5,7 @@ import time
 from prometheus_client import CollectorRegistry, Counter, Histogram
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from app.platform.http.methods import named_method
 from app.platform.http.middleware.http_middleware import HttpMiddleware
 
 
@@ -33,5 +34,6 @@ class Metrics(HttpMiddleware):
         finally:
             # Paths that match no route share one name, since callers can invent any number of them.
             route = getattr(scope.get("route"), "path", "unmatched")
-            self._requests.labels(scope["method"], route, str(status)).inc()
-            self._seconds.labels(scope["method"], route).observe(time.perf_counter() - start)
+            method = named_method(scope)
+            self._requests.labels(method, route, str(status)).inc()
+            self._seconds.labels(method, route).observe(time.perf_counter() - start)

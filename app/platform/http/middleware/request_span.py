@@ -4,6 +4,7 @@ from opentelemetry.trace import Span, SpanKind, Status, StatusCode, Tracer
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from app.platform.http.methods import named_method
 from app.platform.http.middleware.http_middleware import HttpMiddleware
 from app.platform.telemetry.tracing import context_of, span
 
@@ -22,7 +23,7 @@ class RequestSpan(HttpMiddleware):
 
     async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on within its span."""
-        method, parent = scope["method"], context_of(Headers(scope=scope).get("traceparent"))
+        method, parent = named_method(scope), context_of(Headers(scope=scope).get("traceparent"))
         with span(self._tracer, method, SpanKind.SERVER, parent) as current:
 
             async def note_status(message: Message) -> None:

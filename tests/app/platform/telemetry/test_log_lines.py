@@ -41,6 +41,16 @@ async def test_a_request_has_one_line_with_its_route_and_its_size(shared_api):
     assert "made-up" not in str(logged)
 
 
+async def test_methods_that_callers_invent_have_one_name(shared_api):
+    with capture_logs() as logged:
+        for number in range(3):
+            assert (await shared_api.request(f"INVENTED{number}", "/v1/measures")).status_code == 405
+    assert {line["method"] for line in lines(logged, "request")} == {"_OTHER"}
+    metrics = (await shared_api.get("/metrics")).text
+    assert "INVENTED" not in metrics
+    assert 'method="_OTHER",route="/v1/measures",status="405"' in metrics
+
+
 async def test_probes_are_logged_for_who_looks_closely(shared_api):
     with capture_logs() as logged:
         for path in ("/healthz", "/readyz", "/metrics"):
