@@ -155,8 +155,8 @@ def _read(entry: EntryDocument) -> tuple[Entry, Mapping[str, FloatArray]]:
             configurations.codes,
             configurations.options,
             question,
-            pairs=pairs_of(document),
-            associations=associations_of(document),
+            pairs=tuple(pairs_of(document).values()),
+            associations=tuple(associations_of(document).values()),
         ).ranking
         found[measure] = np.empty(len(ranking))
         found[measure][ranking.index] = ranking.utility

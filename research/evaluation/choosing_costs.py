@@ -155,7 +155,7 @@ class _Case:
         """Make the case of an entry."""
         content = read_publication(orjson.dumps(entry)).content
         configurations = unpack_configurations(content.configuration_table, content.outline)
-        return cls(evidence_of(entry), configurations, pairs_of(entry))
+        return cls(evidence_of(entry), configurations, tuple(pairs_of(entry).values()))
 
     def reconstructed(self) -> list[Reference]:
         return [reconstruct(one) for one in self.evidence]
