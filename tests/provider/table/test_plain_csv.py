@@ -202,6 +202,20 @@ def test_a_record_with_decimal_commas_is_no_header(tmp_path):
         pass
 
 
+@for_each(
+    ("header", "fields"),
+    [
+        ('"Name, first";"Age, years";ill', ["Name, first", "Age, years", "ill"]),
+        ("People of 2024\nName, first;Age, years;ill", ["Name, first", "Age, years", "ill"]),
+    ],
+)
+def test_names_may_have_another_delimiter_in_them(header, fields, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text(f"{header}\nAda;36;no\n", encoding="utf-8")
+    with open_table(path, delimiter=";") as table:
+        assert list(table.columns) == fields
+
+
 @for_each("encoding", ["cp1252", "utf-16"])
 def test_a_line_without_an_end_is_refused_before_it_fills_the_memory(encoding, tmp_path):
     path = tmp_path / "t.csv"

@@ -133,21 +133,24 @@ def form_of(path: Path, delimiter: str) -> Form:
     if encoding in OLDER:
         _refuse_other_alphabets(path, text)
     above, header = _header_in(text, delimiter)
-    _refuse_other_delimiter(path, header, delimiter)
+    _refuse_other_delimiter(path, text.splitlines()[:above], header, delimiter)
     spare = tuple(place for place, name in enumerate(header) if place and not name.strip())
     below = _below(_tail_of(path, encoding), delimiter, len(header))
     return Form(encoding, above, below, spare, _ends_differ(text))
 
 
-def _refuse_other_delimiter(path: Path, header: Sequence[str], delimiter: str) -> None:
-    """Reject a header of which most fields have another usual delimiter in them: a record with decimal commas, mostly.
+def _refuse_other_delimiter(path: Path, above: Sequence[str], header: Sequence[str], delimiter: str) -> None:
+    """Reject a header of which most fields have another usual delimiter in them, as has a line above it.
+
+    That line has the names, and what seems to be the header is a record with decimal commas, mostly. Names may have
+    other delimiters in them, too.
 
     Raises:
         TableError: It is one.
     """
     for mark, (word, option) in DELIMITERS.items():
-        within = sum(mark in field for field in header)
-        if mark not in {delimiter, ":"} and len(header) > 1 and 2 * within > len(header):  # names may have colons
+        within = sum(mark in field for field in header) if any(mark in line for line in above) else 0
+        if mark not in {delimiter, ":"} and len(header) > 1 and 2 * within > len(header):
             raise TableError(f"{path}: looks separated by {word}; add --delimiter {option}")
 
 
