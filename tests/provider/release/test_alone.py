@@ -183,6 +183,15 @@ def test_records_that_agree_are_counted_once(write, plan_of, monkeypatch):
         assert alone_in_releases(path, plan) == (expected or {"fine": 0.0, "tens": 0.0})
 
 
+def test_nobody_is_alone_in_a_large_table_that_shares_the_label_only(write, plan_of, monkeypatch):
+    monkeypatch.setattr(in_memory, "SMALL", 0)
+    plan = plan_of("{a: {}}", "{none: {a: drop}}")
+    assert [alone_in_releases(write("t.csv", "a,y\n" + "1,n\n" * rows), plan) for rows in (1, 2)] == [
+        {"none": 1.0},
+        {"none": 0.0},
+    ]
+
+
 def test_an_entry_states_it_and_whom_promises_hold_against(table, plan):
     shares = alone_in_releases(table, plan)
     for exact in (False, True):

@@ -33,9 +33,13 @@ class Combinations:
     def of(cls, counted: CountedTable, label: str, partitions: Mapping[int, Partition]) -> Self:
         """Read the table once, and keep the groups of the values of these attributes: a byte for each, or a few.
 
+        Without attributes, all records agree, and nothing is read.
+
         Raises:
             TableError: The table is not the one that was counted.
         """
+        if not partitions:
+            return cls({}, np.array([counted.records]))
         coded = CodedTable.of(counted, label, {place: [each] for place, each in partitions.items()})
         codes = {place: np.empty(counted.records, dtype=each.code_type) for place, each in partitions.items()}
         end = 0
