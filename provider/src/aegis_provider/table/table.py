@@ -29,8 +29,9 @@ DELIMITERS: Final = {
 # Counting more columns at once would hold needlessly many groups in memory.
 _ATTRIBUTES_PER_READING = 60
 
-# Counts of more pairs of texts are not kept: the next question about the column reads the table again.
+# Counts of more pairs of texts, of a column or of all, are not kept: the next question about it reads the table again.
 _MOST_KEPT = 200_000
+_MOST_KEPT_IN_ALL = 5_000_000
 
 CountedColumn: TypeAlias = tuple[Column, Column]
 """A column and the label that it was counted with."""
@@ -143,7 +144,8 @@ class Table:
             TableError: As in `positions` and `Engine`.
         """
         if names and self.in_memory([*names, label]) is None:
-            list(self.counts_with(names, label))
+            for _ in self.counts_with(names, label):
+                pass
 
     def known_counts(self, name: str) -> pa.Table | None:
         """Return each text of a column with its records, `text` and `n`, if `counts_with` counted it and kept that."""
@@ -297,7 +299,11 @@ class Table:
         columns = {name: (self._column(name), self._column(label)) for name in names}
         new = [name for name in columns if columns[name] not in self.kept]
         counted = dict(zip(new, self._counted_by_engine(new, label), strict=True)) if new else {}
-        self.kept.update((columns[name], each) for name, each in counted.items() if len(each) <= _MOST_KEPT)
+        free = _MOST_KEPT_IN_ALL - sum(map(len, self.kept.values()))
+        for name, each in counted.items():
+            if len(each) <= min(_MOST_KEPT, free):
+                self.kept[columns[name]] = each
+                free -= len(each)
         yield from (counted[name] if name in counted else self.kept[columns[name]] for name in names)
 
     def _counted_by_engine(self, names: Sequence[str], label: str) -> Iterator[pa.Table]:
