@@ -1,13 +1,14 @@
 """What a reader of rounded counts knows who is told what every class keeps to, against all rows, one by one."""
 
 from dataclasses import replace
-from itertools import product
+from itertools import count, product
 from math import exp, log
 
 import numpy as np
 
 from aegis_advisor.evidence import PairCounts, Perturbation
 from aegis_advisor.verdict import Finding, PublishedCounts, Reason, Releases, judge
+from aegis_advisor.verdict.promised import find_promised
 from tests.advisor.cases import evidence_of, mapped
 from tests.for_each import for_each
 
@@ -103,3 +104,13 @@ def test_a_combination_of_exact_values_has_no_record_or_k():
     for promised, findings in ((4, (Finding(Reason.LIKELY, ("pairs", 7, "joint"), 2),)), (3, ()), (5, ())):
         releases = Releases(codes, [("m",), ("m",)], [None], (), {"k": [promised]})
         assert judge(PublishedCounts(evidence, {7: pair}, releases)).findings == findings
+    releases = Releases(codes, [("m",), ("m",)], [None], (), {"k": [4]})
+    stopped = find_promised(PublishedCounts(evidence, {7: pair}, releases), stop=lambda: True)
+    assert list(stopped) == [Finding(Reason.UNDECIDED, ("pairs", 7, "joint"), 4)]
+
+
+def test_it_is_undecided_once_it_is_to_stop_whatever_row_that_is():
+    entry, asked = published(np.array([[3, 0]] * 3 + [[21, 30]]), 3, {"k": 7}), count()
+    undecided = (Finding(Reason.UNDECIDED, ("attributes", 0), 4),)
+    assert tuple(find_promised(entry, stop=lambda: next(asked) == 2)) == undecided
+    assert [each.cells for each in find_promised(entry, stop=lambda: False)] == [3]

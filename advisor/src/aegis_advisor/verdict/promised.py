@@ -36,12 +36,16 @@ _LARGEST: Final = 500.0
 _Numbers = Mapping[str, float]
 
 
+class _StoppedError(Exception):
+    """It was to stop before all rows were looked at."""
+
+
 def find_promised(published: PublishedCounts, stop: Callable[[], bool] = never) -> Iterator[Finding]:
     """Yield the tables of attributes with small counts that a reader knows by what is promised of every class.
 
     Args:
         published: the counts. Readers are taken to know that the label is sensitive.
-        stop: called for each table; if true, its attribute and the following are undecided.
+        stop: called for each row that is looked at; if true, its attribute or pair and the following are undecided.
     """
     releases = published.releases
     about = range(len(published.evidence)) if releases.known is None else sorted(releases.known)
@@ -51,19 +55,20 @@ def find_promised(published: PublishedCounts, stop: Callable[[], bool] = never) 
             promised = _promised(published, {place: tables[0].mappings[0]})
             if not promised:
                 continue
-            if stop():
+            rows = _Rows.of(tables, stop)
+            only_sizes = {name: each for name, each in promised.items() if name == "k"}
+            try:
+                known = max(rows.known(each, evidence) for each in (promised, only_sizes) if each)
+            except _StoppedError:
                 yield Finding(Reason.UNDECIDED, ("attributes", place), evidence.values)
                 break
-            rows = _Rows.of(tables)
-            only_sizes = {name: each for name, each in promised.items() if name == "k"}
-            known = max(rows.known(each, evidence) for each in (promised, only_sizes) if each)
             if known:
                 yield Finding(Reason.LIKELY, tables[0].path, known)
     if releases.privacy:
-        yield from _of_pairs(published, frozenset(about))
+        yield from _of_pairs(published, frozenset(about), stop)
 
 
-def _of_pairs(published: PublishedCounts, about: frozenset[int]) -> Iterator[Finding]:
+def _of_pairs(published: PublishedCounts, about: frozenset[int], stop: Callable[[], bool]) -> Iterator[Finding]:
     """Yield pair tables with combinations of `k` to `SMALL` records, known where one of the two has exact counts.
 
     A combination is whole classes, too: it has no record, or at least k.
@@ -75,9 +80,13 @@ def _of_pairs(published: PublishedCounts, about: frozenset[int]) -> Iterator[Fin
         if not 1 < size <= SMALL or table.base == 1 or table.within > 1:
             continue
         known = 0
-        for place, each in zip(both, (table, table.transposed), strict=True):
-            exact = _exact_records(published.evidence[place], place, each)
-            known = max(known, 0 if exact is None else _Rows.of([each]).known_combinations(exact, size))
+        try:
+            for place, each in zip(both, (table, table.transposed), strict=True):
+                exact = _exact_records(published.evidence[place], place, each)
+                known = max(known, 0 if exact is None else _Rows.of([each], stop).known_combinations(exact, size))
+        except _StoppedError:
+            yield Finding(Reason.UNDECIDED, table.path, table.counts.size)
+            return
         if known:
             yield Finding(Reason.LIKELY, table.path, known)
 
@@ -144,20 +153,22 @@ class _Rows:
         least: (rows, labels) the least count of each cell.
         weights: (rows, labels, counts) the probability that the least count and those that follow are published so.
         listed: (rows,) how many listed values each row has: so many records, at least.
+        stop: says whether no further row is to be looked at.
     """
 
     least: IntArray
     weights: FloatArray
     listed: IntArray
+    stop: Callable[[], bool]
 
     @classmethod
-    def of(cls, tables: Sequence[RoundedTable]) -> "_Rows":
+    def of(cls, tables: Sequence[RoundedTable], stop: Callable[[], bool]) -> "_Rows":
         """Combine what tables with the same rows show."""
         least = np.max([np.maximum(0, each.counts - each.base + 1) for each in tables], axis=0)
         counts = least[..., np.newaxis] + np.arange(2 * max(each.base for each in tables) - 1)
         shown = [1 - np.abs(counts - each.counts[..., np.newaxis]) / each.base for each in tables]
         listed = np.bincount(tables[0].mappings[0], minlength=len(least))
-        return cls(least, np.maximum(0.0, shown).prod(axis=0), listed)
+        return cls(least, np.maximum(0.0, shown).prod(axis=0), listed, stop)
 
     def known(self, promised: _Numbers, evidence: AttributeEvidence) -> int:
         """Count the cells, and sums of rows, that are most likely one small count by what is promised alone."""
@@ -179,12 +190,18 @@ class _Rows:
         return known
 
     def _each(self, chosen: BoolArray) -> Iterator[tuple[int, IntArray, FloatArray]]:
-        """Yield the chosen rows that may have small counts, with all counts (cells, n) of each, and their weights."""
+        """Yield the chosen rows that may have small counts, with all counts (cells, n) of each, and their weights.
+
+        Raises:
+            _StoppedError: it is to stop.
+        """
         cells, width = self.weights.shape[1:]
         if width**cells > _MOST:
             return
         offsets = np.indices([width] * cells).reshape(cells, -1)
         for row in np.flatnonzero((self.least <= SMALL).any(axis=1) & chosen).tolist():
+            if self.stop():
+                raise _StoppedError
             weights = prod(self.weights[row, cell][offsets[cell]] for cell in range(cells))
             yield row, self.least[row][:, np.newaxis] + offsets, np.asarray(weights)
 
