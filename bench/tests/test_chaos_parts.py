@@ -91,9 +91,9 @@ def test_while_the_network_is_cut_not_even_the_end_of_a_connection_arrives(tmp_p
 def test_errors_are_counted_by_what_happened_and_tracebacks_by_what_they_name(tmp_path):
     log = tmp_path / "service.log"
     lines = [
-        json.dumps({"event": "job 7 failed", "level": "error", "logger": "app.jobs"}),
-        json.dumps({"event": "job 8 failed", "level": "error", "logger": "app.jobs"}),
-        json.dumps({"event": "request", "level": "info", "logger": "app.api"}),
+        json.dumps({"event": "job 7 failed", "level": "error", "logger": "app.worker"}),
+        json.dumps({"event": "job 8 failed", "level": "error", "logger": "app.worker"}),
+        json.dumps({"event": "request", "level": "info", "logger": "app.platform"}),
         json.dumps({"event": "worker 1 ended (SIGKILL) and starts again in 0.1 s", "level": "warning"}),
         json.dumps({"event": "worker 1 ended (SIGSEGV) and starts again in 0.1 s", "level": "warning"}),
         *(
@@ -108,7 +108,7 @@ def test_errors_are_counted_by_what_happened_and_tracebacks_by_what_they_name(tm
     log.write_text("\n".join(lines) + "\n")
     happened = errors_in(log)
     assert sorted(happened.values()) == [1, 1, 1, 1, 2]
-    assert happened["app.jobs: job * failed"] == 2
+    assert happened["app.worker: job * failed"] == 2
     assert [error for error in happened if is_expected(error)] == ["psycopg.errors.DiskFull: no space"]
 
 

@@ -8,7 +8,7 @@ from starlette.types import Message, Receive, Scope, Send
 from app.platform.http.methods import named_method
 from app.platform.http.middleware.http_middleware import HttpMiddleware
 
-_log = structlog.get_logger("app.api.access")
+_log = structlog.get_logger(__name__)
 
 #: What operators' programs ask every few seconds is logged only at the level DEBUG.
 _PROBES = frozenset({"/healthz", "/readyz", "/metrics"})
