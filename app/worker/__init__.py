@@ -1,1 +1,1 @@
-"""The worker: tasks, retention, and the process that runs them."""
+"""The worker: its tasks, and the process that runs them."""

@@ -1,6 +1,6 @@
 """API keys, for the service itself and for whoever runs it: creating, recognising and revoking them.
 
-`app.tenants.service.administration` does the same for callers. The server key is here, too.
+`app.callers.service.administration` does the same for callers.
 """
 
 from datetime import UTC, datetime, timedelta

@@ -21,7 +21,8 @@ class Deadline:
     """When a release is to be done.
 
     What makes it a release is done whole, whatever time it takes: reading, drafting, counting, masking, and measuring
-    privacy. The search, rounding anew, and what is measured by models and attacks share what is left of the time.
+    privacy; and so are the tables that are generated before the search, with the attacks on them. The search, rounding
+    anew, and what is measured by models and other attacks share what is left of the time.
 
     Attributes:
         seconds: How long it may take.
