@@ -69,8 +69,9 @@ def _releases(attributes: Mapping[str, int], configurations: Document, known: Se
     suppressed = [row.get("suppressed") for row in rows] or [None] * len(codes[0])
     cells = [row.get("suppressed_cells") for row in rows]
     places = None if known is None else frozenset(attributes[each] for each in known)
-    privacy = _privacy(configurations)
-    return Releases(np.stack(codes, axis=1), options, suppressed, cells, privacy, table is not None, places)
+    generated = frozenset(place for place, row in enumerate(rows) if "maskings" not in row)
+    numbers = _privacy(configurations), table is not None
+    return Releases(np.stack(codes, axis=1), options, suppressed, cells, *numbers, places, generated)
 
 
 def _privacy(configurations: Document) -> Mapping[str, Sequence[float | None]]:

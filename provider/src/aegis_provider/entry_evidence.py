@@ -105,7 +105,9 @@ def releases_of(entry: EntryDocument) -> Releases:
     )
     places = {each.name: place for place, each in enumerate(entry.attributes)}
     known = None if entry.quasi_identifiers is None else frozenset(map(places.__getitem__, entry.quasi_identifiers))
-    return Releases(codes, options, suppressed or [None] * len(codes), cells, vouched, table is not None, known)
+    generated = frozenset(place for place, row in enumerate(rows) if row is None)
+    suppressed = suppressed or [None] * len(codes)
+    return Releases(codes, options, suppressed, cells, vouched, table is not None, known, generated)
 
 
 def _masked_or_none(listed: Configuration | GeneratedConfiguration) -> Configuration | None:

@@ -65,6 +65,12 @@ def test_a_promise_tells_nothing_of_records_that_others_show():
     assert judge(published(entry, 3, {"k": 7}, suppressed=9, others=[{"k": 7}])).passed
 
 
+def test_a_generated_table_beside_a_release_shows_no_record():
+    entry = published(np.array([[3, 0], [21, 30]]), 3, {"k": 7}, suppressed=9, others=[{}])
+    assert judge(entry).passed
+    assert not judge(replace(entry, releases=replace(entry.releases, generated=frozenset([1])))).passed
+
+
 def test_a_promise_tells_nothing_of_attributes_that_it_is_not_about():
     assert judge(published(np.array([[3, 0], [21, 30]]), 3, {"k": 7}, known=frozenset())).passed
 

@@ -86,6 +86,7 @@ class Releases:
         privacy: (configurations,) by criterion, what they vouch for; None where they do not.
         in_columns: whether the document has them as columns of a table.
         known: the places of the attributes that privacy is about, the quasi-identifiers; all of them without it.
+        generated: the places of the configurations of generated tables, which show no record.
     """
 
     codes: IntArray
@@ -95,6 +96,7 @@ class Releases:
     privacy: Mapping[str, Sequence[float | None]] = field(default_factory=dict)
     in_columns: bool = False
     known: frozenset[int] | None = None
+    generated: frozenset[int] = frozenset()
 
     def place_of(self, configuration: int, criterion: str) -> Path:
         """Return where the document has a number of privacy."""

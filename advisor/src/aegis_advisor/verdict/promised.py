@@ -113,20 +113,21 @@ def _by_rows(tables: Sequence[RoundedTable]) -> Iterator[list[RoundedTable]]:
 def _promised(published: PublishedCounts, rows: Mapping[int, IntArray]) -> _Numbers:
     """Return what holds for the records of rows, by criterion; `rows`: by attribute, that (values,) of each value.
 
-    Releases that suppress nothing show all of them. If every release tells rows apart, each record is in a class of k.
+    Releases that suppress nothing show all of them. If every release tells rows apart, each record is in a class of k,
+    since only records that some release shows are counted. Generated tables show none.
     """
     releases = published.releases
+    masked = [at for at in range(len(releases.codes)) if at not in releases.generated]
     finer = np.ones(len(releases.codes), dtype=bool)
     for place, own in rows.items():
         options = [_is_finer(published.evidence[place], each, own) for each in releases.options[place]]
         finer &= np.array(options, dtype=bool)[releases.codes[:, place]]
     whole = [not (records or cells) for records, cells in zip(releases.suppressed, _cells(releases), strict=True)]
     stated = [
-        {name: number for name, each in releases.privacy.items() if (number := each[at]) is not None}
-        for at in range(len(finer))
+        {name: number for name, each in releases.privacy.items() if (number := each[at]) is not None} for at in masked
     ]
-    held = [stated[at] for at in np.flatnonzero(finer & np.array(whole, dtype=bool))]
-    if finer.all() and not any(_cells(releases)):
+    held = [each for at, each in zip(masked, stated, strict=True) if finer[at] and whole[at]]
+    if finer[masked].all() and not any(_cells(releases)):
         sizes = [each.get("k", 1.0) for each in stated]
         held += stated if len(stated) == 1 else [{"k": min(sizes, default=1.0)}]
     numbers: dict[str, float] = {}
