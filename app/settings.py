@@ -1,11 +1,12 @@
 """The settings of the service, each an environment variable `AEGIS_...`."""
 
+import os
 import re
 from pathlib import Path
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, ValidationInfo, field_validator
+from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, ValidationInfo, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from app.platform.database.roles import DatabaseUrls
@@ -15,6 +16,9 @@ MEBIBYTE = 2**20
 
 #: The hosts that only this machine reaches.
 LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
+
+#: Settings that are gone, with the criterion of `AEGIS_REQUIRE_PRIVACY` that takes their place.
+FORMER: Final = {"AEGIS_MIN_K": "k", "AEGIS_MIN_L": "l"}
 
 
 def numbers_by_name(text: str) -> dict[str, float]:
@@ -296,6 +300,14 @@ class Settings(BaseSettings):
             message = "choose another port than that of the API"
             raise ValueError(message)
         return port
+
+    @model_validator(mode="after")
+    def _refuse_former(self) -> Self:
+        """Refuse a setting that demanded privacy and is gone: a service that ignored it would demand none."""
+        for name in FORMER.keys() & os.environ.keys():
+            message = f"{name} is gone; set AEGIS_REQUIRE_PRIVACY={FORMER[name]}={os.environ[name]} instead"
+            raise ValueError(message)
+        return self
 
     @property
     def urls(self) -> DatabaseUrls | None:

@@ -40,3 +40,10 @@ def test_a_file_that_has_no_password_is_named(tmp_path, content, told):
         file.write_bytes(content)
     with pytest.raises(ValidationError, match=f"(?s){file}.*{told}"):
         Settings(database_url="postgresql://aegis@db/aegis", database_password_file=file)
+
+
+@pytest.mark.parametrize(("name", "instead"), [("AEGIS_MIN_K", "k=5"), ("AEGIS_MIN_L", "l=5")])
+def test_a_former_demand_for_privacy_is_not_ignored(name, instead, monkeypatch):
+    monkeypatch.setenv(name, "5")
+    with pytest.raises(ValidationError, match=f"{name} is gone; set AEGIS_REQUIRE_PRIVACY={instead} instead"):
+        Settings()

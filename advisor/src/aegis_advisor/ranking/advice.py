@@ -132,8 +132,8 @@ class _Sampling:
         moves: the vectors of the utility of each masking, times the weight; None if utilities of configurations are not
             sums.
         differences: the vectors of each deviation minus that of the best, times the weight; None if they are not known.
-        biases: per attribute (options,), what chance adds to these differences on average, times the weight; the
-            most, where only that is known.
+        biases: per attribute (options,), what chance and inexact counts add to these differences on average, times
+            the weight.
     """
 
     attributes: list[SampledAttribute] | None = None
@@ -169,8 +169,6 @@ class _Sampling:
         against = [one.against(option) for one, option in zip(attributes, best, strict=True)]
         differences = [weight * vectors for weight, (vectors, _) in zip(question.weights, against, strict=True)]
         biases = [weight * each for weight, (_, each) in zip(question.weights, against, strict=True)]
-        if measure.bias_is_most:
-            biases = [np.maximum(each, 0.0) for each in biases]
         return cls(attributes, moves, differences, biases)
 
     def described(self, assessments: Sequence[AttributeAssessment]) -> tuple[AttributeAssessment, ...]:

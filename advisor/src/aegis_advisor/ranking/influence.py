@@ -94,7 +94,8 @@ class Influence:
         once: the variance of each count of an atom if maskings add up the same rounded counts, over N; 0 if not.
         beyond: what of `inexact` is not due to the moves of such counts.
         group_of_atom: (atoms,) the row of the table that has each atom of the sample; None if it is not known.
-        bias: how much the utility exceeds that of the population on average (`Measure.sampling_bias`).
+        bias: how much the utility exceeds that of the population on average, by chance and by inexact counts.
+        chance: the part of the bias that is due to chance (`Measure.sampling_bias`).
         tangent: of a measure that is a root, the value at which its slope is taken (`Measure.tangent`).
         centre: the utility less its bias, if there is a tangent.
     """
@@ -108,6 +109,7 @@ class Influence:
     noise: float
     group_of_atom: IntArray | None
     bias: float = 0.0
+    chance: float = 0.0
     tangent: float | None = None
     centre: float = 0.0
     inexact: float = 0.0
@@ -152,6 +154,7 @@ class Influence:
             noise,
             group_of_atom,
             bias,
+            chance,
             inexact=0.0 if likely is None else measure.rounding_error(table, atoms, likely),
             tangent=measure.tangent(table, atoms),
             centre=max(0.0, utility - chance),

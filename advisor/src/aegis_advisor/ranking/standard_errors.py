@@ -44,12 +44,14 @@ class Errors:
         influences: by masking id, always including `identity`.
         orientations: by masking id, the sign of the reference utility minus the utility; 0 if they are equal.
         direction: their usual sign: 1 if more of the measure is better, else -1.
+        chance_is_most: whether only the most is known that chance adds (`Measure.bias_is_most`).
     """
 
     sample: Sample
     influences: Mapping[str, Influence]
     orientations: Mapping[str, int]
     direction: int
+    chance_is_most: bool = False
 
     @classmethod
     def of(
@@ -62,7 +64,8 @@ class Errors:
             masking: 0 if score.deviation <= noise else int(np.sign(whole - score.utility))
             for masking, score in assessment.maskings.items()
         }
-        return cls(sample, influences, signs, 1 if measure.better == "higher" else -1)
+        direction = 1 if measure.better == "higher" else -1
+        return cls(sample, influences, signs, direction, chance_is_most=measure.bias_is_most)
 
     def utility(self, masking: str) -> FloatArray:
         """The vector of a masking's utility, from its own table; the atoms of its rows do not matter."""
@@ -106,8 +109,14 @@ class Errors:
         return (down if coefficient > 0 else up) / (CONFIDENCE * error)
 
     def bias(self, masking: str, other: str) -> float:
-        """How much chance adds on average to the deviation of one masking minus that of another."""
-        return sum(coefficient * part.bias for coefficient, part in self._parts(masking, other))
+        """How much chance and inexact counts add on average to the deviation of one masking minus that of another.
+
+        Where only the most is known that chance adds, it makes no difference larger.
+        """
+        parts = self._parts(masking, other)
+        chance = sum(coefficient * part.chance for coefficient, part in parts)
+        inexact = sum(coefficient * (part.bias - part.chance) for coefficient, part in parts)
+        return (max(chance, 0.0) if self.chance_is_most else chance) + inexact
 
     def _parts(self, masking: str, other: str) -> Sequence[Part]:
         """The utilities of which the difference of two deviations is the sum, each with its coefficient."""

@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from aegis_advisor.arrays import BoolArray, FloatArray
+from aegis_advisor.arrays import BoolArray, FloatArray, fold
 from aegis_advisor.atoms import per_atom
 from aegis_advisor.cell_bounds import CellBounds
 from aegis_advisor.cell_bounds.certain_sums import CertainSums
@@ -87,7 +87,7 @@ def _of_rounded_sums(path: Path, evidence: AttributeEvidence, bounds: CellBounds
     """Yield the small counts of masked values, rounded in their own tables, that all tables determine together."""
     atoms, labels = bounds.lower.shape
     rounded = [one for one in evidence.maskings if one.mapping is not None and _is_rounded(one)]
-    if sum(one.groups for one in rounded) * atoms * labels**2 > _LARGEST_SUMS:
+    if sum(_may_be_small(one, bounds) for one in rounded) * atoms * labels > _LARGEST_SUMS:
         yield Finding(Reason.UNDECIDED, path, evidence.values * labels)
         return
     sums = _rounded_sums(rounded, bounds)
@@ -109,6 +109,14 @@ def _of_rounded_sums(path: Path, evidence: AttributeEvidence, bounds: CellBounds
 
 def _is_rounded(one: Masking) -> bool:
     return one.joint is not None and one.perturbation.rounded_to is not None and not one.perturbation.is_noisy
+
+
+def _may_be_small(one: Masking, bounds: CellBounds) -> int:
+    """How many counts and rows of a masking may be small, at most, by the least that their cells add up to."""
+    if one.mapping is None:
+        return 0
+    least = fold(bounds.lower, per_atom(one.mapping, bounds.atom_of_value, len(bounds.lower)), one.groups)
+    return int(np.count_nonzero(least <= SMALL) + np.count_nonzero(least.sum(axis=1) <= SMALL))
 
 
 def _rounded_sums(rounded: Sequence[Masking], bounds: CellBounds) -> BoolArray:

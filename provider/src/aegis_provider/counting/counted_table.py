@@ -103,7 +103,7 @@ class CountedTable:
 
         And one for lines of a CSV file that are no records, and one for a few records without a label.
         """
-        if "left out" in (self.table.written or ""):
+        if any(said in (self.table.written or "") for said in ("left out", "assumed")):
             yield f"{self.table.name}: CSV in {self.table.written}"
         labels = dict(zip(self.label.texts, self.attributes[0].counts.label_histogram().tolist(), strict=True))
         if said := self.table.unlabelled(plan.label, labels.get(MISSING, 0), self.records):
