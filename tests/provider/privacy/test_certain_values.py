@@ -39,6 +39,16 @@ def test_the_records_are_counted_of_which_any_sensitive_value_is_certain(write):
     assert (found.privacy["l"], found.certain) == (1, 5)
 
 
+def test_the_warning_says_if_everybody_s_value_is_certain():
+    plan = plan_of_roles(["place"], ["sick"])
+    everybody = certain_values_warning({"k": 2, "l": 1}, plan, 8, 8)
+    assert everybody is not None
+    assert everybody.startswith("the label of everybody is certain: in each class ")
+    some = certain_values_warning({"k": 2, "l": 1}, plan, 7, 8)
+    assert some is not None
+    assert "of some people is certain: in classes with 7 records" in some
+
+
 def test_another_sensitive_attribute_is_not_called_the_label():
     plan = plan_of_roles(["place"], ["age", "sick"])
     said = "a sensitive value of some people is certain: in some classes all records have the same age or sick (l = 1)"

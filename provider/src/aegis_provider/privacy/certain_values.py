@@ -35,17 +35,22 @@ def records_with_certain_values(classes: Classes) -> int:
     return int(classes.sizes[certain].sum())
 
 
-def certain_values_warning(privacy: Mapping[str, float], plan: Plan, records: int | None = None) -> str | None:
+def certain_values_warning(
+    privacy: Mapping[str, float], plan: Plan, records: int | None = None, of: int | None = None
+) -> str | None:
     """Return a sentence if all records of some class have the same sensitive value; `None` if not, or not measured.
 
     Args:
         privacy: The measured privacy by name.
         plan: The plan.
         records: How many records are in such classes, if that is known.
+        of: How many records there are, if that is known.
     """
     if not values_are_certain(privacy):
         return None
     whose = "the label" if plan.sensitive == (plan.label,) else "a sensitive value"
     names = " or ".join(map(shown, plan.sensitive))
+    if records is not None and records == of:
+        return f"{whose} of everybody is certain: in each class all records have the same {names} (l = 1)"
     where = "some classes" if records is None else f"classes with {records:,} records"
     return f"{whose} of some people is certain: in {where} all records have the same {names} (l = 1)"

@@ -162,7 +162,8 @@ def entry_faults(
 
 def _warnings(findings: Findings, plan: Plan) -> Iterator[str]:
     yield from findings.masked.applied.checked.shown.values_in_words()
-    certain = certain_values_warning(findings.masked.applied.reached, plan, findings.assessed.certain)
+    applied = findings.masked.applied
+    certain = certain_values_warning(applied.reached, plan, findings.assessed.certain, applied.records)
     if certain is not None:
         yield f"{certain}. {CERTAIN_VALUES_REMEDY}"
     if not isinstance(findings.check, str) and findings.check.held is False:
