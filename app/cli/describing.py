@@ -17,6 +17,8 @@ def openapi(
     path: Annotated[Path, typer.Option(help="File to write or check.")] = Path("openapi/openapi.json"),
 ) -> None:
     """Write the OpenAPI document. Needs no database."""
+    if not path.parent.is_dir():
+        fail(f"{path.parent} is not there: name another file with --path, or run this in a checkout")
     document = json.dumps(create_app(Settings(database_url=None)).openapi(), indent=2, ensure_ascii=False) + "\n"
     if not check:
         path.write_text(document, encoding="utf-8")

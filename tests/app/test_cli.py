@@ -207,6 +207,8 @@ def test_the_openapi_document_is_written_and_checked_without_a_database(run, tmp
     assert run("openapi", "--path", str(file)).code == 0
     assert json.loads(file.read_text()) == json.loads(OPENAPI.read_text())
     assert run("openapi", "--check", "--path", str(file)).code == 0
+    nowhere = run("openapi", "--path", str(tmp_path / "gone" / "openapi.json"))
+    assert (nowhere.code, len(nowhere.err.splitlines()), "--path" in nowhere.err) == (2, 1, True)
 
 
 def test_the_door_stays_shut_to_others_without_a_key(run, database_url):

@@ -11,10 +11,10 @@ from alembic.util import CommandError
 from sqlalchemy.exc import OperationalError, ProgrammingError
 
 from app.platform.database.compatibility import refuse_mismatch
-from app.platform.database.revisions import configuration
+from app.platform.database.revisions import configuration, is_checkout
 from app.platform.database.roles import DatabaseUrls, grant
 from app.platform.database.session import REACHABLE, clear_errors
-from app.platform.errors import DatabaseUnavailableError, SchemaMismatchError
+from app.platform.errors import DatabaseUnavailableError, OperatorError, SchemaMismatchError
 
 _log = structlog.get_logger(__name__)
 
@@ -110,5 +110,13 @@ def wait(url: str, seconds: float) -> None:
 
 
 def draft(database_url: str, message: str) -> None:
-    """Write a revision file from the difference between the tables and the database."""
+    """Write a revision file from the difference between the tables and the database.
+
+    Raises:
+        OperatorError: the revisions are those of an installed package.
+    """
+    if not is_checkout():
+        raise OperatorError(
+            "Revisions are drafted in a checkout, and this is an installed package: run `make migration`"
+        )
     command.revision(configuration(database_url), message, autogenerate=True)

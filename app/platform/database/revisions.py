@@ -11,6 +11,11 @@ _HERE = Path(__file__).resolve()
 _LOCATIONS = (_HERE.parents[2] / "migrations", _HERE.parents[3] / "migrations")
 
 
+def is_checkout() -> bool:
+    """Whether the revisions are those of a checkout, to which one can be added."""
+    return not _LOCATIONS[0].is_dir()
+
+
 def configuration(database_url: str) -> Config:
     """Alembic's configuration for one database."""
     config = Config(_HERE.parents[3] / "alembic.ini")

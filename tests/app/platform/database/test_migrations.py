@@ -10,7 +10,9 @@ from alembic.script import ScriptDirectory
 from procrastinate.schema import SchemaManager
 
 from app.platform.database import migrations
+from app.platform.database import revisions as revisions_of
 from app.platform.database.roles import DatabaseUrls
+from app.platform.errors import OperatorError
 from tests.postgres import create_database, drop_database
 from tests.running import COMMAND, environment
 from tests.service import ACCEPTED, example_entry, publish, running_app
@@ -93,6 +95,16 @@ def test_texts_that_are_not_published_leave_the_verdicts_that_are_there(empty_ur
 def test_the_revisions_are_one_line(empty_url):
     script = ScriptDirectory.from_config(migrations.configuration(empty_url))
     assert (len(script.get_heads()), len(script.get_bases())) == (1, 1)
+
+
+def test_no_revision_is_drafted_into_an_installed_package(monkeypatch, tmp_path):
+    monkeypatch.setattr(migrations, "is_checkout", lambda: False)
+    with pytest.raises(OperatorError, match="checkout"):
+        migrations.draft("postgresql:///nowhere", "more")
+    monkeypatch.setattr(revisions_of, "_LOCATIONS", (tmp_path / "migrations", tmp_path))
+    assert revisions_of.is_checkout()
+    (tmp_path / "migrations").mkdir()
+    assert not revisions_of.is_checkout()
 
 
 def test_the_tables_are_what_the_revisions_make(database_url):
