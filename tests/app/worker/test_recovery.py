@@ -30,7 +30,7 @@ def runs(pid):
 
 
 BOTH_WORK = (
-    "SELECT 1 FROM procrastinate_jobs WHERE status = 'doing' AND queue_name = 'heavy' "
+    "SELECT 1 FROM procrastinate_jobs WHERE status = 'doing' AND task_name = 'reference' "
     "HAVING count(DISTINCT worker_id) = 2"
 )
 
