@@ -30,13 +30,18 @@ def test_texts_are_those_of_arrow(texts):
     assert text_array(texts).equals(pa.array(texts, pa.string()))
 
 
-@for_each("kind", ["int8", "int32", "int64", "uint64", "float64"])
+@for_each("kind", ["int8", "int32", "int64", "uint64", "float32", "float64"])
 def test_numbers_are_those_of_arrow_and_come_back(kind):
     numbers = np.arange(9, dtype=kind)[::2]
     made = number_array(numbers)
     assert made.equals(pa.array(numbers))
     assert numbers_in(pa.chunked_array([made[1:3], made[3:]])).tolist() == [2, 4, 6, 8]
     assert numbers_in(made[:0]).tolist() == []
+
+
+def test_missing_numbers_are_refused():
+    with pytest.raises(ValueError, match="1 of 2 numbers are missing"):
+        numbers_in(pa.array([1, None]))
 
 
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("xy"), st.sampled_from(["", "1", "2"]))))

@@ -134,6 +134,7 @@ def test_blank_lines_count_as_lines_of_the_file(tmp_path):
         (b"Titel\n\na;b\n1;\x81\n", "t.csv: not CSV in Windows-1252; save it as CSV UTF-8"),
         ("возраст;город\n30;Москва\n".encode("cp1251"), "t.csv: neither UTF-8 nor Windows-1252 ('âîçðàñò')"),
         (b'[{"a": 1, "krank": "ja"}]', "t.csv: is JSON; save it as CSV UTF-8, or read it with pandas (read_json)"),
+        (b'\xef\xbb\xbf{"a": 1}', "t.csv: is JSON; save it as CSV UTF-8"),
         (b"ARROW1\0\0\xff\xff", "t.csv: is an Arrow file; save it as Parquet"),
         (b"$FL2@(#) SPSS DATA FILE", "t.csv: is a file of SPSS"),
         (b"\x1f\x8b\x08\x00", "t.csv: is compressed; unpack it with gunzip first"),

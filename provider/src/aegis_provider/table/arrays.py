@@ -6,11 +6,17 @@ do the same.
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
+
+_MOST_BYTES: Final = 2**31 - 1
+"""Arrow's offsets of texts have 32 bits."""
+
+_FLOATS: Final = {"float": "float32", "double": "float64"}
+"""The types that Arrow calls otherwise than NumPy."""
 
 
 def text_array(texts: Sequence[str]) -> pa.StringArray:
@@ -18,9 +24,14 @@ def text_array(texts: Sequence[str]) -> pa.StringArray:
 
     Raises:
         UnicodeEncodeError: A text has half of a surrogate pair.
+        OverflowError: They have more.
     """
     encoded = [text.encode() for text in texts]
-    ends = np.cumsum([0, *map(len, encoded)]).astype(np.int32)
+    ends = np.cumsum([0, *map(len, encoded)])
+    if ends[-1] > _MOST_BYTES:
+        message = f"{ends[-1]:,} bytes of texts are too many for one array"
+        raise OverflowError(message)
+    ends = ends.astype(np.int32)
     return pa.StringArray.from_buffers(len(encoded), pa.py_buffer(ends), pa.py_buffer(b"".join(encoded)))
 
 
@@ -31,8 +42,15 @@ def number_array(numbers: NDArray[np.integer[Any]]) -> pa.Array:
 
 
 def numbers_in(numbers: pa.Array | pa.ChunkedArray) -> NDArray[Any]:
-    """(numbers,) Return the numbers of an array without missing ones."""
+    """(numbers,) Return the numbers of an array.
+
+    Raises:
+        ValueError: Some are missing.
+    """
     whole = numbers.combine_chunks() if isinstance(numbers, pa.ChunkedArray) else numbers
-    kind = np.dtype(str(whole.type).replace("double", "float64"))
+    if whole.null_count:
+        message = f"{whole.null_count:,} of {len(whole):,} numbers are missing"
+        raise ValueError(message)
+    kind = np.dtype(_FLOATS.get(str(whole.type), str(whole.type)))
     held = np.frombuffer(whole.buffers()[1] or b"", dtype=kind)
     return held[whole.offset : whole.offset + len(whole)]
