@@ -115,7 +115,9 @@ def _judged(sides: RealSides, released: Released, generated: bool) -> Judged:  #
     transfer = transfer_of(released, sides.seen, sides.held_out, label)
     told = {measure: (told_by(transfer, holdout, measure) or (np.nan,))[0] for measure in MEASURES}
     records, size = sides.masked.records, len(released)
-    opened = Opened(released, records, sides.seen, sides.held_out, HELD_OUT, label, size, len(records), ())
+    opened = Opened(
+        released, records, sides.seen, sides.held_out, HELD_OUT, label, size, len(records), (), is_masked=not generated
+    )
     trial = Trials.of(parts_of(opened, "the release", SEED), label, np.random.default_rng(SEED)).released
     auc = weighted_auc(trial.fitting(_MODEL).probabilities(), trial.tested).interval(0.0, 1.0)
     return Judged(generated, told, auc.value)
