@@ -36,6 +36,8 @@ from docs.generate import ROOT, abridged, blocks, documents, essence, run, runni
 from tests.provider.masking.functions import concrete_functions
 
 DOCUMENTS = documents()
+#: Of a decision: one page.
+MOST_WORDS = 350
 COMMANDS = {
     "aegis": command_group(),
     "aegis-server": cli,
@@ -254,7 +256,20 @@ def test_a_decision_has_its_parts_and_its_place_in_the_index():
             yield f"parts: {parts}"
         if f"]({decision.name})" not in index:
             yield "not in the index"
+        if (words := len(text_of(decision).split())) > MOST_WORDS:
+            yield f"{words} words"
 
     decisions = sorted((ROOT / "docs/decisions").glob("0*.md"))
     assert decisions
     assert faults(missing, decisions) == {}
+
+
+def test_decisions_that_are_named_exist():
+    folder = ROOT / "docs/decisions"
+    past = set(re.findall(r"^### (\d+)$", text_of(folder / "HISTORY.md"), re.MULTILINE))
+    known = past | {str(int(place.name[:4])) for place in folder.glob("0*.md")}
+    sources = (
+        place for part in ("app", "advisor", "sdk", "provider", "research") for place in (ROOT / part).rglob("*.py")
+    )
+    named = re.compile(r"\b(?:ADR|[Dd]ecision) (\d+)\b")
+    assert faults(lambda place: set(named.findall(text_of(place))) - known, [*DOCUMENTS, *sources]) == {}

@@ -27,7 +27,7 @@ HEAD: Final = """\
 
 Bagad et al. (*Data-Sharing Economy: Value-Addition from Data meets Privacy*, WSDM 2021) share a table that a
 Wasserstein GAN generated, with a knob for privacy and one for value. This page draws their figures with
-`aegis generate` ([generated tables](generation.md), [decision 44](decisions/0044-generated-tables.md)), says what each
+`aegis generate` ([generated tables](generation.md), [decision 44](decisions/HISTORY.md#44)), says what each
 of them claims, and whether that holds here. `make evaluate-synth` writes it."""
 
 
@@ -91,7 +91,7 @@ def conflicts(adult: Path | None) -> Section:
     lines = [
         sentence("""
             **Signs.** Read literally, the two terms reward what the text says they penalise
-            ([decision 44](decisions/0044-generated-tables.md)). The signs here follow the text."""),
+            ([decision 44](decisions/HISTORY.md#44)). The signs here follow the text."""),
         "**Epsilon = 3** has no unit, and neither has the distance: see figure 2, right.",
     ]
     if adult is not None:

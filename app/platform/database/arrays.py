@@ -1,7 +1,7 @@
 """Count tables as bytes: the smallest integer type that holds them, lightly compressed.
 
 With a row for each cell, 2.6 MB of JSON were stored per second, with jsonb 8 MB, with packed arrays 60 to 97 MB
-(docs/decisions/0005).
+(decision 5).
 """
 
 import zlib

@@ -1,7 +1,7 @@
 """A warm child process for work that would hold the interpreter's lock and so stop the event loop.
 
 Measured: parsing a 20 MB entry blocked all other requests for a second in this process, for 0.2 to 0.9 s in a thread,
-and for 6 ms in a child (docs/decisions/0004).
+and for 6 ms in a child (decision 4).
 """
 
 import gc

@@ -1,4 +1,4 @@
-"""The losses of the critic and the generator (decision 43 has the formulas, and why the signs are these)."""
+"""The losses of the critic and the generator (decision 44 has the formulas, and why the signs are these)."""
 
 from typing import NamedTuple
 
