@@ -155,12 +155,12 @@ $(RESEARCH_STAMP): $(STAMP) research/requirements.txt research/constraints.txt
 
 research: $(RESEARCH_STAMP) ## install what the studies need; then .venv/bin/python -m research.evaluation and others run
 
-evaluate: $(RESEARCH_STAMP) ## test the studies, run the evaluation and write docs/evaluation.md with its plots (25 minutes)
+evaluate: $(RESEARCH_STAMP) ## test the studies, run the evaluation and write research/results/evaluation.md with its plots (25 minutes)
 	@$(BIN)/python -m pytest -m "" research/tests
-	@$(BIN)/python -m research.evaluation --output docs/evaluation.md
+	@$(BIN)/python -m research.evaluation --output research/results/evaluation.md
 
 evaluate-synth: $(RESEARCH_STAMP) ## draw the figures of generated tables (half an hour; of Adult, too, with adult=FOLDER: an hour)
-	@$(BIN)/python -m research.generation --output docs/generation_figures.md $(if $(adult),--adult "$(adult)")
+	@$(BIN)/python -m research.generation --output research/results/generation_figures.md $(if $(adult),--adult "$(adult)")
 
 # pip-audit has requirements of its own, and none of them belongs in the environment that it judges.
 $(AUDIT_STAMP): | $(UV)

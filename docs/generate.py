@@ -71,11 +71,8 @@ class Block:
 
 def documents() -> list[Path]:
     """Every document of the repository that people read."""
-    return sorted(
-        place
-        for pattern in ("*.md", "advisor/*.md", "sdk/*.md", "provider/*.md", "docs/**/*.md", "examples/**/*.md")
-        for place in ROOT.glob(pattern)
-    )
+    folders = ("", "advisor/", "sdk/", "provider/", "docs/**/", "examples/**/", "research/**/")
+    return sorted(place for folder in folders for place in ROOT.glob(f"{folder}*.md"))
 
 
 def blocks(lines: Sequence[str]) -> Iterator[Block]:

@@ -2,8 +2,9 @@
 
 import csv
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 
 from matplotlib import rc_context
@@ -19,6 +20,10 @@ REPRODUCIBLE = {"svg.hashsalt": "aegis", "svg.fonttype": "path"}
 NO_METADATA = {"Date": None, "Creator": None}
 
 
+MOST_ROWS = 8
+"""Of a table on the page; longer ones are files beside it."""
+
+_TABLE = re.compile(r"(?:^\|.*\n){3,}", re.MULTILINE)
 _NUMBER = re.compile(r"[*-]*\d")
 """The beginning of a cell that contains a number, bold or not."""
 
@@ -53,9 +58,8 @@ def write(output: Path, head: str, sections: Sequence[Section]) -> None:
             with rc_context(REPRODUCIBLE):
                 figure.savefig(folder / name, format="svg", metadata=NO_METADATA)
         for name, rows in section.details.items():
-            with (folder / name).open("w", encoding="utf-8", newline="") as file:
-                csv.writer(file, lineterminator="\n").writerows(rows)
-    output.write_text("\n\n".join(_parts(head, sections)) + "\n", encoding="utf-8")
+            _write_rows(folder / name, rows)
+    output.write_text(shortened(output, "\n\n".join(_parts(head, sections)) + "\n"), encoding="utf-8")
 
 
 def _parts(head: str, sections: Sequence[Section]) -> Iterator[str]:
@@ -72,6 +76,28 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Return a Markdown table with text columns flush left and number columns flush right."""
     rule = ["---:" if any(_NUMBER.match(row[place]) for row in rows) else "---" for place in range(len(columns))]
     return "\n".join("| " + " | ".join(cells) + " |" for cells in (columns, rule, *rows))
+
+
+def shortened(page: Path, text: str) -> str:
+    """Write the tables of a page that have more than `MOST_ROWS` rows into files beside it, and link them instead."""
+    folder = page.parent / FOLDER
+    numbers = count(1)
+
+    def moved(found: re.Match[str]) -> str:
+        header, _, *rows = (line.strip("| ").split(" | ") for line in found[0].strip().splitlines())
+        if len(rows) <= MOST_ROWS:
+            return found[0]
+        name = f"{page.stem}-{next(numbers)}.csv"
+        _write_rows(folder / name, [header, *rows])
+        return link(name, f"A table of {len(rows)} rows") + "\n"
+
+    folder.mkdir(parents=True, exist_ok=True)
+    return _TABLE.sub(moved, text)
+
+
+def _write_rows(place: Path, rows: Iterable[Sequence[str]]) -> None:
+    with place.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows(rows)
 
 
 def image(name: str, alt: str) -> str:

@@ -1,6 +1,6 @@
 """What suppressing records, suppressing cells and microaggregating numbers keep of a table at equal k.
 
-python -m research.suppression --adult ../shared/data/adult     writes docs/suppression.md (10 minutes)
+python -m research.suppression --adult ../shared/data/adult     writes its page (10 minutes)
 """
 
 import argparse
@@ -26,6 +26,7 @@ from aegis_provider.privacy import PrivacyTable
 from aegis_provider.privacy.cells import MaskedRecords, costs_of, suppress
 from aegis_provider.release.blocks import places_of
 from research.credit_cards import credit_cards, write
+from research.report import shortened
 from research.training import classifier_of, quality, splits_of
 from tests import example
 
@@ -34,7 +35,7 @@ MOST = 30
 SPLITS = 5
 SINGULAR = 1e-9
 TRAINED = ("logistic regression", "gradient boosting")
-PAGE = Path("docs/suppression.md")
+PAGE = Path("research/results/suppression.md")
 
 HEAD = """\
 # What suppression keeps
@@ -54,9 +55,8 @@ this page: the health example, Adult (UCI, 1996) and the made-up credit cards of
   released of one half, and tested on all records of the other half, masked, with nothing suppressed.
 
 Nearly always, a fine configuration that suppresses cells of up to a fifth of the records keeps most, and hardly a
-record is left out. Means of groups, formed for each attribute by itself, keep more than intervals in some rows and less
-in others. Each row is the best of few configurations, so it can have less than a row that allows less. A model may
-predict better from masked values than from the table as it is, since it has fewer values to learn.
+record is left out. Means of groups keep more than intervals in some rows and less in others. Each row is the best of
+few configurations, so it can have less than a row that allows less.
 
 | table | method | k | records left out | cells suppressed | joint kept | AUC |
 | --- | --- | ---: | ---: | ---: | ---: | ---: |
@@ -291,7 +291,7 @@ def main() -> None:
             "credit cards": (cards, CREDIT),
         }
         lines = [line for name, (table, text) in tables.items() for line in rows_of(name, table, text)]
-    PAGE.write_text(f"{HEAD}{chr(10).join(lines)}\n", encoding="utf-8")
+    PAGE.write_text(shortened(PAGE, f"{HEAD}{chr(10).join(lines)}\n"), encoding="utf-8")
 
 
 if __name__ == "__main__":

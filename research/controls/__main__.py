@@ -1,6 +1,6 @@
 """The cost of each disclosure control: how much worse it makes the advice on the health example.
 
-python -m research.controls --adult ../shared/data/adult       writes docs/controls.md and its plot
+python -m research.controls --adult ../shared/data/adult       writes research/results/controls.md and its plot
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,11 +27,11 @@ from research.controls.noise import Entry, utilities
 from research.evaluation.outcomes import levels
 from research.plots import COLOURS, MARKERS
 from research.real_tables import health_table
-from research.report import NO_METADATA, REPRODUCIBLE, figure_of, table
+from research.report import NO_METADATA, REPRODUCIBLE, figure_of, shortened, table
 from research.study import Study
 from tests import example
 
-OUTPUT = Path(__file__).parents[2] / "docs" / "controls.md"
+OUTPUT = Path(__file__).parents[1] / "results" / "controls.md"
 PLOT = Path("evaluation") / "controls.svg"
 
 FAMILIES: Mapping[str, Mapping[str, Control]] = {
@@ -52,13 +52,10 @@ COLUMNS = ("control", "configurations left", "Spearman lost, mean", "largest", "
 TEXT = """\
 # What disclosure control costs
 
-Published counts can give away something about people. By default `aegis summarize` rounds them to a multiple of 5 (of 3
-below 5,000 records), which [costs little on large tables](#the-default-on-every-real-table). Other controls can be
-chosen: no small counts (`--min-cell`), a larger base (`--round-to`) or noise (`--epsilon`). The less is published, the
-worse the advice.
-The cost was measured on the health example, {records:,} records, with its 70 configurations, by
-`python -m research.controls --adult FOLDER` (after `make research`), which writes this page. Noise and rounding are
-drawn anew in each run.
+The less is published, the worse the advice. By default `aegis summarize` rounds counts, which
+[costs little on large tables](#the-default-on-every-real-table). The cost of other controls was measured on the health
+example, {records:,} records, with its 70 configurations, by `python -m research.controls --adult FOLDER` (after
+`make research`), which writes this page. Noise and rounding are drawn anew in each run.
 
 Every entry passed through all steps: it was summarised, put through the control, and checked as the service checks it,
 and the unmasked joint counts were reconstructed as its declarations allow.
@@ -70,8 +67,7 @@ and the unmasked joint counts were reconstructed as its declarations allow.
   is a mean over three questions: about all configurations, about the more private two thirds, and about the most
   private third. Where it is below 0, the pick with control happens to be better.
 * Noise and rounding were drawn {repetitions} times; the table has the mean and the largest loss.
-* A minimum cell count merges masked values, so configurations become coarser. So what is lost is information in the
-  tables. The advice itself does not get worse: the order of these coarser configurations is exact.
+* A minimum cell count makes configurations coarser; their order is exact.
 
 {table}
 
@@ -108,7 +104,8 @@ def main() -> None:
     }
     with rc_context(REPRODUCIBLE):
         _plot(costs).savefig(OUTPUT.parent / PLOT, format="svg", metadata=NO_METADATA)
-    OUTPUT.write_text(_page(costs, learners.study.table.records, default_section(adult)), encoding="utf-8")
+    page = _page(costs, learners.study.table.records, default_section(adult))
+    OUTPUT.write_text(shortened(OUTPUT, page), encoding="utf-8")
     print(f"wrote {OUTPUT.name} and {PLOT.name}")
 
 

@@ -1,6 +1,6 @@
 """What protecting by default costs: how much worse advice on rounded entries is, on every real table.
 
-python -m research.controls.default_cost --adult ../shared/data/adult       prints its section of docs/controls.md
+python -m research.controls.default_cost --adult ../shared/data/adult       prints its section of the page
 """
 
 import argparse

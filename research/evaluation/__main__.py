@@ -15,7 +15,9 @@ from research.study import Study
 def main() -> None:
     """Read the command line and run the evaluation."""
     parser = argparse.ArgumentParser(prog="python -m research.evaluation", description=__doc__)
-    parser.add_argument("--output", type=Path, default=Path("docs/evaluation.md"), help="the page; plots go beside it")
+    parser.add_argument(
+        "--output", type=Path, default=Path("research/results/evaluation.md"), help="the page; plots go beside it"
+    )
     parser.add_argument("--short", action="store_true", help="two small tables, few configurations, two splits")
     parser.add_argument("--results", type=Path, help="a folder that stores training results between runs")
     given = parser.parse_args()

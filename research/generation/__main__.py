@@ -27,7 +27,7 @@ ADULT_FILE: Final = "adult.csv"
 def main() -> None:
     """Read the command line and draw the figures."""
     parser = argparse.ArgumentParser(prog="python -m research.generation", description=__doc__)
-    parser.add_argument("--output", type=Path, default=Path("docs/generation_figures.md"), help="the page")
+    parser.add_argument("--output", type=Path, default=Path("research/results/generation_figures.md"), help="the page")
     parser.add_argument(
         "--adult", type=Path, help=f"the folder with {ADULT_FILE}; without it, only the example is drawn"
     )

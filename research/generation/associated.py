@@ -18,12 +18,10 @@ from research.report import Section, image, table
 FIGURE: Final = "generation-associations.svg"
 
 ABOUT: Final = """\
-How strongly each two columns are associated: Cramér's V, corrected for the bias of few records (Bergsma 2013), of
-values and groups of numbers; 0 if they are independent, 1 if each determines the other. The blue box has the
-attributes with privacy weights, here all quasi-identifiers. **The paper claims** that their associations are
-"sufficiently different" in the privacy-aware release, while those of the other attributes are "reasonably preserved".
-The table has the mean absolute difference from the original, within the box and outside it, beside that of two sets of
-real records: what chance makes of it."""
+Cramér's V of each two columns, corrected for bias (Bergsma 2013). The blue box has the attributes with privacy weights.
+**The paper claims** that their associations are "sufficiently different" in the privacy-aware release, while those of
+the others are "reasonably preserved". The table has the mean absolute difference from the original, within the box and
+outside it, beside that of two sets of real records."""
 
 
 def section(results: Sequence[Measured]) -> Section:

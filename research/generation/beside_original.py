@@ -18,14 +18,11 @@ PAPER_MODEL: Final = "logistic regression"
 FILLS: Final = {"logistic regression": "full", "random forest": "none", "gradient boosting": "top"}
 
 ABOUT: Final = """\
-Each point is a model, tested on real records that no release was made of: trained on the original (x) and on the
-release (y). On the line x = y, the release is worth as much as the original. Filled points are logistic regression, as
-in the paper; empty ones random forest, half-filled ones gradient boosting. **The paper claims** that its approach is
-better than its rivals: k-anonymity with k = 5, t-closeness with t = 0.01, and (1, 1e-6)-differential privacy. The first
-two are the configurations of a plan that keep most; up to 5 % of the records may be left out. Models take a masked
-value for a value of its own, and read the tested records as the release would show them. The third is `mbi` with that
-budget. Their promises differ: k and t are about classes of records that look alike, epsilon is about whatever an
-attacker may learn (apart from the choice of levels), and the paper's approach promises nothing."""
+Each point is a model trained on the original (x) and on the release (y), tested on held-out real records. Filled points
+are logistic regression, as in the paper; empty ones random forest, half-filled ones gradient boosting. **The paper
+claims** that its approach is better than k-anonymity with k = 5, t-closeness with t = 0.01, and (1, 1e-6)-differential
+privacy (here `mbi`). Their promises differ: k and t are about classes of records, epsilon about whatever an attacker
+may learn (apart from the choice of levels), and the paper's approach promises nothing."""
 
 
 def section(results: Sequence[Measured]) -> Section:

@@ -20,12 +20,10 @@ STABLE: Final = 0.1
 """The distance is called stable from where it stays within this share of its first value around the last one."""
 
 ABOUT: Final = """\
-The Fréchet distance of generated records from real ones that the generator never saw: how far apart their means and
-covariances are (Dowson and Landau 1982), divided by that of the first model that was looked at. Inception, of the
-paper's *Fréchet Inception Distance*, is a network for photographs; the distance here is of the records themselves.
-**The paper claims** that it "stabilizes after 5000 iterations". Trainings end here when time is up or when eight looks
-in a row are no better, and the release is from the best model. The table has the iteration after which the distance
-stays within a tenth of its first value around the last one."""
+The Fréchet distance (Dowson and Landau 1982) of generated records from real ones that the generator never saw, divided
+by that of the first model. (Inception, in the paper's name of it, is a network for photographs.) **The paper claims**
+that it "stabilizes after 5000 iterations". Trainings end here when time is up or when eight looks in a row are no
+better. *Stable after* is the iteration from which the distance stays within a tenth of its first value."""
 
 
 def section(results: Sequence[Measured]) -> Section:

@@ -18,15 +18,13 @@ SHOWN_K: Final = 5
 WIDTH: Final = 0.22
 
 ABOUT: Final = """\
-Someone knows all quasi-identifiers of a person, takes the k released records that are nearest in these, and guesses
-the secret value that most of these have. The attack is tried on at most 1,000 persons whom the release was made of.
-**Precision** is the share of the guesses of a value that are right, and **recall** the share of the persons with a
-value who are guessed right, both averaged over the values.
+Someone knows all quasi-identifiers of a person, takes the k nearest released records, and guesses the secret value that
+most of these have (at most 1,000 persons whom the release was made of). **Precision** and **recall** are averaged over
+the values.
 
 **The paper claims** that from generated data "an adversary can't perform better than a random guess", and shows
-precision without a baseline. Two guesses need no release: *always the most frequent value*, and *each value equally
-often*. Their recall is the same, one over the number of values. The accuracy of the first may be high all the same, so
-a high accuracy proves nothing."""
+precision without a baseline. *Always the most frequent value* and *each value equally often* need no release, and have
+the same recall. A high accuracy proves nothing."""
 
 
 def section(results: Sequence[Measured]) -> Section:

@@ -20,11 +20,10 @@ REAL, GENERATED = "#7b3294", "#d7191c"
 DOTS_PER_INCH: Final = 80
 
 ABOUT: Final = """\
-t-SNE (van der Maaten and Hinton 2008) puts records into two dimensions such that near ones stay near. Real records
-(purple) and generated ones (red), 1,000 of each, are put there together. **The paper claims** that "the distribution of
-generated points is similar to the original data points", and shows the plot. Similar points lie mixed. So the table has
-a number for it: how many of the generated points have a real one as the nearest of all others. It is a half if they are
-mixed, and less if they lie apart. Neighbours depend on each other, so the interval is rather too narrow."""
+t-SNE (van der Maaten and Hinton 2008) of 1,000 real records (purple) and 1,000 generated ones (red). **The paper
+claims** that "the distribution of generated points is similar to the original data points". The table says how many
+generated points have a real one as the nearest of all others: a half if they are mixed. The interval is rather too
+narrow, since neighbours depend on each other."""
 
 
 def section(results: Sequence[Measured]) -> Section:

@@ -52,11 +52,10 @@ def _about(names: Sequence[str], budget: Budget) -> str:
         **The paper claims** that its demonstration "starkly shows the trade-off between privacy-protection and value
         addition, through user-controlled knobs", and shows no figure of it. Here both knobs are turned on the
         {"table" if len(names) == 1 else "tables"} {listed(names)}, each position with one training of at most
-        {budget.seconds:g} seconds. The AUC is that of the model that predicts best from real records; where all are
-        near 0.5, the trainings were too short to learn the label. The re-identification is that of figure 2, right,
-        knowing about half of the quasi-identifiers; *beyond chance* is what it achieves beyond shuffled columns, as a
-        share of what is possible. Exact copies are generated records that equal one that the generator saw, beside
-        those that equal a held-out one, scaled to as many.""")
+        {budget.seconds:g} seconds. The AUC is that of the model that predicts best from real records. The
+        re-identification is that of figure 2, right, knowing about half of the quasi-identifiers, also as a share
+        beyond shuffled columns. Exact copies equal a record that the generator saw, beside those that equal a held-out
+        one.""")
 
 
 def _part(name: str, positions: Sequence[Position]) -> str:

@@ -27,8 +27,7 @@ HEAD: Final = """\
 
 Bagad et al. (*Data-Sharing Economy: Value-Addition from Data meets Privacy*, WSDM 2021) share a table that a
 Wasserstein GAN generated, with a knob for privacy and one for value. This page draws their figures with
-`aegis generate` ([generated tables](generation.md), [decision 44](decisions/HISTORY.md#44)), says what each
-of them claims, and whether that holds here. `make evaluate-synth` writes it."""
+[`aegis generate`](../../docs/generation.md) and says which claims hold. `make evaluate-synth` writes it."""
 
 
 def head(results: Sequence[Measured], budget: Budget) -> str:
@@ -37,9 +36,8 @@ def head(results: Sequence[Measured], budget: Budget) -> str:
     least, most = (choose(iterations(each)[0] for each in looks) for choose in (min, max))
     budgeted = paragraph(f"""\
         **Trainings are short**: at most {budget.seconds:g} seconds each, on two cores, which is {least:,} to {most:,}
-        iterations. The paper's figure 3 shows more than 5,000. So what is said here of the paper's generator is true of
-        short trainings. Intervals are 95 % intervals: they say what other records of the table would change, not what
-        another training would.""")
+        iterations. The paper's figure 3 shows more than 5,000. Intervals (95 %) say what other records would
+        change, not another training.""")
     adult = any(each.table.name == ADULT for each in results)
     return "\n\n".join([HEAD, budgeted] if adult else [HEAD, budgeted, WITHOUT_ADULT])
 
@@ -58,9 +56,8 @@ def method(results: Sequence[Measured]) -> Section:
         for each in results
     ]
     text = f"""\
-Of each table, at most 20,000 records are drawn, and those with half of the combinations of attributes are held out: no
-release is made of them, all models are tested on them, and attacks on them show what a release tells of people in
-general. A tenth of the others chooses the best model of a training.
+Of each table, at most 20,000 records are drawn, and those with half of the combinations of attributes are held out for
+tests of models and attacks. A tenth of the others chooses the best model of a training.
 
 {table(("table", "records", "learnt from", "label", "secret", "quasi-identifiers, which have privacy weights"), rows)}
 
@@ -73,15 +70,12 @@ def _releases() -> str:
     knobs = "; ".join(f"*{name}* with privacy {each.privacy:g}, value {each.value:g}" for name, each in positions)
     lines = (
         f"""**`wgan-gp`** is the paper's generator: {knobs}. All quasi-identifiers count fully for privacy;
-        attributes count for value by saliency. Privacy 5 is what [generated tables](generation.md) measures, too:
-        there, it lowers exact copies to a sixth. Value has the same number, so that neither outweighs the other.
-        *The knobs* shows other positions.""",
+        attributes count for value by saliency. *The knobs* shows other positions.""",
         f"""**`cart`** and **`mbi`** are the other methods of `aegis generate`; **{releases.PRIVATE}** is `mbi` with
         that budget.""",
         f"""**{releases.K_ANONYMOUS}** and **{releases.T_CLOSE}** (of the secret) are masked: of the configurations of
-        a plan that hold this, the one that keeps most by the measure `joint`. At most
-        {releases.SUPPRESSED_AT_MOST:.0%} of the records may be left out. They are made of the same records as the
-        generated releases.""",
+        a plan that reach this, the one that keeps most by `joint`, with at most
+        {releases.SUPPRESSED_AT_MOST:.0%} of the records left out.""",
     )
     return "\n".join(f"* {sentence(each)}" for each in lines)
 
@@ -91,7 +85,7 @@ def conflicts(adult: Path | None) -> Section:
     lines = [
         sentence("""
             **Signs.** Read literally, the two terms reward what the text says they penalise
-            ([decision 44](decisions/HISTORY.md#44)). The signs here follow the text."""),
+            ([decision 44](../../docs/decisions/HISTORY.md#44)). The signs here follow the text."""),
         "**Epsilon = 3** has no unit, and neither has the distance: see figure 2, right.",
     ]
     if adult is not None:
@@ -110,9 +104,8 @@ def _of_records(rows: Sequence[Mapping[str, str]]) -> str:
     return sentence(f"""\
         **Records.** The paper says that Adult has {PAPER_RECORDS:,} records and that 1 % of them are {PAPER_TARGETS};
         1 % of {PAPER_RECORDS:,} are {PAPER_RECORDS // 100}. The training file of Adult has {len(rows):,} records, of
-        which 1 % are {len(rows) / 100:.1f}; {complete:,} of them have no missing value. So the targets seem to be drawn
-        from the training file. The description of the data set counts 45,222 records without missing values in its two
-        files, which may be the paper's {PAPER_RECORDS:,}.""")
+        which 1 % are {len(rows) / 100:.1f}; {complete:,} of them have no missing value. Both files have
+        45,222 without.""")
 
 
 def _of_race(races: Sequence[str]) -> str:
@@ -131,11 +124,9 @@ def _of_race(races: Sequence[str]) -> str:
 def limits_of_page(results: Sequence[Measured], budget: Budget) -> Section:
     """List what not to conclude."""
     text = f"""\
-* Each release is from one training, and so is each position of the knobs; another seed gives another release (figure
-  3, right, shows a second one).
+* Each release, and each position of the knobs, is from one training.
 * Trainings are short ({budget.seconds:g} seconds). A longer one may be worth more, and may copy more.
-* No model and no knob is tuned to a table; neither are the plans of the masked rivals, which another person would write
-  otherwise. The paper does not say by which hierarchies its rivals were made.
-* Attacks that fail prove nothing about others. `aegis risk --against` tries more ([attacks](attacks.md)).
+* No model, knob or plan of a masked rival is tuned. The paper does not say by which hierarchies its rivals were made.
+* Attacks that fail prove nothing about others; `aegis risk --against` tries more ([attacks](../../docs/attacks.md)).
 * The figures compare {len(results)} table{"s" if len(results) > 1 else ""}; nothing follows for others."""
     return Section("What this does not say", text)

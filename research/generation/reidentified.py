@@ -19,12 +19,10 @@ ABOUT: Final = """\
 Of 1 % of the persons (100 at least), someone knows some quasi-identifiers and predicts the others by a neural network
 that is fitted on the release. A person is re-identified if the prediction is within epsilon of the truth.
 
-**The paper claims** that less than 10 % are re-identified, with epsilon = 3, and names no unit of its distance. Here
-numbers are scaled to [0, 1] and a wrong category counts as 1, so two persons who differ in n attributes are at most
-the root of n apart, which is less than 3: **with epsilon = 3, everyone counts as re-identified**, by any guess (dotted
-line). So an epsilon needs a scale. The project's is such that 5 % of random pairs of real persons are as close, for
-each number of known quasi-identifiers. A hit is no breach by itself: a network fitted on a release whose columns are
-shuffled (grey) knows nothing of a person, and still hits the frequent combinations."""
+**The paper claims** that less than 10 % are re-identified, with epsilon = 3, and names no unit. Here numbers are scaled
+to [0, 1] and a wrong category counts as 1, so two persons are less than 3 apart: **with epsilon = 3, everyone counts as
+re-identified**, by any guess (dotted line). The project's epsilon is such that 5 % of random pairs of real persons are
+as close. A network fitted on a release with shuffled columns (grey) still hits the frequent combinations."""
 
 
 def section(results: Sequence[Measured]) -> Section:

@@ -20,11 +20,10 @@ METRICS: Final = ("accuracy", "AUC")
 WIDTH: Final = 0.26
 
 ABOUT: Final = """\
-Three models are trained on the release and tested on real records that no release was made of: logistic regression,
-random forest and gradient boosting. *Original* is a training on as many of the real records that the releases were made
-of. **The paper claims** that accuracy drops from the original to the release with the privacy knob alone, and rises
-again with the value knob, for each model. Accuracy must be seen beside that of always guessing the most frequent label
-value (line); an AUC of 0.5 is chance."""
+Three models are trained on the release and tested on held-out real records. *Original* is a training on as many of the
+real records that the releases were made of. **The paper claims** that accuracy drops from the original to the release
+with the privacy knob alone, and rises again with the value knob. The line is always guessing the most frequent
+value."""
 
 
 def section(results: Sequence[Measured]) -> Section:

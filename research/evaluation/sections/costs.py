@@ -66,20 +66,16 @@ def _measured(base: Size, name: str, sizes: Sequence[int]) -> list[Costs]:
 def _about(base: Size) -> str:
     widths = ", ".join(map(str, WIDTHS))
     return f"""\
-How long it takes to choose, all measured in **one run** on one machine. Times differ from run to run and from machine
-to machine, their ratios less. Tables are made up, with about 100 values per attribute, each masked in intervals of
-{widths} values or dropped, and {LABELS} classes. Unless stated otherwise, they have {base.attributes} attributes,
-{base.configurations:,} configurations and {base.records:,} records. Everything runs in one thread (DuckDB uses one per
-core). Times are medians where there was time for more than one measurement.
+All measured in **one run** on one machine; ratios vary less than times. Tables are made up, with about 100 values per
+attribute, each masked in intervals of {widths} values or dropped, and {LABELS} classes. Unless stated otherwise,
+they have {base.attributes} attributes, {base.configurations:,} configurations and {base.records:,} records.
+Everything runs in one thread (DuckDB uses one per core). Times are medians where there was time for more than one
+measurement.
 
 * **Summary**: the provider counts its table, once for all questions (`aegis summarize` of a Parquet file, by DuckDB).
-* **References**, computed once for each version of an entry, and a **question**, which ranks all configurations by
-  mutual information with their errors: the service's part, from an entry's counts. *Advice* is both together, as in the
-  first advice on an entry.
-* **Joint**: the question by the joint measure, and the provider's summary if it counts pairs as well.
-* **Mascara** ranks from histograms. **Sampling** draws as many records as the table has, for each attribute its values
-  and labels, then masks and measures them. If it drew counts instead of records, its time would not have to grow with
-  the records.
+* **References**, computed once for each version, and a **question** by mutual information: the service's part. *Advice*
+  is both together.
+* **Joint**: the question by the joint measure, and the summary if it counts pairs as well.
 * **Training**: one logistic regression ({ITERATIONS} iterations at most) on half of the masked table for every
   configuration, the minimum that exhaustive training can do. One to three configurations are trained, and their median
   is multiplied by the number of configurations. Above {MOST_TRAINED:,} records nothing is trained: those times are

@@ -38,24 +38,17 @@ FAILING = ("interactions", "imbalance")
 
 EXPLAINED: Mapping[str, str] = {
     "redundant attributes": """
-Each copy of an attribute adds its utility once more to the sum, although it tells almost nothing new. So a
-configuration that keeps the copies in detail looks better than one that keeps the attributes with information of their
-own. Configurations here keep either the copies or those attributes.
+Each copy of an attribute adds its utility once more to the sum. Configurations here keep either the copies or
+attributes with information of their own.
 """,
     "interactions": """
-Two attributes determine the label by exclusive or, while each by itself tells nothing. No measure of single attributes
-can see that, nor can a measure of pairs of attributes that adds up linear effects. Among the models, logistic
-regression is just as blind. At 100 % it is luck that `joint` and mutual information lose little: by chance a masking of
-one of the two attributes seems to tell most, and all their picks keep it, and keep the other attribute in detail. With
-the label drawn anew, both lose more on average.
-At 67 % the linear part misleads them: their picks keep the three attributes that determine it, and drop one or both of
-the two. `joint_interactions` sees what two attributes tell together, and counts it once where one of them has copies.
-Where three attributes tell only all together, every pair of them tells nothing, so it is as blind as the others: on
-`three together` it must fail.
+Two attributes determine the label by exclusive or. No measure of single attributes sees that, nor does `joint`, nor
+logistic regression. At 100 % it is luck that `joint` and mutual information lose little; at 67 % the linear part
+misleads them. `joint_interactions` sees what two attributes say together, and counts it once where one of them has
+copies. Where only three together determine the label, it must fail like the others.
 """,
     "near-unique attributes": """
-An attribute with nearly one value per record seems to tell much: every group is small, and its shares of the classes
-are by chance far from those of the table. The correction for the bias of small samples is made for this case.
+An attribute with nearly one value per record seems informative by chance. The correction for bias is made for this.
 """,
     "imbalance": "The rarer a label, the fewer records there are to count, and the less any record says about it.",
 }
@@ -137,9 +130,7 @@ def _ties(outcomes: Sequence[Outcome]) -> str:
     listed = f"\n\nWhere g3 ties for the best:\n\n{table(columns, rows)}" if rows else ""
     return f"""### Ties
 
-g3 depends only on the most frequent class of each group. If that is the same class for all groups, g3 is the same for
-every configuration. Ties are broken by mutual information, then by the order in which the configurations were given.
-The share of distinct utilities says how many of a table's configurations a measure distinguishes.
+g3 depends only on the most frequent class of each group; if that is the same everywhere, all configurations tie.
 
 {table(TIED, list(_tied_by_measure(outcomes)))}{listed}"""
 

@@ -65,14 +65,9 @@ class Difference:
 def section(outcomes: Sequence[Outcome]) -> Section:
     """Make the section."""
     text = f"""
-The joint measure is Pillai's trace of the one-hot masked attributes against the one-hot label. It sees what attributes
-have in common, from the counts of every two of them. By default it is corrected for the bias of small samples; *not
-corrected*, it has the guarantee of an exact ranking.
-
-Each difference below is the AUC that the joint measure's pick loses minus the AUC that the other ranker's pick loses,
-on the same splits, as a mean over the models and questions, with the 95 % interval over the splits. It is *better* or
-*worse* if the interval excludes 0, and *undecided* otherwise. *Same pick* means that both pick the same configuration
-in all questions.
+A difference is the AUC that the joint measure's pick loses minus what the other ranker's pick loses, on the same
+splits, as a mean over models and questions, with its 95 % interval. It is *better* or *worse* if the interval excludes
+0. *Same pick* means the same configuration in all questions.
 
 On the tables held out of every choice, the default against others:
 

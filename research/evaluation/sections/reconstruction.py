@@ -76,16 +76,11 @@ def _finding(reconstructions: Sequence[Reconstruction]) -> str:
 
 def _about(orders: int) -> str:
     return f"""\
-The advisor never sees the unmasked counts of an attribute and the label; it reconstructs them from the masked tables.
-Here they are known. **Total variation distance** is half the sum of |P - Q| over all values and classes: 0 if the
-reconstruction is the truth, 1 if the two have nothing in common.
-
-For each attribute 0, 1, 2, ... views (masked tables with two masked values or more) are given: in {orders} random
-orders, whose mean and range are shown, and from the coarsest to the finest. Distances are means over the attributes of
-a table; an attribute with fewer views keeps the distance that it has with all of them. With no view, attribute and
-label are independent. *Sampling* draws as many records as the table has ({DRAWS} times): from the histograms alone, or
-within the finest view (masked value and class together by its counts, then one of the values behind it by the
-histogram).
+Here the unmasked counts of an attribute and the label are known. **Total variation distance** is half the sum of
+|P - Q| over all values and classes. For each attribute 0, 1, 2, ... views (masked tables with two masked values or
+more) are given, in {orders} random orders and from the coarsest to the finest. Distances are means over the attributes
+of a table. *Sampling* draws as many records as the table has ({DRAWS} times), from the histograms alone or within the
+finest view.
 
 {image(FIGURE, "Total variation distance to the true counts against the number of views known")}"""
 
@@ -125,10 +120,9 @@ def _distance_says(reconstructions: Sequence[Reconstruction]) -> str:
     return f"""\
 With histograms and all views the distance is below {PAPER}, the value that the paper reports for its own tables, on
 {below} of {tables} tables. The largest is {worst.histogram.complete:.3f} ({worst.name}), the mean {_mean(known):.3f}.
-Without histograms the mean is {_mean(unknown):.3f}. The paper's value is a low bar: independence, which uses no view,
-is below it on {independent} of {tables} tables with histograms. With histograms the reconstruction is closer to the
-truth than records drawn from the histograms on {closer} of {tables} tables, and closer than records drawn within the
-finest view on {closer_views}."""
+Without histograms the mean is {_mean(unknown):.3f}. Independence, which uses no view, is below the paper's value on
+{independent} of {tables} tables with histograms. With histograms the reconstruction is closer to the truth than records
+drawn from the histograms on {closer} tables, and closer than those drawn within the finest view on {closer_views}."""
 
 
 def _mean(variants: Sequence[Variant]) -> float:
@@ -137,12 +131,9 @@ def _mean(variants: Sequence[Variant]) -> float:
 
 def _error_about() -> str:
     return f"""\
-**Error of estimated deviations.** The utility of a masking is known from its counts, so the error of its deviation is
-that of the unmasked attribute's utility, |rho_ref - rho_true|. It is the same for all maskings of an attribute and, for
-measures with the guarantee `exact`, changes no ranking; it does change how large a loss seems. For all attributes of
-all tables, with all views, {link(ERRORS, "a file")} lists by measure the mean signed error (positive: above the truth),
-the mean absolute error, and the latter over the mean true utility. It also counts how many `bound_value`s
-are on the right side of the truth, and how many intervals from `lower_bound` to `upper_bound` contain it."""
+**Error of estimated deviations** is that of the unmasked attribute's utility, |rho_ref - rho_true|: the same for all
+maskings of an attribute. {link(ERRORS, "A file")} has it by measure: mean signed error, mean absolute error, the latter
+over the mean true utility, and how many bounds and intervals contain the truth."""
 
 
 def _error_table(reconstructions: Sequence[Reconstruction]) -> tuple[list[str], list[list[str]]]:

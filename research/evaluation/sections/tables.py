@@ -25,10 +25,9 @@ def section(outcomes: Sequence[Outcome]) -> Section:
     text = f"""
 {table(TABLE_COLUMNS, [_table_row(each) for each in outcomes])}
 
-Real tables come with the Python packages that the evaluation installs; nothing is fetched. Columns of numbers with more
-than {STEPS} distinct values are rounded down to fortieths of their range, so that every attribute has a finite domain.
-The last column has the lowest and the highest mean AUC of the configurations: their difference is the most that a pick
-can lose.
+Real tables come with the Python packages that the evaluation installs. Columns of numbers with more than {STEPS}
+distinct values are rounded down to fortieths of their range. The last column of the table has the lowest and the
+highest mean AUC of the configurations: their difference is the most that a pick can lose.
 
 {_list(took_part(outcomes))}
 
@@ -40,13 +39,10 @@ Made-up tables vary one property at a time and leave everything else unchanged.
 
 {_families(made_up(outcomes))}
 
-**Maskings.** The health example has its own plan. In the other tables numbers are masked by intervals: of an eighth, a
-quarter and a half of the values, which nest, and of 3 and 7 values, which nest in nothing. Categories are masked by
-merging two, then four of them, and by merging three, which nests in neither. Attributes with few values may be coded.
-Any attribute may be dropped; none is left unmasked. **Configurations** are drawn without looking at the label, from
-hardly masked to hardly anything left, and kept from every stratum of privacy: by k, measured in the data (the smallest
-group of records that agree on all masked attributes), then by the number of such groups. With many attributes k is 1
-even where masking is coarse.
+**Maskings.** The health example has its own plan. Elsewhere numbers are masked by intervals of an eighth, a quarter and
+a half of the values, which nest, and of 3 and 7 values, which nest in nothing; categories by merging two, four, or
+three. Any attribute may be dropped; none is left unmasked. **Configurations** are drawn without looking at the label,
+and kept from every stratum of privacy: by k, then by the number of classes.
 """
     return Section("The tables", text)
 

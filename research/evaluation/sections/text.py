@@ -17,54 +17,40 @@ from research.training import (
 HEAD = """
 # Does the advice hold up?
 
-A provider may share a table masked in one of many ways. Aegis says which of them keeps most of what the table can
-predict. It needs only counts: it sees no record and trains no model. Why trust it? Because it can be tested. On tables
-whose records we do have, we mask the table in every way, train models on each, and see how much better the best of them
-is than the one that Aegis picked. `make evaluate` writes this page, figures and plots included; nothing on it is typed
-by hand. Seeds are fixed: a rerun gives the same tables and plots, except for times.
+Aegis picks a masking from counts, without records or models. Here models are trained on tables masked in every way, to
+see how much better the best masking is than the pick. `make evaluate` writes this page; seeds are fixed, so a rerun
+gives the same tables and plots, except for times.
 """
 
 RIVALS = """\
 * **Mascara** (Poepsel-Lemaitre, Beedkar & Markl 2024) sums over the attributes the KL divergence, in bits, of the
   histogram from the same histogram spread evenly within each masked value, and multiplies the sum by 1 plus the share
-  of records left out. It ignores the label, so the loss is the same whatever is to be predicted.
-* **Sampling** is the other baseline of the paper, which does not say what is drawn: its draft leaves the description
-  open and says that histograms are available to it. Here it draws as many records as the table has, values by the
-  attribute's histogram and labels by the label's. These are then masked and measured by mutual information. What such
-  records tell about the label is chance alone. **Sampling in a view** uses more of what is known: it draws masked value
-  and label together by the counts of the attribute's finest masked table, then a value within the masked one by the
-  histogram.
+  of records left out. It ignores the label.
+* **Sampling** is the other baseline of the paper, which does not say what is drawn. Here it draws as many records as
+  the table has, values by the attribute's histogram and labels by the label's, masks them and measures mutual
+  information: chance alone. **Sampling in a view** draws masked value and label together by the counts of the
+  attribute's finest masked table, then a value within the masked one by the histogram.
 * **mRMR** (Peng, Long & Ding 2005) is the mutual information of the masked attributes with the label, minus that with
-  each other, from the same counts of pairs as the joint measure. It penalises everything that an attribute shares with
-  others, whether it concerns the label or not. An attribute with many values shares much, if only by chance.
+  each other, from the same counts of pairs as the joint measure.
 * **Random choice** picks any configuration."""
 
 
 _RANKERS_AND_INTERVALS = f"""\
 A **ranker** gives each configuration a utility and picks the best. Aegis ranks with each of its {len(MEASURES)}
-measures. If a measure can be corrected for its bias in small samples, Aegis also ranks with the correction, or, where
-the correction is the default, without it. **Published** is the algorithm of the paper read literally: each masking is
-measured against a reconstruction of its own, with randomised rounding. Rivals see only the data that their papers give
-them. **Random choice** picks any configuration. The published algorithm and the sampling rivals draw at random: each
-ranks with {DRAWS} seeds, and the mean is reported (scores and ties are those of the first seed). Aegis breaks ties as
-the service does, by mutual information, then by the order of the configurations. A rival with several best
-configurations picks any of them with the same probability. Counts that a ranker gets are those of the whole table, as a
-provider would publish them, not those of the training half.
+measures, where possible with and without the correction for bias. **Published** is the algorithm of the paper read
+literally: each masking is measured against a reconstruction of its own, with randomised rounding. Rivals see only the
+data that their papers give them. What is drawn at random ranks with {DRAWS} seeds (scores and ties are those of the
+first). Aegis breaks ties by mutual information, then by the order of the configurations; a rival picks any of its best
+ones. Counts are those of the whole table, as a provider would publish them.
 
-**Intervals** are over the splits of one table. Random halves of a table overlap, so their results are not independent,
-and the usual t interval is far too narrow. The intervals here are those of the corrected resampled t (Nadeau & Bengio
-2003, *Inference for the generalization error*, Machine Learning 52). Over *J* splits the variance of a mean is (1/*J* +
-*n*test / *n*train) *s*², with Student's t of *J* - 1 degrees of freedom, where *n*test and *n*train are the numbers of
-records tested and trained on. So even many more splits would hardly make the interval narrower. Every verdict below
-uses this interval.
+**Intervals** are over the splits of one table, which overlap, so they are those of the corrected resampled t (Nadeau &
+Bengio 2003, *Inference for the generalization error*, Machine Learning 52): over *J* splits the variance of a mean is
+(1/*J* + *n*test / *n*train) *s*², with Student's t of *J* - 1 degrees of freedom. Every outcome below uses them.
 
-**Held out.** The decision to correct `joint` for its bias by default was made after trying estimators on wine,
-diabetes, breast cancer, digits, affairs, election and health, with configurations drawn differently and three splits.
-It also rests on a first form of this evaluation, with all of its tables. So the results on these tables are somewhat
-too good. Three real tables, which had no part in any choice, were added afterwards: schools, travel and iris. They are
-reported separately. They are small: no other suitable table in the packages has more than 500 records. They were split
-six times at first, to save time. After their results were known, they were split again, as often as other tables of
-their size.
+**Held out.** The default correction of `joint` was chosen after trying estimators on wine, diabetes, breast cancer,
+digits, affairs, election and health, and after a first form of this evaluation. So the results on these tables are
+somewhat too good. Schools, travel and iris were added afterwards and had no part in any choice. They are small, and
+were split again, as often as others of their size, after their first results were known.
 """
 
 
@@ -80,15 +66,11 @@ All configurations of a table have the same splits. Three models are trained on 
 * a random forest of {FOREST["n_estimators"]} trees, at least {FOREST["min_samples_leaf"]} records in a leaf;
 * histogram gradient boosting, {BOOSTING["max_iter"]} rounds, at most {BOOSTING["max_leaf_nodes"]} leaves.
 
-Trees get the masked values as codes in their order, and can cut these codes as often as they need; one-hot columns
-would only make the trees deeper. Results are accuracy and AUC (macro average of one class against the rest). This is
-**exhaustive training**: it picks the best configuration for each model, and loses nothing by definition.
+Trees get the masked values as codes in their order. Results are accuracy and AUC (macro average of one class against
+the rest). This is **exhaustive training**: it loses nothing by definition.
 
 A **question** asks which of some configurations to take. There are three for each table: about all configurations,
-about the more private two thirds, and about the most private third, as if a consumer needed that much privacy. Among
-all configurations, the finest is hard to miss; among the private ones, it matters which attributes are kept. (A first
-run, which asked only about all configurations, showed this. It led to the three questions and to maskings that differ
-more. Both were settled before the joint measure took part.)
+about the more private two thirds, and about the most private third.
 
 {_RANKERS_AND_INTERVALS}"""
     return Section("How it was done", text)
@@ -124,14 +106,11 @@ def limits(outcomes: Sequence[Outcome]) -> Section:
     """List what not to conclude."""
     by_chance = round((1 - CONFIDENCE) * len(outcomes))
     text = f"""
-* Intervals say how much a figure depends on which records of a table were drawn, not what it would be on another table;
-  for that, compare the tables. They are wide: *undecided* does not mean equal.
-* "Best" is the configuration with the best mean over the same splits. If many are near the top, this is partly chance,
-  and all rankers seem to lose a little more than they do.
+* Intervals say what other records of the same table would change, not another table. *Undecided* does not mean equal.
+* "Best" has the best mean over the same splits, partly by chance, so all rankers seem to lose a little more than they
+  do.
 * Tables are compared one by one: of {len(outcomes)} differences about {by_chance} would be beyond a 95 % interval by
-  chance alone. Nobody can use the best measure in hindsight: it is chosen by the results that it is judged by.
-* Configurations, and so the trade-offs between them, are drawn by our own rules. In the made-up tables these make the
-  property matter.
-* Tables are small, and the models are ordinary ones with fixed settings: no model is tuned to a masked table.
+  chance alone.
+* Configurations are drawn by our own rules. Tables are small, and no model is tuned.
 """
     return Section("What this does not say", text)
