@@ -1,1 +1,1 @@
-"""What chance does to figures of a sample: the tables of docs/model.md."""
+"""What chance does to figures of a sample: the tables of research/results/chance."""

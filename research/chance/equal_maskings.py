@@ -1,6 +1,6 @@
 """How often a coarse masking that is as good as a fine one is called worse, and how often a worse one is.
 
-python -m research.chance.equal_maskings     prints the figures of docs/model.md (minutes)
+python -m research.chance.equal_maskings     prints a table of research/results/chance (minutes)
 
 Each population has fine values in coarse groups. Where they are equal, the label depends on the group only, so that the
 coarse masking tells exactly as much. Otherwise each fine value has a part of its own distribution. A sample is drawn,

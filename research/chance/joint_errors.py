@@ -1,6 +1,6 @@
 """What a standard error of the joint measure would tell, if a provider published one for each configuration.
 
-python -m research.chance.joint_errors     prints the figures of docs/model.md (minutes)
+python -m research.chance.joint_errors     prints a table of research/results/chance (minutes)
 
 Records are drawn again with replacement, and every configuration is measured each time. A number per configuration
 gives its standard error. Between two configurations it bounds the error of the difference only by the sum of both,

@@ -1,6 +1,6 @@
 """How often two attributes that tell nothing together seem to, and how much that adds.
 
-python -m research.chance.noise_in_pairs     prints the figures of docs/model.md (minutes)
+python -m research.chance.noise_in_pairs     prints a table of research/results/chance (minutes)
 """
 
 import argparse
