@@ -1,6 +1,6 @@
 """How much of an entry's counts the coarse view of answers gives away: an attack on many entries.
 
-python -m research.leakage --adult FILE     prints the figures of docs/security.md (hours)
+python -m research.leakage --adult FILE     prints the table of docs/security.md and research/results/chance (hours)
 """
 
 import argparse
