@@ -14,11 +14,8 @@ from app.advice.service.replay import ReplayService
 from app.advice.store.advice import AdviceStore
 from app.advice.store.questions import QuestionStore
 from app.advice.store.references import ReferenceStore
-from app.audit.service.health import HealthService
-from app.audit.service.log import AuditService
-from app.audit.service.signing import Signer
-from app.audit.store.reading import AuditLogStore
-from app.audit.store.recording import AuditStore
+from app.audit.service import AuditService, HealthService, Signer
+from app.audit.store import AuditLogStore, AuditStore
 from app.callers.service.administration import KeyAdministration
 from app.callers.service.keyring import Keyring
 from app.callers.service.sessions import SessionRules, SessionService

@@ -19,8 +19,7 @@ from starlette.exceptions import HTTPException
 from app import routes as registry
 from app.advice.service.recent_versions import RecentVersions
 from app.advice.store.announcements import Announcements
-from app.audit.service.log import AuditService
-from app.audit.service.signing import Signer, signer_of
+from app.audit.service import AuditService, Signer, signer_of
 from app.callers.identity import code_flow, token_reader
 from app.callers.service.open_door import refuse_open_door
 from app.callers.service.sessions import SessionRules

@@ -6,7 +6,7 @@ from typing import Final
 import structlog
 from procrastinate import App
 
-from app.audit.service.signing import Signer
+from app.audit.service import Signer
 from app.factory import Factory
 from app.platform.database.session import Database
 

@@ -11,7 +11,7 @@ import typer
 from aegis_sdk.receipts import HEAD, RECEIPT, ReceiptError, checked_claims, content_of, keys_in
 from aegis_sdk.wire import PublicKeySet
 from app.audit.api.promises import counted, coverage, head_promise, promise_of
-from app.audit.service.chain import BrokenLogError, Promise, check_chain
+from app.audit.model import BrokenLogError, Promise, check_chain
 from app.cli.failures import fail
 
 #: A head in an export; records begin otherwise.

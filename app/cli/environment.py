@@ -9,7 +9,7 @@ from typing import Annotated, Any, TypeVar
 import typer
 from pydantic import ValidationError
 
-from app.audit.service.signing import draw_key_text, signer_of
+from app.audit.service import draw_key_text, signer_of
 from app.callers.identity import code_flow, token_reader
 from app.cli.failures import fail
 from app.cli.private_files import create_privately

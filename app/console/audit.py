@@ -5,9 +5,8 @@ from typing import Annotated, Final
 
 from fastapi import APIRouter, Query, Request, Response
 
-from app.audit.api.check import check_part
-from app.audit.model import Place
-from app.audit.service.chain import START
+from app.audit.api.routes import check_part
+from app.audit.model import START, Place
 from app.console.audit_view import CheckView, RecordsForm, ShownRecord, audit_commands, export_lines
 from app.edge.state import State, StateDependency, services_of
 from app.pages.commands import Commands

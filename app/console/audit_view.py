@@ -11,7 +11,7 @@ import orjson
 from pydantic import BaseModel, Field
 
 from aegis_sdk import wire
-from app.audit.api.check import CheckedPart
+from app.audit.api.routes import CheckedPart
 from app.audit.model import AuditAction, WantedRecords
 from app.pages.commands import Commands, aegis, curl, server
 from app.pages.viewers import Viewer

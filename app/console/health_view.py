@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal, Self
 
-from app.audit.service.health import Health
+from app.audit.service import Health
 from app.edge.state import State
 from app.platform.database.probe import LaneWorker, Pulse, Queue, Reading
 from app.platform.queue.lane import Lane

@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.advice.service.recent_versions import RecentVersions
 from app.advice.store.announcements import Announcements
-from app.audit.service.signing import Signer
+from app.audit.service import Signer
 from app.callers.identity import CodeFlow, TokenReader
 from app.callers.service.sessions import SessionRules
 from app.edge.limits import Limits

@@ -13,7 +13,7 @@ from prometheus_client import CollectorRegistry, ProcessCollector, start_http_se
 
 from app.advice.service import computation
 from app.audit.jobs import keep_heads_signed
-from app.audit.service.signing import signer_of
+from app.audit.service import signer_of
 from app.factory import Factory
 from app.platform.database.session import Database
 from app.platform.errors import DatabaseUnavailableError, OverloadedError

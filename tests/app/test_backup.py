@@ -7,7 +7,7 @@ import pytest
 
 from aegis_sdk.receipts import check_receipt, keys_in
 from app.audit.jobs import sign_head
-from app.audit.service.signing import draw_key_text, signer_of
+from app.audit.service import draw_key_text, signer_of
 from app.platform.process.embedded import server_account
 from app.platform.process.embedded.binaries import binaries_for
 from app.platform.queue.queue import queue_app

@@ -13,7 +13,7 @@ from pydantic import SecretStr
 from structlog.testing import capture_logs
 
 from app.audit.jobs import sign_head
-from app.audit.service.signing import draw_key_text, signer_of
+from app.audit.service import draw_key_text, signer_of
 from app.cli import main
 from app.platform.queue.queue import queue_app
 from tests.postgres import throwaway_directory

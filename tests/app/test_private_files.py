@@ -7,7 +7,7 @@ from threading import Barrier
 
 import pytest
 
-from app.audit.service.signing import draw_key_text
+from app.audit.service import draw_key_text
 from app.cli.private_files import create_privately
 
 MANY = 8

@@ -4,8 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from aegis_sdk.receipts import HEAD, ReceiptError, checked_claims
 from aegis_sdk.wire import PublicKey, PublicKeySet
-from app.audit.model import Place, SigningKey
-from app.audit.service.chain import Promise
+from app.audit.model import Place, Promise, SigningKey
 
 
 def key_set(keys: Iterable[SigningKey]) -> PublicKeySet:

@@ -1,16 +1,21 @@
 """The audit log for operators, receipts for both sides of a request, and the keys that check them for everybody."""
 
+from dataclasses import dataclass
 from typing import Annotated
 from uuid import UUID
 
 import orjson
+from anyio import to_thread
 from fastapi import APIRouter, Query, Request, Response
 
 from aegis_sdk import wire
-from app.audit.api.promises import key_set
-from app.audit.model import WantedRecords
+from aegis_sdk.receipts import ReceiptError
+from app.audit.api.promises import head_promise, key_set
+from app.audit.model import BrokenLogError, Place, SigningKey, WantedRecords, check_chain
+from app.audit.service import LogPart
 from app.edge.dependencies import CallerDependency, FactoryDependency
-from app.edge.state import StateDependency
+from app.edge.state import State, StateDependency, services_of
+from app.platform.callers import Caller
 from app.platform.http.conditional import NOT_MODIFIED, PUBLIC, KnownTagsDependency, etag_of
 from app.platform.http.json_response import JsonResponse
 from app.platform.http.operations import answers
@@ -87,3 +92,52 @@ async def read_keys(factory: FactoryDependency, known: KnownTagsDependency) -> R
     body = key_set(await factory.audit().keys()).model_dump_json().encode()
     headers = {"ETag": etag_of(body), "Cache-Control": PUBLIC}
     return known.unchanged(headers["ETag"], headers) or JsonResponse(body, headers=headers)
+
+
+#: How many records are checked at a time.
+PART = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedPart:
+    """What the check of a part came to.
+
+    Attributes:
+        last: the last record that is in order.
+        signed: the last one of them that a signed head covers; 0 if none does.
+        length: the number of the last record of the whole log.
+        is_end: whether nothing is left to be checked.
+        fault: what is wrong; empty if all is in order.
+    """
+
+    last: Place
+    signed: int
+    length: int
+    is_end: bool
+    fault: str = ""
+
+
+async def check_part(state: State, caller: Caller, after: Place) -> CheckedPart:
+    """Check the records after one that was checked before.
+
+    Raises:
+        RoleNotAllowedError: the caller is no operator.
+    """
+    async with state.database.transaction() as session:
+        audit = services_of(state, session).audit()
+        part = await audit.part(caller, after.sequence, PART)
+        keys = await audit.keys()
+    return await to_thread.run_sync(_checked, part, keys, after)
+
+
+def _checked(part: LogPart, keys: list[SigningKey], after: Place) -> CheckedPart:
+    if after.sequence > part.length:
+        return CheckedPart(after, 0, part.length, is_end=True, fault=f"record {after.sequence} is missing")
+    known = key_set(keys)
+    try:
+        promises = [head_promise(head.jws, known) for head in part.heads]
+        last = check_chain((record.encode() for record in part.records), promises, after)
+    except (BrokenLogError, ReceiptError) as error:
+        return CheckedPart(after, 0, part.length, is_end=True, fault=str(error))
+    signed = max((one.place.sequence for one in promises), default=0)
+    return CheckedPart(last, signed, part.length, is_end=part.is_end)

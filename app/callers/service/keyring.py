@@ -6,7 +6,7 @@
 from datetime import UTC, datetime, timedelta
 
 from app.audit.model import AuditAction, AuditRecord, moment
-from app.audit.store.recording import AuditStore
+from app.audit.store import AuditStore
 from app.callers.store.keys import KeyStore
 from app.platform.callers import (
     DEFAULT_TENANT,

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from app.audit.model import AuditAction, AuditRecord, moment
-from app.audit.store.recording import AuditStore
+from app.audit.store import AuditStore
 from app.callers.model.sessions import Session, draw_session_token, hash_session_token, is_session_token
 from app.callers.service.keyring import Keyring
 from app.callers.store.sessions import SessionStore

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from app.audit.model import AuditAction, AuditRecord
-from app.audit.store.recording import AuditStore
+from app.audit.store import AuditStore
 from app.callers.store.keys import KeyStore
 from app.entries.model.entries import CountTable, Head, HeadPage, Publication, VersionMark, Visibility, audience_text
 from app.entries.model.verdicts import StoredVerdict

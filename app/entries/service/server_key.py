@@ -3,7 +3,7 @@
 import secrets
 
 from app.audit.model import AuditAction, AuditRecord
-from app.audit.store.recording import AuditStore
+from app.audit.store import AuditStore
 from app.entries.store.server_key import ServerKeyStore
 
 #: As many as the output of the HMAC has (RFC 2104, section 3).

@@ -12,7 +12,7 @@ from app.advice.service.advice import AdviceService, QuestionRules
 from app.advice.service.views import shown, view_for
 from app.advice.store.advice import AdviceStore
 from app.audit.model import AuditAction, AuditRecord
-from app.audit.store.recording import AuditStore
+from app.audit.store import AuditStore
 from app.entries.model.entries import Head
 from app.entries.store.entries import EntryStore
 from app.platform.callers import Caller, Role

@@ -3,8 +3,8 @@
 from typing import Any
 from uuid import UUID
 
-from app.audit.service.signing import RECEIPT, Signer
-from app.audit.store.reading import AuditLogStore
+from app.audit.service import RECEIPT, Signer
+from app.audit.store import AuditLogStore
 from app.platform.callers import Caller
 from app.platform.errors import NothingSignedError
 from app.requests.model.receipts import receipt_claims

@@ -3,7 +3,7 @@
 import math
 
 from app.audit.model import AuditAction, AuditRecord
-from app.audit.store.recording import AuditStore
+from app.audit.store import AuditStore
 from app.platform.callers import Caller, refuse_name
 from app.platform.errors import QuotaExceededError, QuotaSpentError, RoleNotAllowedError
 from app.tenants.model.quotas import Quota, Usage

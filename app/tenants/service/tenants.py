@@ -6,7 +6,7 @@
 from dataclasses import dataclass
 
 from app.audit.model import AuditAction, AuditRecord
-from app.audit.store.recording import AuditStore
+from app.audit.store import AuditStore
 from app.platform.callers import Caller, refuse_name
 from app.tenants.model.policy import CountedTenant, TenantPolicy
 from app.tenants.model.quotas import Quota

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import structlog
 
 from app.audit.model import AuditAction, AuditRecord
-from app.audit.store.recording import AuditStore
+from app.audit.store import AuditStore
 from app.webhooks.model.webhooks import LONGEST_PAUSE, PATIENCE, SCHEDULE, DueDelivery, Outcome
 from app.webhooks.store.deliveries import DeliveryStore
 from app.webhooks.store.webhooks import WebhookStore

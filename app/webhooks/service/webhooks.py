@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 from app.audit.model import AuditAction, AuditRecord
-from app.audit.store.recording import AuditStore
+from app.audit.store import AuditStore
 from app.platform.callers import Caller, administered_tenant
 from app.platform.errors import Fault, InvalidDocumentError, NotFoundError
 from app.webhooks.model.events import EVENT_TYPES

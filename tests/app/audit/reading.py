@@ -3,7 +3,7 @@
 from pydantic import SecretStr
 
 from aegis_sdk.receipts import keys_in
-from app.audit.service.signing import draw_key_text
+from app.audit.service import draw_key_text
 from tests.app.requests.asking import requested, step
 from tests.app.requests.test_deliveries import LINK, descriptor
 

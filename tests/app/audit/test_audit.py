@@ -10,10 +10,8 @@ import rfc8785
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.audit.model import AuditAction, AuditRecord, WantedRecords
-from app.audit.service.chain import check_chain
-from app.audit.store.reading import AuditLogStore
-from app.audit.store.recording import AuditStore
+from app.audit.model import AuditAction, AuditRecord, WantedRecords, check_chain
+from app.audit.store import AuditLogStore, AuditStore
 from app.platform.callers import Caller
 from app.platform.database.session import Database
 from tests.app.worker.database import rows

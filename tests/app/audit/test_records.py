@@ -4,8 +4,7 @@ import json
 from datetime import datetime
 from hashlib import sha256
 
-from app.audit.model import Place, moment
-from app.audit.service.chain import check_chain
+from app.audit.model import Place, check_chain, moment
 from app.factory import Factory
 from app.platform.queue.queue import queue_app
 from app.retention.jobs import sweep

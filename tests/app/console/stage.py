@@ -13,7 +13,7 @@ from uuid import uuid4
 
 import httpx
 
-from app.audit.service.chain import START
+from app.audit.model import START
 from app.console import registry
 from app.requests.pages.decisions import STEPS
 from tests.console import Browser, browsing

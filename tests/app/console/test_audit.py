@@ -5,8 +5,8 @@ import pytest
 from pydantic import SecretStr
 
 from app.audit.jobs import sign_head
-from app.audit.service.chain import START
-from app.audit.service.signing import signer_of
+from app.audit.model import START
+from app.audit.service import signer_of
 from app.platform.database.session import Database
 from app.platform.queue.queue import queue_app
 from tests.app.console.html import look, send
@@ -58,7 +58,7 @@ async def test_filters_that_cannot_be_read_are_refused(api, asked):
 async def test_the_log_is_checked_part_by_part_up_to_its_end(api, monkeypatch):
     await fill(api)
     assert "The log is in order, but nothing is signed" in (await look(api, CHECK)).text
-    monkeypatch.setattr("app.audit.api.check.PART", 2)
+    monkeypatch.setattr("app.audit.api.routes.PART", 2)
     page = await look(api, CHECK)
     assert "2 of 3 records checked, all in order so far" in page.text
     (part,) = [named["hx-post"] for _, named in page.tags if "hx-post" in named]

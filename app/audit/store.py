@@ -1,16 +1,38 @@
-"""The store that reads the audit log, and adds signed heads and public keys."""
+"""The stores of the audit log: one adds records, the other reads them and adds signed heads and public keys."""
 
+import uuid
 from collections.abc import AsyncIterator
+from dataclasses import asdict
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 from sqlalchemy import ColumnElement, Select, Text, func, insert, select, text
 from sqlalchemy.dialects.postgresql import insert as insert_or_not
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.audit.model import OVERLAP, Place, SignedHead, SigningKey, WantedRecords
+from app.audit.model import OVERLAP, AuditRecord, Place, SignedHead, SigningKey, WantedRecords
 from app.audit.tables import AuditHeadRow, AuditKeyRow, AuditLinkRow, AuditRecordRow
+from app.platform.callers import Caller
+
+
+class AuditStore:
+    """Adds records. The database gives each its time, and its place in the chain when it is committed."""
+
+    def __init__(self, session: AsyncSession) -> None:
+        self._session = session
+
+    async def add(self, record: AuditRecord, by: Caller | None) -> None:
+        """Add a record of what a caller has done, or the service itself if None."""
+        values: dict[str, Any] = asdict(record)
+        values |= {name: None if values[name] is None else uuid.UUID(values[name]) for name in _IDS}
+        if by is not None:
+            values |= {"tenant": by.tenant, "subject": by.subject}
+        await self._session.execute(insert(AuditRecordRow).values(values))
+
+
+_IDS = ("entry_id", "request_id")
+
 
 #: How many records are read at a time.
 PART: Final = 2_000

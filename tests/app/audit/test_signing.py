@@ -12,7 +12,7 @@ from jwt.api_jws import PyJWS
 from pydantic import SecretStr
 
 from aegis_sdk import receipts
-from app.audit.service.signing import HEAD, RECEIPT, draw_key_text, encoded, signer_of, thumbprint
+from app.audit.service import HEAD, RECEIPT, draw_key_text, encoded, signer_of, thumbprint
 from tests.for_each import for_each
 
 #: RFC 8037, appendix A.1 to A.3.

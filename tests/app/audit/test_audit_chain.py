@@ -6,8 +6,7 @@ from hashlib import sha256
 import pytest
 import rfc8785
 
-from app.audit.model import Place
-from app.audit.service.chain import START, BrokenLogError, Promise, check_chain
+from app.audit.model import START, BrokenLogError, Place, Promise, check_chain
 from tests.tables import raised
 
 NUMBER = 8

@@ -1,0 +1,281 @@
+"""Reading and signing the audit log, for operators, and whether it and the database are as they should be."""
+
+import base64
+import binascii
+import re
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Final
+
+import rfc8785
+from anyio import to_thread
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    load_pem_private_key,
+)
+from pydantic import SecretStr
+
+from app.audit.model import Place, SignedHead, SigningKey, WantedRecords, head_claims
+from app.audit.store import AuditLogStore
+from app.platform.callers import Caller, administered_tenant
+from app.platform.database.revisions import newest_revision
+from app.platform.database.schema import SchemaStore
+from app.platform.errors import Fault, InvalidDocumentError, RoleNotAllowedError, SchemaMismatchError
+
+#: What is signed, as the header `typ` says it: one can never be taken for the other. The SDK has these and the
+#: thumbprint, too (`aegis_sdk.receipts`): neither imports the other.
+HEAD, RECEIPT = "aegis-audit-head", "aegis-receipt"
+
+#: Base64url differs from base64 in two signs.
+_AS_BASE64: Final = str.maketrans("-_", "+/")
+
+
+class Signer:
+    """Signs with a private key, whose public key has the id `key_id`."""
+
+    def __init__(self, key: Ed25519PrivateKey) -> None:
+        self._key = key
+        self.public_key = encoded(key.public_key().public_bytes_raw())
+        self.key_id = thumbprint(self.public_key)
+
+    def sign(self, kind: str, claims: Mapping[str, Any]) -> str:
+        """A JWS of the claims, as RFC 8785 JSON."""
+        header = {"alg": "EdDSA", "kid": self.key_id, "typ": kind}
+        signed = ".".join(encoded(rfc8785.dumps(dict(part))) for part in (header, claims))
+        return f"{signed}.{encoded(self._key.sign(signed.encode()))}"
+
+
+def signer_of(text: SecretStr | None, file: Path | None = None) -> Signer | None:
+    """The signer of a key, or of the one in a file; None if there is neither.
+
+    Raises:
+        ValueError: it is no key, or the file cannot be read.
+    """
+    if text is not None:
+        return Signer(_key_in(text.get_secret_value(), "the audit key"))
+    if file is None:
+        return None
+    try:
+        return Signer(_key_in(file.read_text(encoding="utf-8"), f"what is in {file}"))
+    except (OSError, UnicodeDecodeError) as error:
+        message = f"the audit key cannot be read from {file}: {getattr(error, 'strerror', None) or 'no UTF-8'}"
+        raise ValueError(message) from None
+
+
+def draw_key_text() -> str:
+    """A new private key as PEM."""
+    key = Ed25519PrivateKey.generate()
+    return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
+
+
+def thumbprint(public_key: str) -> str:
+    """The id of a public key: its thumbprint by RFC 7638 and RFC 8037, appendix A.3."""
+    return encoded(sha256(rfc8785.dumps({"crv": "Ed25519", "kty": "OKP", "x": public_key})).digest())
+
+
+def encoded(content: bytes) -> str:
+    """Base64url without padding."""
+    return base64.urlsafe_b64encode(content).decode().rstrip("=")
+
+
+def _key_in(text: str, what: str) -> Ed25519PrivateKey:
+    """The key in a text. The error does not quote it: it may be a secret with a typing error in it."""
+    text = text.strip()
+    try:
+        key = load_pem_private_key(text.encode(), None) if text.startswith("-----BEGIN") else _raw(text)
+    except (ValueError, TypeError, binascii.Error, UnsupportedAlgorithm):
+        key = None
+    if not isinstance(key, Ed25519PrivateKey):
+        message = f"{what} is no private key of Ed25519: give PEM, or its 32 bytes as base64 or 64 hexadecimal digits"
+        raise ValueError(message)  # noqa: TRY004 -- the value of a setting is wrong
+    return key
+
+
+def _raw(text: str) -> Ed25519PrivateKey:
+    if re.fullmatch(r"[0-9A-Fa-f]{64}", text):
+        return Ed25519PrivateKey.from_private_bytes(bytes.fromhex(text))
+    padded = text.rstrip("=") + "=" * (-len(text.rstrip("=")) % 4)
+    return Ed25519PrivateKey.from_private_bytes(base64.b64decode(padded.translate(_AS_BASE64), validate=True))
+
+
+#: The most heads that are read at a time, of 27 years.
+_ALL_HEADS = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class LogPart:
+    """Some records of the log, one after the other.
+
+    Attributes:
+        records: each as RFC 8785 JSON.
+        heads: the signed heads of these records; of the last part, also those of records that are not there.
+        length: the number of the last record of the whole log.
+        is_end: whether this is the last part.
+    """
+
+    records: tuple[str, ...]
+    heads: tuple[SignedHead, ...]
+    length: int
+    is_end: bool
+
+
+class AuditService:
+    """Reads the log, and signs what it ends with."""
+
+    def __init__(self, log: AuditLogStore) -> None:
+        self._log = log
+
+    async def is_changeable(self) -> bool:
+        """Whether the service's own role of the database could change the log."""
+        return await self._log.is_changeable()
+
+    async def page(
+        self, caller: Caller, wanted: WantedRecords, limit: int, page_token: str | None
+    ) -> tuple[list[str], str | None]:
+        """Some records as RFC 8785 JSON, newest first, and the next page's token.
+
+        Raises:
+            RoleNotAllowedError: the caller is no operator.
+            InvalidDocumentError: the page token is invalid.
+        """
+        _refuse_others(caller)
+        listed = await self._log.page(wanted, limit + 1, _place(page_token))
+        token = str(listed[limit - 1][0]) if len(listed) > limit else None
+        return [form for _, form in listed[:limit]], token
+
+    async def heads(
+        self, caller: Caller, limit: int, page_token: str | None
+    ) -> tuple[Sequence[SignedHead], str | None]:
+        """Some signed heads, newest first, and the next page's token.
+
+        Raises:
+            RoleNotAllowedError: the caller is no operator.
+            InvalidDocumentError: the page token is invalid.
+        """
+        _refuse_others(caller)
+        listed = await self._log.heads(limit + 1, _place(page_token))
+        return listed[:limit], str(listed[limit - 1].id) if len(listed) > limit else None
+
+    async def keys(self) -> list[SigningKey]:
+        """The public keys by which heads and receipts are checked, oldest first."""
+        return await self._log.keys()
+
+    async def export(self) -> AsyncIterator[str | SignedHead]:
+        """The whole log as it is now: first the signed heads, then the records as RFC 8785 JSON, oldest first."""
+        await self._log.freeze()
+        for head in reversed(await self._log.heads(_ALL_HEADS, None)):
+            yield head
+        async for form in self._log.all():
+            yield form
+
+    async def part(self, caller: Caller, after: int, limit: int) -> LogPart:
+        """The records after one, to be checked; this must begin the transaction.
+
+        Raises:
+            RoleNotAllowedError: the caller is no operator.
+        """
+        _refuse_others(caller)
+        await self._log.freeze()
+        records, last = await self._log.following(after, limit), await self._log.last()
+        is_end = len(records) < limit
+        heads = await self._log.heads_of(after, None if is_end else after + limit)
+        return LogPart(tuple(records), tuple(heads), 0 if last is None else last.sequence, is_end=is_end)
+
+    async def use(self, signer: Signer) -> None:
+        """Make a key known by which this process signs from now on. The database records it in the log."""
+        await self._log.add_key(signer.key_id, signer.public_key)
+
+    async def sign_head(self, signer: Signer) -> bool:
+        """Sign the last record, if none was signed today (UTC) with this key; whether it was signed.
+
+        A key that was replaced signs no head any more.
+        """
+        if not await self._log.try_to_sign():
+            return False
+        keys, heads, last = await self._log.keys(), await self._log.heads(1, None), await self._log.last()
+        now = await self._log.now()
+        is_current = bool(keys) and keys[-1].id == signer.key_id
+        is_done = bool(heads) and heads[0].key_id == signer.key_id and heads[0].signed_at.date() == now.date()
+        if last is None or is_done or not is_current:
+            return False
+        jws = signer.sign(HEAD, head_claims(last, now))
+        await self._log.add_head(last.sequence, signer.key_id, now, jws)
+        return True
+
+
+def _refuse_others(caller: Caller) -> None:
+    if not caller.is_operator:
+        raise RoleNotAllowedError("Only operators may read the audit log.")
+
+
+def _place(page_token: str | None) -> int | None:
+    """The place in a listing that a token names."""
+    if page_token is None:
+        return None
+    if not (page_token.isascii() and page_token.isdigit() and len(page_token) < _LONGEST):
+        fault = Fault("/page_token", "Not a page token; use the next_page_token of the previous page.")
+        raise InvalidDocumentError("The page token is invalid.", (fault,))
+    return int(page_token)
+
+
+#: Digits of a number that fits a column.
+_LONGEST = 19
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """What the database says, besides that it answers.
+
+    Attributes:
+        revision: by which migration the database was last changed.
+        expected: the one that this version of the service works with.
+        is_changeable: whether the service's own role could change the audit log.
+        last: the place of the last record of the log; None if there is none.
+        head: the last signed head; None if nothing was ever signed.
+    """
+
+    revision: str | None
+    expected: str | None
+    is_changeable: bool
+    last: Place | None
+    head: SignedHead | None
+
+
+class HealthService:
+    """Looks at the database and at the audit log."""
+
+    def __init__(self, schema: SchemaStore, log: AuditLogStore) -> None:
+        self._schema = schema
+        self._log = log
+
+    async def refuse_mismatch(self) -> None:
+        """Look whether this version of the service works with the schema.
+
+        Raises:
+            SchemaMismatchError: it does not.
+        """
+        reason = await self._schema.mismatch()
+        if reason is not None:
+            raise SchemaMismatchError(reason)
+
+    async def look(self, caller: Caller) -> Health:
+        """How the database and the audit log are.
+
+        Raises:
+            RoleNotAllowedError: the caller administers nothing.
+        """
+        administered_tenant(caller, None)
+        heads = await self._log.heads(1, None)
+        return Health(
+            await self._schema.revision(),
+            await to_thread.run_sync(newest_revision),
+            await self._log.is_changeable(),
+            await self._log.last(),
+            next(iter(heads), None),
+        )

@@ -1,1 +1,0 @@
-"""Reading, signing and checking the audit log."""
