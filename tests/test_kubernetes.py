@@ -15,10 +15,10 @@ from urllib.parse import urlsplit
 import pytest
 import yaml
 
+from aegis_sdk._addresses import is_public
+from aegis_sdk._link_form import link_faults
 from app.cli.commands import cli
 from app.platform.http.server import ANSWER_SECONDS
-from app.webhooks.model.addresses import is_public
-from app.webhooks.service.urls import url_faults
 from tests.test_containers import COMMANDS, COMPOSE, DOCKERFILE, ROOT, aegis_services
 from tests.test_containers import Settings as ServiceSettings
 
@@ -282,7 +282,7 @@ def is_in(address: str, block: dict[str, Any]) -> bool:
 
 def test_workers_reach_every_port_that_a_webhook_may_have_and_no_other():
     for port in (22, 80, 443, 444, 1023, 1024, 8443, 65535):
-        promised = not list(url_faults(f"https://hooks.example.org:{port}/", allow_private=False))
+        promised = not list(link_faults(f"https://hooks.example.org:{port}/", allow_private=False))
         for address in ("93.184.215.14", "2606:2800:21f:cb07:6820:80da:af6b:8b2c"):
             assert reaches("worker", address, port) == promised, port
 

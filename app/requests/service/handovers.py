@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 import numpy as np
 from anyio import to_thread
 
+from aegis_sdk._link_form import link_faults
 from app.entries.service.configurations import unpack_configurations
 from app.entries.store.contents import ContentStore
 from app.platform.callers import Caller
@@ -15,7 +16,6 @@ from app.requests.model.handovers import Handover, Link, is_over
 from app.requests.service.leases import LeaseService
 from app.requests.service.steps import DataRequestSteps
 from app.requests.store.handovers import HandoverStore
-from app.webhooks.service.urls import url_faults
 
 
 class HandoverService:
@@ -87,7 +87,7 @@ class HandoverService:
         return await self._steps.take(caller, request, Action.RELINK)
 
     def _link_faults(self, link: Link) -> list[Fault]:
-        faults = [Fault("/url", detail) for detail in url_faults(link.url, allow_private=self._allow_private)]
+        faults = [Fault("/url", detail) for detail in link_faults(link.url, allow_private=self._allow_private)]
         if is_over(link, datetime.now(UTC)):
             faults.append(Fault("/expires_at", "The link has ended already."))
         return faults

@@ -16,7 +16,7 @@ import httpcore
 import httpx
 import structlog
 
-from app.webhooks.model.addresses import is_public
+from aegis_sdk._addresses import is_public
 from app.webhooks.model.webhooks import Outcome
 
 _log = structlog.get_logger(__name__)

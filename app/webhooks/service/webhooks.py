@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
+from aegis_sdk._link_form import link_faults
 from app.audit.model import AuditAction, AuditRecord
 from app.audit.store import AuditStore
 from app.platform.callers import Caller, administered_tenant
 from app.platform.errors import Fault, InvalidDocumentError, NotFoundError
 from app.webhooks.model.events import EVENT_TYPES
 from app.webhooks.model.webhooks import MOST_WEBHOOKS, Delivery, Webhook, draw_secret, secret_text
-from app.webhooks.service.urls import refuse_url
 from app.webhooks.store.events import EventStore
 from app.webhooks.store.webhooks import WebhookStore
 
@@ -32,7 +32,8 @@ class WebhookService:
             InvalidDocumentError: the URL or an event is none that a webhook can have, or the tenant has enough of them.
         """
         owner = administered_tenant(caller, tenant)
-        refuse_url(url, allow_private=allow_private)
+        if faults := tuple(Fault("/url", detail) for detail in link_faults(url, allow_private=allow_private)):
+            raise InvalidDocumentError("A webhook cannot have this URL.", faults)
         _refuse_unknown(event_types)
         if await self._webhooks.count(owner) >= MOST_WEBHOOKS:
             raise InvalidDocumentError(f"A tenant has at most {MOST_WEBHOOKS} webhooks. Delete one first.")

@@ -1,4 +1,4 @@
-"""Which network addresses lead out to the public internet. The service has the same rule; a test compares the two."""
+"""Which network addresses lead out to the public internet."""
 
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 

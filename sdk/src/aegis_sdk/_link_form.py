@@ -1,4 +1,4 @@
-"""Which form a link to a delivered table may have. The service has the same rule; a test compares the two."""
+"""Which form a link to a delivered table, and the URL of a webhook, may have."""
 
 import re
 from collections.abc import Iterator
