@@ -16,11 +16,8 @@ from app.advice.store.questions import QuestionStore
 from app.advice.store.references import ReferenceStore
 from app.audit.service import AuditService, HealthService, Signer
 from app.audit.store import AuditLogStore, AuditStore
-from app.callers.service.administration import KeyAdministration
-from app.callers.service.keyring import Keyring
-from app.callers.service.sessions import SessionRules, SessionService
-from app.callers.store.keys import KeyStore
-from app.callers.store.sessions import SessionStore
+from app.callers.service import KeyAdministration, Keyring, SessionRules, SessionService
+from app.callers.store import KeyStore, SessionStore
 from app.entries.service.catalogue import CatalogueService
 from app.entries.service.server_key import ServerKeyService
 from app.entries.service.verdicts import VerdictService
@@ -46,17 +43,12 @@ from app.requests.store.leases import LeaseStore
 from app.requests.store.verifications import VerificationStore
 from app.retention.service import RetentionService
 from app.retention.store import RetentionStore
-from app.tenants.model.quotas import NO_QUOTA, Quota
-from app.tenants.service.administration import TenantAdministration
-from app.tenants.service.quotas import QuotaService
-from app.tenants.service.tenants import TenantService
-from app.tenants.store.quotas import QuotaStore
-from app.tenants.store.tenants import TenantStore
-from app.webhooks.service.deliveries import DeliveryService
-from app.webhooks.service.webhooks import WebhookService
-from app.webhooks.store.deliveries import DeliveryStore
+from app.tenants.model import NO_QUOTA, Quota
+from app.tenants.service import QuotaService, TenantAdministration, TenantService
+from app.tenants.store import QuotaStore, TenantStore
+from app.webhooks.service import DeliveryService, WebhookService
 from app.webhooks.store.events import EventStore
-from app.webhooks.store.webhooks import WebhookStore
+from app.webhooks.store.webhooks import DeliveryStore, WebhookStore
 
 
 class Factory:

@@ -21,8 +21,7 @@ from app.advice.service.recent_versions import RecentVersions
 from app.advice.store.announcements import Announcements
 from app.audit.service import AuditService, Signer, signer_of
 from app.callers.identity import code_flow, token_reader
-from app.callers.service.open_door import refuse_open_door
-from app.callers.service.sessions import SessionRules
+from app.callers.service import SessionRules, refuse_open_door
 from app.console import registry as console
 from app.edge.dependencies import refuse_odd_parameters
 from app.edge.limits import Limits

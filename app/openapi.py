@@ -11,7 +11,7 @@ from pydantic.json_schema import models_json_schema
 
 from app.platform.http.operations import TEMPLATE, Reference, body
 from app.platform.http.tags import TAGS
-from app.webhooks.api.events import EVENTS, HEADERS
+from app.webhooks.api import EVENTS, HEADERS
 
 _LICENCE: Final = {"name": "Apache License 2.0", "identifier": "Apache-2.0"}
 

@@ -11,13 +11,13 @@ from app.about import documentation, operation
 from app.advice.api import measures, questions
 from app.advice.api import routes as advice
 from app.audit.api import routes as audit
-from app.callers.api import routes as keys
+from app.callers import api as keys
 from app.entries.api import publishing, visibility
 from app.entries.api import routes as entries
 from app.requests.api import decisions, leases, verifications
 from app.requests.api import routes as data_requests
-from app.tenants.api import policy, quotas
-from app.webhooks.api import routes as webhooks
+from app.tenants.api import routes as tenants
+from app.webhooks import api as webhooks
 
 ROUTERS: tuple[APIRouter, ...] = (
     entries.router,
@@ -31,8 +31,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     audit.router,
     measures.router,
     keys.router,
-    policy.router,
-    quotas.router,
+    tenants.router,
     questions.router,
     webhooks.router,
     operation.router,

@@ -4,8 +4,7 @@ from app.advice.tables.advice import AdviceRow
 from app.advice.tables.question import QuestionBudgetRow, QuestionRow
 from app.advice.tables.reference import ReferenceArrayRow, ReferenceRow
 from app.audit.tables import AuditHeadRow, AuditKeyRow, AuditLinkRow, AuditRecordRow
-from app.callers.tables.api_key import ApiKeyRow
-from app.callers.tables.session import ConsoleSessionRow
+from app.callers.tables import ApiKeyRow, ConsoleSessionRow
 from app.entries.tables.configuration_table import ConfigurationTableRow
 from app.entries.tables.count_table import CountTableRow
 from app.entries.tables.entry import EntryRow
@@ -22,8 +21,7 @@ from app.requests.tables.handover import HandoverRow
 from app.requests.tables.lease import LeaseRow
 from app.requests.tables.verification import VerificationRow
 from app.tenants.tables import TenantRow
-from app.webhooks.tables.delivery import DeliveryRow
-from app.webhooks.tables.webhook import WebhookRow
+from app.webhooks.tables import DeliveryRow, WebhookRow
 
 __all__ = [
     "AdviceRow",

@@ -14,7 +14,7 @@ from procrastinate import App
 
 from aegis_sdk.wire import EXAMPLE_ENTRY
 from app.advice.service import computation
-from app.callers.service.keyring import Keyring
+from app.callers.service import Keyring
 from app.entries.api.uploads import read_publication
 from app.entries.model.entries import Publication
 from app.entries.service.policy import NO_POLICY, Policy
@@ -26,7 +26,7 @@ from app.platform.queue.queue import queue_app
 from app.platform.queue.watch import JobWatch
 from app.platform.telemetry import UNTRACED
 from app.settings import Settings
-from app.tenants.service.tenants import TenantService
+from app.tenants.service import TenantService
 from app.worker.tasks import Tasks
 from tests.answers import hold_to_contract
 from tests.kept import application, database_at

@@ -22,7 +22,7 @@ from app.platform.queue.queue import queue_app
 from app.platform.telemetry import refuse_missing_exporter
 from app.settings import Settings
 from app.tenants.api.required_privacy import required_by
-from app.tenants.model.quotas import Quota
+from app.tenants.model import Quota
 
 T = TypeVar("T")
 

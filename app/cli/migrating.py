@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from app.callers.service.keyring import Keyring
+from app.callers.service import Keyring
 from app.cli.environment import DataDir, database_of, made_audit_key_file, settings_of, with_services
 from app.cli.private_files import write_privately
 from app.platform import log

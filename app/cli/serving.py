@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 from uvicorn.loops.auto import auto_loop_factory
 
-from app.callers.service.open_door import refuse_open_door
+from app.callers.service import refuse_open_door
 from app.cli.environment import (
     DataDir,
     audit_key_file_of,

@@ -10,7 +10,7 @@ from app.cli.failures import fail
 from app.factory import Factory
 from app.settings import numbers_by_name
 from app.tenants.api.required_privacy import privacy_in
-from app.tenants.model.quotas import Quota
+from app.tenants.model import Quota
 
 
 def set_tenant(

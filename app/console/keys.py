@@ -4,7 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 
-from app.callers.api.keys import create_key, key_answer, revoke_key, rotate_key
+from app.callers.api import end_key, key_answer, make_key, replace_key
 from app.console.keys_view import (
     ROLES,
     KeyForm,
@@ -88,7 +88,7 @@ async def create(request: Request, viewer: ViewerDependency, state: StateDepende
     made: list[tuple[str, ApiKey]] = []
 
     async def carry_out(services: Factory) -> str:
-        made.append(await create_key(services, viewer.caller, asked))
+        made.append(await make_key(services, viewer.caller, asked))
         return made[0][1].prefix
 
     try:
@@ -118,7 +118,7 @@ async def rotate(
     made: list[tuple[str, ApiKey]] = []
 
     async def carry_out(services: Factory) -> str:
-        made.append(await rotate_key(services, viewer.caller, prefix, asked))
+        made.append(await replace_key(services, viewer.caller, prefix, asked))
         return made[0][1].prefix
 
     successor = await once(state, viewer, request.url.path, form, carry_out)
@@ -137,7 +137,7 @@ async def confirm_revocation(
 async def revoke(prefix: str, viewer: ViewerDependency, state: StateDependency, _: FormDependency) -> Response:
     """End a key now."""
     async with state.database.transaction() as session:
-        key = await revoke_key(services_of(state, session), viewer.caller, prefix)
+        key = await end_key(services_of(state, session), viewer.caller, prefix)
     return see(f"/operator/keys/{key.prefix}")
 
 

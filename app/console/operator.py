@@ -10,7 +10,7 @@ from app.pages.page_route import PageRoute
 from app.pages.service_settings import service_settings
 from app.pages.viewers import Viewer, ViewerDependency
 from app.platform.callers import administered_tenant
-from app.tenants.service.tenants import TenantPage
+from app.tenants.service import TenantPage
 
 router = APIRouter(route_class=PageRoute)
 

@@ -8,8 +8,8 @@ import structlog
 from fastapi import APIRouter, Query, Request, Response
 
 from app.callers.identity import Answer, CodeFlow, draw_pending, path_of
-from app.callers.model.sessions import Session
-from app.callers.service.sessions import SessionService
+from app.callers.model import Session
+from app.callers.service import SessionService
 from app.console.sign_in_view import SignInView, session_commands
 from app.edge.state import State, StateDependency, services_of
 from app.pages import cookies

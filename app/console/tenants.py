@@ -5,7 +5,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 
-from app.callers.api.keys import key_answer
+from app.callers.api import key_answer
 from app.console.tenants_view import (
     TenantView,
     criteria_fields,
@@ -26,8 +26,7 @@ from app.pages.viewers import Viewer, ViewerDependency
 from app.platform.callers import LONGEST_TENANT
 from app.platform.errors import InvalidDocumentError
 from app.platform.http.refusals import status_and_title
-from app.tenants.api.policy import change_policy
-from app.tenants.api.quotas import change_quota
+from app.tenants.api.routes import change_policy, change_quota
 
 router = APIRouter(route_class=PageRoute)
 

@@ -9,9 +9,8 @@ from app.pages.fields import NumberField, Typed, number, validated_as, whole_num
 from app.pages.forms import Form
 from app.pages.viewers import Viewer
 from app.pages.words import bound, count
-from app.tenants.model.policy import TenantPolicy
-from app.tenants.model.quotas import LIMITS, NO_USAGE, Quota, Usage
-from app.webhooks.model.webhooks import Webhook
+from app.tenants.model import LIMITS, NO_USAGE, Quota, TenantPolicy, Usage
+from app.webhooks.model import Webhook
 
 
 @dataclass(frozen=True, slots=True)

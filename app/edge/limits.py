@@ -12,7 +12,7 @@ from app.platform.http.guesses import Guesses
 from app.platform.process.disk import Disk
 from app.platform.rates import Rate
 from app.settings import Settings
-from app.tenants.model.quotas import NO_QUOTA, Quota
+from app.tenants.model import NO_QUOTA, Quota
 
 #: Seconds in which rates are counted.
 MINUTE, DAY = 60.0, 86_400.0

@@ -13,7 +13,7 @@ from app.advice.service.recent_versions import RecentVersions
 from app.advice.store.announcements import Announcements
 from app.audit.service import Signer
 from app.callers.identity import CodeFlow, TokenReader
-from app.callers.service.sessions import SessionRules
+from app.callers.service import SessionRules
 from app.edge.limits import Limits
 from app.entries.service.admission import Admission
 from app.entries.service.policy import Policy

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
-from app.callers.model.sessions import Session
+from app.callers.model import Session
 from app.edge.state import State, StateDependency, services_of
 from app.pages.cookies import session_token
 from app.pages.csrf import csrf_token, is_csrf_token

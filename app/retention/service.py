@@ -10,7 +10,7 @@ from app.platform.http.idempotency.service import IdempotencyService
 from app.platform.queue.queue import JobQueue
 from app.requests.service.work import DataRequestWork
 from app.retention.store import PART, RetentionStore
-from app.webhooks.model.webhooks import KEPT
+from app.webhooks.model import KEPT
 
 #: How long jobs are kept that failed for good, for whoever looks for the reason.
 FAILED_JOBS_KEPT: Final = timedelta(days=7)

@@ -34,8 +34,7 @@ from app.platform.telemetry import (
 from app.retention.jobs import keep_retention
 from app.retention.service import Retention
 from app.settings import Settings
-from app.webhooks.jobs.deliveries import Deliverer
-from app.webhooks.jobs.sending import Sender
+from app.webhooks.jobs import Deliverer, Sender
 from app.worker.tasks import Tasks
 
 _log = structlog.get_logger(__name__)

@@ -17,8 +17,7 @@ from app.cli.replay import _computed
 from app.entries.model.documents import compress, decompress
 from app.platform.errors import InvalidDocumentError, NotFoundError
 from app.settings import Settings
-from app.tenants.model.policy import TenantPolicy
-from app.tenants.model.required_privacy import NOTHING_REQUIRED, RequiredPrivacy
+from app.tenants.model import NOTHING_REQUIRED, RequiredPrivacy, TenantPolicy
 from tests.app.worker.database import rows
 from tests.for_each import for_each
 from tests.generated import mixed_entry

@@ -12,7 +12,7 @@ from aegis_advisor.reconstruction import Certificate
 from app.entries.model.configurations import GENERATED, MASKED_ONLY
 from app.platform.database.arrays import PackedArray
 from app.platform.queue.outcome import Problem
-from app.tenants.model.required_privacy import NOTHING_REQUIRED, RequiredPrivacy
+from app.tenants.model import NOTHING_REQUIRED, RequiredPrivacy
 
 
 class Status(StrEnum):

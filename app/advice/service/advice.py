@@ -17,8 +17,8 @@ from app.entries.store.entries import EntryStore
 from app.platform.callers import Caller
 from app.platform.errors import BudgetSpentError, NotFoundError
 from app.platform.queue.queue import JobQueue
-from app.tenants.model.required_privacy import NOTHING_REQUIRED, RequiredPrivacy
-from app.tenants.service.quotas import QuotaService
+from app.tenants.model import NOTHING_REQUIRED, RequiredPrivacy
+from app.tenants.service import QuotaService
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from app.entries.store.entries import EntryStore
 from app.platform.callers import DEVELOPER
 from app.platform.database.arrays import unpack
 from app.platform.errors import InvalidDocumentError, NotFoundError, pointer
-from app.tenants.model.required_privacy import RequiredPrivacy
+from app.tenants.model import RequiredPrivacy
 
 
 @dataclass(frozen=True, slots=True)

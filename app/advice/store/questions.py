@@ -17,7 +17,7 @@ from app.entries.tables.entry_version import EntryVersionRow
 from app.platform.database.base import Base
 from app.platform.database.page_tokens import read_token, write_token
 from app.platform.errors import NotFoundError
-from app.tenants.store.tenants import tenant_id
+from app.tenants.store import tenant_id
 from app.tenants.tables import TenantRow
 
 

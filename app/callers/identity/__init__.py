@@ -2,9 +2,8 @@
 
 from app.callers.identity.code_flow import Answer, CodeFlow, draw_pending, path_of
 from app.callers.identity.from_settings import CALLBACK_PATH, code_flow, token_reader
-from app.callers.identity.issuer_keys import IssuerKeys
-from app.callers.identity.tokens import Holder, TokenReader
-from app.callers.identity.trust import Trust
+from app.callers.identity.issuer import IssuerKeys
+from app.callers.identity.tokens import Holder, TokenReader, Trust
 
 __all__ = [
     "CALLBACK_PATH",

@@ -13,7 +13,7 @@ from urllib.parse import quote, unquote
 import httpx
 import structlog
 
-from app.callers.identity.discovery import Discovery, answered, calling, endpoint
+from app.callers.identity.issuer import Discovery, answered, calling, endpoint
 from app.callers.identity.tokens import Holder, TokenReader
 from app.platform.errors import IssuerUnavailableError, UnknownKeyError
 

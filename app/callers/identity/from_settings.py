@@ -1,10 +1,8 @@
 from typing import Final
 
 from app.callers.identity.code_flow import Client, CodeFlow
-from app.callers.identity.discovery import is_safe
-from app.callers.identity.issuer_keys import IssuerKeys, fetching
-from app.callers.identity.tokens import TokenReader
-from app.callers.identity.trust import ALGORITHMS, Trust
+from app.callers.identity.issuer import IssuerKeys, fetching, is_safe
+from app.callers.identity.tokens import ALGORITHMS, TokenReader, Trust
 from app.platform.callers import Role
 from app.platform.secret_files import text_in
 from app.settings import Settings

@@ -11,7 +11,7 @@ from aegis_sdk import wire
 from app.entries.store.searches import Order, Search
 from app.platform.errors import Fault, InvalidDocumentError
 from app.tenants.api.required_privacy import privacy_in
-from app.tenants.model.required_privacy import RequiredPrivacy
+from app.tenants.model import RequiredPrivacy
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 

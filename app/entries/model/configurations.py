@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from app.entries.model.transfers import NO_FIGURES, Figures
 from app.platform.database.arrays import PackedArray
 from app.platform.errors import InvalidDocumentError
-from app.tenants.model.required_privacy import NOTHING_REQUIRED, RequiredPrivacy
+from app.tenants.model import NOTHING_REQUIRED, RequiredPrivacy
 
 #: The kinds of configurations, in the order of the contract.
 MASKED, GENERATED = "masked", "generated"

@@ -12,7 +12,7 @@ from app.entries.model.configurations import PackedConfigurations
 from app.platform.callers import Caller
 from app.platform.database.arrays import PackedArray
 from app.platform.errors import Fault
-from app.tenants.model.policy import NO_DEMANDS, TenantPolicy
+from app.tenants.model import NO_DEMANDS, TenantPolicy
 
 
 class Audience(StrEnum):

@@ -18,7 +18,7 @@ from app.entries.service.publishing import Terms
 from app.entries.service.small_counts import SmallCounts
 from app.pages.viewers import Viewer
 from app.platform.errors import Fault, InvalidDocumentError, RefusalError
-from app.tenants.model.policy import TenantPolicy
+from app.tenants.model import TenantPolicy
 
 
 async def review_of(state: State, viewer: Viewer, draft: Draft, problem: RefusalError | None = None) -> Review:

@@ -13,8 +13,7 @@ from app.entries.service.evidence_flags import evidence_flags
 from app.entries.service.small_counts import SmallCountsGate
 from app.platform.database.arrays import unpack
 from app.platform.errors import Fault, InvalidDocumentError, some
-from app.tenants.model.policy import TenantPolicy
-from app.tenants.model.required_privacy import NOTHING_REQUIRED, RequiredPrivacy
+from app.tenants.model import NOTHING_REQUIRED, RequiredPrivacy, TenantPolicy
 
 
 @dataclass(frozen=True, slots=True)

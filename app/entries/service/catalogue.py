@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from app.audit.model import AuditAction, AuditRecord
 from app.audit.store import AuditStore
-from app.callers.store.keys import KeyStore
+from app.callers.store import KeyStore
 from app.entries.model.entries import CountTable, Head, HeadPage, Publication, VersionMark, Visibility, audience_text
 from app.entries.model.verdicts import StoredVerdict
 from app.entries.service.admission import Admission
@@ -25,9 +25,9 @@ from app.platform.errors import (
     StaleVersionError,
 )
 from app.platform.queue.queue import JobQueue
-from app.tenants.model.policy import TenantPolicy
-from app.tenants.service.quotas import QuotaService
-from app.tenants.store.tenants import TenantStore
+from app.tenants.model import TenantPolicy
+from app.tenants.service import QuotaService
+from app.tenants.store import TenantStore
 from app.webhooks.store.events import EventStore
 
 #: How many versions of an entry are listed.

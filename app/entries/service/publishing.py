@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from app.entries.model.entries import Head
 from app.platform.callers import Caller
 from app.platform.errors import RoleNotAllowedError
-from app.tenants.model.required_privacy import RequiredPrivacy
+from app.tenants.model import RequiredPrivacy
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,7 @@ from app.entries.tables.searched_version import OfferedPrivacyRow
 from app.platform.callers import Caller
 from app.platform.database.page_tokens import read_token, write_token
 from app.platform.digests import terms_digest
-from app.tenants.store.tenants import tenant_id, to_policy
+from app.tenants.store import tenant_id, to_policy
 from app.tenants.tables import TenantRow
 
 PAGE_BYTES = 2_000_000

@@ -29,7 +29,7 @@ from app.entries.model.entries import Audience, Content
 from app.entries.tables.entry import EntryRow
 from app.entries.tables.searched_version import EVERYBODY, OfferedPrivacyRow, SearchedVersionRow
 from app.platform.callers import Caller
-from app.tenants.model.required_privacy import NOTHING_REQUIRED, RequiredPrivacy
+from app.tenants.model import NOTHING_REQUIRED, RequiredPrivacy
 from app.tenants.tables import TenantRow
 
 LONGEST_GRAM: Final = 3

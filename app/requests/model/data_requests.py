@@ -13,7 +13,7 @@ from app.advice.model.advice import AdviceQuestion, View
 from app.platform.callers import Caller, Role
 from app.platform.errors import ActionNotPossibleError, RoleNotAllowedError
 from app.platform.queue.outcome import Problem
-from app.tenants.model.required_privacy import RequiredPrivacy
+from app.tenants.model import RequiredPrivacy
 
 
 class State(StrEnum):

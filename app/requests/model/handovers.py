@@ -6,7 +6,7 @@ from datetime import datetime
 
 from app.platform.errors import Fault
 from app.requests.model.data_requests import DataRequest
-from app.tenants.model.required_privacy import RequiredPrivacy
+from app.tenants.model import RequiredPrivacy
 
 #: Relative tolerance of numbers that a provider computed from logarithms and fractions.
 _TOLERANCE = 1e-9

@@ -9,7 +9,7 @@ from app.platform.callers import Caller
 from app.platform.errors import Fault
 from app.requests.model.data_requests import Action, DataRequest
 from app.requests.model.handovers import Handover
-from app.tenants.model.required_privacy import RequiredPrivacy
+from app.tenants.model import RequiredPrivacy
 
 #: Relative difference of two numbers that both sides computed from the same counts.
 _TOLERANCE = 1e-6

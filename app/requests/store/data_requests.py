@@ -51,7 +51,7 @@ from app.requests.store.recording import record_change
 from app.requests.store.rows import to_change, to_request
 from app.requests.tables.data_request import DataRequestChangeRow, DataRequestRow
 from app.requests.tables.lease import LeaseRow
-from app.tenants.store.tenants import tenant_id
+from app.tenants.store import tenant_id
 from app.tenants.tables import TenantRow
 
 #: How many requests the service changes in a transaction.

@@ -8,7 +8,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.requests.model.handovers import Handover, Link
 from app.requests.tables.handover import HandoverRow
-from app.tenants.model.required_privacy import RequiredPrivacy
+from app.tenants.model import RequiredPrivacy
 
 
 class HandoverStore:

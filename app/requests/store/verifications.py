@@ -8,7 +8,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.requests.model.verifications import Verification
 from app.requests.tables.verification import VerificationRow
-from app.tenants.model.required_privacy import RequiredPrivacy
+from app.tenants.model import RequiredPrivacy
 
 
 class VerificationStore:

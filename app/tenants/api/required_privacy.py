@@ -7,7 +7,7 @@ from pydantic import TypeAdapter, ValidationError
 from aegis_sdk import wire
 from app.platform.errors import InvalidDocumentError
 from app.settings import Settings, numbers_by_name
-from app.tenants.model.required_privacy import RequiredPrivacy
+from app.tenants.model import RequiredPrivacy
 
 _PRIVACY: TypeAdapter[dict[str, float]] = TypeAdapter(wire.Privacy)
 

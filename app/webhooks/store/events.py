@@ -13,7 +13,7 @@ from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.types import Boolean, Integer, Text, Uuid
 
-from app.webhooks.model.events import (
+from app.webhooks.model import (
     ADVICE_STALE,
     ENTRY_CHANGED,
     ENTRY_PUBLISHED,

@@ -1,17 +1,17 @@
-"""The store of webhooks, for those who administer them."""
+"""The stores of webhooks and of their deliveries: for those who administer them, and for workers."""
 
 import uuid
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
-from sqlalchemy import delete, func, select, update
+from sqlalchemy import Exists, Select, and_, case, delete, func, select, true, update
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import InstrumentedAttribute, aliased
 
-from app.tenants.store.tenants import tenant_id
+from app.tenants.store import tenant_id
 from app.tenants.tables import TenantRow
-from app.webhooks.model.webhooks import Delivery, Webhook
-from app.webhooks.tables.delivery import DeliveryRow
-from app.webhooks.tables.webhook import WebhookRow
+from app.webhooks.model import Delivery, DueDelivery, Outcome, Webhook
+from app.webhooks.tables import DeliveryRow, WebhookRow
 
 
 class WebhookStore:
@@ -143,4 +143,154 @@ def _to_delivery(row: DeliveryRow) -> Delivery:
         last_attempt_at=row.last_attempt_at,
         last_status=row.last_status,
         last_error=row.last_error,
+    )
+
+
+#: A worker that has not reported an attempt for so long is taken for dead. An attempt takes a third of that at most.
+CLAIM = timedelta(seconds=30)
+
+
+class DeliveryStore:
+    """Webhooks that something is due for, claimed by one worker at a time, and what becomes of the attempts.
+
+    Like `WebhookStore`, it locks a webhook before its deliveries; otherwise two transactions could wait for each other.
+    """
+
+    def __init__(self, session: AsyncSession) -> None:
+        self._session = session
+
+    async def claim(self) -> str | None:
+        """Claim a webhook that something is due for and return its id; None if there is none.
+
+        The one that has waited longest comes first. A tenant has one webhook served at a time, so that none takes all
+        places.
+        """
+        passed_over: list[int] = []
+        while (row := (await self._session.execute(_longest_waiting(passed_over))).first()) is not None:
+            webhook_id, tenant = row
+            if await self._try_claim(webhook_id, tenant):
+                return str(webhook_id)
+            passed_over.append(tenant)
+        return None
+
+    async def next_due(self, webhook_id: str) -> DueDelivery | None:
+        """What is to be sent to a webhook next; None if nothing is due, or it has been disabled or deleted."""
+        previous = case((WebhookRow.previous_secret_until > func.now(), WebhookRow.previous_secret))
+        statement = (
+            select(DeliveryRow, WebhookRow, previous)
+            .join(WebhookRow, WebhookRow.id == DeliveryRow.webhook_id)
+            .where(WebhookRow.id == uuid.UUID(webhook_id), WebhookRow.disabled_at.is_(None), _IS_DUE)
+            .order_by(DeliveryRow.next_attempt_at, DeliveryRow.created_at)
+            .limit(1)
+        )
+        return next((_to_due(*row) for row in await self._session.execute(statement)), None)
+
+    async def succeeded(self, due: DueDelivery, outcome: Outcome) -> None:
+        """Store that the receiver has taken an event. The webhook stays claimed."""
+        await self._webhook(due, outcome, failures=0, failing_since=None, retry_at=None)
+        await self._attempted(due, outcome, status="delivered")
+
+    async def failed(self, due: DueDelivery, outcome: Outcome, wait: timedelta | None, pause: timedelta) -> None:
+        """Store a failed attempt.
+
+        Args:
+            due: what was to be sent.
+            outcome: how the attempt has ended.
+            wait: how long the event waits for the next attempt; None if it is given up.
+            pause: how long nothing at all is sent to the webhook.
+        """
+        next_attempt = {} if wait is None else {"next_attempt_at": func.clock_timestamp() + wait}
+        await self._webhook(
+            due,
+            outcome,
+            failures=WebhookRow.failures + 1,
+            failing_since=func.coalesce(WebhookRow.failing_since, func.clock_timestamp()),
+            retry_at=func.clock_timestamp() + pause,
+        )
+        await self._attempted(due, outcome, status="pending" if wait is not None else "failed", **next_attempt)
+
+    async def release(self, webhook_id: str) -> None:
+        """End the claim on a webhook."""
+        await self._session.execute(
+            update(WebhookRow)
+            .where(WebhookRow.id == uuid.UUID(webhook_id))
+            .values(claimed_until=func.clock_timestamp())
+        )
+
+    async def _try_claim(self, webhook_id: uuid.UUID, tenant: int) -> bool:
+        """Claim a locked webhook unless another of its tenant is claimed, or is being claimed by somebody else."""
+        lock = func.pg_try_advisory_xact_lock(func.hashtextextended(f"webhooks of {tenant}", 0))
+        if not (await self._session.execute(select(lock))).scalar_one():
+            return False
+        # In a statement of its own: one that began before it had the lock would not see claims made in between.
+        claimed = (
+            update(WebhookRow)
+            .where(WebhookRow.id == webhook_id, ~_is_served(tenant))
+            .values(claimed_until=func.clock_timestamp() + CLAIM)
+            .returning(WebhookRow.id)
+        )
+        return (await self._session.execute(claimed)).first() is not None
+
+    async def _attempted(self, due: DueDelivery, outcome: Outcome, **values: object) -> None:
+        await self._session.execute(
+            update(DeliveryRow)
+            .where(DeliveryRow.id == uuid.UUID(due.id), DeliveryRow.status == "pending")
+            .values(attempts=DeliveryRow.attempts + 1, **_told(outcome), **values)
+        )
+
+    async def _webhook(self, due: DueDelivery, outcome: Outcome, **values: object) -> None:
+        await self._session.execute(
+            update(WebhookRow)
+            .where(WebhookRow.id == uuid.UUID(due.webhook_id))
+            .values(claimed_until=func.clock_timestamp() + CLAIM, **_told(outcome), **values)
+        )
+
+
+_IS_DUE = and_(DeliveryRow.status == "pending", DeliveryRow.next_attempt_at <= func.now())
+
+
+def _longest_waiting(passed_over: Sequence[int]) -> Select[uuid.UUID, int]:
+    """Lock the webhook that has waited longest, of another tenant than these, and select it with its tenant."""
+    return (
+        select(WebhookRow.id, WebhookRow.tenant_id)
+        .where(
+            WebhookRow.disabled_at.is_(None),
+            func.coalesce(WebhookRow.retry_at <= func.now(), true()),
+            # Once it has the lock, PostgreSQL checks this row again if it has changed, but not the tenant's others.
+            func.coalesce(WebhookRow.claimed_until <= func.now(), true()),
+            ~_is_served(WebhookRow.tenant_id),
+            WebhookRow.tenant_id.not_in(passed_over),
+            select(DeliveryRow.id).where(DeliveryRow.webhook_id == WebhookRow.id, _IS_DUE).exists(),
+        )
+        .order_by(WebhookRow.claimed_until.nulls_first())
+        .limit(1)
+        .with_for_update(of=WebhookRow, skip_locked=True, key_share=True)
+    )
+
+
+def _is_served(tenant: int | InstrumentedAttribute[int]) -> Exists:
+    sibling = aliased(WebhookRow)
+    return select(sibling.id).where(sibling.tenant_id == tenant, sibling.claimed_until > func.now()).exists()
+
+
+def _told(outcome: Outcome) -> dict[str, object]:
+    return {
+        "last_attempt_at": func.clock_timestamp(),
+        "last_status": outcome.status,
+        "last_error": outcome.error,
+    }
+
+
+def _to_due(delivery: DeliveryRow, webhook: WebhookRow, previous: bytes | None) -> DueDelivery:
+    return DueDelivery(
+        id=str(delivery.id),
+        webhook_id=str(webhook.id),
+        url=webhook.url,
+        secrets=(webhook.secret,) if previous is None else (webhook.secret, previous),
+        type=delivery.type,
+        data=delivery.data,
+        created_at=delivery.created_at,
+        attempts=delivery.attempts,
+        failures=webhook.failures,
+        failing_since=webhook.failing_since,
     )

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.callers.service.open_door import OpenDoorError
+from app.callers.service import OpenDoorError
 from app.platform.callers import Role, draw_key, hash_key
 from tests.for_each import case
 from tests.running import serving

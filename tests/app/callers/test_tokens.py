@@ -9,8 +9,8 @@ import jwt
 import pytest
 from cryptography.hazmat.primitives import serialization
 
-from app.callers.identity import issuer_keys
-from app.callers.identity.issuer_keys import APART, FORGOTTEN, FRESH, IssuerKeys
+from app.callers.identity import issuer as of_issuer
+from app.callers.identity.issuer import APART, FORGOTTEN, FRESH, IssuerKeys
 from app.cli.environment import settings_of
 from app.platform.errors import IssuerUnavailableError, UnknownKeyError
 from tests.issuer import running_issuer
@@ -212,7 +212,7 @@ async def test_elliptic_curves_and_keys_that_do_not_sign(database_url, issuer):
 
 
 async def test_a_new_key_is_fetched_and_an_old_one_is_forgotten(database_url, issuer, monkeypatch):
-    monkeypatch.setattr(issuer_keys, "APART", 0.0)
+    monkeypatch.setattr(of_issuer, "APART", 0.0)
     old = bearing(issuer.token())
     async with trusting(database_url, issuer) as api:
         assert (await api.get("/v1/entries", headers=old)).status_code == 200

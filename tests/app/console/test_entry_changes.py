@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.tenants.model.policy import TenantPolicy
+from app.tenants.model import TenantPolicy
 from tests.app.console.callers import CONSUMER, OWNER, REVIEWER
 from tests.app.console.html import Html, look, send
 from tests.service import ACCEPTED, example_entry, publish, tenants_of

@@ -8,7 +8,7 @@ import pytest
 
 from app.entries.store import matching as store
 from app.routes import ROUTERS
-from app.tenants.model.policy import TenantPolicy
+from app.tenants.model import TenantPolicy
 from tests.answers import document, pointers
 from tests.service import ACCEPTED, create_key, example_entry, publish, running_app, tenants_of
 

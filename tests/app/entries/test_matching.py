@@ -8,7 +8,7 @@ from sqlalchemy.dialects import postgresql
 from app.entries.store.matching import matching, matching_first
 from app.entries.store.searches import Search
 from app.platform.callers import Caller, Role
-from app.tenants.model.required_privacy import RequiredPrivacy
+from app.tenants.model import RequiredPrivacy
 from tests.postgres import OWNER, as_role
 
 OPERATOR = Caller("operations", frozenset({Role.OPERATOR}))

@@ -2,8 +2,7 @@
 
 import pytest
 
-from app.tenants.model.policy import TenantPolicy
-from app.tenants.model.required_privacy import RequiredPrivacy
+from app.tenants.model import RequiredPrivacy, TenantPolicy
 from tests.answers import pointers
 from tests.service import ACCEPTED, create_key, example_entry, publish, running_app, tenants_of
 

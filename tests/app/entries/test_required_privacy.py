@@ -3,8 +3,7 @@
 import pytest
 
 from aegis_sdk.wire import PRIVACY_CRITERIA
-from app.tenants.model.policy import TenantPolicy
-from app.tenants.model.required_privacy import RequiredPrivacy
+from app.tenants.model import RequiredPrivacy, TenantPolicy
 from tests.answers import pointers
 from tests.app.entries.test_privacy import vouching
 from tests.service import ACCEPTED, create_key, example_entry, publish, running_app, tenants_of

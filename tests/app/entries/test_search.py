@@ -7,7 +7,7 @@ import pytest
 
 from aegis_sdk.wire import PRIVACY_CRITERIA
 from app.entries.store import matching as store
-from app.tenants.model.policy import TenantPolicy
+from app.tenants.model import TenantPolicy
 from tests.answers import pointers
 from tests.service import ACCEPTED, create_key, example_entry, publish, running_app, tenants_of
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.tenants.model.policy import TenantPolicy
+from app.tenants.model import TenantPolicy
 from tests.service import ACCEPTED, ask, create_key, example_entry, publish, running_app, tenants_of
 
 DEMANDED = {"sign_off": True}

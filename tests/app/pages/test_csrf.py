@@ -3,7 +3,7 @@ import base64
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from app.callers.model.sessions import draw_session_token
+from app.callers.model import draw_session_token
 from app.pages.csrf import csrf_token, is_csrf_token
 
 

@@ -8,7 +8,7 @@ from app.advice.model.advice import AdviceQuestion
 from app.platform.errors import InvalidDocumentError
 from app.settings import Settings
 from app.tenants.api.required_privacy import privacy_in, required_by
-from app.tenants.model.required_privacy import NOTHING_REQUIRED, RequiredPrivacy
+from app.tenants.model import NOTHING_REQUIRED, RequiredPrivacy
 from tests.tables import raised
 
 

@@ -12,8 +12,8 @@ from app.advice.service.advice_input import RecentInputs
 from app.advice.tables.advice import AdviceRow
 from app.factory import Factory
 from app.platform.queue.outcome import Problem
-from app.tenants.model.policy import TenantPolicy
-from app.webhooks.model.events import EVENT_TYPES, PING
+from app.tenants.model import TenantPolicy
+from app.webhooks.model import EVENT_TYPES, PING
 from tests.answers import document, hold_event
 from tests.app.worker.database import rows
 from tests.service import ACCEPTED, create_key, example_entry, publish, running_app, tenants_of

@@ -14,10 +14,9 @@ from app.platform.database.session import Database
 from app.platform.queue.queue import queue_app
 from app.retention.jobs import sweep
 from app.retention.service import Retention
-from app.webhooks.jobs.deliveries import BATCH, Deliverer
-from app.webhooks.jobs.sending import Sender
-from app.webhooks.model.webhooks import SCHEDULE, DueDelivery, Outcome
-from app.webhooks.service.deliveries import waits
+from app.webhooks.jobs import BATCH, Deliverer, Sender
+from app.webhooks.model import SCHEDULE, DueDelivery, Outcome
+from app.webhooks.service import waits
 from tests.answers import hold_event
 from tests.app.worker.database import rows
 from tests.receiver import receiving

@@ -16,7 +16,7 @@ from app.requests.service.work import DataRequestWork
 from app.retention.jobs import sweep
 from app.retention.service import Retention
 from app.retention.store import _DELIVERIES, _OLD_ADVICE, _SESSIONS, PART
-from app.tenants.model.policy import TenantPolicy
+from app.tenants.model import TenantPolicy
 from tests.service import ACCEPTED, Worker, ask, create_key, example_entry, publish, running_app, tenants_of
 
 

@@ -10,8 +10,8 @@ from itertools import chain
 import pytest
 
 from aegis_sdk._addresses import is_public
-from app.webhooks.jobs.sending import Sender
-from app.webhooks.model.webhooks import Outcome
+from app.webhooks.jobs import Sender
+from app.webhooks.model import Outcome
 from tests.certificates import certificate_for
 from tests.receiver import receiving
 

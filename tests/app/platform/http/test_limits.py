@@ -10,7 +10,7 @@ from app.platform.errors import OverloadedError, TooManyGuessesError, UnknownKey
 from app.platform.http.bodies import BodyBudget
 from app.platform.http.guesses import Guesses
 from app.platform.rates import Rate
-from app.tenants.model.quotas import Quota
+from app.tenants.model import Quota
 from tests.running import serving
 from tests.service import ACCEPTED, ask, create_key, example_entry, publish, running_app
 

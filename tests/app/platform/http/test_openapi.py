@@ -6,7 +6,7 @@ from pydantic import ValidationError
 from aegis_sdk import wire
 from app.main import create_app
 from app.settings import Settings
-from app.webhooks.model.events import EVENT_TYPES, PING
+from app.webhooks.model import EVENT_TYPES, PING
 from tests.answers import document
 
 OPERATIONS = {

@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 import psycopg
 import pytest
 
-from app.callers.model.sessions import MOST_SESSIONS, draw_session_token, hash_session_token
-from app.callers.service.sessions import SessionRules
+from app.callers.model import MOST_SESSIONS, draw_session_token, hash_session_token
+from app.callers.service import SessionRules
 from app.factory import Factory
 from app.platform.callers import DEVELOPER, Caller, Role
 from app.platform.errors import UnknownKeyError

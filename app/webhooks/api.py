@@ -1,10 +1,12 @@
 """Webhooks, for administrators of their tenant and for operators."""
 
+from collections.abc import Mapping
 from datetime import timedelta
-from typing import Annotated
+from typing import Annotated, Any, Final
 
 import structlog
 from fastapi import APIRouter, Query, Response
+from pydantic import BaseModel
 
 from aegis_sdk import wire
 from app.edge.dependencies import (
@@ -21,7 +23,19 @@ from app.factory import Factory
 from app.platform.http.bodies import validated
 from app.platform.http.json_response import JsonResponse
 from app.platform.http.operations import answers, body
-from app.webhooks.model.webhooks import Delivery, Webhook
+from app.webhooks.model import (
+    ADVICE_FAILED,
+    ADVICE_STALE,
+    ADVICE_SUCCEEDED,
+    ENTRY_CHANGED,
+    ENTRY_PUBLISHED,
+    ENTRY_WITHDRAWN,
+    EVENT_TYPES,
+    PING,
+    REQUEST_CHANGED,
+    Delivery,
+    Webhook,
+)
 
 router = APIRouter(prefix="/v1/webhooks", tags=["webhooks"])
 
@@ -193,3 +207,36 @@ def _delivery(delivery: Delivery) -> wire.WebhookDelivery:
         last_status=delivery.last_status,
         last_error=delivery.last_error,
     )
+
+
+_MODELS: Final[Mapping[str, type[BaseModel]]] = {
+    ENTRY_PUBLISHED: wire.EntryEvent,
+    ENTRY_CHANGED: wire.EntryEvent,
+    ENTRY_WITHDRAWN: wire.EntryEvent,
+    ADVICE_SUCCEEDED: wire.AdviceEvent,
+    ADVICE_FAILED: wire.AdviceEvent,
+    ADVICE_STALE: wire.StaleAdviceEvent,
+    REQUEST_CHANGED: wire.RequestEvent,
+    PING: wire.PingEvent,
+}
+
+_TESTED: Final = {PING: "somebody tests the webhook"}
+
+EVENTS: Final[Mapping[str, tuple[str, type[BaseModel]]]] = {
+    type_: (when, _MODELS[type_]) for type_, when in {**EVENT_TYPES, **_TESTED}.items()
+}
+"""By type: when it is sent, and what is posted."""
+
+HEADERS: Final[list[dict[str, Any]]] = [
+    {"name": name, "in": "header", "required": True, "description": description, "schema": schema}
+    for name, description, schema in (
+        ("webhook-id", "Id of the delivery, the same for every attempt", {"type": "string", "format": "uuid"}),
+        (
+            "webhook-timestamp",
+            "Seconds from 1970 to this attempt",
+            {"type": "string", "pattern": "^[0-9]+$"},
+        ),
+        ("webhook-signature", "`v1,` and a signature, one for each secret, separated by blanks", {"type": "string"}),
+    )
+]
+"""What Standard Webhooks 1.0 has receivers check."""

@@ -1,4 +1,4 @@
-"""Webhooks: where a tenant is told of events, and what is sent there (Standard Webhooks 1.0)."""
+"""Webhooks (Standard Webhooks 1.0): where a tenant is told of events, what is sent there, and of what events."""
 
 import base64
 import hmac
@@ -7,7 +7,8 @@ import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from enum import StrEnum
+from typing import Any, Final, Protocol
 
 MOST_WEBHOOKS: Final = 10
 """The most webhooks of a tenant."""
@@ -152,3 +153,38 @@ def signed_headers(message_id: str, moment: datetime, body: bytes, keys: Sequenc
         "webhook-timestamp": str(seconds),
         "webhook-signature": " ".join(f"v1,{signature}" for signature in signatures),
     }
+
+
+ENTRY_PUBLISHED: Final = "entry.published"
+ENTRY_CHANGED: Final = "entry.changed"
+ENTRY_WITHDRAWN: Final = "entry.withdrawn"
+ADVICE_SUCCEEDED: Final = "advice.succeeded"
+ADVICE_FAILED: Final = "advice.failed"
+ADVICE_STALE: Final = "advice.stale"
+REQUEST_CHANGED: Final = "request.changed"
+
+EVENT_TYPES: Final[Mapping[str, str]] = {
+    ENTRY_PUBLISHED: "a version of an entry has become visible to the tenant",
+    ENTRY_CHANGED: "who sees an entry has changed, and the tenant still does",
+    ENTRY_WITHDRAWN: "the tenant does not see an entry any more",
+    ADVICE_SUCCEEDED: "an advice that the tenant waits for is there",
+    ADVICE_FAILED: "an advice that the tenant waits for has failed",
+    ADVICE_STALE: "a new version of an entry has become visible to the tenant, which has asked about an older one",
+    REQUEST_CHANGED: "a data request of the tenant, or for one of its entries, is new or has changed",
+}
+"""What a webhook can ask for, each with when it happens. To add a type, add it here and in the table of docs/api.md."""
+
+PING: Final = "ping"
+"""The type of the event that only a test of a webhook sends."""
+
+
+class Seen(Protocol):
+    """Who sees an entry."""
+
+    @property
+    def audience(self) -> StrEnum:
+        """`private`, `all`, or `tenants`."""
+
+    @property
+    def tenants(self) -> Sequence[str]:
+        """The tenants' names if the audience is `tenants`."""

@@ -1,10 +1,11 @@
 """API keys, for administrators of their tenant and for operators."""
 
+from datetime import UTC, datetime, timedelta
+
+import structlog
 from fastapi import APIRouter, Request, Response
 
 from aegis_sdk import wire
-from app.callers.api import keys
-from app.callers.api.keys import key_answer
 from app.edge.dependencies import (
     AdministratorDependency,
     CallerDependency,
@@ -14,7 +15,7 @@ from app.edge.dependencies import (
 )
 from app.edge.idempotency import OnceDependency
 from app.factory import Factory
-from app.platform.callers import ApiKey, is_prefix
+from app.platform.callers import ApiKey, Caller, Role, is_prefix
 from app.platform.errors import Fault, InvalidDocumentError
 from app.platform.http.bodies import validated
 from app.platform.http.json_response import JsonResponse
@@ -37,7 +38,7 @@ async def create_key(caller: AdministratorDependency, document: SmallBodyDepende
     """Creates a key for the caller's tenant; operators may name another, which is created if it is new."""
 
     async def create(factory: Factory, asked: wire.KeyRequest) -> Response:
-        return _created(*await keys.create_key(factory, caller, asked))
+        return _created(*await make_key(factory, caller, asked))
 
     return await once.answer(document, lambda: validated(wire.KeyRequest, document), create)
 
@@ -71,7 +72,7 @@ async def list_keys(
 )
 async def revoke_key(prefix: str, caller: CallerDependency, factory: FactoryDependency) -> Response:
     """Revokes a key at once. It stays in the list."""
-    return JsonResponse(key_answer(await keys.revoke_key(factory, caller, prefix)))
+    return JsonResponse(key_answer(await end_key(factory, caller, prefix)))
 
 
 @router.post(
@@ -92,7 +93,7 @@ async def rotate_key(
     """Creates a key with the same tenant and role. The old one stays valid for a while, so that nobody is cut off."""
 
     async def rotate(factory: Factory, asked: wire.RotationRequest) -> Response:
-        return _created(*await keys.rotate_key(factory, caller, prefix, asked))
+        return _created(*await replace_key(factory, caller, prefix, asked))
 
     return await once.answer(document, lambda: validated(wire.RotationRequest, document), rotate)
 
@@ -100,3 +101,52 @@ async def rotate_key(
 def _created(text: str, key: ApiKey) -> JsonResponse:
     created = wire.NewKey(**dict(key_answer(key)), key=text)
     return JsonResponse(created, 201, {"Location": f"/v1/keys/{key.prefix}"})
+
+
+_log = structlog.get_logger(__name__)
+
+
+def key_answer(key: ApiKey) -> wire.Key:
+    """A key as it is now."""
+    return wire.Key(
+        prefix=key.prefix,
+        tenant=key.tenant,
+        role=key.role,
+        state=key.state(datetime.now(UTC)),
+        created_at=key.created_at,
+        expires_at=key.expires_at,
+        last_used_at=key.last_used_at,
+        replaces=key.replaces,
+    )
+
+
+async def make_key(services: Factory, caller: Caller, asked: wire.KeyRequest) -> tuple[str, ApiKey]:
+    """Create a key, and log who did so; its text is never shown again."""
+    lifetime = _days(asked.expires_days)
+    text, key = await services.key_administration().create(caller, asked.tenant, Role(asked.role), lifetime)
+    return text, _logged(caller, key)
+
+
+async def replace_key(
+    services: Factory, caller: Caller, prefix: str, asked: wire.RotationRequest
+) -> tuple[str, ApiKey]:
+    """Create the successor of a key, and log who did so; its text is never shown again."""
+    overlap, lifetime = timedelta(hours=asked.overlap_hours), _days(asked.expires_days)
+    text, key = await services.key_administration().rotate(caller, prefix, overlap, lifetime)
+    return text, _logged(caller, key)
+
+
+async def end_key(services: Factory, caller: Caller, prefix: str) -> ApiKey:
+    """Revoke a key, and log who did so."""
+    key = await services.key_administration().revoke(caller, prefix)
+    _log.info("key revoked", key=key.prefix, by=caller.subject)
+    return key
+
+
+def _logged(caller: Caller, key: ApiKey) -> ApiKey:
+    _log.info("key created", key=key.prefix, role=key.role.value, replaces=key.replaces, by=caller.subject)
+    return key
+
+
+def _days(number: int | None) -> timedelta | None:
+    return None if number is None else timedelta(days=number)

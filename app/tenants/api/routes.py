@@ -1,4 +1,6 @@
-"""What a tenant asks of its own entries, for its administrators and for operators."""
+"""What a tenant asks of its own entries and what it may use, for its administrators and for operators."""
+
+from dataclasses import asdict
 
 import structlog
 from fastapi import APIRouter, Response
@@ -11,25 +13,25 @@ from app.platform.http.bodies import validated
 from app.platform.http.json_response import JsonResponse
 from app.platform.http.operations import answers, body
 from app.tenants.api.required_privacy import required_privacy
-from app.tenants.model.policy import TenantPolicy
+from app.tenants.model import Quota, TenantPolicy, Usage
 
-router = APIRouter(prefix="/v1/policy", tags=["policy"])
+router = APIRouter(tags=["policy"])
 
 _log = structlog.get_logger(__name__)
 
 
 @router.get(
-    "",
+    "/v1/policy",
     summary="Read a tenant's policy",
     responses=answers(200, wire.TenantPolicy, "What the tenant asks of its entries", 422),
 )
 async def read_policy(caller: CallerDependency, factory: FactoryDependency, tenant: OwnTenant = None) -> Response:
     """Says what a tenant asks of its entries, besides what the service asks."""
-    return JsonResponse(_answer(*await factory.tenant_administration().policy(caller, tenant)))
+    return JsonResponse(_policy(*await factory.tenant_administration().policy(caller, tenant)))
 
 
 @router.put(
-    "",
+    "/v1/policy",
     summary="Set a tenant's policy",
     openapi_extra=body(wire.PolicyDocument, replaces=True),
     responses=answers(200, wire.TenantPolicy, "What the tenant asks from now on", 400, 413, 415, 422),
@@ -53,8 +55,42 @@ async def change_policy(
     policy = TenantPolicy(required_privacy(asked.require or {}), asked.sign_off)
     owner = await services.tenant_administration().set_policy(caller, tenant, policy)
     _log.info("policy set", require=str(policy.required_privacy), sign_off=policy.demands_sign_off, by=caller.subject)
-    return _answer(owner, policy)
+    return _policy(owner, policy)
 
 
-def _answer(tenant: str, policy: TenantPolicy) -> wire.TenantPolicy:
+def _policy(tenant: str, policy: TenantPolicy) -> wire.TenantPolicy:
     return wire.TenantPolicy(tenant=tenant, require=policy.required_privacy.numbers, sign_off=policy.demands_sign_off)
+
+
+@router.get(
+    "/v1/quota", summary="Read a tenant's quota", responses=answers(200, wire.Quota, "The quota and its use", 422)
+)
+async def read_quota(caller: CallerDependency, factory: FactoryDependency, tenant: OwnTenant = None) -> Response:
+    """Says what a tenant may store and ask, and what it has stored and asked."""
+    return JsonResponse(_quota(*await factory.quotas().read(caller, tenant)))
+
+
+@router.put(
+    "/v1/quota",
+    summary="Set a tenant's quota",
+    openapi_extra=body(wire.QuotaDocument, replaces=True),
+    responses=answers(200, wire.Quota, "The quota from now on, and its use", 400, 413, 415, 422),
+)
+async def set_quota(
+    caller: CallerDependency, document: SmallBodyDependency, factory: FactoryDependency, tenant: OwnTenant = None
+) -> Response:
+    """Sets all limits of a tenant; for what the body leaves out, the service's usual limit applies. For operators."""
+    asked = await validated(wire.QuotaDocument, document)
+    await change_quota(factory, caller, tenant, asked)
+    return JsonResponse(_quota(*await factory.quotas().read(caller, tenant)))
+
+
+async def change_quota(services: Factory, caller: Caller, tenant: str | None, asked: wire.QuotaDocument) -> None:
+    """Set the limits of a tenant, and log who did so."""
+    quota = Quota(**asked.model_dump())
+    await services.quotas().set(caller, tenant, quota)
+    _log.info("quota set", quota=str(quota), by=caller.subject)
+
+
+def _quota(tenant: str, quota: Quota, usage: Usage) -> wire.Quota:
+    return wire.Quota(tenant=tenant, limits=asdict(quota), used=asdict(usage))

@@ -1,1 +1,0 @@
-"""Keys over HTTP."""

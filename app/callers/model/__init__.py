@@ -1,1 +1,0 @@
-"""Callers, keys and sessions, without SQL or HTTP."""

@@ -1,0 +1,354 @@
+"""API keys, their administration, and the console's sessions."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from app.audit.model import AuditAction, AuditRecord, moment
+from app.audit.store import AuditStore
+from app.callers.model import Session, draw_session_token, hash_session_token, is_session_token
+from app.callers.store import KeyStore, SessionStore
+from app.platform.callers import (
+    DEFAULT_TENANT,
+    LAST_USE_STEP,
+    PREFIX_LENGTH,
+    ApiKey,
+    Caller,
+    Role,
+    administered_tenant,
+    draw_key,
+    hash_key,
+    is_prefix,
+    prefix_of,
+    refuse_name,
+)
+from app.platform.errors import InvalidDocumentError, NotFoundError, OperatorError, RoleNotAllowedError, UnknownKeyError
+from app.settings import LOOPBACK, Settings
+
+
+class Keyring:
+    """Who holds which key."""
+
+    def __init__(self, keys: KeyStore, audit: AuditStore) -> None:
+        self._audit = audit
+        self._keys = keys
+
+    async def any_created(self) -> bool:
+        """Whether a key was ever created; if not, the service is in development mode."""
+        return await self._keys.any_created()
+
+    async def create_first(self, given: str | None = None) -> str:
+        """Create an operator's key of the first tenant, which never expires; return its text.
+
+        Args:
+            given: its text, which somebody else has drawn; None to draw one.
+
+        Raises:
+            OperatorError: the text is no key.
+        """
+        drawn = None if given is None else (given, prefix_of(given) or "")
+        if drawn is not None and not drawn[1]:
+            raise OperatorError("the first key must be `aegis_`, 8 hexadecimal digits, `_` and 43 of A-Z a-z 0-9 - _")
+        text, _ = await self._create(DEFAULT_TENANT, Role.OPERATOR, None, by=None, drawn=drawn)
+        return text
+
+    async def needs_first(self) -> bool:
+        """Whether no key was ever created; if so, other processes that ask wait for the end of this transaction."""
+        await self._keys.wait_for_turn()
+        return not await self._keys.any_created()
+
+    async def create(
+        self, tenant: str, role: Role, lifetime: timedelta | None = None, *, by: Caller | None = None
+    ) -> tuple[str, ApiKey]:
+        """Create a key for `tenant`. Its text is never shown again, since only its hash is stored.
+
+        Args:
+            tenant: whose key it is.
+            role: what it may do.
+            lifetime: how long it is valid; None if for ever.
+            by: who creates it; None for whoever runs the service.
+
+        Raises:
+            InvalidDocumentError: the name of the tenant is invalid.
+        """
+        refuse_name(tenant)
+        return await self._create(tenant, role, lifetime, by=by)
+
+    async def replace(
+        self, key: ApiKey, until: datetime, lifetime: timedelta | None = None, *, by: Caller | None = None
+    ) -> tuple[str, ApiKey]:
+        """Create the successor of a key, which itself ends at a time. Without a lifetime, it has that of the key."""
+        await self._keys.set_expiry(key.prefix, until)
+        text, made = await self._create(key.tenant, key.role, lifetime or key.lifetime, key.prefix, by=by)
+        value = f"by {made.prefix}, ends {moment(until)}"
+        await self._audit.add(AuditRecord(AuditAction.REPLACE_KEY, target=key.prefix, value=value), by)
+        return text, made
+
+    async def _create(
+        self,
+        tenant: str,
+        role: Role,
+        lifetime: timedelta | None,
+        replaces: str | None = None,
+        *,
+        by: Caller | None,
+        drawn: tuple[str, str] | None = None,
+    ) -> tuple[str, ApiKey]:
+        text, prefix = drawn or draw_key()
+        now = datetime.now(UTC)
+        expires_at = None if lifetime is None else now + lifetime
+        key = ApiKey(prefix, tenant, role, created_at=now, expires_at=expires_at, replaces=replaces)
+        await self._keys.add(key, hash_key(text))
+        await self._audit.add(AuditRecord(AuditAction.CREATE_KEY, target=prefix, value=f"{role} of {tenant}"), by)
+        return text, key
+
+    async def recognise(self, text: str) -> ApiKey:
+        """The key with this text, whose use is noted.
+
+        Raises:
+            UnknownKeyError: the key is unknown, expired or revoked; the error does not say which.
+        """
+        now = datetime.now(UTC)
+        key = await self._keys.find(hash_key(text))
+        if key is None or not key.is_valid(now):
+            raise UnknownKeyError("This API key is unknown, expired or revoked.")
+        await self.note_use(key, now)
+        return key
+
+    async def note_use(self, key: ApiKey, now: datetime) -> None:
+        """Keep when a key was last used, to the hour."""
+        if key.last_used_at is None or now - key.last_used_at > LAST_USE_STEP:
+            await self._keys.note_use(key.prefix, now)
+
+    async def all(self) -> list[ApiKey]:
+        """Every key ever created, including revoked and expired ones."""
+        return await self._keys.all()
+
+    async def revoke(self, prefix: str, *, by: Caller | None = None) -> None:
+        """Revoke a key, given by its readable prefix or as a whole; `by` is as in `create`.
+
+        Raises:
+            NotFoundError: there is no such key.
+        """
+        prefix = prefix[:PREFIX_LENGTH]
+        if not await self._keys.revoke(prefix):
+            raise NotFoundError(f"There is no key with the prefix {prefix!r}; `aegis-server keys list` shows all.")
+        await self._audit.add(AuditRecord(AuditAction.REVOKE_KEY, target=prefix), by)
+
+
+@dataclass(frozen=True, slots=True)
+class KeyPage:
+    """One page of keys, newest first; the prefix after which the next one begins, or None."""
+
+    items: tuple[ApiKey, ...]
+    next_after: str | None
+
+
+class KeyAdministration:
+    """Keys of tenants, for callers."""
+
+    def __init__(self, keys: KeyStore, keyring: Keyring) -> None:
+        self._keys = keys
+        self._keyring = keyring
+
+    async def create(
+        self, caller: Caller, tenant: str | None, role: Role, lifetime: timedelta | None
+    ) -> tuple[str, ApiKey]:
+        """Create a key for a tenant (the caller's own if None), and return its text with what is stored of it.
+
+        Raises:
+            RoleNotAllowedError: the caller may not administer this tenant, or not keys of this role.
+            InvalidDocumentError: the name of the tenant is invalid.
+            UnknownKeyError: the caller's key has just ended.
+        """
+        owner = administered_tenant(caller, tenant)
+        _refuse_more(caller, role)
+        await self._refuse_ended(caller)
+        return await self._keyring.create(owner, role, lifetime, by=caller)
+
+    async def page(self, caller: Caller, tenant: str | None, limit: int, after: str | None) -> KeyPage:
+        """A page of keys, valid or not: of a tenant, or of all that the caller administers.
+
+        Raises:
+            RoleNotAllowedError: the caller may not administer this tenant.
+        """
+        owner = None if caller.is_operator and tenant is None else administered_tenant(caller, tenant)
+        keys = await self._keys.page(owner, limit + 1, after)
+        return KeyPage(tuple(keys[:limit]), keys[limit - 1].prefix if len(keys) > limit else None)
+
+    async def find(self, caller: Caller, prefix: str) -> ApiKey:
+        """The key with this prefix, valid or not.
+
+        Raises:
+            RoleNotAllowedError: the caller administers nothing.
+            NotFoundError: there is no such key, or its tenant is not the caller's.
+        """
+        return await self._administered(caller, prefix, lock=False)
+
+    async def successors(self, keys: Sequence[ApiKey]) -> Mapping[str, str]:
+        """By which keys these have been replaced, by their prefixes; those that were not replaced are not there."""
+        return await self._keys.successors([key.prefix for key in keys])
+
+    async def revoke(self, caller: Caller, prefix: str) -> ApiKey:
+        """Revoke a key from now on; revoking it again changes nothing.
+
+        Raises:
+            RoleNotAllowedError: the caller administers nothing, or not keys of this role.
+            NotFoundError: there is no such key, or its tenant is not the caller's.
+        """
+        _refuse_more(caller, (await self._administered(caller, prefix)).role)
+        await self._keyring.revoke(prefix, by=caller)
+        return await self._administered(caller, prefix)
+
+    async def rotate(
+        self, caller: Caller, prefix: str, overlap: timedelta, lifetime: timedelta | None
+    ) -> tuple[str, ApiKey]:
+        """Create the successor of a key, which itself expires after the overlap at the latest.
+
+        The successor has the same tenant and role, and if no lifetime is given, the same lifetime.
+
+        Raises:
+            RoleNotAllowedError: the caller administers nothing, or not keys of this role.
+            NotFoundError: there is no such key, or its tenant is not the caller's.
+            InvalidDocumentError: the key is not valid any more, or has been replaced already.
+        """
+        await self._refuse_ended(caller, prefix)
+        key, now = await self._administered(caller, prefix), datetime.now(UTC)
+        _refuse_more(caller, key.role)
+        if not key.is_valid(now):
+            raise InvalidDocumentError(
+                f"The key {prefix} is revoked or has expired. Create a new one with POST /v1/keys."
+            )
+        if (successor := (await self._keys.successors([prefix])).get(prefix)) is not None:
+            raise InvalidDocumentError(f"The key {prefix} has been replaced already, by {successor}.")
+        end = now + overlap
+        until = end if key.expires_at is None else min(end, key.expires_at)
+        return await self._keyring.replace(key, until, lifetime, by=caller)
+
+    async def _refuse_ended(self, caller: Caller, *others: str) -> None:
+        """Refuse a caller whose key has just ended: no key outlives its end by making another one meanwhile.
+
+        Its end waits until this transaction is over. Its key and the others are locked in order, so that no two
+        callers wait for each other.
+        """
+        own = caller.subject or ""
+        for prefix in filter(is_prefix, sorted({own, *others})):
+            key = await self._keys.find_by_prefix(prefix)
+            if prefix == own and (key is None or not key.is_valid(datetime.now(UTC))):
+                raise UnknownKeyError("This API key is unknown, expired or revoked.")
+
+    async def _administered(self, caller: Caller, prefix: str, *, lock: bool = True) -> ApiKey:
+        """The key with this prefix, if the caller administers its tenant."""
+        administered_tenant(caller, None)
+        key = await self._keys.find_by_prefix(prefix, lock=lock) if is_prefix(prefix) else None
+        if key is None or not (caller.is_operator or key.tenant == caller.tenant):
+            raise NotFoundError(f"There is no key {prefix}, or you may not see it.")
+        return key
+
+
+def _refuse_more(caller: Caller, role: Role) -> None:
+    if role is Role.OPERATOR and not caller.is_operator:
+        raise RoleNotAllowedError("Only operators may create, replace or revoke operators' keys.")
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRules:
+    """How long sessions last, and whose tokens may begin them.
+
+    Attributes:
+        lifetime: how long a session lasts at most; using it does not extend it.
+        issuer: the trusted issuer of tokens; None if there is none.
+    """
+
+    lifetime: timedelta
+    issuer: str | None = None
+
+
+class SessionService:
+    """Sessions of the console. Each has a token, which is returned once and kept by the browser alone."""
+
+    def __init__(self, sessions: SessionStore, keyring: Keyring, audit: AuditStore, rules: SessionRules) -> None:
+        self._sessions = sessions
+        self._keyring = keyring
+        self._audit = audit
+        self._rules = rules
+
+    async def begin_by_key(self, text: str) -> tuple[str, Session]:
+        """Begin a session of the holder of a key, and return its token with what is stored of it.
+
+        Raises:
+            UnknownKeyError: the key is unknown, expired or revoked.
+        """
+        key = await self._keyring.recognise(text)
+        end = datetime.now(UTC) + self._rules.lifetime
+        expires_at = end if key.expires_at is None else min(end, key.expires_at)
+        return await self._begin(Session(key.caller, expires_at, key=key))
+
+    async def begin_by_token(self, caller: Caller, expires_at: datetime) -> tuple[str, Session]:
+        """Begin a session of the holder of a token of the trusted issuer, which has been verified.
+
+        Args:
+            caller: who holds the token.
+            expires_at: when the token expires.
+
+        Raises:
+            UnknownKeyError: it has expired; the reader of tokens may grant some seconds more.
+        """
+        now = datetime.now(UTC)
+        if expires_at <= now:
+            raise UnknownKeyError("This token has expired. Sign in again.")
+        end = min(now + self._rules.lifetime, expires_at)
+        return await self._begin(Session(caller, end, issuer=self._rules.issuer))
+
+    async def _begin(self, session: Session) -> tuple[str, Session]:
+        token = draw_session_token()
+        await self._sessions.add(hash_session_token(token), session)
+        means = "token" if session.key is None else "key"
+        value = f"by {means}, ends {moment(session.expires_at)}"
+        await self._audit.add(AuditRecord(AuditAction.BEGIN_SESSION, value=value), session.caller)
+        return token, session
+
+    async def find(self, token: str) -> Session | None:
+        """The session that has this token, if it has not ended; the use of its key is noted."""
+        session = await self._sessions.find(hash_session_token(token)) if is_session_token(token) else None
+        now = datetime.now(UTC)
+        if session is None or not session.is_valid(now, self._rules.issuer):
+            return None
+        if session.key is not None:
+            await self._keyring.note_use(session.key, now)
+        return session
+
+    async def end(self, token: str) -> None:
+        """End the session that has this token; does nothing if it has ended."""
+        session = await self.find(token)
+        if session is not None and await self._sessions.delete(hash_session_token(token)):
+            await self._audit.add(AuditRecord(AuditAction.END_SESSION), session.caller)
+
+    async def end_all(self, token: str) -> None:
+        """End all sessions of the holder of the one that has this token: in all browsers, with the same key."""
+        session = await self.find(token)
+        if session is not None and await self._sessions.delete_all(session):
+            await self._audit.add(AuditRecord(AuditAction.END_SESSION, value="all"), session.caller)
+
+
+class OpenDoorError(OperatorError):
+    """No key exists yet, and the service was told to listen where others can reach it."""
+
+    def __init__(self, host: str) -> None:
+        super().__init__(
+            f"no API key was ever created, so everybody would be let in: listen on 127.0.0.1 instead of {host}, "
+            "or create a key first, on the same database: aegis-server keys create --tenant NAME --role operator "
+            "(with the same --data-dir as this service, if it has one)"
+        )
+
+
+async def refuse_open_door(keyring: Keyring, settings: Settings) -> bool:
+    """Whether the service is in development mode: no key was ever created, and no issuer of tokens is trusted.
+
+    Raises:
+        OpenDoorError: it is in development mode, and others can reach its host.
+    """
+    development_mode = settings.oidc_issuer is None and not await keyring.any_created()
+    if development_mode and settings.host not in LOOPBACK:
+        raise OpenDoorError(settings.host)
+    return development_mode

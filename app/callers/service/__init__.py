@@ -1,1 +1,0 @@
-"""Creating, recognising and ending keys and sessions."""

@@ -1,1 +1,0 @@
-"""Policies and quotas of tenants, without SQL or HTTP."""

@@ -1,1 +1,0 @@
-"""What tenants demand of their entries, and may use."""

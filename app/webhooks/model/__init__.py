@@ -1,1 +1,0 @@
-"""Webhooks and events, without SQL or HTTP."""

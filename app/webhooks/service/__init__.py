@@ -1,1 +1,0 @@
-"""Decisions about webhooks and attempts to deliver."""
