@@ -35,7 +35,7 @@ from app.openapi import openapi
 from app.pages.browsers import with_pages
 from app.platform.build import build_version
 from app.platform.database.probe import Probe
-from app.platform.database.revisions import known_revisions, newest_revision
+from app.platform.database.schema import known_revisions, newest_revision
 from app.platform.database.session import Database
 from app.platform.http import problems as errors
 from app.platform.http.middleware import middlewares

@@ -12,10 +12,9 @@ from app.entries.tables.entry_version import EntryVersionRow
 from app.entries.tables.searched_version import OfferedPrivacyRow, SearchedVersionRow
 from app.entries.tables.server_key import ServerKeyRow
 from app.entries.tables.verdict import VerdictRow
-from app.platform.database.base import Base
-from app.platform.database.compatible_revision import CompatibleRevisionRow
+from app.platform.database.base import Base, CompatibleRevisionRow
 from app.platform.http.idempotency.tables import IdempotencyKeyRow
-from app.platform.queue.waiting_job import WaitingJobRow
+from app.platform.queue.queue import WaitingJobRow
 from app.requests.tables.data_request import DataRequestChangeRow, DataRequestRow
 from app.requests.tables.handover import HandoverRow
 from app.requests.tables.lease import LeaseRow

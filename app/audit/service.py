@@ -24,8 +24,7 @@ from pydantic import SecretStr
 from app.audit.model import Place, SignedHead, SigningKey, WantedRecords, head_claims
 from app.audit.store import AuditLogStore
 from app.platform.callers import Caller, administered_tenant
-from app.platform.database.revisions import newest_revision
-from app.platform.database.schema import SchemaStore
+from app.platform.database.schema import SchemaStore, newest_revision
 from app.platform.errors import Fault, InvalidDocumentError, RoleNotAllowedError, SchemaMismatchError
 
 #: What is signed, as the header `typ` says it: one can never be taken for the other. The SDK has these and the

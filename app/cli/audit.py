@@ -12,7 +12,7 @@ from aegis_sdk.receipts import HEAD, RECEIPT, ReceiptError, checked_claims, cont
 from aegis_sdk.wire import PublicKeySet
 from app.audit.api.promises import counted, coverage, head_promise, promise_of
 from app.audit.model import BrokenLogError, Promise, check_chain
-from app.cli.failures import fail
+from app.cli.group import fail
 
 #: A head in an export; records begin otherwise.
 _HEAD_LINE = b'{"head":'

@@ -11,7 +11,7 @@ import typer
 
 from app.audit.model import SignedHead
 from app.cli.environment import DataDir, on_services
-from app.cli.failures import fail
+from app.cli.group import fail
 from app.factory import Factory
 
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from app.cli.failures import fail
+from app.cli.group import fail
 from app.main import create_app
 from app.settings import Settings
 

@@ -1,8 +1,10 @@
 """What commands need that use the database: the settings, and the services."""
 
 import asyncio
+import os
+import tempfile
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -11,8 +13,7 @@ from pydantic import ValidationError
 
 from app.audit.service import draw_key_text, signer_of
 from app.callers.identity import code_flow, token_reader
-from app.cli.failures import fail
-from app.cli.private_files import create_privately
+from app.cli.group import fail
 from app.factory import Factory
 from app.platform.database import migrations
 from app.platform.database.roles import DatabaseUrls
@@ -118,3 +119,38 @@ async def with_services(url: str, work: Callable[[Factory], Awaitable[T]]) -> T:
             return await work(Factory(session, queue_app(url)))
     finally:
         await database.close()
+
+
+def write_privately(path: Path, text: str) -> None:
+    """Write a file, over the one that exists."""
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+        # Others may be able to read a file that existed before.
+        os.fchmod(file.fileno(), 0o600)
+        file.write(text)
+
+
+def create_privately(path: Path, text: str) -> None:
+    """Create a file, unless it exists. Of several processes that do so at once, one wins; the others change nothing.
+
+    It appears whole, and is there after a crash of the machine, too.
+    """
+    handle, part = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)  # for its owner only
+    try:
+        with os.fdopen(handle, "w") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        with suppress(FileExistsError):
+            os.link(part, path)
+    finally:
+        Path(part).unlink()
+    _keep_names(path.parent)
+
+
+def _keep_names(directory: Path) -> None:
+    """Have the disk keep which files a directory has."""
+    handle = os.open(directory, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

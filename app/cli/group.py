@@ -1,15 +1,23 @@
-"""Groups of commands. A module is imported only when its command is asked for, so that `--help` is quick."""
+"""Groups of commands, and how they fail. A module is imported only when its command is asked for, so that `--help` is
+quick.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any
+from typing import Any, NoReturn
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from app.platform.process.loading import loading
+
+
+def fail(message: str) -> NoReturn:
+    """Exit with a message and code 2."""
+    typer.echo(f"aegis-server: {message}", err=True)
+    raise SystemExit(2)
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,7 @@ from typing import Annotated
 import typer
 
 from app.callers.service import Keyring
-from app.cli.environment import DataDir, database_of, made_audit_key_file, settings_of, with_services
-from app.cli.private_files import write_privately
+from app.cli.environment import DataDir, database_of, made_audit_key_file, settings_of, with_services, write_privately
 from app.platform import log
 from app.platform.database import migrations
 from app.platform.errors import OperatorError

@@ -11,7 +11,7 @@ from app.advice.service import computation
 from app.advice.service.computation import compute_advice, compute_references
 from app.advice.service.replay import Replay
 from app.cli.environment import DataDir, database_of, settings_of, with_services
-from app.cli.failures import fail
+from app.cli.group import fail
 from app.platform.database import migrations
 from app.platform.process.child import ChildProcess
 from app.settings import Settings

@@ -20,10 +20,10 @@ from app.cli.environment import (
     settings_of,
     with_services,
 )
-from app.cli.failures import fail
+from app.cli.group import fail
 from app.platform import log
 from app.platform.database import migrations
-from app.platform.database.compatibility import refuse_mismatch
+from app.platform.database.schema import refuse_mismatch
 from app.platform.http.server import ANSWER_SECONDS
 from app.platform.process.embedded import home_of, running_urls, server_account
 from app.platform.process.loading import loading

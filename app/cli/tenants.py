@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from app.cli.environment import DataDir, on_services
-from app.cli.failures import fail
+from app.cli.group import fail
 from app.factory import Factory
 from app.settings import numbers_by_name
 from app.tenants.api.required_privacy import privacy_in

@@ -9,7 +9,7 @@ from aegis_sdk.receipts import check_receipt, keys_in
 from app.audit.jobs import sign_head
 from app.audit.service import draw_key_text, signer_of
 from app.platform.process.embedded import server_account
-from app.platform.process.embedded.binaries import binaries_for
+from app.platform.process.embedded.cluster import binaries_for
 from app.platform.queue.queue import queue_app
 from tests.app.audit.reading import delivered, receipt, records
 from tests.app.requests.asking import entry

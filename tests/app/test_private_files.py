@@ -8,7 +8,7 @@ from threading import Barrier
 import pytest
 
 from app.audit.service import draw_key_text
-from app.cli.private_files import create_privately
+from app.cli.environment import create_privately
 
 MANY = 8
 

@@ -16,8 +16,7 @@ from app.advice.tables.advice import AdviceRow
 from app.advice.tables.reference import ReferenceRow
 from app.entries.model.configurations import GENERATED
 from app.entries.tables.entry_version import EntryVersionRow
-from app.platform.database.base import Base
-from app.platform.database.conditions import one_of
+from app.platform.database.base import Base, one_of
 from app.platform.queue.outcome import Problem
 
 #: The channel that announces an advice that is finished or deleted, with its id as the payload.

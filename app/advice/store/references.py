@@ -12,7 +12,7 @@ from app.advice.model.advice import PackedReference
 from app.advice.tables.reference import ReferenceArrayRow, ReferenceRow
 from app.entries.store.contents import packed_columns, packed_values, to_packed
 from app.platform.database.arrays import PackedArray
-from app.platform.database.conditions import one_of
+from app.platform.database.base import one_of
 
 
 class ReferenceStore:

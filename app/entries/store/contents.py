@@ -17,8 +17,7 @@ from app.entries.tables.configuration_table import CODES, DECLARED, Configuratio
 from app.entries.tables.count_table import CountTableRow
 from app.entries.tables.entry_version import EntryVersionRow
 from app.platform.database.arrays import PackedArray
-from app.platform.database.base import PackedColumns
-from app.platform.database.conditions import one_of
+from app.platform.database.base import PackedColumns, one_of
 from app.platform.database.session import driver_connection
 from app.platform.digests import keyed_digest
 

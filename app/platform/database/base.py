@@ -1,7 +1,11 @@
-from datetime import datetime
+"""What tables and their queries have in common, and the table of the schema's own revisions."""
 
-from sqlalchemy import ARRAY, DateTime, Integer, LargeBinary, MetaData, Text, func
-from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ARRAY, ColumnElement, DateTime, Integer, LargeBinary, MetaData, Text, any_, func, literal
+from sqlalchemy.orm import DeclarativeBase, InstrumentedAttribute, Mapped, mapped_column
 
 
 class Base(DeclarativeBase):
@@ -29,3 +33,16 @@ class PackedColumns:
     dtype: Mapped[str] = mapped_column(Text)
     shape: Mapped[list[int]] = mapped_column(ARRAY(Integer))
     data: Mapped[bytes] = mapped_column(LargeBinary)
+
+
+class CompatibleRevisionRow(Base):
+    """A revision of the schema whose version of the service works with the schema as it is now."""
+
+    __tablename__ = "compatible_revision"
+
+    revision: Mapped[str] = mapped_column(Text, primary_key=True)
+
+
+def one_of(column: ColumnElement[Any] | InstrumentedAttribute[Any], numbers: Iterable[int]) -> ColumnElement[bool]:
+    """Whether the column has one of these numbers. They are a single parameter: a statement has 65,535 at most."""
+    return column == any_(literal(list(numbers), ARRAY(Integer)))

@@ -10,9 +10,8 @@ from alembic.script.revision import ResolutionError
 from alembic.util import CommandError
 from sqlalchemy.exc import OperationalError, ProgrammingError
 
-from app.platform.database.compatibility import refuse_mismatch
-from app.platform.database.revisions import configuration, is_checkout
 from app.platform.database.roles import DatabaseUrls, grant
+from app.platform.database.schema import configuration, is_checkout, refuse_mismatch
 from app.platform.database.session import REACHABLE, clear_errors
 from app.platform.errors import DatabaseUnavailableError, OperatorError, SchemaMismatchError
 

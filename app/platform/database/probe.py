@@ -9,7 +9,7 @@ from typing import Any
 import psycopg
 from psycopg.rows import TupleRow
 
-from app.platform.database.compatibility import BEHIND, SCHEMA, mismatch
+from app.platform.database.schema import BEHIND, SCHEMA, mismatch
 from app.platform.database.session import REACHABLE
 from app.platform.queue.lane import Lane
 

@@ -1,9 +1,93 @@
-"""The store that tells by which migration the database was last changed, and whether this version works with it."""
+"""The revisions of the schema, and whether this version of the service works with the one that the database has.
 
+While a service is upgraded, versions run side by side on one schema. The database has a list of the revisions whose
+versions work with it: a migration adds its own and keeps those before it, unless it takes away what they need.
+"""
+
+from collections.abc import Collection
+from functools import cache
+from pathlib import Path
+
+import psycopg
+from alembic.config import Config
+from alembic.script import ScriptDirectory
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.platform.database.compatibility import SCHEMA, mismatch
+from app.platform.database.session import REACHABLE
+from app.platform.errors import DatabaseUnavailableError, SchemaMismatchError
+
+_HERE = Path(__file__).resolve()
+#: A wheel has the revisions inside the package; a checkout has them in its root directory.
+_LOCATIONS = (_HERE.parents[2] / "migrations", _HERE.parents[3] / "migrations")
+
+
+def is_checkout() -> bool:
+    """Whether the revisions are those of a checkout, to which one can be added."""
+    return not _LOCATIONS[0].is_dir()
+
+
+def configuration(database_url: str) -> Config:
+    """Alembic's configuration for one database."""
+    config = Config(_HERE.parents[3] / "alembic.ini")
+    config.set_main_option("script_location", str(next(place for place in _LOCATIONS if place.is_dir())))
+    config.attributes["database_url"] = database_url
+    return config
+
+
+@cache
+def newest_revision() -> str | None:
+    """The revision that this version of the service works with."""
+    return ScriptDirectory.from_config(configuration("")).get_current_head()
+
+
+@cache
+def known_revisions() -> frozenset[str]:
+    """All revisions that this version of the service knows."""
+    script = ScriptDirectory.from_config(configuration(""))
+    return frozenset(one.revision for one in script.walk_revisions())
+
+
+#: The list, and the revision that the database has.
+SCHEMA = "SELECT array(SELECT revision FROM compatible_revision), (SELECT version_num FROM alembic_version)"
+
+BEHIND = "The database's schema is older than this version of the service: run `aegis-server migrate` of this version."
+AHEAD = (
+    "A newer version has changed this database so that this one does not work with it any more: install the newer "
+    "version, or restore the backup from before."
+)
+
+
+def mismatch(compatible: Collection[str], revision: str | None) -> str | None:
+    """Why this version does not work with a schema, and what helps; None if it works.
+
+    Args:
+        compatible: the list of the database.
+        revision: the one that it has; None if it has none.
+    """
+    if newest_revision() in compatible:
+        return None
+    return BEHIND if revision is None or revision in known_revisions() else AHEAD
+
+
+def refuse_mismatch(url: str) -> None:
+    """Look whether this version works with a database.
+
+    Raises:
+        SchemaMismatchError: it does not.
+        DatabaseUnavailableError: the database cannot be reached.
+    """
+    try:
+        with psycopg.connect(url, **REACHABLE) as connection:
+            row = connection.execute(SCHEMA).fetchone()
+    except (psycopg.errors.UndefinedTable, psycopg.errors.InsufficientPrivilege):  # neither made nor granted yet
+        raise SchemaMismatchError(BEHIND) from None
+    except psycopg.OperationalError:
+        raise DatabaseUnavailableError("The catalogue's database cannot be reached.") from None
+    reason = mismatch(*row) if row else BEHIND
+    if reason is not None:
+        raise SchemaMismatchError(reason)
+
 
 _SCHEMA = text(SCHEMA)
 _REVISION = text("SELECT version_num FROM alembic_version")

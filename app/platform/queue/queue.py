@@ -16,15 +16,15 @@ from procrastinate import App, PsycopgConnector
 from procrastinate.exceptions import AlreadyEnqueued, ConnectorException
 from psycopg import AsyncConnection
 from psycopg_pool import AsyncConnectionPool
-from sqlalchemy import text
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy import BigInteger, Identity, Index, Text, UniqueConstraint, text
+from sqlalchemy.dialects.postgresql import JSONB, insert
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Mapped, mapped_column
 
 from app.platform.database.base import Base
 from app.platform.database.session import COMMIT_SOON, REACHABLE, driver_connection
 from app.platform.log import bound_request_id
 from app.platform.queue.lane import Lane
-from app.platform.queue.waiting_job import WaitingJobRow
 
 REFERENCE_TASK = "reference"
 ADVICE_TASK = "advice"
@@ -38,6 +38,25 @@ _LAST = 1_000_000
 
 #: How many jobs of a tenant run at the same time at most, in each lane.
 CEILING = 4
+
+
+class WaitingJobRow(Base):
+    """A job that waits until its tenant's turn comes; then it moves to the queue of the workers."""
+
+    __tablename__ = "waiting_job"
+    __table_args__ = (
+        UniqueConstraint("tenant", "lane", "claim"),
+        Index("ix_waiting_job_turn", "tenant", "lane", "rank", "id"),
+    )
+
+    id: Mapped[int] = mapped_column(BigInteger, Identity(), primary_key=True)
+    tenant: Mapped[str] = mapped_column(Text)
+    lane: Mapped[str] = mapped_column(Text)
+    task: Mapped[str] = mapped_column(Text)
+    claim: Mapped[str] = mapped_column(Text)
+    rank: Mapped[int]
+    arguments: Mapped[dict[str, Any]] = mapped_column(JSONB)
+
 
 _CLAIMED = text(
     "SELECT jsonb_array_elements(args -> 'attributes')::int FROM procrastinate_jobs "

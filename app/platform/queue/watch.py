@@ -14,8 +14,7 @@ from prometheus_client import CollectorRegistry
 
 from app.platform.log import bound
 from app.platform.queue.outcome import Outcome, Problem
-from app.platform.telemetry import UNTRACED, JobMetrics
-from app.platform.telemetry.tracing import context_of, span
+from app.platform.telemetry import UNTRACED, JobMetrics, context_of, span
 
 _log = structlog.get_logger(__name__)
 

@@ -6,7 +6,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.platform.http.methods import named_method
 from app.platform.http.middleware.http_middleware import HttpMiddleware
-from app.platform.telemetry.tracing import context_of, span
+from app.platform.telemetry import context_of, span
 
 _SERVER_ERROR = 500
 

@@ -2,25 +2,42 @@
 
 import contextlib
 import os
+import shutil
 import signal
+import subprocess
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from types import MappingProxyType, TracebackType
-from typing import Self
+from typing import Final, Self
 from urllib.parse import quote
 
 import psycopg
 
 from app.platform.database.roles import DatabaseUrls
 from app.platform.process.bound import bound_command
-from app.platform.process.embedded.binaries import Binaries, binaries_for
-from app.platform.process.embedded.cluster import drop_stale_pid_file, make_cluster, stop_orphan, write_access
-from app.platform.process.embedded.lock import Launch, LauncherLock, current_launch
-from app.platform.process.embedded.places import Account, EmbeddedPostgresError, home_of, make_home, server_account
-from app.platform.process.embedded.postmaster import FAST_STOP_SECONDS, Postmaster
+from app.platform.process.embedded.cluster import (
+    Binaries,
+    binaries_for,
+    drop_stale_pid_file,
+    make_cluster,
+    server_environment,
+    stop_orphan,
+    write_access,
+)
+from app.platform.process.embedded.home import (
+    Account,
+    EmbeddedPostgresError,
+    Launch,
+    LauncherLock,
+    current_launch,
+    home_of,
+    make_home,
+    server_account,
+)
 
 _DATABASE = "aegis"
 #: The role that owns everything, and that of the service, which `app.platform.database.roles` creates.
@@ -28,6 +45,17 @@ _OWNER, _SERVICE = "postgres", "aegis"
 _DEFAULTS = {"max_connections": "100", "shared_buffers": "128MB", "timezone": "UTC", "log_timezone": "UTC"}
 _PORT = "5432"  # part of the name of the socket's file only
 _LONGEST_SOCKET_PATH = 103  # bytes: 107 on Linux, 103 on macOS
+
+#: Seconds for a fast shutdown.
+FAST_STOP_SECONDS: Final = 15.0
+
+_START_SECONDS: Final = 60.0  # including recovery after a crash
+_POLL_SECONDS: Final = 0.01
+_LOG_TAIL_LINES: Final = 12
+
+#: A log with more bytes is moved away; so many seconds pass between two looks at it.
+LARGEST_LOG: Final = 10_000_000
+LOG_PAUSE: Final = 60.0
 
 
 class EmbeddedPostgres:
@@ -69,7 +97,7 @@ class EmbeddedPostgres:
         return _urls(self._socket)
 
     @property
-    def postmaster(self) -> Postmaster:
+    def postmaster(self) -> "Postmaster":
         """The server's process, while the server runs."""
         if self._postmaster is None:
             raise EmbeddedPostgresError(f"the database in {self.home} is not running: enter its `with` block first")
@@ -190,3 +218,121 @@ def _ensure_database(socket: Path) -> None:
         known = connection.execute("SELECT FROM pg_database WHERE datname = %s", [_DATABASE])
         if known.rowcount == 0:
             connection.execute(f"CREATE DATABASE {_DATABASE}")
+
+
+class Postmaster:
+    """The first process of a server, which starts all others.
+
+    Args:
+        command: its command line.
+        home: the directory of the server's files, which has its log.
+        lock: the file of the lock that the server holds by inheriting it.
+
+    Attributes:
+        name: what it is called in the log.
+        log: its own log.
+        process: the one that was started last.
+    """
+
+    name = "postgresql"
+    process: subprocess.Popen[bytes]
+
+    def __init__(self, command: list[str], home: Path, lock: int) -> None:
+        self._command = command
+        self.log = home / "postgres.log"
+        self._lock = lock
+
+    @contextmanager
+    def running(self, refusal: Callable[[], str | None]) -> Iterator[None]:
+        """Run the server during the block, which begins when the server accepts connections.
+
+        Args:
+            refusal: why the server does not accept connections yet; None if it does.
+
+        Raises:
+            EmbeddedPostgresError: it never does; the error has the end of its log.
+        """
+        start = self.log.stat().st_size if self.log.exists() else 0
+        self.start()
+        try:
+            self._await(refusal, start)
+            with kept_small(self.log):
+                yield
+        finally:
+            _stop(self.process)
+
+    def start(self) -> subprocess.Popen[bytes]:
+        """Start the process, for the first time or again.
+
+        Processes of a server that died may live a little longer. PostgreSQL knows them by the memory that they share,
+        and ends until they are gone.
+        """
+        log = os.open(self.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600)
+        try:
+            self.process = subprocess.Popen(  # noqa: S603 - our own command line
+                self._command,
+                cwd="/",
+                env=server_environment(),
+                pass_fds=(self._lock,),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,  # a terminal's Ctrl-C must not reach it: it is stopped last
+            )
+        finally:
+            os.close(log)
+        return self.process
+
+    def _await(self, refusal: Callable[[], str | None], start: int) -> None:
+        """Wait until the server accepts connections; if it does not, raise with its log from `start` on."""
+        deadline = time.monotonic() + _START_SECONDS
+        while (refused := refusal()) is not None:
+            if self.process.poll() is not None or time.monotonic() > deadline:
+                with self.log.open("rb") as lines:
+                    lines.seek(start)
+                    tail = lines.read().decode(errors="replace").splitlines()[-_LOG_TAIL_LINES:]
+                problem = f"the database in {self.log.parent} did not start: see the end of {self.log}"
+                raise EmbeddedPostgresError("\n".join([problem, *tail, refused]))
+            time.sleep(_POLL_SECONDS)
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    """Shut down fast, or immediately if that takes too long; the next start recovers from an immediate shutdown."""
+    process.send_signal(signal.SIGINT)
+    try:
+        process.wait(FAST_STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.send_signal(signal.SIGQUIT)
+        process.wait()
+
+
+def rotate(log: Path) -> None:
+    """Move what the log has to `postgres.log.1`, if it is large.
+
+    The server keeps the file open and appends to it, so it is copied and emptied. A line that is written meanwhile can
+    be lost.
+    """
+    with suppress(OSError):  # the disk may be full; the log is looked at again
+        if log.stat().st_size > LARGEST_LOG:
+            shutil.copyfile(log, log.with_name(f"{log.name}.1"))
+            log.with_name(f"{log.name}.1").chmod(0o600)
+            os.truncate(log, 0)
+
+
+@contextmanager
+def kept_small(log: Path) -> Iterator[None]:
+    """Rotate the log during the block, now and then."""
+    over = threading.Event()
+
+    def look() -> None:
+        while not over.wait(LOG_PAUSE):
+            rotate(log)
+
+    rotate(log)
+    looking = threading.Thread(target=look, name="postgres.log", daemon=True)
+    looking.start()
+    try:
+        yield
+    finally:
+        over.set()
+        looking.join()

@@ -17,8 +17,7 @@ from app.platform.database.session import Database
 from app.platform.process.child import ChildProcess
 from app.platform.queue.lane import Lane
 from app.platform.queue.watch import JobWatch
-from app.platform.telemetry import JobMetrics, PoolCollector
-from app.platform.telemetry.job_metrics import Residuals
+from app.platform.telemetry import JobMetrics, PoolCollector, Residuals
 from app.settings import Settings
 from app.worker.worker import metrics_served, observed
 from tests.app.platform.telemetry.scrapes import sample, scraped

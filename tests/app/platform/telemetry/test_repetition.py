@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from app.platform.repetition import REMEMBERED, SECONDS, Unrepeated
+from app.platform.log import REMEMBERED, SECONDS, Unrepeated
 
 
 @pytest.fixture

@@ -14,8 +14,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import SpanKind, StatusCode
 
 from app.platform.queue.watch import JobWatch
-from app.platform.telemetry import refuse_missing_exporter, tracer_for
-from app.platform.telemetry.tracing import span
+from app.platform.telemetry import refuse_missing_exporter, span, tracer_for
 from tests.app.platform.telemetry.unmistakable import assert_unseen, unmistakable_entry
 from tests.service import Worker, ask, example_entry, publish, running_app
 
@@ -181,7 +180,7 @@ def test_a_service_without_traces_imports_none_of_it():
 
 def test_missing_libraries_are_told_at_the_start(monkeypatch):
     refuse_missing_exporter("http://127.0.0.1:4318/v1/traces")
-    monkeypatch.setattr("app.platform.telemetry.tracing.find_spec", lambda _: None)
+    monkeypatch.setattr("app.platform.telemetry.find_spec", lambda _: None)
     refuse_missing_exporter(None)
     with pytest.raises(ValueError, match="telemetry"):
         refuse_missing_exporter("http://127.0.0.1:4318/v1/traces")

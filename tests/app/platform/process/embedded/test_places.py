@@ -12,9 +12,8 @@ import pytest
 
 from app.platform.process.bound import bound_command
 from app.platform.process.embedded import EmbeddedPostgres, EmbeddedPostgresError, running_urls
-from app.platform.process.embedded.binaries import Binaries, binaries_for
-from app.platform.process.embedded.cluster import make_cluster
-from app.platform.process.embedded.places import Account, home_of, make_home, server_account
+from app.platform.process.embedded.cluster import Binaries, binaries_for, make_cluster
+from app.platform.process.embedded.home import Account, home_of, make_home, server_account
 from tests.postgres import FAST
 
 STRANGER = Account(uid=54321, gid=54321, foreign=True)

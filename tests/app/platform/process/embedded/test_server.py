@@ -13,8 +13,7 @@ import sqlalchemy
 from app.platform.process.bound import bound_command
 from app.platform.process.embedded import EmbeddedPostgres, EmbeddedPostgresError, running_urls
 from app.platform.process.embedded.cluster import drop_stale_pid_file, postmaster_of
-from app.platform.process.embedded.lock import program_of
-from app.platform.process.embedded.places import Account, server_account
+from app.platform.process.embedded.home import Account, program_of, server_account
 from tests.for_each import for_each
 from tests.postgres import FAST, create_database, drop_database
 
