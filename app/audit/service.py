@@ -25,7 +25,7 @@ from app.audit.model import Place, SignedHead, SigningKey, WantedRecords, head_c
 from app.audit.store import AuditLogStore
 from app.platform.callers import Caller, administered_tenant
 from app.platform.database.schema import SchemaStore, newest_revision
-from app.platform.errors import Fault, InvalidDocumentError, RoleNotAllowedError, SchemaMismatchError
+from app.platform.errors import Fault, InvalidDocumentError, RoleNotAllowedError
 
 #: What is signed, as the header `typ` says it: one can never be taken for the other. The SDK has these and the
 #: thumbprint, too (`aegis_sdk.receipts`): neither imports the other.
@@ -252,16 +252,6 @@ class HealthService:
     def __init__(self, schema: SchemaStore, log: AuditLogStore) -> None:
         self._schema = schema
         self._log = log
-
-    async def refuse_mismatch(self) -> None:
-        """Look whether this version of the service works with the schema.
-
-        Raises:
-            SchemaMismatchError: it does not.
-        """
-        reason = await self._schema.mismatch()
-        if reason is not None:
-            raise SchemaMismatchError(reason)
 
     async def look(self, caller: Caller) -> Health:
         """How the database and the audit log are.

@@ -9,18 +9,15 @@ from uuid import UUID
 
 from sqlalchemy import ColumnElement, Select, Text, func, insert, select, text
 from sqlalchemy.dialects.postgresql import insert as insert_or_not
-from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.audit.model import OVERLAP, AuditRecord, Place, SignedHead, SigningKey, WantedRecords
 from app.audit.tables import AuditHeadRow, AuditKeyRow, AuditLinkRow, AuditRecordRow
 from app.platform.callers import Caller
+from app.platform.database.base import Store
 
 
-class AuditStore:
+class AuditStore(Store):
     """Adds records. The database gives each its time, and its place in the chain when it is committed."""
-
-    def __init__(self, session: AsyncSession) -> None:
-        self._session = session
 
     async def add(self, record: AuditRecord, by: Caller | None) -> None:
         """Add a record of what a caller has done, or the service itself if None."""
@@ -43,11 +40,8 @@ _NOW = select(func.clock_timestamp())
 _IS_CHANGEABLE = text("SELECT has_table_privilege('audit_record', 'UPDATE, DELETE, TRUNCATE')")
 
 
-class AuditLogStore:
+class AuditLogStore(Store):
     """Records with their places, signed heads, and keys."""
-
-    def __init__(self, session: AsyncSession) -> None:
-        self._session = session
 
     async def is_changeable(self) -> bool:
         """Whether the role of this session could change the past."""

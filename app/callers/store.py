@@ -4,21 +4,18 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from sqlalchemy import ColumnElement, Select, and_, delete, func, select, text, update
-from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
 from app.callers.model import MOST_SESSIONS, Session
 from app.callers.tables import ApiKeyRow, ConsoleSessionRow
 from app.platform.callers import ApiKey, Caller, Role
+from app.platform.database.base import Store
 from app.tenants.store import tenant_id
 from app.tenants.tables import TenantRow
 
 
-class KeyStore:
+class KeyStore(Store):
     """API keys, of which only hashes and readable prefixes are stored."""
-
-    def __init__(self, session: AsyncSession) -> None:
-        self._session = session
 
     async def any_created(self) -> bool:
         """Whether a key was ever created, including revoked and expired ones."""
@@ -124,11 +121,8 @@ def to_key(row: ApiKeyRow, tenant: str) -> ApiKey:
 _ROW = ConsoleSessionRow
 
 
-class SessionStore:
+class SessionStore(Store):
     """Sessions, of which only hashes of their tokens are stored."""
-
-    def __init__(self, session: AsyncSession) -> None:
-        self._session = session
 
     async def add(self, token_hash: bytes, session: Session) -> None:
         """Store a new session. If its holder has too many, the oldest ones end."""

@@ -5,9 +5,9 @@ from datetime import timedelta
 from typing import Final
 
 from sqlalchemy import TextClause, text
-from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.audit.model import DELETE_VERSION
+from app.platform.database.base import Store
 from app.requests.model.data_requests import OPEN
 
 #: How many rows are deleted in a transaction.
@@ -69,11 +69,8 @@ _SESSIONS = text(
 )
 
 
-class RetentionStore:
+class RetentionStore(Store):
     """Deletes what is older than it may be."""
-
-    def __init__(self, session: AsyncSession) -> None:
-        self._session = session
 
     async def try_lock(self) -> bool:
         """Whether nobody else deletes until this transaction ends."""

@@ -10,6 +10,7 @@ from app.advice.tables.question import QuestionRow
 from app.callers.tables import ApiKeyRow
 from app.entries.tables.entry import EntryRow
 from app.entries.tables.entry_version import EntryVersionRow
+from app.platform.database.base import Store
 from app.tenants.model import DAY, NO_DEMANDS, NO_QUOTA, CountedTenant, Quota, RequiredPrivacy, TenantPolicy, Usage
 from app.tenants.tables import TenantRow
 
@@ -26,11 +27,8 @@ async def tenant_id(session: AsyncSession, name: str) -> int:
 _TENANT = select(TenantRow.id).where(TenantRow.name == bindparam("wanted"))
 
 
-class TenantStore:
+class TenantStore(Store):
     """Tenants by name."""
-
-    def __init__(self, session: AsyncSession) -> None:
-        self._session = session
 
     async def policy(self, name: str) -> TenantPolicy:
         """What a tenant asks of its entries; nothing if it is unknown."""
@@ -86,11 +84,8 @@ _RUNNING = text(
 )
 
 
-class QuotaStore:
+class QuotaStore(Store):
     """Quotas by the name of the tenant."""
-
-    def __init__(self, session: AsyncSession) -> None:
-        self._session = session
 
     async def quota(self, tenant: str, *, lock: bool = False) -> Quota:
         """What the tenant may use by its own quota; `lock` makes others who ask so wait for this transaction."""

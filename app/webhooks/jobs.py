@@ -23,6 +23,7 @@ from app.factory import Factory
 from app.platform.database.session import Database
 from app.platform.telemetry import WebhookMetrics
 from app.webhooks.model import DueDelivery, Outcome, signed_headers
+from app.webhooks.store.webhooks import DeliveryStore
 
 _log = structlog.get_logger(__name__)
 
@@ -208,7 +209,11 @@ class Deliverer:
             await self._start(group)
 
     async def _start(self, group: asyncio.TaskGroup) -> None:
-        while self._served < self._concurrency and (webhook_id := await self._claim()) is not None:
+        while self._served < self._concurrency:
+            async with self._database.transaction() as session:
+                webhook_id = await DeliveryStore(session).claim()
+            if webhook_id is None:
+                return
             self._served += 1
             group.create_task(self._serve(webhook_id))
 
@@ -216,10 +221,12 @@ class Deliverer:
         """Send a webhook what is due, until an attempt fails or others have waited for long enough."""
         try:
             for _ in range(BATCH):
-                due = await self._next(webhook_id)
+                async with self._database.transaction() as session:
+                    due = await DeliveryStore(session).next_due(webhook_id)
                 if due is None or not await self._deliver(due):
                     break
-            await self._release(webhook_id)
+            async with self._database.transaction() as session:
+                await DeliveryStore(session).release(webhook_id)
         except Exception as error:  # noqa: BLE001 -- the claim ends by itself
             _log.warning("delivery interrupted", webhook=webhook_id, error=type(error).__name__)
         finally:
@@ -231,21 +238,6 @@ class Deliverer:
         headers |= signed_headers(due.id, datetime.now(UTC), body, due.secrets)
         outcome = await self._sender.post(due.url, headers, body)
         self._metrics.attempted("delivered" if outcome.is_success else outcome.error or "refused")
-        await self._record(due, outcome)
-        return outcome.is_success
-
-    async def _claim(self) -> str | None:
-        async with self._database.transaction() as session:
-            return await Factory(session, self._queue).deliveries().claim()
-
-    async def _next(self, webhook_id: str) -> DueDelivery | None:
-        async with self._database.transaction() as session:
-            return await Factory(session, self._queue).deliveries().next_due(webhook_id)
-
-    async def _record(self, due: DueDelivery, outcome: Outcome) -> None:
         async with self._database.transaction() as session:
             await Factory(session, self._queue).deliveries().record(due, outcome)
-
-    async def _release(self, webhook_id: str) -> None:
-        async with self._database.transaction() as session:
-            await Factory(session, self._queue).deliveries().release(webhook_id)
+        return outcome.is_success

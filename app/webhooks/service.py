@@ -160,20 +160,12 @@ _JITTER = 0.2
 
 
 class DeliveryService:
-    """Deliveries, for workers. Each call belongs in a short transaction; nothing is sent during one."""
+    """What becomes of deliveries, for workers."""
 
     def __init__(self, deliveries: DeliveryStore, webhooks: WebhookStore, audit: AuditStore) -> None:
         self._audit = audit
         self._deliveries = deliveries
         self._webhooks = webhooks
-
-    async def claim(self) -> str | None:
-        """Claim a webhook that something is due for and return its id; None if there is none."""
-        return await self._deliveries.claim()
-
-    async def next_due(self, webhook_id: str) -> DueDelivery | None:
-        """What is to be sent to a webhook next; None if nothing is due."""
-        return await self._deliveries.next_due(webhook_id)
 
     async def record(self, due: DueDelivery, outcome: Outcome) -> None:
         """Store how an attempt has ended, and when the next one is, if any.
@@ -186,16 +178,13 @@ class DeliveryService:
             return
         wait, pause = waits(due, outcome)
         await self._deliveries.failed(due, outcome, wait, pause)
-        if outcome.is_gone or _is_hopeless(due):
+        is_hopeless = due.failing_since is not None and datetime.now(UTC) - due.failing_since >= PATIENCE
+        if outcome.is_gone or is_hopeless:
             reason = "gone" if outcome.is_gone else "failing"
             if await self._webhooks.disable(due.webhook_id, reason):
                 record = AuditRecord(AuditAction.DISABLE_WEBHOOK, target=due.webhook_id, value=reason)
                 await self._audit.add(record, None)
                 _log.warning("webhook disabled", webhook=due.webhook_id, reason=reason)
-
-    async def release(self, webhook_id: str) -> None:
-        """Let another worker claim a webhook."""
-        await self._deliveries.release(webhook_id)
 
 
 def waits(due: DueDelivery, outcome: Outcome) -> tuple[timedelta | None, timedelta]:
@@ -205,7 +194,3 @@ def waits(due: DueDelivery, outcome: Outcome) -> tuple[timedelta | None, timedel
     pause = min(SCHEDULE[min(due.failures, len(SCHEDULE) - 1)], LONGEST_PAUSE)
     wait = None if due.attempts >= len(SCHEDULE) else max(SCHEDULE[due.attempts] * factor, asked)
     return wait, max(pause * factor, asked)
-
-
-def _is_hopeless(due: DueDelivery) -> bool:
-    return due.failing_since is not None and datetime.now(UTC) - due.failing_since >= PATIENCE

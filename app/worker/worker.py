@@ -14,9 +14,9 @@ from prometheus_client import CollectorRegistry, ProcessCollector, start_http_se
 from app.advice.service import computation
 from app.audit.jobs import keep_heads_signed
 from app.audit.service import signer_of
-from app.factory import Factory
+from app.platform.database.schema import SchemaStore
 from app.platform.database.session import Database
-from app.platform.errors import DatabaseUnavailableError, OverloadedError
+from app.platform.errors import DatabaseUnavailableError, OverloadedError, SchemaMismatchError
 from app.platform.process.child import ChildProcess, keep_warm
 from app.platform.queue.lane import Lane
 from app.platform.queue.lanes import LaneWorker, PresentJobs, end_without_database, keep_present
@@ -85,7 +85,7 @@ async def _run_worker(settings: Settings, tracer: Tracer) -> None:
                     asyncio.create_task(deliverer.run()),
                 ]
                 try:
-                    await _work(queue, presence, children, settings.stop_seconds, keep_fitting(database, queue))
+                    await _work(queue, presence, children, settings.stop_seconds, keep_fitting(database))
                 finally:
                     await _cancelled(beside)
     finally:
@@ -128,7 +128,7 @@ async def _cancelled(tasks: Collection[asyncio.Task[None]]) -> list[BaseExceptio
     return await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def keep_fitting(database: Database, queue: App) -> None:
+async def keep_fitting(database: Database) -> None:
     """Look every few seconds whether this version still works with the schema. Otherwise its jobs would only fail.
 
     Raises:
@@ -138,7 +138,8 @@ async def keep_fitting(database: Database, queue: App) -> None:
         await asyncio.sleep(FITTING_LOOK)
         with suppress(DatabaseUnavailableError, OverloadedError):
             async with database.transaction() as session:
-                await Factory(session, queue).health().refuse_mismatch()
+                if (reason := await SchemaStore(session).mismatch()) is not None:
+                    raise SchemaMismatchError(reason)
 
 
 async def _work(

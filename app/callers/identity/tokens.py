@@ -121,7 +121,9 @@ class TokenReader:
             key = await self._key(header)
             return self._claims(token, key, audience)
         except (jwt.PyJWTError, ValueError, TypeError, RecursionError) as error:
-            raise UnknownKeyError(f"This token {_reason(error)}.") from error
+            known = (reason for kind, reason in _REASONS.items() if isinstance(error, kind))
+            reason = next(known, "cannot be read: it is no JWT, or was cut short")
+            raise UnknownKeyError(f"This token {reason}.") from error
 
     async def _key(self, header: Mapping[str, Any]) -> jwt.PyJWK:
         """The key that a token says it is signed by, for the algorithm that it says, if both are acceptable."""
@@ -165,8 +167,3 @@ class TokenReader:
                 f"{LONGEST_SUBJECT} printable characters."
             )
         return Caller(tenant, roles, subject)
-
-
-def _reason(error: Exception) -> str:
-    found = (reason for kind, reason in _REASONS.items() if isinstance(error, kind))
-    return next(found, "cannot be read: it is no JWT, or was cut short")

@@ -31,12 +31,9 @@ def pack(array: NDArray[Any]) -> PackedArray:
         # For a negative number and a large one, NumPy chooses a float type.
         array = array.astype(smallest) if smallest.kind in "iu" else array
     array = array.astype(array.dtype.newbyteorder("<"), copy=False)
-    return PackedArray(array.dtype.str, array.shape, _compress(np.ascontiguousarray(array).tobytes()))
-
-
-def _compress(data: bytes) -> bytes:
     packer = zlib.compressobj(_LEVEL, zlib.DEFLATED, _WINDOW_BITS, _MEMORY, zlib.Z_RLE)
-    return packer.compress(data) + packer.flush()
+    data = packer.compress(np.ascontiguousarray(array).tobytes()) + packer.flush()
+    return PackedArray(array.dtype.str, array.shape, data)
 
 
 def unpack(packed: PackedArray, *, narrow: bool = False) -> NDArray[Any]:

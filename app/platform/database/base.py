@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import ARRAY, ColumnElement, DateTime, Integer, LargeBinary, MetaData, Text, any_, func, literal
+from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import DeclarativeBase, InstrumentedAttribute, Mapped, mapped_column
 
 
@@ -25,6 +26,13 @@ class Base(DeclarativeBase):
 def created_at() -> Mapped[datetime]:
     """When the row was created, by the database's clock, which all processes share."""
     return mapped_column(DateTime(timezone=True), server_default=func.clock_timestamp())
+
+
+class Store:
+    """Queries in the transaction of a session."""
+
+    def __init__(self, session: AsyncSession) -> None:
+        self._session = session
 
 
 class PackedColumns:

@@ -12,8 +12,8 @@ import psycopg
 from alembic.config import Config
 from alembic.script import ScriptDirectory
 from sqlalchemy import text
-from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.platform.database.base import Store
 from app.platform.database.session import REACHABLE
 from app.platform.errors import DatabaseUnavailableError, SchemaMismatchError
 
@@ -93,11 +93,8 @@ _SCHEMA = text(SCHEMA)
 _REVISION = text("SELECT version_num FROM alembic_version")
 
 
-class SchemaStore:
+class SchemaStore(Store):
     """The schema of the database."""
-
-    def __init__(self, session: AsyncSession) -> None:
-        self._session = session
 
     async def revision(self) -> str | None:
         """The revision that the database has."""

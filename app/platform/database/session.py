@@ -120,14 +120,12 @@ def _refuse_closed(_: object, record: ConnectionPoolEntry, *__: object) -> None:
         DisconnectionError: the connection is closed, or the server has sent something.
     """
     connection = cast("psycopg.AsyncConnection[Any]", record.driver_connection)
-    if connection.closed or _can_be_read(connection.fileno()):
-        raise DisconnectionError
-
-
-def _can_be_read(socket: int) -> bool:
-    poll = select.poll()
-    poll.register(socket, select.POLLIN)
-    return bool(poll.poll(0))
+    if not connection.closed:
+        socket = select.poll()
+        socket.register(connection.fileno(), select.POLLIN)
+        if not socket.poll(0):
+            return
+    raise DisconnectionError
 
 
 def _commit_soon(connection: DBAPIConnection, _: object) -> None:

@@ -30,7 +30,6 @@ Result = TypeVar("Result")
 #: How far children stand back when there is more to do than there are cores (0 to 19).
 NICENESS = 10
 
-
 #: Seconds until processes that may be needed later start, so that they do not delay the start of the service.
 SOON = 3.0
 
@@ -127,20 +126,15 @@ class ChildProcess:
             OverloadedError: too many callers wait for their turn.
         """
         async with self._turns.turn(on_behalf_of, size):
-            with self._counted():
+            self._busy += 1
+            try:
                 await self._start()
                 with fail_after(self._deadline), self._death_noticed():
                     return await to_process.run_sync(
                         _prepared, self._module, function, *given, cancellable=True, limiter=self._limiter
                     )
-
-    @contextmanager
-    def _counted(self) -> Iterator[None]:
-        self._busy += 1
-        try:
-            yield
-        finally:
-            self._busy -= 1
+            finally:
+                self._busy -= 1
 
     @contextmanager
     def _death_noticed(self) -> Iterator[None]:

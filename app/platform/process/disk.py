@@ -30,12 +30,9 @@ class Disk:
     @property
     def has_room(self) -> bool:
         """Whether more may be stored."""
-        if self._clock() - self._looked > _FRESH:
-            self._looked = self._clock()
-            self._look()
-        return self._has_room
-
-    def _look(self) -> None:
+        if self._clock() - self._looked <= _FRESH:
+            return self._has_room
+        self._looked = self._clock()
         try:
             has_room = shutil.disk_usage(self._directory).free >= self._reserve
         except OSError as error:
@@ -44,3 +41,4 @@ class Disk:
         if has_room != self._has_room:
             _log.warning("the disk has room again" if has_room else "the disk is almost full: nothing more is stored")
         self._has_room = has_room
+        return has_room

@@ -154,7 +154,10 @@ class _Member:
     def keep_running(self) -> bool:
         """Start the process again if it ended, after a pause; False if it has never worked."""
         if self.due is not None and self.due <= time.monotonic():
-            self._start_again()
+            try:
+                self.start()
+            except OSError as error:  # no process, memory or file is free, which may pass
+                self._fail(f"could not be started ({error.strerror})")
         if self.due is not None or self.runs():
             return True
         ran = time.monotonic() - self._began_at
@@ -168,18 +171,14 @@ class _Member:
         self._fail(f"ended ({_cause(status)})")
         return True
 
-    def _start_again(self) -> None:
-        try:
-            self.start()
-        except OSError as error:  # no process, memory or file is free, which may pass
-            self._fail(f"could not be started ({error.strerror})")
-
     def _fail(self, how: str) -> None:
         """Count a failure, and plan the next start."""
         self._failures += 1
         pause = min(_LONGEST_PAUSE, _FIRST_PAUSE * 2 ** (self._failures - 1))
         self.due = time.monotonic() + pause
-        _log.warning("%s %s and starts again in %.1f s%s", self._name, how, pause, self._details())
+        times = "" if self._failures == 1 else f"; that is {self._failures} times in a row"
+        log = "" if self._log is None else f"; see {self._log}"
+        _log.warning("%s %s and starts again in %.1f s%s%s", self._name, how, pause, times, log)
 
     def ask_to_stop(self) -> None:
         if self._process is not None:
@@ -194,10 +193,6 @@ class _Member:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
         return process.wait()
-
-    def _details(self) -> str:
-        times = "" if self._failures == 1 else f"; that is {self._failures} times in a row"
-        return times if self._log is None else f"{times}; see {self._log}"
 
 
 def _cause(status: int) -> str:

@@ -7,7 +7,7 @@ A process that is only slow keeps them.
 
 import asyncio
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import psycopg
@@ -107,7 +107,9 @@ class Presence:
         if now - self._beat_at > STALLED_AFTER:
             self._steady_since = now
         self._beat_at = now
-        await self._release(self._locked - set(ids))
+        for worker_id in self._locked - set(ids):
+            await connection.execute(_UNLOCK, [LOCK_CLASS, worker_id])
+            self._locked.discard(worker_id)
         present = {one for one in ids if one in heard and await self._lock(one)}
         gone = [worker for worker in workers if worker.worker_id in set(ids) - present]
         return [await self._register(worker) for worker in gone]
@@ -120,11 +122,6 @@ class Presence:
                 return False
             self._locked.add(worker_id)
         return True
-
-    async def _release(self, ids: Collection[int]) -> None:
-        for worker_id in ids:
-            await (await self._connected()).execute(_UNLOCK, [LOCK_CLASS, worker_id])
-            self._locked.discard(worker_id)
 
     async def _register(self, worker: Registered) -> int:
         """Register a worker anew, with the jobs that it runs."""

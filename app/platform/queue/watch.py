@@ -47,9 +47,12 @@ class JobWatch:
             enqueued_at: float | None = None,
             **arguments: Any,  # noqa: ANN401 -- the task's own
         ) -> None:
-            one, word, problem = _Try.of(context, enqueued_at), _RETRIED, None
+            job, word, problem = context.job, _RETRIED, None
+            # The clocks of two machines may differ.
+            waited = 0.0 if enqueued_at is None else max(0.0, time.time() - enqueued_at)
+            one = _Try(job.task_name, job.queue, job.attempts + 1, waited)
             in_trace = span(self._tracer, f"job {one.task}", SpanKind.CONSUMER, context_of(traceparent))
-            with bound(job_id=context.job.id, request_id=request_id), in_trace as current:
+            with bound(job_id=job.id, request_id=request_id), in_trace as current:
                 try:
                     outcome = await task(context, **arguments)
                     word, problem = outcome.word, outcome.problem
@@ -93,11 +96,3 @@ class _Try:
     number: int
     waited: float
     start: float = field(default_factory=time.perf_counter)
-
-    @classmethod
-    def of(cls, context: JobContext, enqueued_at: float | None) -> "_Try":
-        """The try that begins now."""
-        job = context.job
-        # The clocks of two machines may differ.
-        waited = 0.0 if enqueued_at is None else max(0.0, time.time() - enqueued_at)
-        return cls(job.task_name, job.queue, job.attempts + 1, waited)

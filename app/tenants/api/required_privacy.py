@@ -24,7 +24,12 @@ def required_privacy(numbers: Mapping[str, float]) -> RequiredPrivacy:
         unknown = ", ".join(sorted(numbers.keys() - wire.PRIVACY_CRITERIA.keys()))
         message = f"There is no privacy criterion {unknown}; use {', '.join(wire.PRIVACY_CRITERIA)}."
         raise InvalidDocumentError(message) from None
-    return RequiredPrivacy(*(_of(known, better) for better in ("higher", "lower")))
+    return RequiredPrivacy(
+        *(
+            {name: limit for name, limit in sorted(known.items()) if wire.PRIVACY_CRITERIA[name] == better}
+            for better in ("higher", "lower")
+        )
+    )
 
 
 def privacy_in(text: str) -> RequiredPrivacy:
@@ -46,7 +51,3 @@ def required_by(settings: Settings) -> RequiredPrivacy:
         InvalidDocumentError: they name a criterion that does not exist.
     """
     return required_privacy(settings.require_privacy or {})
-
-
-def _of(numbers: Mapping[str, float], better: str) -> dict[str, float]:
-    return {name: number for name, number in sorted(numbers.items()) if wire.PRIVACY_CRITERIA[name] == better}

@@ -10,9 +10,9 @@ from uuid import UUID
 
 from sqlalchemy import TextClause, bindparam, text
 from sqlalchemy.dialects.postgresql import ARRAY
-from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.types import Boolean, Integer, Text, Uuid
 
+from app.platform.database.base import Store
 from app.webhooks.model import (
     ADVICE_STALE,
     ENTRY_CHANGED,
@@ -123,11 +123,8 @@ _PING = text(f"{_ADD} VALUES (:webhook_id, '{PING}', '{{}}') RETURNING id").bind
 )
 
 
-class EventStore:
+class EventStore(Store):
     """Events for all webhooks that ask for them."""
-
-    def __init__(self, session: AsyncSession) -> None:
-        self._session = session
 
     async def version_shown(self, entry_id: str, version: int) -> None:
         """A version has become visible to tenants: tell them, and those that have asked about older versions."""

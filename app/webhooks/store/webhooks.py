@@ -5,20 +5,17 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from sqlalchemy import Exists, Select, and_, case, delete, func, select, true, update
-from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import InstrumentedAttribute, aliased
 
+from app.platform.database.base import Store
 from app.tenants.store import tenant_id
 from app.tenants.tables import TenantRow
 from app.webhooks.model import Delivery, DueDelivery, Outcome, Webhook
 from app.webhooks.tables import DeliveryRow, WebhookRow
 
 
-class WebhookStore:
+class WebhookStore(Store):
     """Webhooks by id or tenant, and what was sent to them."""
-
-    def __init__(self, session: AsyncSession) -> None:
-        self._session = session
 
     async def count(self, tenant: str) -> int:
         """The number of a tenant's webhooks, which cannot grow until the transaction ends."""
@@ -150,14 +147,11 @@ def _to_delivery(row: DeliveryRow) -> Delivery:
 CLAIM = timedelta(seconds=30)
 
 
-class DeliveryStore:
+class DeliveryStore(Store):
     """Webhooks that something is due for, claimed by one worker at a time, and what becomes of the attempts.
 
     Like `WebhookStore`, it locks a webhook before its deliveries; otherwise two transactions could wait for each other.
     """
-
-    def __init__(self, session: AsyncSession) -> None:
-        self._session = session
 
     async def claim(self) -> str | None:
         """Claim a webhook that something is due for and return its id; None if there is none.

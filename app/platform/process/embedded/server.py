@@ -133,7 +133,10 @@ class EmbeddedPostgres:
         lock.tell(Launch(os.getpid(), str(socket)))
         self._postmaster = Postmaster(self._command(binaries, socket), self.home, lock.fileno())
         starting.enter_context(self._postmaster.running(lambda: _refusal(socket)))
-        _ensure_database(socket)
+        with psycopg.connect(_url(socket, "postgres"), autocommit=True) as connection:
+            known = connection.execute("SELECT FROM pg_database WHERE datname = %s", [_DATABASE])
+            if known.rowcount == 0:
+                connection.execute(f"CREATE DATABASE {_DATABASE}")
         self._socket = socket
 
     def _command(self, binaries: Binaries, socket: Path) -> list[str]:
@@ -211,13 +214,6 @@ def _refusal(socket: Path) -> str | None:
     except psycopg.OperationalError as error:
         return str(error).strip()
     return None
-
-
-def _ensure_database(socket: Path) -> None:
-    with psycopg.connect(_url(socket, "postgres"), autocommit=True) as connection:
-        known = connection.execute("SELECT FROM pg_database WHERE datname = %s", [_DATABASE])
-        if known.rowcount == 0:
-            connection.execute(f"CREATE DATABASE {_DATABASE}")
 
 
 class Postmaster:

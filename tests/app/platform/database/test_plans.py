@@ -15,6 +15,7 @@ from app.platform.database.session import Database
 from app.platform.queue.lane import Lane
 from app.platform.queue.queue import queue_app
 from app.retention.service import Retention, Swept
+from app.webhooks.store.webhooks import DeliveryStore
 from tests.app.platform.database.plans import SMALL, Statement, captured, growing, scans
 from tests.app.requests.asking import advised, entry, step
 from tests.app.requests.test_verifications import AGREES, DELIVERED
@@ -213,7 +214,7 @@ async def test_lines_of_jobs_and_what_is_swept_are_by_index(catalogue, scans_in)
             await factory.jobs().go_on("other-3", Lane.LIGHT)
             kept = Retention(advice_days=30, versions=1, request_days=1)
             assert sum([await factory.retention().sweep(what, kept) for what in Swept]) > 500
-            await factory.deliveries().claim()
+            await DeliveryStore(session).claim()
             await session.rollback()
     await database.close()
     assert len(statements) >= 15
