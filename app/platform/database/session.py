@@ -87,18 +87,6 @@ def clear_errors() -> Iterator[None]:
         raise StatementFailedError(error).with_traceback(error.__traceback__) from None
 
 
-@contextmanager
-def _mismatch_noticed() -> Iterator[None]:
-    """Turn errors of a schema that is older than this version into SchemaMismatchError; log what is missing."""
-    try:
-        yield
-    except ProgrammingError as error:
-        if not isinstance(error.orig, _MISSING):
-            raise
-        _log.warning("schema mismatch", error=type(error.orig).__name__, missing=error.orig.diag.message_primary)
-        raise SchemaMismatchError("The database's schema is not that of this version of the service.") from error
-
-
 async def commit_now(session: AsyncSession) -> None:
     """Let a transaction last, also in a session that may lose commits, and with it all that was committed before."""
     await session.execute(_COMMIT_NOW)
@@ -185,9 +173,17 @@ class Database:
             StatementFailedError: the database refuses a statement.
         """
         async with self._connection():
-            with clear_errors(), _mismatch_noticed():
-                async with self._sessions() as session, session.begin():
-                    yield session
+            with clear_errors():
+                try:
+                    async with self._sessions() as session, session.begin():
+                        yield session
+                except ProgrammingError as error:
+                    if not isinstance(error.orig, _MISSING):
+                        raise
+                    missing = error.orig.diag.message_primary
+                    _log.warning("schema mismatch", error=type(error.orig).__name__, missing=missing)
+                    message = "The database's schema is not that of this version of the service."
+                    raise SchemaMismatchError(message) from error
 
     @asynccontextmanager
     async def _connection(self) -> AsyncIterator[None]:

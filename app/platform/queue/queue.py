@@ -216,18 +216,13 @@ class JobQueue:
         parameters = {"tenant": tenant, "lane": lane.value, "ended": ended, "ceiling": self._ceiling}
         # A job that is there already leaves its place to the next: with none of its own in the queue, a tenant would
         # have nobody to let the rest of its line go on.
-        while not await self._move(tenant, lane, parameters):
-            pass
-
-    async def _move(self, tenant: str, lane: Lane, parameters: Mapping[str, Any]) -> bool:
-        """Move as many jobs as there are places; whether each took one."""
-        taken = (await self._session.execute(_NEXT, parameters)).all()
-        joined = True
-        for place, row in enumerate(sorted(taken, key=lambda row: (row.rank, row.id))):
-            # A tenant's first job goes before the second one of any other.
-            job = Job(row.task, row.arguments, row.claim, row.rank)
-            joined &= await self._defer(tenant, lane, job, priority=-(row.running + place))
-        return joined
+        joined = False
+        while not joined:
+            taken, joined = (await self._session.execute(_NEXT, parameters)).all(), True
+            for place, row in enumerate(sorted(taken, key=lambda row: (row.rank, row.id))):
+                # A tenant's first job goes before the second one of any other.
+                job = Job(row.task, row.arguments, row.claim, row.rank)
+                joined &= await self._defer(tenant, lane, job, priority=-(row.running + place))
 
     async def _defer(self, tenant: str, lane: Lane, job: Job, priority: int) -> bool:
         """Add a job to the queue; False if it is there already."""
