@@ -146,14 +146,14 @@ class BrokenLogError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Promise:
+class PromisedRecord:
     """A record that the log must have, by a signed head or a receipt; `source` says by which."""
 
     place: Place
     source: str
 
 
-def check_chain(lines: Iterable[bytes], promises: Sequence[Promise], start: Place = START) -> Place:
+def check_chain(lines: Iterable[bytes], promises: Sequence[PromisedRecord], start: Place = START) -> Place:
     """Check the records of a log, oldest first, one a line; one at a time is in memory.
 
     Args:
@@ -167,7 +167,7 @@ def check_chain(lines: Iterable[bytes], promises: Sequence[Promise], start: Plac
     Raises:
         BrokenLogError: the first record that is not as it was, or not where it was.
     """
-    promised: dict[int, list[Promise]] = {}
+    promised: dict[int, list[PromisedRecord]] = {}
     for one in promises:
         promised.setdefault(one.place.sequence, []).append(one)
     last, rest = start, iter(lines)
@@ -237,7 +237,7 @@ def _gap(missing: int, seen: int, rest: Iterator[bytes]) -> str:
     return f"record {missing} was removed: record {seen} is in its place"
 
 
-def _refuse_other(promise: Promise, own: Place) -> None:
+def _refuse_other(promise: PromisedRecord, own: Place) -> None:
     if promise.place != own:
         raise BrokenLogError(
             f"record {own.sequence} is not the one that {promise.source} has: it, or one before it, was replaced, and "

@@ -137,7 +137,7 @@ class Keyring:
 
 
 @dataclass(frozen=True, slots=True)
-class KeyPage:
+class ListedKeys:
     """One page of keys, newest first; the prefix after which the next one begins, or None."""
 
     items: tuple[ApiKey, ...]
@@ -166,7 +166,7 @@ class KeyAdministration:
         await self._refuse_ended(caller)
         return await self._keyring.create(owner, role, lifetime, by=caller)
 
-    async def page(self, caller: Caller, tenant: str | None, limit: int, after: str | None) -> KeyPage:
+    async def page(self, caller: Caller, tenant: str | None, limit: int, after: str | None) -> ListedKeys:
         """A page of keys, valid or not: of a tenant, or of all that the caller administers.
 
         Raises:
@@ -174,7 +174,7 @@ class KeyAdministration:
         """
         owner = None if caller.is_operator and tenant is None else administered_tenant(caller, tenant)
         keys = await self._keys.page(owner, limit + 1, after)
-        return KeyPage(tuple(keys[:limit]), keys[limit - 1].prefix if len(keys) > limit else None)
+        return ListedKeys(tuple(keys[:limit]), keys[limit - 1].prefix if len(keys) > limit else None)
 
     async def find(self, caller: Caller, prefix: str) -> ApiKey:
         """The key with this prefix, valid or not.

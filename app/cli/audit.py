@@ -11,7 +11,7 @@ import typer
 from aegis_sdk.receipts import HEAD, RECEIPT, ReceiptError, checked_claims, content_of, keys_in
 from aegis_sdk.wire import PublicKeySet
 from app.audit.api.promises import counted, coverage, head_promise, promise_of
-from app.audit.model import BrokenLogError, Promise, check_chain
+from app.audit.model import BrokenLogError, PromisedRecord, check_chain
 from app.cli.group import fail
 
 #: A head in an export; records begin otherwise.
@@ -63,9 +63,9 @@ def _lines(file: BinaryIO) -> Iterator[bytes]:
         yield line
 
 
-def _heads_in(lines: Iterator[bytes], keys: PublicKeySet) -> tuple[list[Promise], bytes]:
+def _heads_in(lines: Iterator[bytes], keys: PublicKeySet) -> tuple[list[PromisedRecord], bytes]:
     """The signed heads with which a log begins, and the line after them."""
-    heads: list[Promise] = []
+    heads: list[PromisedRecord] = []
     for line in lines:
         if not line.startswith(_HEAD_LINE):
             return heads, line
@@ -77,7 +77,7 @@ def _heads_in(lines: Iterator[bytes], keys: PublicKeySet) -> tuple[list[Promise]
     return heads, b""
 
 
-def _kept(path: Path, keys: PublicKeySet) -> Promise:
+def _kept(path: Path, keys: PublicKeySet) -> PromisedRecord:
     """What a receipt or a signed head in a file promises of the log."""
     content = content_of(path)
     try:

@@ -6,7 +6,7 @@ from typing import Literal, Self
 
 from app.audit.service import Health
 from app.edge.state import State
-from app.platform.database.probe import LaneWorker, Pulse, Queue, Reading
+from app.platform.database.probe import HeardLane, ProbeReading, Pulse, Queue
 from app.platform.queue.lane import Lane
 
 Standing = Literal["good", "warn", "bad", "unknown"]
@@ -63,10 +63,10 @@ class Overview:
     lanes: tuple[LaneLoad, ...] | None
     events: int
     oldest_event_seconds: float
-    workers: tuple[LaneWorker, ...]
+    workers: tuple[HeardLane, ...]
 
     @classmethod
-    def of(cls, state: State, reading: Reading, health: Health | None, workers: tuple[LaneWorker, ...]) -> Self:
+    def of(cls, state: State, reading: ProbeReading, health: Health | None, workers: tuple[HeardLane, ...]) -> Self:
         """The overview of what was read."""
         queue = reading.queue
         return cls(

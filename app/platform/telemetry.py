@@ -26,7 +26,7 @@ from prometheus_client.core import (
 from prometheus_client.registry import Collector
 
 from app.platform.build import build_version
-from app.platform.database.probe import Probe, Reading
+from app.platform.database.probe import Probe, ProbeReading
 from app.platform.database.session import Database
 from app.platform.process.child import ChildProcess
 
@@ -267,7 +267,7 @@ class DatabaseCollector(Collector):
         yield from _queue(reading)
 
 
-def _queue(reading: Reading) -> Iterator[Metric]:
+def _queue(reading: ProbeReading) -> Iterator[Metric]:
     """The queue by lane, and by how many jobs the tenants have that wait there."""
     if reading.queue is None:
         return

@@ -39,11 +39,11 @@ _MOST_READ: Final = 65_536
 _LOOKUPS: Final = 16
 
 
-class RefusedAddressError(Exception):
+class PrivateAddressError(Exception):
     """A name stands for an address that is not on the public internet."""
 
 
-class CheckedNetwork(httpcore.AsyncNetworkBackend):
+class AsyncCheckedNetwork(httpcore.AsyncNetworkBackend):
     """Connects to names, and checks every address of a name right before it connects to one of these.
 
     The address that was checked is the one that is connected to, so a name that changes in between gains nothing.
@@ -65,12 +65,12 @@ class CheckedNetwork(httpcore.AsyncNetworkBackend):
         """Connect to the first address of a name that answers.
 
         Raises:
-            RefusedAddressError: one of its addresses is not public.
+            PrivateAddressError: one of its addresses is not public.
             httpcore.ConnectError: it has no address, or none answers.
         """
         addresses = await self._resolve(host, port)
         if not self._allow_private and not all(map(is_public, addresses)):
-            raise RefusedAddressError
+            raise PrivateAddressError
         error = httpcore.ConnectError("the name has no address")
         for address in addresses:
             try:
@@ -93,7 +93,7 @@ def resolver() -> Resolve:
     return resolve
 
 
-class Sender:
+class EventSender:
     """Posts to addresses that tenants name. Follows no redirect, uses no proxy, and keeps nothing but the status.
 
     Args:
@@ -111,7 +111,7 @@ class Sender:
         tls: ssl.SSLContext | None = None,
         seconds: float = SECONDS,
     ) -> None:
-        self._network = CheckedNetwork(resolve or resolver(), allow_private=allow_private)
+        self._network = AsyncCheckedNetwork(resolve or resolver(), allow_private=allow_private)
         self._tls = tls or httpx.create_ssl_context()
         self._seconds = seconds
 
@@ -120,7 +120,7 @@ class Sender:
         try:
             async with asyncio.timeout(self._seconds):
                 return await self._post(httpx.URL(url), headers, body)
-        except RefusedAddressError:
+        except PrivateAddressError:
             return Outcome(error="address_refused")
         except (TimeoutError, httpcore.TimeoutException):
             return Outcome(error="timeout")
@@ -182,7 +182,7 @@ class Deliverer:
         self,
         database: Database,
         queue: App,
-        sender: Sender,
+        sender: EventSender,
         concurrency: int = CONCURRENCY,
         metrics: WebhookMetrics | None = None,
     ) -> None:

@@ -34,7 +34,7 @@ from app.platform.telemetry import (
 from app.retention.jobs import keep_retention
 from app.retention.service import Retention
 from app.settings import Settings
-from app.webhooks.jobs import Deliverer, Sender
+from app.webhooks.jobs import Deliverer, EventSender
 from app.worker.tasks import Tasks
 
 _log = structlog.get_logger(__name__)
@@ -76,7 +76,7 @@ async def _run_worker(settings: Settings, tracer: Tracer) -> None:
             with metrics_served(settings, observed(registry, database, children)):
                 _log.info("worker started")
                 retention = Retention(settings.advice_days, settings.versions_kept, settings.request_days)
-                sender = Sender(allow_private=settings.webhooks_allow_private)
+                sender = EventSender(allow_private=settings.webhooks_allow_private)
                 deliverer = Deliverer(for_deliveries, queue, sender, metrics=for_webhooks)
                 beside = [
                     asyncio.create_task(keep_warm(children.values())),

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from aegis_sdk.receipts import HEAD, ReceiptError, checked_claims
 from aegis_sdk.wire import PublicKey, PublicKeySet
-from app.audit.model import Place, Promise, SigningKey
+from app.audit.model import Place, PromisedRecord, SigningKey
 
 
 def key_set(keys: Iterable[SigningKey]) -> PublicKeySet:
@@ -26,7 +26,7 @@ def key_set(keys: Iterable[SigningKey]) -> PublicKeySet:
     )
 
 
-def head_promise(jws: str, keys: PublicKeySet) -> Promise:
+def head_promise(jws: str, keys: PublicKeySet) -> PromisedRecord:
     """What a signed head promises.
 
     Raises:
@@ -35,7 +35,7 @@ def head_promise(jws: str, keys: PublicKeySet) -> Promise:
     return promise_of(checked_claims(jws, keys, HEAD), "head")
 
 
-def promise_of(claims: Mapping[str, object], what: str, signed_at: str | None = None) -> Promise:
+def promise_of(claims: Mapping[str, object], what: str, signed_at: str | None = None) -> PromisedRecord:
     """What the claims of a head or of a receipt promise.
 
     Raises:
@@ -44,7 +44,7 @@ def promise_of(claims: Mapping[str, object], what: str, signed_at: str | None = 
     sequence, own = claims.get("sequence"), claims.get("hash")
     if not isinstance(sequence, int) or not isinstance(own, str):
         raise ReceiptError(f"the {what} names no record of the log")
-    return Promise(Place(sequence, own), f"the {what}, signed on {str(signed_at or claims['signed_at'])[:10]},")
+    return PromisedRecord(Place(sequence, own), f"the {what}, signed on {str(signed_at or claims['signed_at'])[:10]},")
 
 
 def coverage(last: Place, signed: int) -> str:

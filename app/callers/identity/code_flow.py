@@ -23,7 +23,7 @@ _BROKEN: Final = "This sign-in was not begun in this browser, or too long ago. S
 
 
 @dataclass(frozen=True, slots=True)
-class Client:
+class RelyingParty:
     """What the issuer knows this service as.
 
     Attributes:
@@ -66,7 +66,7 @@ def path_of(pending: str) -> str:
 class CodeFlow:
     """Sends people to the issuer, and reads what it sends back."""
 
-    def __init__(self, client: Client, issuer: str, reader: TokenReader) -> None:
+    def __init__(self, client: RelyingParty, issuer: str, reader: TokenReader) -> None:
         self._client, self._issuer, self._reader = client, issuer, reader
         self._discovery = Discovery(issuer)
 

@@ -1,6 +1,6 @@
 from typing import Final
 
-from app.callers.identity.code_flow import Client, CodeFlow
+from app.callers.identity.code_flow import CodeFlow, RelyingParty
 from app.callers.identity.issuer import IssuerKeys, fetching, is_safe
 from app.callers.identity.tokens import ALGORITHMS, TokenReader, Trust
 from app.platform.callers import Role
@@ -46,7 +46,7 @@ def code_flow(settings: Settings, reader: TokenReader | None) -> CodeFlow | None
     if reader is None or settings.oidc_issuer is None or settings.console_origin is None:
         message = "oidc_client_id: signing in also needs oidc_issuer and console_origin"
         raise ValueError(message)
-    client = Client(
+    client = RelyingParty(
         settings.oidc_client_id, _secret(settings), settings.console_origin + CALLBACK_PATH, _scopes(settings)
     )
     return CodeFlow(client, settings.oidc_issuer, reader)

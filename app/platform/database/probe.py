@@ -72,7 +72,7 @@ class Pulse:
 
 
 @dataclass(frozen=True, slots=True)
-class LaneWorker:
+class HeardLane:
     """One lane of a worker.
 
     Attributes:
@@ -128,7 +128,7 @@ class Queue:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ProbeReading:
     """What was read last: no pulse if the database did not answer, no queue if it was not read in time."""
 
     pulse: Pulse | None = None
@@ -148,7 +148,7 @@ class Probe:
         self._turn = asyncio.Lock()
         self._looks: dict[str, asyncio.Task[_Answer | None]] = {}
         self._read_at = -RECENT
-        self.last = Reading()
+        self.last = ProbeReading()
 
     async def pulse(self) -> Pulse | None:
         """A sign of life, or None if the database does not answer within `PATIENCE`."""
@@ -161,19 +161,19 @@ class Probe:
         # A worker has a heartbeat for each of its lanes.
         return Pulse(answer.seconds, -(-heard // len(Lane)), mismatch(compatible, revision))
 
-    async def read(self) -> Reading:
+    async def read(self) -> ProbeReading:
         """What was read in the last `RECENT` seconds, or what is read now."""
         if time.monotonic() - self._read_at >= RECENT:
             pulse = await self.pulse()
             answer = None if pulse is None else await self._ask(_QUEUE)
-            self.last = Reading(pulse, None if answer is None else _queue_of(answer.rows))
+            self.last = ProbeReading(pulse, None if answer is None else _queue_of(answer.rows))
             self._read_at = time.monotonic()
         return self.last
 
-    async def workers(self) -> tuple[LaneWorker, ...]:
+    async def workers(self) -> tuple[HeardLane, ...]:
         """The lanes of workers, those first that were heard of last; none if the database does not answer in time."""
         answer = await self._ask(_WORKERS)
-        return () if answer is None else tuple(LaneWorker(*row) for row in answer.rows)
+        return () if answer is None else tuple(HeardLane(*row) for row in answer.rows)
 
     async def close(self) -> None:
         """End the looks and the connection."""

@@ -53,7 +53,7 @@ class GroupMember:
         )
 
 
-class Server(Protocol):
+class ServerProcess(Protocol):
     """A process that runs before the group and after it, on which the group depends. `log` says why it ended."""
 
     name: str
@@ -77,7 +77,9 @@ class Supervisor:
         grace: seconds.
     """
 
-    def __init__(self, children: Sequence[GroupMember], *, server: Server | None = None, grace: float = 10.0) -> None:
+    def __init__(
+        self, children: Sequence[GroupMember], *, server: ServerProcess | None = None, grace: float = 10.0
+    ) -> None:
         self._members = [_Member(child.name, child.start) for child in children]
         self._kept = list(self._members)
         if server is not None:

@@ -6,7 +6,7 @@ from hashlib import sha256
 import pytest
 import rfc8785
 
-from app.audit.model import START, BrokenLogError, Place, Promise, check_chain
+from app.audit.model import START, BrokenLogError, Place, PromisedRecord, check_chain
 from tests.tables import raised
 
 NUMBER = 8
@@ -41,7 +41,7 @@ def place(record):
     return Place(record["sequence"], record["hash"])
 
 
-HEADS = [Promise(place(LOG[4]), "the head of Monday"), Promise(place(LOG[7]), "the head of Tuesday")]
+HEADS = [PromisedRecord(place(LOG[4]), "the head of Monday"), PromisedRecord(place(LOG[7]), "the head of Tuesday")]
 
 
 def fault(records, promises=()):

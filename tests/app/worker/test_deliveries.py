@@ -14,7 +14,7 @@ from app.platform.database.session import Database
 from app.platform.queue.queue import queue_app
 from app.retention.jobs import sweep
 from app.retention.service import Retention
-from app.webhooks.jobs import BATCH, Deliverer, Sender
+from app.webhooks.jobs import BATCH, Deliverer, EventSender
 from app.webhooks.model import SCHEDULE, DueDelivery, Outcome
 from app.webhooks.service import DeliveryService, waits
 from tests.answers import hold_event
@@ -50,7 +50,7 @@ def receiver():
 @pytest.fixture
 async def deliverer(_one_loop, database_url):
     database = Database(database_url, pool_size=1)
-    yield Deliverer(database, queue_app(database_url), Sender(allow_private=True, seconds=1))
+    yield Deliverer(database, queue_app(database_url), EventSender(allow_private=True, seconds=1))
     await database.close()
 
 
@@ -269,7 +269,7 @@ async def test_what_was_sent_by_a_worker_that_died_is_sent_again(api, deliverer,
 
 async def test_two_workers_send_an_event_once(api, deliverer, receiver, database_url):
     second = Database(database_url, pool_size=1)
-    other = Deliverer(second, queue_app(database_url), Sender(allow_private=True))
+    other = Deliverer(second, queue_app(database_url), EventSender(allow_private=True))
     webhooks = [await created(api, receiver.url, tenant=f"tenant-{number}") for number in range(5)]
     sent = {await pinged(api, webhook) for webhook in webhooks}
     await asyncio.gather(deliverer.run_once(), other.run_once())
@@ -281,7 +281,7 @@ async def test_a_private_address_is_told_to_the_administrator(api, receiver, dat
     webhook = await created(api, receiver.url)
     await pinged(api, webhook)
     database = Database(database_url, pool_size=1)
-    await Deliverer(database, queue_app(database_url), Sender(allow_private=False)).run_once()
+    await Deliverer(database, queue_app(database_url), EventSender(allow_private=False)).run_once()
     await database.close()
     assert ((await read(api, webhook))["last_error"], receiver.received) == ("address_refused", [])
 

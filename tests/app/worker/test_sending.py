@@ -10,7 +10,7 @@ from itertools import chain
 import pytest
 
 from aegis_sdk._addresses import is_public
-from app.webhooks.jobs import Sender
+from app.webhooks.jobs import EventSender
 from app.webhooks.model import Outcome
 from tests.certificates import certificate_for
 from tests.receiver import receiving
@@ -33,7 +33,7 @@ def resolving(*answers):
 async def post(url, *answers, allow_private=False, **options):
     resolve, _ = resolving(*(answers or (["127.0.0.1"],)))
     options.setdefault("tls", ssl.create_default_context())
-    return await Sender(allow_private=allow_private, resolve=resolve, **options).post(url, HEADERS, b"{}")
+    return await EventSender(allow_private=allow_private, resolve=resolve, **options).post(url, HEADERS, b"{}")
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ async def test_a_name_with_a_private_address_is_refused(receiver):
     assert [address for address in PRIVATE if is_public(address)] == []
     tried = [[["8.8.8.8", address], [address, "8.8.8.8"], [address]] for address in PRIVATE]
     resolve, asked = resolving(*chain.from_iterable(tried))
-    sender = Sender(allow_private=False, resolve=resolve)
+    sender = EventSender(allow_private=False, resolve=resolve)
     url = f"http://hooks.example:{receiver.port}/"
     assert {await sender.post(url, HEADERS, b"{}") for _ in range(3 * len(PRIVATE))} == {REFUSED}
     assert (len(asked), receiver.received) == (3 * len(PRIVATE), [])
@@ -68,14 +68,14 @@ def test_public_addresses_are_public():
 
 async def test_what_this_machine_resolves_to_itself_is_refused(receiver):
     for host in ["127.0.0.1", "2130706433", "0x7f000001", "0177.0.0.1", "127.1", "localhost"]:
-        sent = await Sender(allow_private=False).post(f"http://{host}:{receiver.port}/", HEADERS, b"{}")
+        sent = await EventSender(allow_private=False).post(f"http://{host}:{receiver.port}/", HEADERS, b"{}")
         assert sent in (REFUSED, Outcome(error="unreachable")), host  # not every resolver knows every form
     assert receiver.received == []
 
 
 async def test_a_name_that_changes_its_address_in_between_gains_nothing(receiver):
     resolve, asked = resolving(["203.0.113.1"], ["127.0.0.1"])
-    sender = Sender(allow_private=False, resolve=resolve)
+    sender = EventSender(allow_private=False, resolve=resolve)
     url = f"http://hooks.example:{receiver.port}/"
     assert [await sender.post(url, HEADERS, b"{}") for _ in range(2)] == [REFUSED, REFUSED]
     assert (asked, receiver.received) == (["hooks.example"] * 2, [])
@@ -89,7 +89,7 @@ async def test_the_address_that_was_checked_is_the_one_that_is_used(receiver, mo
         raise AssertionError("resolved again")
 
     monkeypatch.setattr(socket, "getaddrinfo", never)
-    sender = Sender(allow_private=True, resolve=resolve)
+    sender = EventSender(allow_private=True, resolve=resolve)
     outcome = await sender.post(f"http://hooks.example:{receiver.port}/a?b=c", HEADERS, b"{}")
     assert (outcome.status, asked) == (204, ["hooks.example"])
     assert (receiver.received[0].path, receiver.received[0].headers["host"]) == (
@@ -120,7 +120,7 @@ async def test_a_slow_name_is_cut():
     async def resolve(_host, _port):
         await asyncio.Event().wait()
 
-    sender = Sender(allow_private=True, resolve=resolve, seconds=0.1)
+    sender = EventSender(allow_private=True, resolve=resolve, seconds=0.1)
     assert await sender.post("http://hooks.example/", HEADERS, b"{}") == Outcome(error="timeout")
 
 
@@ -151,7 +151,7 @@ async def test_what_cannot_be_reached_is_a_failure(url):
 
 
 async def test_a_name_without_an_address_is_a_failure():
-    sent = await Sender(allow_private=False).post("https://no-such-name.invalid/", HEADERS, b"{}")
+    sent = await EventSender(allow_private=False).post("https://no-such-name.invalid/", HEADERS, b"{}")
     assert sent == Outcome(error="unreachable")
     assert await post("https://hooks.example/", []) == Outcome(error="unreachable")
 
