@@ -176,14 +176,18 @@ class KeyAdministration:
         keys = await self._keys.page(owner, limit + 1, after)
         return ListedKeys(tuple(keys[:limit]), keys[limit - 1].prefix if len(keys) > limit else None)
 
-    async def find(self, caller: Caller, prefix: str) -> ApiKey:
-        """The key with this prefix, valid or not.
+    async def find(self, caller: Caller, prefix: str, *, lock: bool = False) -> ApiKey:
+        """The key with this prefix, valid or not; `lock` makes others wait who want to change it.
 
         Raises:
             RoleNotAllowedError: the caller administers nothing.
             NotFoundError: there is no such key, or its tenant is not the caller's.
         """
-        return await self._administered(caller, prefix, lock=False)
+        administered_tenant(caller, None)
+        key = await self._keys.find_by_prefix(prefix, lock=lock) if is_prefix(prefix) else None
+        if key is None or not (caller.is_operator or key.tenant == caller.tenant):
+            raise NotFoundError(f"There is no key {prefix}, or you may not see it.")
+        return key
 
     async def successors(self, keys: Sequence[ApiKey]) -> Mapping[str, str]:
         """By which keys these have been replaced, by their prefixes; those that were not replaced are not there."""
@@ -196,9 +200,9 @@ class KeyAdministration:
             RoleNotAllowedError: the caller administers nothing, or not keys of this role.
             NotFoundError: there is no such key, or its tenant is not the caller's.
         """
-        _refuse_more(caller, (await self._administered(caller, prefix)).role)
+        _refuse_more(caller, (await self.find(caller, prefix, lock=True)).role)
         await self._keyring.revoke(prefix, by=caller)
-        return await self._administered(caller, prefix)
+        return await self.find(caller, prefix, lock=True)
 
     async def rotate(
         self, caller: Caller, prefix: str, overlap: timedelta, lifetime: timedelta | None
@@ -213,7 +217,7 @@ class KeyAdministration:
             InvalidDocumentError: the key is not valid any more, or has been replaced already.
         """
         await self._refuse_ended(caller, prefix)
-        key, now = await self._administered(caller, prefix), datetime.now(UTC)
+        key, now = await self.find(caller, prefix, lock=True), datetime.now(UTC)
         _refuse_more(caller, key.role)
         if not key.is_valid(now):
             raise InvalidDocumentError(
@@ -236,14 +240,6 @@ class KeyAdministration:
             key = await self._keys.find_by_prefix(prefix)
             if prefix == own and (key is None or not key.is_valid(datetime.now(UTC))):
                 raise UnknownKeyError("This API key is unknown, expired or revoked.")
-
-    async def _administered(self, caller: Caller, prefix: str, *, lock: bool = True) -> ApiKey:
-        """The key with this prefix, if the caller administers its tenant."""
-        administered_tenant(caller, None)
-        key = await self._keys.find_by_prefix(prefix, lock=lock) if is_prefix(prefix) else None
-        if key is None or not (caller.is_operator or key.tenant == caller.tenant):
-            raise NotFoundError(f"There is no key {prefix}, or you may not see it.")
-        return key
 
 
 def _refuse_more(caller: Caller, role: Role) -> None:
