@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aegis_advisor.arrays import FloatArray, IntArray, fold
-from aegis_advisor.evidence import DROP, IDENTITY, AttributeEvidence, PairAssociation, PairCounts
+from aegis_advisor.evidence import DROP, IDENTITY, AttributeEvidence, PairAssociation, PairCounts, evidence_of
 from aegis_provider import Configuration, Plan, document_of, summarize
 from app.entries.model.configurations import ConfigurationTable
-from app.entries.model.documents import evidence_of
+from app.entries.model.documents import entry_in
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +82,7 @@ class Study:
     def of(cls, table: Table, plan: Plan) -> "Study":
         """Summarise the table as its provider does, and count here what the provider does not publish."""
         entry = summarized(table, plan)
-        evidence = evidence_of(entry)
+        evidence = evidence_of(entry_in(entry))
         domains = [attribute["domain"] for attribute in entry["attributes"]]
         columns = [table.columns[one.name] for one in evidence]
         codes = np.stack([_places(column, domain) for column, domain in zip(columns, domains, strict=True)], axis=1)

@@ -13,7 +13,9 @@ from aegis_advisor.arrays import IntArray
 from aegis_advisor.cell_bounds import CellBounds, bound_cells
 from aegis_advisor.cell_bounds.certain_sums import CertainSums
 from aegis_advisor.cell_bounds.linear_system import LinearSystem
-from aegis_advisor.evidence import AttributeEvidence, attribute_evidence
+from aegis_advisor.evidence import AttributeEvidence, Masking
+from aegis_advisor.evidence import evidence_of as advisor_evidence
+from app.entries.model.documents import entry_in
 from bench.measuring import MILLISECONDS, heading, run, table, timed
 from tests import example
 
@@ -67,13 +69,9 @@ def evidence_of(case: Case) -> AttributeEvidence:
     weights = rng.gamma(2.0, size=(case.values, 1)) * rng.gamma(1.0, size=(case.values, case.labels))
     joint = rng.multinomial(case.records, (weights / weights.sum()).ravel()).reshape(weights.shape)
     mappings = [_mapping(rng, case) for _ in range(case.views)]
-    attribute = {
-        "name": "made-up",
-        "domain": [str(value) for value in range(case.values)],
-        "histogram": joint.sum(axis=1) if case.histogram else None,
-        "maskings": [_masking(f"view-{at}", mapping, joint, case.groups) for at, mapping in enumerate(mappings)],
-    }
-    return attribute_evidence(attribute, {"histogram": joint.sum(axis=0)})
+    maskings = tuple(_masking(f"view-{at}", mapping, joint, case.groups) for at, mapping in enumerate(mappings))
+    histogram = joint.sum(axis=1) if case.histogram else None
+    return AttributeEvidence("made-up", case.values, joint.sum(axis=0), histogram, None, maskings)
 
 
 def _mapping(rng: np.random.Generator, case: Case) -> IntArray:
@@ -83,10 +81,10 @@ def _mapping(rng: np.random.Generator, case: Case) -> IntArray:
     return rng.integers(0, case.groups, case.values)
 
 
-def _masking(name: str, mapping: IntArray, joint: IntArray, groups: int) -> dict[str, object]:
+def _masking(name: str, mapping: IntArray, joint: IntArray, groups: int) -> Masking:
     masked = np.zeros((groups, joint.shape[1]), dtype=np.int64)
     np.add.at(masked, mapping, joint)
-    return {"id": name, "domain": [str(group) for group in range(groups)], "mapping": mapping, "joint": masked}
+    return Masking(name, groups, mapping, masked, deterministic=True)
 
 
 def _row(name: str, evidence: AttributeEvidence) -> tuple[str, ...]:
@@ -106,8 +104,7 @@ def _row(name: str, evidence: AttributeEvidence) -> tuple[str, ...]:
 
 
 def _example() -> list[AttributeEvidence]:
-    entry = example.entry("health")
-    return [attribute_evidence(attribute, entry["label"]) for attribute in entry["attributes"]]
+    return list(advisor_evidence(entry_in(example.entry("health"))))
 
 
 def _example_row(evidence: AttributeEvidence) -> tuple[str, ...]:

@@ -8,12 +8,13 @@ from uuid import uuid4
 import numpy as np
 import orjson
 
+from aegis_advisor.evidence import evidence_of
 from aegis_advisor.measures import MEASURES
 from aegis_advisor.ranking import Question, assess, recommend
 from aegis_advisor.reconstruction import reconstruct
 from aegis_sdk import Client
 from app.entries.api.uploads import read_publication
-from app.entries.model.documents import evidence_of
+from app.entries.model.documents import entry_in
 from app.entries.service.configurations import unpack_configurations
 from bench.measuring import MEGABYTE, MILLISECONDS, heading, run, table, timed
 from bench.speed.advice import MEASURE
@@ -54,7 +55,7 @@ def advisor_figures(shape: made_up_entries.Shape) -> list[str]:
     document = made_up_entries.entry(shape, "made-up")
     content = read_publication(orjson.dumps(document)).content
     configurations = unpack_configurations(content.configuration_table, content.outline)
-    evidence = evidence_of(document)
+    evidence = evidence_of(entry_in(document))
     reconstructing, references = timed(lambda: [reconstruct(one) for one in evidence])
     known = list(zip(evidence, references, strict=True))
     maskings = [masking.id for masking in evidence[0].maskings]  # the same for every attribute

@@ -16,10 +16,11 @@ from scipy.stats import spearmanr
 from threadpoolctl import threadpool_limits
 
 from aegis_advisor.arrays import IntArray
+from aegis_advisor.evidence import evidence_of
 from aegis_provider import document_of, prepare_entry, summarize
 from aegis_provider.control import Control, LaplaceNoise, MinimumCell, RandomRounding
 from app.entries.api.uploads import read_publication
-from app.entries.model.documents import Document, evidence_of
+from app.entries.model.documents import Document, entry_in
 from app.entries.service.configurations import unpack_configurations
 from research.controls.default_cost import REPETITIONS, adult_option, default_section
 from research.controls.learners import SPLITS, Learners
@@ -133,7 +134,7 @@ def _once(control: Control, exact: Entry, learners: Learners) -> tuple[int, floa
 def _read(document: Document) -> Entry:
     """Read an entry as the service does; a refused entry ends the benchmark."""
     content = read_publication(orjson.dumps(document)).content
-    evidence = evidence_of(document)
+    evidence = evidence_of(entry_in(document))
     configurations = unpack_configurations(content.configuration_table, content.outline)
     return Entry(evidence, configurations, utilities(evidence, configurations)[0])
 

@@ -17,13 +17,14 @@ from scipy.stats import spearmanr
 from threadpoolctl import threadpool_limits
 
 from aegis_advisor.arrays import FloatArray
+from aegis_advisor.evidence import associations_of, evidence_of, pairs_of
 from aegis_advisor.ranking import Question, recommend
 from aegis_advisor.reconstruction import reconstruct
 from aegis_provider import Configuration, Plan, document_of, load_plan, prepare_entry
 from aegis_provider.plan.model import IDENTITY
 from aegis_sdk.wire import EntryDocument
 from app.entries.api.uploads import read_publication
-from app.entries.model.documents import associations_of, evidence_of, pairs_of
+from app.entries.model.documents import entry_in
 from app.entries.service.configurations import unpack_configurations
 from research import credit_cards, real_tables
 from research.controls.learners import Learners
@@ -140,7 +141,7 @@ def _read(entry: EntryDocument) -> tuple[Entry, Mapping[str, FloatArray]]:
     """Read an entry as the service does; a refused entry ends the benchmark."""
     document = document_of(entry)
     content = read_publication(orjson.dumps(document)).content
-    evidence = evidence_of(document)
+    evidence = evidence_of(entry_in(document))
     configurations = unpack_configurations(content.configuration_table, content.outline)
     references = [reconstruct(each) for each in evidence]
     names = tuple(each.name for each in evidence)
@@ -155,8 +156,8 @@ def _read(entry: EntryDocument) -> tuple[Entry, Mapping[str, FloatArray]]:
             configurations.codes,
             configurations.options,
             question,
-            pairs=tuple(pairs_of(document).values()),
-            associations=tuple(associations_of(document).values()),
+            pairs=tuple(pairs_of(entry_in(document)).values()),
+            associations=tuple(associations_of(entry_in(document)).values()),
         ).ranking
         found[measure] = np.empty(len(ranking))
         found[measure][ranking.index] = ranking.utility

@@ -10,13 +10,13 @@ from scipy.stats import spearmanr
 from threadpoolctl import threadpool_limits
 
 from aegis_advisor.arrays import FloatArray, IntArray
-from aegis_advisor.evidence import AttributeEvidence, Masking, Perturbation
+from aegis_advisor.evidence import AttributeEvidence, Masking, Perturbation, evidence_of
 from aegis_advisor.measures import MEASURES
 from aegis_advisor.ranking import Question, recommend
 from aegis_advisor.reconstruction import reconstruct
 from app.entries.api.uploads import read_publication
 from app.entries.model.configurations import ConfigurationTable
-from app.entries.model.documents import Document, evidence_of
+from app.entries.model.documents import Document, entry_in
 from app.entries.service.configurations import unpack_configurations
 from research.report import table
 from tests import example, made_up_entries
@@ -58,7 +58,7 @@ def main() -> None:
 def read(document: Document) -> Entry:
     """Read an entry with exact counts, as its provider knows it."""
     content = read_publication(orjson.dumps(document)).content
-    evidence = evidence_of(document)
+    evidence = evidence_of(entry_in(document))
     configurations = unpack_configurations(content.configuration_table, content.outline)
     return Entry(evidence, configurations, utilities(evidence, configurations)[0])
 

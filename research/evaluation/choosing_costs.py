@@ -16,14 +16,14 @@ from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
 from aegis_advisor.arrays import IntArray
-from aegis_advisor.evidence import AttributeEvidence, PairCounts
+from aegis_advisor.evidence import AttributeEvidence, PairCounts, evidence_of, pairs_of
 from aegis_advisor.measures import MEASURES
 from aegis_advisor.ranking import Question, recommend
 from aegis_advisor.reconstruction import Reference, reconstruct
 from aegis_provider import document_of, summarize
 from app.entries.api.uploads import read_publication
 from app.entries.model.configurations import ConfigurationTable
-from app.entries.model.documents import evidence_of, pairs_of
+from app.entries.model.documents import entry_in
 from app.entries.service.configurations import unpack_configurations
 from research.evaluation.large_tables import MEMORY, Size, made, plan, records_of
 from research.rivals.mascara import information_loss
@@ -155,7 +155,7 @@ class _Case:
         """Make the case of an entry."""
         content = read_publication(orjson.dumps(entry)).content
         configurations = unpack_configurations(content.configuration_table, content.outline)
-        return cls(evidence_of(entry), configurations, tuple(pairs_of(entry).values()))
+        return cls(evidence_of(entry_in(entry)), configurations, tuple(pairs_of(entry_in(entry)).values()))
 
     def reconstructed(self) -> list[Reference]:
         return [reconstruct(one) for one in self.evidence]

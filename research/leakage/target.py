@@ -8,9 +8,9 @@ import numpy as np
 
 from aegis_advisor.arrays import IntArray
 from aegis_advisor.atoms import common_refinement
-from aegis_advisor.evidence import DROP, AttributeEvidence
+from aegis_advisor.evidence import DROP, AttributeEvidence, evidence_of
 from app.advice.service.coarse_order import Grid
-from app.entries.model.documents import Document, evidence_of
+from app.entries.model.documents import Document, entry_in
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +76,7 @@ class Target:
     @classmethod
     def of(cls, entry: Document, unmasked: Sequence[IntArray]) -> Self:
         """An entry in the contract's form, and the true joint counts (values, labels) of its attributes."""
-        evidence = evidence_of(entry)
+        evidence = evidence_of(entry_in(entry))
         hidden = [HiddenAttribute.of(one, counts) for one, counts in zip(evidence, unmasked, strict=True)]
         options = [(DROP, *one.maskings) for one in hidden]
         codes = [

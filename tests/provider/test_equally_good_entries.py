@@ -5,10 +5,12 @@ import pyarrow as pa
 import pytest
 from scipy.stats import binom
 
+from aegis_advisor.evidence import evidence_of
 from aegis_advisor.ranking import Question, recommend
 from aegis_advisor.reconstruction import reconstruct
+from aegis_advisor.verdict import Releases
 from aegis_provider import prepare_entry
-from aegis_provider.entry_evidence import evidence_of, releases_of
+from aegis_provider.entry_evidence import content_of
 from tests.advisor.rounded_samples import Population
 
 MEASURES = ("mutual_information", "chi_square", "goodman_kruskal_tau", "cramers_v")
@@ -30,7 +32,8 @@ def test_fine_values_look_no_better_than_groups_that_tell_as_much(plan_of):
         drawn = rng.choice(population.shares.size, population.records, p=population.shares.ravel())
         texts = {"a": [f"v{value}" for value in drawn // 3], "y": [f"y{label}" for label in drawn % 3]}
         entry = prepare_entry(pa.table(texts), plan, [], name="x").entry
-        known, releases = [evidence_of(entry, each) for each in entry.attributes], releases_of(entry)
+        content = content_of(entry)
+        known, releases = evidence_of(content), Releases.of(content)
         references = [reconstruct(each) for each in known]
         for measure in MEASURES:
             question = Question(measure, ("a",), np.ones(1), bias_correction=False)

@@ -7,8 +7,15 @@ from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import Self
 
-from aegis_advisor.evidence import AttributeEvidence, PairAssociation, PairCounts
-from aegis_advisor.joint import PublishedTrace
+from aegis_advisor.evidence import (
+    AttributeEvidence,
+    PairAssociation,
+    PairCounts,
+    PublishedTrace,
+    associations_of,
+    evidence_of,
+    pairs_of,
+)
 from aegis_advisor.measures import MEASURES
 from aegis_advisor.ranking import Memory
 from aegis_advisor.reconstruction import Reference
@@ -16,7 +23,7 @@ from app.advice.model.advice import Advice, AdviceQuestion, PackedReference
 from app.advice.service.packed_references import unpack_reference
 from app.advice.service.questions import needs_pairs
 from app.entries.model.configurations import ConfigurationTable, PackedConfigurations
-from app.entries.model.documents import associations_of, attach, decompress, evidence_of, pairs_of, published_trace_of
+from app.entries.model.documents import stored_entry
 from app.entries.model.entries import AttributeOutline, CountTable
 from app.entries.service.configurations import unpack_configurations
 
@@ -111,16 +118,16 @@ class Known:
     @classmethod
     def of(cls, given: AdviceInput) -> Self:
         """Unpack the input of an answer."""
-        document = attach(decompress(given.schema), given.count_tables)
+        entry = stored_entry(given.schema, given.count_tables)
         together = needs_pairs(given.question, given.outline)
         every = len(given.places) == len(given.outline)
         return cls(
-            document["records"],
-            evidence_of(document, given.places),
+            entry.records,
+            evidence_of(entry, given.places),
             tuple(map(unpack_reference, given.references)),
-            tuple(pairs_of(document, given.places).values()) if together else (),
-            tuple(associations_of(document, given.places).values()) if together else (),
-            published_trace_of(document) if every else None,
+            tuple(pairs_of(entry, given.places).values()) if together else (),
+            tuple(associations_of(entry, given.places).values()) if together else (),
+            entry.joint_trace if every else None,
             Memory(),
         )
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aegis_advisor.evidence import AttributeEvidence
+from aegis_advisor.evidence import AttributeEvidence, EntryContent, evidence_of
 from aegis_advisor.measures import MEASURES
 from aegis_advisor.ranking import (
     MOST_LISTED,
@@ -29,7 +29,7 @@ from app.advice.service.coarse_order import Grid, detail_kept, in_contract, orde
 from app.advice.service.declared_answer import compute_declared
 from app.advice.service.packed_references import pack_reference
 from app.advice.service.questions import needs_pairs, weights_of
-from app.entries.model.documents import Document, attach, compress, decompress, evidence_of, excerpt
+from app.entries.model.documents import compress, stored_entry, with_arrays
 from app.entries.model.entries import CountTable
 
 
@@ -46,7 +46,7 @@ def compute_references(given: ReferenceInput, seconds: float) -> list[PackedRefe
     """The references of the attributes at the given places, in order; each computation stops after `seconds`."""
     position: dict[int | None, int] = {place: index for index, place in enumerate(given.places)}
     tables = tuple(replace(t, attribute=position.get(t.attribute)) for t in given.count_tables)
-    evidence = evidence_of(attach(excerpt(_schema(given.schema), given.places), tables))
+    evidence = evidence_of(with_arrays(_schema(given.schema).at(given.places), tables))
     return [
         pack_reference(place, _reference(known, seconds)) for place, known in zip(given.places, evidence, strict=True)
     ]
@@ -58,10 +58,9 @@ def _reference(evidence: AttributeEvidence, seconds: float) -> Reference:
 
 
 @lru_cache(maxsize=1)
-def _schema(stored: bytes) -> Document:
-    """A parsed schema, cached for all chunks of a version that this process computes; callers must not change it."""
-    document: Document = decompress(stored)
-    return document
+def _schema(stored: bytes) -> EntryContent:
+    """A parsed schema, cached for all chunks of a version that this process computes."""
+    return stored_entry(stored)
 
 
 def compute_advice(given: AdviceInput) -> bytes:

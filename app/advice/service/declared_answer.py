@@ -12,6 +12,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from aegis_advisor.evidence import HoldoutContent
 from aegis_advisor.measures import MEASURES
 from aegis_advisor.ranking import MOST_LISTED, DeclaredUtilities, ordered, rank_declared
 from app.advice.model.advice import AdviceQuestion
@@ -20,10 +21,15 @@ from app.advice.model.shares import GRID
 from app.advice.service.advice_input import AdviceInput
 from app.advice.service.questions import scored_names, weights_of
 from app.entries.model.configurations import GENERATED, MASKED, ConfigurationTable
-from app.entries.model.documents import Document, compress, decompress
+from app.entries.model.documents import compress, read_as
 from app.entries.model.transfers import MEASURES as BETTER
 from app.entries.model.transfers import Figures, nothing_by
 from app.entries.service.configurations import unpack_configurations
+
+
+@dataclass(frozen=True, slots=True)
+class _WithHoldout:
+    holdout: HoldoutContent
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,7 +44,7 @@ class Declared:
         rows: those that are ranked, by their places.
         left_out: how many more meet all requirements, but lack a figure.
         utilities: of those ranked.
-        holdout: the records that the figures were evaluated on, in the contract's names.
+        holdout: the records that the figures were evaluated on.
     """
 
     question: AdviceQuestion
@@ -48,7 +54,7 @@ class Declared:
     rows: NDArray[np.int64]
     left_out: int
     utilities: DeclaredUtilities
-    holdout: Document
+    holdout: HoldoutContent
 
     @classmethod
     def of(cls, given: AdviceInput) -> Self:
@@ -57,11 +63,11 @@ class Declared:
         scored = scored_names(question, names)
         places = scored_places(question, scored, names)
         table = unpack_configurations(given.configurations, given.outline)
-        holdout: Document = decompress(given.schema)["holdout"]
+        holdout = read_as(_WithHoldout, given.schema).holdout
         figures, complete = figures_for(question.measure, places, table)
         kept = table.meeting(question.at_least, question.at_most, question.policy, question.kinds)
         rows = complete[kept[complete]]
-        unmasked = Figures.of([holdout.get("unmasked")], names).by(question.measure, places)
+        unmasked = Figures.of([holdout.unmasked], names).by(question.measure, places)
         best = [each.best(question.measure, places) for each in (figures, unmasked)]
         better = BETTER[question.measure]
         reference = np.fmax(*best) if better == "higher" else np.fmin(*best)
@@ -172,7 +178,7 @@ def _assessment(declared: Declared, best: int) -> dict[str, Any]:
     return {
         "source": "declared",
         "left_out": declared.left_out,
-        "records": declared.holdout["records"],
+        "records": declared.holdout.records,
         "reference_utility": float(utilities.reference @ declared.weights),
         "attributes": [
             {"name": name, **_named(numbers), "reference_utility": reference, "deviation": deviation}

@@ -7,15 +7,15 @@ from pydantic_core import to_jsonable_python
 
 from aegis_sdk import wire
 from app.entries.model.documents import (
-    attach,
     decompress,
+    with_counts,
     with_measured_shares,
+    with_transfer_shares,
     without_counts,
     without_generated_counts,
     without_small_groups,
 )
 from app.entries.model.entries import Audience, CountTable, Head, HeadPage, Visibility
-from app.entries.model.transfers import with_transfer_shares
 from app.entries.model.verdicts import StoredVerdict
 
 
@@ -95,7 +95,7 @@ def entry_document(
     measured AUCs and transfer utilities.
     """
     stored = decompress(schema)
-    document: dict[str, Any] = (attach(stored, tables) if tables else without_counts(stored)) | decompress(
+    document: dict[str, Any] = (with_counts(stored, tables) if tables else without_counts(stored)) | decompress(
         configurations
     )
     if not tables:

@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 from typing import Any
 
+from aegis_advisor.evidence import EntryContent, associations_of, evidence_of, pairs_of
 from aegis_sdk import wire
 from app.entries.api.mapping import visibility_of
-from app.entries.model.documents import associations_of, evidence_of, pairs_of, published_trace_of
+from app.entries.model.documents import entry_in
 from app.entries.model.published import ConfigurationColumns, DisclosureControl, Path, PublishedEntry
 from app.entries.model.transfers import Figures
 
@@ -13,6 +14,7 @@ from app.entries.model.transfers import Figures
 def published_entry(entry: wire.EntryDocument, document: dict[str, Any]) -> PublishedEntry:
     """Convert a validated model, and the document that it was read from, into a published entry."""
     control = entry.disclosure_control or wire.DisclosureControl()
+    content = entry_in(document)
     return PublishedEntry(
         name=entry.name,
         title=entry.title,
@@ -21,15 +23,15 @@ def published_entry(entry: wire.EntryDocument, document: dict[str, Any]) -> Publ
         license=entry.license,
         visibility=visibility_of(entry.visibility),
         label=entry.label.name,
-        evidence=evidence_of(document),
-        pairs=pairs_of(document),
-        associations=associations_of(document),
+        evidence=evidence_of(content),
+        pairs=pairs_of(content),
+        associations=associations_of(content),
         masked_records=_masked_records(entry),
         control=DisclosureControl(
             control.min_cell, control.rounded_to, control.rounding is not None, control.epsilon, control.open_answers
         ),
-        trace=published_trace_of(document),
-        configurations=_configurations(entry),
+        trace=content.joint_trace,
+        configurations=_configurations(entry, content),
         document=document,
     )
 
@@ -43,7 +45,7 @@ def _masked_records(entry: wire.EntryDocument) -> dict[tuple[int, int], int]:
     }
 
 
-def _configurations(entry: wire.EntryDocument) -> ConfigurationColumns:
+def _configurations(entry: wire.EntryDocument, content: EntryContent) -> ConfigurationColumns:
     table, rows = entry.configuration_table, entry.configurations or []
     on_records = list(_measured_on_records(entry))
     if table is not None:
@@ -65,7 +67,7 @@ def _configurations(entry: wire.EntryDocument) -> ConfigurationColumns:
         unguaranteed=[
             place for place, row in enumerate(rows) if masked[place] is None and "epsilon" not in (row.privacy or {})
         ],
-        figures=Figures.of([None if row.transfer is None else row.transfer.model_dump() for row in rows], names),
+        figures=Figures.of([row.transfer for row in content.configurations or ()], names),
     )
 
 

@@ -1,32 +1,37 @@
 """The entry document as stored: its counts as packed arrays, the rest as compressed JSON.
 
-`parts_of` splits a published document for storage, and `attach` puts it together again, with arrays instead of lists.
-The provider gets it back as published; the advisor works with the arrays.
+`parts_of` splits a published document for storage. `stored_entry` reads it as content, for all who compute with it, and
+`with_counts` makes the document whole again, for its provider. What others read is cut out of it by paths.
 """
 
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, TypeVar
 
+import msgspec
 import numpy as np
 import orjson
 from numpy.typing import NDArray
 
 from aegis_advisor.evidence import (
     IDENTITY,
-    AttributeEvidence,
-    PairAssociation,
-    PairCounts,
-    attribute_evidence,
-    pair_association,
-    pair_counts,
+    AttributeContent,
+    ConfigurationsContent,
+    EntryContent,
+    HoldoutContent,
+    LabelContent,
+    PairContent,
+    TransferContent,
 )
-from aegis_advisor.joint import PublishedTrace
-from app.entries.model.configurations import GENERATED
+from aegis_advisor.ranking import kept_shares
 from app.entries.model.entries import CountKind, CountTable
+from app.entries.model.transfers import MEASURES, figures_in, nothing_by
 from app.platform.database.arrays import unpack
 
 Document = dict[str, Any]
+_Read = TypeVar("_Read")
+_Counts = Mapping[tuple[CountKind, int | None, int | None], NDArray[np.int64]]
 
 #: The members that list configurations, stored apart: loading 10^5 of them would slow down every question.
 CONFIGURATION_MEMBERS = ("configurations", "configuration_table")
@@ -42,25 +47,68 @@ def decompress(stored: bytes) -> Any:  # noqa: ANN401 -- any JSON document
     return orjson.loads(zlib.decompress(stored))
 
 
+def read_as(kind: type[_Read], stored: bytes) -> _Read:
+    """The document that `compress` stored, as a dataclass. Members that it lacks are left out."""
+    return msgspec.json.decode(zlib.decompress(stored), type=kind)
+
+
 def is_small(stored: bytes, limit: int) -> bool:
     """Whether a stored document has at most `limit` bytes; decompresses no more than these."""
     return len(zlib.decompressobj().decompress(stored, limit + 1)) <= limit
 
 
-def count_places(document: Document) -> Iterator[tuple[CountKind, int | None, int | None, Document, str]]:
-    """Every place of a document that may hold counts, except its pairs: kind, attribute, masking, owner and member."""
-    yield CountKind.LABEL_HISTOGRAM, None, None, document["label"], "histogram"
-    for i, attribute in enumerate(document["attributes"]):
-        yield CountKind.HISTOGRAM, i, None, attribute, "histogram"
-        yield CountKind.JOINT, i, None, attribute, "joint"
-        for j, masking in enumerate(attribute.get("maskings") or ()):
-            yield CountKind.MASKED_JOINT, i, j, masking, "joint"
+# What is left out of a document. A path names members; `*` stands for each item of a list.
+
+_GONE: Final = object()
+"""What becomes of a member that is left out."""
+
+_COUNTS: Final = (
+    ("label", "histogram"),
+    ("attributes", "*", "histogram"),
+    ("attributes", "*", "joint"),
+    ("attributes", "*", "maskings", "*", "joint"),
+)
+_TELLING: Final = (
+    ("joint_trace",),
+    *(("pairs", "*", member) for member in ("joint", "with_label", "counted_with", "within")),
+)
+"""What gives counts away, besides them."""
+
+_SMALL_GROUPS: Final = (
+    ("attributes", "*", "maskings", "*", "records"),
+    ("configurations", "*", "suppressed"),
+    ("configurations", "*", "suppressed_cells"),
+    # The weight of an attribute can tell what it says of the label.
+    ("configurations", "*", "weights", "attributes"),
+)
+"""What can be, by itself or as a difference, the number of a few people."""
+
+_COUNTED: Final = True
+"""Stands for the counts of a pair in a stored schema. Old schemas lack it, but all of their pairs have counts."""
+
+#: The AUC of a model that knows nothing.
+_CHANCE = 0.5
 
 
-def pairs_in(document: Document) -> Sequence[Document]:
-    """The pair counts of a document, if it has any."""
-    pairs: Sequence[Document] = document.get("pairs") or ()
-    return pairs
+def changed(value: Any, path: Sequence[str], change: Callable[[Any], Any]) -> Any:  # noqa: ANN401 -- any JSON value
+    """The value with what is at a path changed. The original is not; parts that lack the path are shared with it."""
+    if not path:
+        return change(value)
+    name, rest = path[0], path[1:]
+    if name == "*":
+        return [changed(item, rest, change) for item in value]
+    if value.get(name) is None and (rest or name not in value):
+        return value
+    new = changed(value[name], rest, change)
+    if new is _GONE:
+        return {member: kept for member, kept in value.items() if member != name}
+    return value | {name: new}
+
+
+def _without(document: Document, paths: Sequence[Sequence[str]]) -> Document:
+    for path in paths:
+        document = changed(document, path, lambda _: _GONE)
+    return document
 
 
 def parts_of(document: Document) -> tuple[Document, Document]:
@@ -70,97 +118,46 @@ def parts_of(document: Document) -> tuple[Document, Document]:
     """
     schema = {name: member for name, member in document.items() if name not in CONFIGURATION_MEMBERS}
     configurations = {name: member for name, member in document.items() if name in CONFIGURATION_MEMBERS}
-    # An explicit null is part of what was published, and of its digest.
-    bare = _stripped(schema, lambda name, value: name in _COUNTS and value is not None)
-    if "pairs" in bare:
-        bare["pairs"] = [_marked(pair) for pair in bare["pairs"]]
-    return bare, configurations
-
-
-_COUNTS = ("histogram", "joint")
-
-_TELLING = ("joint", "with_label", "counted_with", "within")
-"""The members of a pair that tell something of its counts."""
-
-#: The AUC of a model that knows nothing.
-_CHANCE = 0.5
-
-_COUNTED = True
-"""Stands for the counts of a pair in a stored schema. Old schemas lack it, but all of their pairs have counts."""
-
-
-def _marked(pair: Document) -> Document:
-    """A pair without its counts."""
-    return pair if pair.get("joint") is None else pair | {"joint": _COUNTED}
-
-
-def is_counted(pair: Document) -> bool:
-    """Whether a stored pair has counts."""
-    return pair.get("joint") is _COUNTED or pair.get("with_label") is None
+    for path in _COUNTS:  # an explicit null is part of what was published, and of its digest
+        schema = changed(schema, path, lambda counts: None if counts is None else _GONE)
+    return changed(schema, ("pairs", "*", "joint"), lambda counts: None if counts is None else _COUNTED), configurations
 
 
 def without_counts(document: Document) -> Document:
-    """The document without any `histogram` or `joint`, nor what gives them away.
+    """The stored schema without any `histogram` or `joint`, nor what gives them away.
 
     The pairs that are left are those with counts.
     """
-    schema = _without(_stripped(document, lambda name, _: name in _COUNTS), "joint_trace")
-    if "pairs" in schema:
-        counted = filter(is_counted, schema["pairs"])
-        schema["pairs"] = [{name: pair[name] for name in pair if name not in _TELLING} for pair in counted]
-    return schema
 
+    def counted(pairs: Sequence[Document]) -> list[Document]:
+        return [pair for pair in pairs if is_counted(msgspec.convert(pair, PairContent))]
 
-def _stripped(document: Document, leave_out: Callable[[str, Any], bool]) -> Document:
-    """The document without some members of its label, attributes and maskings."""
-
-    def strip(part: Mapping[str, Any]) -> Document:
-        return {name: value for name, value in part.items() if not leave_out(name, value)}
-
-    schema = dict(document, label=strip(document["label"]))
-    schema["attributes"] = [
-        strip(attribute) | ({"maskings": [strip(m) for m in attribute["maskings"]]} if "maskings" in attribute else {})
-        for attribute in document["attributes"]
-    ]
-    return schema
+    schema = changed(document, ("pairs",), counted)
+    return _without(schema, (*_COUNTS, *_TELLING))
 
 
 def without_small_groups(document: Document) -> Document:
-    """A document without counts, and without how many records its maskings have and its configurations suppress.
-
-    Such a number, or the difference of two, can be that of a group of a few people.
-    """
-    attributes = [
-        attribute | {"maskings": [_without(masking, "records") for masking in attribute["maskings"]]}
-        if "maskings" in attribute
-        else attribute
-        for attribute in document["attributes"]
-    ]
-    bare = document | {"attributes": attributes}
-    if bare.get("configurations"):
-        bare["configurations"] = [
-            _without(_without(one, "suppressed"), "suppressed_cells") for one in bare["configurations"]
-        ]
-    return _with_generated(bare, _without_attribute_weights)
+    """A document without counts, and without how many records its maskings have and its configurations suppress."""
+    return _without(document, _SMALL_GROUPS)
 
 
 def without_generated_counts(document: Document) -> Document:
     """A document without the label histograms of generated configurations."""
-    return _with_generated(document, lambda one: _without(one, "histogram"))
+    return _without(document, [("configurations", "*", "histogram")])
 
 
-def _without_attribute_weights(configuration: Document) -> Document:
-    """A generated configuration without the weights of attributes: they can tell what each says of the label."""
-    weights = configuration.get("weights")
-    return configuration if weights is None else configuration | {"weights": _without(weights, "attributes")}
+def without_transfers(document: Document) -> Document:
+    """A document without transfer utilities, which others read as shares and not as figures."""
+    return _without(document, [("holdout", "unmasked"), ("configurations", "*", "transfer")])
 
 
-def _with_generated(document: Document, change: Callable[[Document], Document]) -> Document:
-    """The document with each generated configuration changed."""
-    if document.get("format") == 1 or not document.get("configurations"):
-        return document
-    listed = [change(one) if one.get("kind") == GENERATED else one for one in document["configurations"]]
-    return document | {"configurations": listed}
+@dataclass(frozen=True, slots=True)
+class _Measured:
+    """What was measured on a configuration: AUCs of a model, of the masked and the unmasked table."""
+
+    model: str
+    auc: float
+    raw_auc: float
 
 
 def with_measured_shares(document: Document) -> Document:
@@ -168,110 +165,157 @@ def with_measured_shares(document: Document) -> Document:
 
     The share is that of the unmasked table's distance from chance, between 0 and 1; null if that table tells nothing.
     """
-    if not document.get("configurations"):
-        return document
-    return document | {"configurations": [_with_share(one) for one in document["configurations"]]}
+    return changed(document, ("configurations", "*", "measured"), _share)  # type: ignore[no-any-return]
 
 
-def _with_share(configuration: Document) -> Document:
-    measured = configuration.get("measured")
+def _share(measured: Document | None) -> Document | None:
     if measured is None:
-        return configuration
-    whole, kept = measured["raw_auc"] - _CHANCE, measured["auc"] - _CHANCE
+        return None
+    known = msgspec.convert(measured, _Measured)
+    whole, kept = known.raw_auc - _CHANCE, known.auc - _CHANCE
     share = round(min(1.0, max(0.0, kept / whole)), 2) if whole > 0 else None
-    return configuration | {"measured": {"model": measured["model"], "share": share}}
+    return {"model": known.model, "share": share}
 
 
-def _without(part: Mapping[str, Any], name: str) -> Document:
-    return {member: value for member, value in part.items() if member != name}
+@dataclass(frozen=True, slots=True)
+class _HeldOut:
+    holdout: HoldoutContent | None = None
 
 
-def excerpt(schema: Document, places: Sequence[int]) -> Document:
-    """The parts of a schema that `attach` needs for the attributes at `places`, in that order.
+def with_transfer_shares(document: Document) -> Document:
+    """The document with shares, to two digits, in place of all transfer utilities.
 
-    Attaching counts to the excerpt leaves `schema` unchanged. All else is shared with it and must not be changed.
+    A share is of the best that any configuration, or the unmasked records, tell by the same measure.
     """
-    attributes = [dict(schema["attributes"][place]) for place in places]
-    for attribute in attributes:
-        attribute["maskings"] = [dict(masking) for masking in attribute.get("maskings") or ()]
-    about = {"disclosure_control": schema.get("disclosure_control")}
-    return {**about, "label": dict(schema["label"]), "attributes": attributes}
+    holdout = msgspec.convert(document, _HeldOut).holdout
+    if holdout is None:
+        return document
+    listed = msgspec.convert(document, ConfigurationsContent).configurations or ()
+    unmasked, *shares = _in_shares([holdout.unmasked, *(one.transfer for one in listed)], holdout)
+    shown = changed(document, ("holdout", "unmasked"), lambda _: unmasked)
+    own = iter(shares)
+    return changed(shown, ("configurations", "*"), lambda one: _shown(one, next(own)))  # type: ignore[no-any-return]
 
 
-def attach(schema: Document, tables: tuple[CountTable, ...]) -> Document:
-    """Put the counts back into a document, as int64 arrays; `schema` is changed in place and returned.
+def _shown(configuration: Document, shares: Document | None) -> Document:
+    return configuration if shares is None else configuration | {"transfer": shares}
+
+
+def _in_shares(transfers: Sequence[TransferContent | None], holdout: HoldoutContent) -> list[Document | None]:
+    """Each `transfer` with shares in place of figures."""
+    values = [{(name, measure): figure[0] for name, measure, figure in figures_in(one)} for one in transfers]
+    places = dict.fromkeys(place for one in values for place in one)
+    shares: list[dict[tuple[str | None, str], float]] = [{} for _ in transfers]
+    for place in places:
+        name, measure = place
+        rows = [row for row, one in enumerate(values) if place in one]
+        numbers = np.array([values[row][place] for row in rows])
+        best = numbers.max() if MEASURES[measure] == "higher" else numbers.min()
+        kept = kept_shares(numbers, best, nothing_by(measure, holdout), MEASURES[measure])
+        for row, share in zip(rows, kept.tolist(), strict=True):
+            shares[row][name, measure] = share
+    return [None if one is None else _nested(own) for one, own in zip(transfers, shares, strict=True)]
+
+
+def _nested(shares: Mapping[tuple[str | None, str], float]) -> Document:
+    """Shares by attribute and measure, in the contract's names."""
+    together = {measure: share for (name, measure), share in shares.items() if name is None}
+    attributes: dict[str, dict[str, float]] = {}
+    for (name, measure), share in shares.items():
+        if name is not None:
+            attributes.setdefault(name, {})[measure] = share
+    return {"attributes": attributes, **together}
+
+
+# What is put back.
+
+
+def with_counts(document: Document, tables: Sequence[CountTable]) -> Document:
+    """A stored schema with its counts, as int64 arrays; it is changed in place and returned.
 
     If `tables` lack the pair counts, so does the document.
     """
-    arrays = {(table.kind, table.attribute, table.masking): unpack(table.counts) for table in tables}
-    for kind, attribute, masking, owner, member in count_places(schema):
-        if (kind, attribute, masking) in arrays:
-            owner[member] = arrays[kind, attribute, masking]
-    if (CountKind.PAIRS, None, None) in arrays:
-        _attach_pairs(schema, arrays[CountKind.PAIRS, None, None])
-    return schema
+    for table in sorted(tables, key=lambda table: list(CountKind).index(table.kind)):
+        counts = unpack(table.counts)
+        if table.kind is CountKind.PAIRS:
+            blocks = _blocks(entry_in(document), counts)
+            for place, block in blocks.items():
+                _put(document, ("pairs", place, "joint"), block)
+        else:
+            _put(document, table.kind.path(table.attribute, table.masking), counts)
+    return document
 
 
-def _attach_pairs(schema: Document, joined: NDArray[np.int64]) -> None:
-    """Cut the joined pair counts into tables with the sizes of the domains."""
-    sizes = _sizes(schema)
-    stop = 0
-    for pair in filter(is_counted, pairs_in(schema)):
-        rows, columns = (sizes[masked] for masked in zip(pair["attributes"], pair["maskings"], strict=True))
+def _put(document: Any, path: Sequence[str | int], value: object) -> None:  # noqa: ANN401 -- any JSON value
+    for name in path[:-1]:
+        document = document[name]
+    document[path[-1]] = value
+
+
+def entry_in(document: Document) -> EntryContent:
+    """The content of a valid document, whose counts are lists or arrays."""
+    return msgspec.convert(document, EntryContent)
+
+
+def stored_entry(schema: bytes, tables: Sequence[CountTable] = (), configurations: bytes | None = None) -> EntryContent:
+    """A stored entry with some of its counts, as int64 arrays, and with its configurations if these are given."""
+    entry = with_arrays(read_as(EntryContent, schema), tables)
+    if configurations is None:
+        return entry
+    listed = read_as(ConfigurationsContent, configurations)
+    return replace(entry, configurations=listed.configurations, configuration_table=listed.configuration_table)
+
+
+def with_arrays(entry: EntryContent, tables: Sequence[CountTable]) -> EntryContent:
+    """A stored entry with these counts. If they lack those of pairs, so does the entry."""
+    counts = {(table.kind, table.attribute, table.masking): unpack(table.counts) for table in tables}
+    pairs, joined = list(entry.pairs), counts.get((CountKind.PAIRS, None, None))
+    for place, block in ({} if joined is None else _blocks(entry, joined)).items():
+        pairs[place] = replace(pairs[place], joint=block)
+    return replace(
+        entry,
+        label=_label(entry.label, counts),
+        attributes=[_attribute(place, attribute, counts) for place, attribute in enumerate(entry.attributes)],
+        pairs=pairs,
+    )
+
+
+def _label(label: LabelContent, counts: _Counts) -> LabelContent:
+    return replace(label, histogram=counts.get((CountKind.LABEL_HISTOGRAM, None, None), label.histogram))
+
+
+def _attribute(place: int, attribute: AttributeContent, counts: _Counts) -> AttributeContent:
+    return replace(
+        attribute,
+        histogram=counts.get((CountKind.HISTOGRAM, place, None)),
+        joint=counts.get((CountKind.JOINT, place, None)),
+        maskings=[
+            replace(masking, joint=counts.get((CountKind.MASKED_JOINT, place, index)))
+            for index, masking in enumerate(attribute.maskings)
+        ],
+    )
+
+
+def _blocks(entry: EntryContent, joined: NDArray[np.int64]) -> dict[int, NDArray[np.int64]]:
+    """The joined pair counts, cut into tables with the sizes of the domains, by the places of their pairs."""
+    sizes = {
+        (attribute.name, masking): size
+        for attribute in entry.attributes
+        for masking, size in (
+            (IDENTITY, len(attribute.domain)),
+            *((masking.id, len(masking.domain)) for masking in attribute.maskings),
+        )
+    }
+    blocks, stop = {}, 0
+    for place, pair in enumerate(entry.pairs):
+        if not is_counted(pair):
+            continue
+        rows, columns = (sizes[masked] for masked in zip(pair.attributes, pair.maskings, strict=True))
         start, stop = stop, stop + rows * columns
-        pair["joint"] = joined[start:stop].reshape(rows, columns)
+        blocks[place] = joined[start:stop].reshape(rows, columns)
+    return blocks
 
 
-def _sizes(schema: Document) -> Mapping[tuple[str, str], int]:
-    """The number of masked values by attribute and masking id."""
-    return {
-        (attribute["name"], masking["id"]): len(masking["domain"])
-        for attribute in schema["attributes"]
-        for masking in ({"id": IDENTITY, "domain": attribute["domain"]}, *(attribute.get("maskings") or ()))
-    }
-
-
-def evidence_of(document: Document, places: Iterable[int] | None = None) -> tuple[AttributeEvidence, ...]:
-    """The evidence on the attributes at `places` (all by default) of a stored document."""
-    attributes = document["attributes"]
-    chosen = attributes if places is None else [attributes[place] for place in places]
-    control = document.get("disclosure_control")
-    return tuple(attribute_evidence(attribute, document["label"], control) for attribute in chosen)
-
-
-def pairs_of(document: Document, places: Sequence[int] | None = None) -> dict[int, PairCounts]:
-    """The pair counts of a document, by their places in it; with `places`, only those of attributes at these places.
-
-    They give each attribute by its position in `places`, as the evidence does.
-    """
-    return {
-        place: pair_counts(pair, attributes)
-        for place, attributes, pair in _placed(document, places)
-        if pair.get("joint") is not None
-    }
-
-
-def associations_of(document: Document, places: Sequence[int] | None = None) -> dict[int, PairAssociation]:
-    """What the pairs of a document tell of the label together, with places and attributes as in `pairs_of`."""
-    return {
-        place: pair_association(pair, attributes)
-        for place, attributes, pair in _placed(document, places)
-        if pair.get("with_label") is not None
-    }
-
-
-def published_trace_of(document: Document) -> PublishedTrace | None:
-    """The trace of the unmasked table that a document publishes; None if it publishes none."""
-    published = document.get("joint_trace")
-    return None if published is None else PublishedTrace(published["value"], published.get("rounded_to"))
-
-
-def _placed(document: Document, places: Sequence[int] | None) -> Iterator[tuple[int, tuple[int, int], Document]]:
-    """Each pair of chosen attributes: its place, and their positions among these."""
-    attributes = document["attributes"]
-    chosen = range(len(attributes)) if places is None else places
-    position = {attributes[place]["name"]: index for index, place in enumerate(chosen)}
-    for place, pair in enumerate(pairs_in(document)):
-        first, second = pair["attributes"]
-        if first in position and second in position:
-            yield place, (position[first], position[second]), pair
+def is_counted(pair: PairContent) -> bool:
+    """Whether a stored pair has counts."""
+    return pair.joint is _COUNTED or pair.with_label is None

@@ -154,6 +154,18 @@ class CountKind(StrEnum):
     MASKED_JOINT = "masked_joint"
     PAIRS = "pairs"
 
+    def path(self, attribute: int | None, masking: int | None) -> tuple[str | int, ...]:
+        """The path in the document of such a table, given the places of its attribute and masking."""
+        match self:
+            case CountKind.LABEL_HISTOGRAM:
+                return "label", "histogram"
+            case CountKind.HISTOGRAM | CountKind.JOINT if attribute is not None:
+                return "attributes", attribute, self.value
+            case CountKind.MASKED_JOINT if attribute is not None and masking is not None:
+                return "attributes", attribute, "maskings", masking, "joint"
+            case _:
+                raise ValueError(f"{self} of {attribute}, {masking} has no place of its own")
+
 
 @dataclass(frozen=True, slots=True)
 class CountTable:

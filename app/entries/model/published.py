@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aegis_advisor.evidence import AttributeEvidence, PairAssociation, PairCounts, Perturbation
-from aegis_advisor.joint import PublishedTrace
+from aegis_advisor.evidence import AttributeEvidence, PairAssociation, PairCounts, Perturbation, PublishedTrace
 from app.entries.model.entries import CountKind, Visibility
 from app.entries.model.transfers import NO_FIGURES, Figures
 
@@ -96,11 +95,7 @@ class CountsInPlace:
         """Its path in the document."""
         if self.pair is not None:
             return "pairs", self.pair, "joint"
-        if self.attribute is None:
-            return "label", "histogram"
-        owner: Path = ("attributes", self.attribute)
-        owner = owner if self.masking is None else (*owner, "maskings", self.masking)
-        return (*owner, "histogram" if self.kind is CountKind.HISTOGRAM else "joint")
+        return self.kind.path(self.attribute, self.masking)
 
     @property
     def is_noisy(self) -> bool:

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal, Self
+from typing import Final, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from aegis_advisor.evidence import HoldoutContent, TransferContent
 from aegis_advisor.measures import measure_named
-from aegis_advisor.ranking import kept_shares
 from app.platform.database.arrays import PackedArray, pack, unpack
 
 #: The measures, in the order of their places in arrays, and which numbers of each are better.
@@ -37,13 +37,13 @@ class Figures:
     numbers: NDArray[np.float64]
 
     @classmethod
-    def of(cls, releases: Sequence[Mapping[str, Any] | None], attributes: Sequence[str]) -> Self:
-        """The figures of releases by the `transfer` that each declares, in the contract's names."""
+    def of(cls, releases: Sequence[TransferContent | None], attributes: Sequence[str]) -> Self:
+        """The figures of releases by the `transfer` that each declares."""
         place = {name: index for index, name in enumerate(attributes)}
         found = [
             ((release, ALL_TOGETHER if name is None else place[name], list(MEASURES).index(measure)), figure)
             for release, transfer in enumerate(releases)
-            for name, measure, figure in figures_in(transfer or {})
+            for name, measure, figure in figures_in(transfer)
         ]
         return cls(
             np.array([where for where, _ in found], dtype=np.int64).reshape(-1, 3),
@@ -90,68 +90,17 @@ class Figures:
 NO_FIGURES: Final = Figures(np.empty((0, 3), dtype=np.int64), np.empty((0, 3)))
 
 
-def figures_in(transfer: Mapping[str, Any]) -> Iterator[tuple[str | None, str, Figure]]:
-    """Each figure of a `transfer` in the contract's names: attribute (None: all together), measure and numbers."""
-    for name, by_measure in (transfer.get("attributes") or {}).items():
+def figures_in(transfer: TransferContent | None) -> Iterator[tuple[str | None, str, Figure]]:
+    """Each figure that a release declares: attribute (None: all together), measure and numbers."""
+    if transfer is None:
+        return
+    for name, by_measure in transfer.attributes.items():
         for measure, figure in by_measure.items():
-            yield name, measure, _numbers(figure)
-    if transfer.get(JOINT) is not None:
-        yield None, JOINT, _numbers(transfer[JOINT])
+            yield name, measure, (figure.value, figure.low, figure.high)
+    if (joint := transfer.joint) is not None:
+        yield None, JOINT, (joint.value, joint.low, joint.high)
 
 
-def _numbers(figure: Mapping[str, float]) -> Figure:
-    return figure["value"], figure["low"], figure["high"]
-
-
-def nothing_by(measure: str, holdout: Mapping[str, Any]) -> float:
+def nothing_by(measure: str, holdout: HoldoutContent) -> float:
     """The utility of whoever knows no attribute: by g3 the error of guessing the most frequent label."""
-    return float(holdout["majority_error"]) if measure == "g3" else 0.0
-
-
-def with_transfer_shares(document: dict[str, Any]) -> dict[str, Any]:
-    """The document with shares, to two digits, in place of all transfer utilities.
-
-    A share is of the best that any configuration, or the unmasked records, tell by the same measure.
-    """
-    holdout = document.get("holdout")
-    if holdout is None:
-        return document
-    listed = document.get("configurations") or []
-    shown = _in_shares([holdout.get("unmasked"), *(one.get("transfer") for one in listed)], holdout)
-    told: dict[str, Any] = {"holdout": _with(holdout, "unmasked", shown[0])}
-    if listed:
-        told["configurations"] = [_with(one, "transfer", own) for one, own in zip(listed, shown[1:], strict=True)]
-    return document | told
-
-
-def _with(part: Mapping[str, Any], name: str, value: Mapping[str, Any] | None) -> dict[str, Any]:
-    return dict(part) if value is None else {**part, name: value}
-
-
-def _in_shares(
-    transfers: Sequence[Mapping[str, Any] | None], holdout: Mapping[str, Any]
-) -> list[dict[str, Any] | None]:
-    """Each `transfer` with shares in place of figures."""
-    values = [{(name, measure): figure[0] for name, measure, figure in figures_in(one or {})} for one in transfers]
-    places = dict.fromkeys(place for one in values for place in one)
-    shares: list[dict[tuple[str | None, str], float]] = [{} for _ in transfers]
-    for place in places:
-        name, measure = place
-        rows = [row for row, one in enumerate(values) if place in one]
-        numbers = np.array([values[row][place] for row in rows])
-        best = numbers.max() if MEASURES[measure] == "higher" else numbers.min()
-        kept = kept_shares(numbers, best, nothing_by(measure, holdout), MEASURES[measure])
-        for row, share in zip(rows, kept.tolist(), strict=True):
-            shares[row][name, measure] = share
-    return [None if one is None else _nested(own) for one, own in zip(transfers, shares, strict=True)]
-
-
-def _nested(shares: Mapping[tuple[str | None, str], float]) -> dict[str, Any]:
-    """Shares by attribute and measure, in the contract's names."""
-    nested: dict[str, Any] = {"attributes": {}}
-    for (name, measure), share in shares.items():
-        if name is None:
-            nested[measure] = share
-        else:
-            nested["attributes"].setdefault(name, {})[measure] = share
-    return nested
+    return float(holdout.majority_error or 0.0) if measure == "g3" else 0.0

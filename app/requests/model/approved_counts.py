@@ -1,19 +1,32 @@
 """The counts of one configuration, taken out of an entry: what whoever has its masked table can count in it."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aegis_advisor.arrays import fold
 from aegis_advisor.atoms import coarsening
-from aegis_advisor.evidence import DROP, IDENTITY, AttributeEvidence, Masking, PairCounts, Perturbation
+from aegis_advisor.evidence import (
+    DROP,
+    IDENTITY,
+    AttributeContent,
+    AttributeEvidence,
+    ConfigurationContent,
+    ConfigurationsContent,
+    EntryContent,
+    LabelContent,
+    Masking,
+    MaskingContent,
+    PairCounts,
+    Perturbation,
+    evidence_of,
+    pairs_of,
+)
 from aegis_advisor.evidence import with_declared_rounding as declared
-from app.entries.model.configurations import GENERATED
-from app.entries.model.documents import Document, evidence_of, pairs_of
 
 Counts = NDArray[np.int64]
 
@@ -44,13 +57,13 @@ class ApprovedTable:
     """A masked attribute with the label.
 
     Attributes:
-        about: the member of the document that says what the masking is; of `identity`, that of its attribute.
+        about: what the entry says of the masking; of `identity`, what it says of the attribute.
         joint: (masked values, labels); None if they are not known.
     """
 
-    attribute: Document
+    attribute: AttributeContent
     masking: str
-    about: Document
+    about: AttributeContent | MaskingContent
     joint: Counts | None
     inexact: Inexact
 
@@ -68,54 +81,49 @@ class ApprovedPair:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ApprovedCounts:
-    """What an entry tells of one configuration. `configuration` is its member of the document."""
+    """What an entry tells of one configuration."""
 
-    configuration: Document
-    label: Document
+    configuration: ConfigurationContent
+    label: LabelContent
     label_inexact: Inexact
     tables: tuple[ApprovedTable, ...]
     pairs: tuple[ApprovedPair, ...]
 
     @classmethod
-    def of(cls, document: Document, configuration: Document) -> Self:
-        """Take the counts of a configuration out of a document with its counts."""
-        evidence = [declared(each) for each in evidence_of(document)]
-        if configuration.get("kind") == GENERATED:
-            label = document["label"] | {"histogram": configuration["histogram"]}
-            return cls(configuration, label, Inexact(), (), ())
-        chosen = [configuration["maskings"].get(each.name, DROP) for each in evidence]
+    def of(cls, entry: EntryContent, configuration: ConfigurationContent) -> Self:
+        """Take the counts of a configuration out of an entry with its counts."""
+        if configuration.is_generated:
+            return cls(configuration, replace(entry.label, histogram=configuration.histogram), Inexact(), (), ())
+        evidence = [declared(each) for each in evidence_of(entry)]
+        chosen = [configuration.maskings.get(each.name, DROP) for each in evidence]
         shared = [place for place, masking in enumerate(chosen) if masking != DROP]
-        tables = tuple(_table(document["attributes"][n], evidence[n], chosen[n]) for n in shared)
-        pairs = tuple(_pairs(evidence, chosen, pairs_of(document).values()))
+        tables = tuple(_table(entry.attributes[n], evidence[n], chosen[n]) for n in shared)
+        pairs = tuple(_pairs(evidence, chosen, pairs_of(entry).values()))
         inexact = Inexact.of(evidence[0].label_perturbation)
-        return cls(configuration, document["label"], inexact, tables, pairs)
+        return cls(configuration, entry.label, inexact, tables, pairs)
 
 
-def configuration_in(configurations: Document, wanted: str) -> Document:
+def configuration_in(listed: ConfigurationsContent, wanted: str) -> ConfigurationContent:
     """The configuration with an id among those of an entry, whether they are a list or a table.
 
     Raises:
         KeyError: there is none.
     """
-    for one in configurations.get("configurations") or ():
-        if one["id"] == wanted:
-            return dict(one)
-    table = configurations.get("configuration_table")
-    if table is None or wanted not in table["ids"]:
+    for one in listed.configurations or ():
+        if one.id == wanted:
+            return one
+    table = listed.configuration_table
+    if table is None or wanted not in table.ids:
         raise KeyError(wanted)
-    row = table["ids"].index(wanted)
-    privacy = {name: column[row] for name, column in (table.get("privacy") or {}).items()}
-    return {
-        "id": wanted,
-        "maskings": {name: column[row] for name, column in table["maskings"].items()},
-        "privacy": {name: number for name, number in privacy.items() if number is not None},
-    }
+    row = table.ids.index(wanted)
+    privacy = {name: number for name, column in (table.privacy or {}).items() if (number := column[row]) is not None}
+    maskings = {name: column[row] for name, column in table.maskings.items()}
+    return ConfigurationContent(id=wanted, maskings=maskings, privacy=privacy)
 
 
-def _table(attribute: Document, evidence: AttributeEvidence, choice: str) -> ApprovedTable:
+def _table(attribute: AttributeContent, evidence: AttributeEvidence, choice: str) -> ApprovedTable:
     """What is known of an attribute as a configuration masks it."""
-    known = {each["id"]: each for each in attribute.get("maskings") or ()}
-    about = attribute if choice == IDENTITY else known[choice]
+    about = attribute if choice == IDENTITY else attribute.masking(choice)
     own = next((each for each in evidence.maskings if each.id == choice and each.joint is not None), None)
     if own is not None or (evidence.joint is not None and choice == IDENTITY):
         joint = evidence.joint if own is None else own.joint
@@ -205,8 +213,3 @@ def _together(places: Counts, outer: Counts, size: int) -> Counts:
         at = at[at]
         if np.array_equal(at, last):
             return at
-
-
-def numbers_of(configuration: Mapping[str, Any]) -> dict[str, float]:
-    """What the entry vouches for in a configuration."""
-    return {name: number for name, number in (configuration.get("privacy") or {}).items() if number is not None}

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from anyio import to_thread
 
-from app.entries.model.documents import decompress
+from app.entries.model.documents import stored_entry
 from app.entries.model.entries import CountTable
 from app.entries.store.contents import ContentStore
 from app.platform.callers import Caller
@@ -131,7 +131,8 @@ class VerificationService:
 
 
 def _names_in(schema: bytes, configurations: bytes, configuration: str) -> PublishedNames:
-    return PublishedNames.of(decompress(schema), configuration_in(decompress(configurations), configuration))
+    entry = stored_entry(schema, configurations=configurations)
+    return PublishedNames.of(entry, configuration_in(entry, configuration))
 
 
 def _refuse(detail: str, faults: Iterable[Fault]) -> None:

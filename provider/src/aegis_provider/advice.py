@@ -7,17 +7,12 @@ from math import isnan
 import numpy as np
 
 from aegis_advisor.errors import AdvisorError
+from aegis_advisor.evidence import associations_of
 from aegis_advisor.measures import measure_named
 from aegis_advisor.ranking import AttributeAssessment, Question, recommend
 from aegis_advisor.reconstruction import reconstruct
-from aegis_provider.entry_evidence import (
-    associations_of,
-    evidence_of,
-    masked_places,
-    pair_counts_of,
-    releases_of,
-    trace_of,
-)
+from aegis_advisor.verdict import Releases
+from aegis_provider.entry_evidence import consistent_evidence, consistent_pairs, content_of, masked_places
 from aegis_provider.errors import EntryError
 from aegis_sdk.reading import ids_of, maskings_in
 from aegis_sdk.wire import Advice, AttributeAdvice, EntryDocument
@@ -88,9 +83,9 @@ def advise(entry: EntryDocument, measure: str = "joint", left_out: Mapping[str, 
     Raises:
         EntryError: Its counts contradict each other, or cannot answer the question.
     """
-    evidence = [evidence_of(entry, each) for each in entry.attributes]
-    pairs = tuple(pair_counts_of(entry, evidence).values())
-    releases, masked, names = releases_of(entry), masked_places(entry), tuple(each.name for each in entry.attributes)
+    evidence, content = consistent_evidence(entry), content_of(entry)
+    pairs = tuple(consistent_pairs(content, evidence).values())
+    releases, masked, names = Releases.of(content), masked_places(entry), tuple(each.name for each in entry.attributes)
     ids = [ids_of(entry)[place] for place in masked]
     weights = np.full(len(names), 1 / len(names))
     question = Question(measure, names, weights, bias_correction=measure_named(measure).corrected_by_default)
@@ -104,8 +99,8 @@ def advise(entry: EntryDocument, measure: str = "joint", left_out: Mapping[str, 
             options,
             question,
             pairs,
-            associations=associations_of(entry),
-            published=trace_of(entry),
+            associations=tuple(associations_of(content).values()),
+            published=content.joint_trace,
         )
     except AdvisorError as error:
         raise EntryError(f"{entry.name}: {error}") from error

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from aegis_advisor.evidence import attribute_evidence
+from aegis_advisor.evidence import evidence_of
 from aegis_advisor.joint import largest_part
 from aegis_provider.counting.counted_table import CountedAttribute, CountedTable, MaskedDomain
 from aegis_provider.counting.counts import Counts
@@ -31,6 +31,7 @@ from aegis_provider.counting.stated_maskings import (
     without_values,
 )
 from aegis_provider.counting.unmasked_trace import unmasked_trace
+from aegis_provider.entry_evidence import content_of
 from aegis_provider.entry_file import entry_of
 from aegis_provider.errors import TableError, shortened
 from aegis_provider.plan.model import Configuration, Masking, Plan
@@ -137,10 +138,17 @@ class CountedEntry:
             "label": label,
             "attributes": attributes,
             **({"pairs": told.pairs} if self.pairs else {}),
-            **({} if told.trace is None else {"joint_trace": _joint_trace(told.trace, label, attributes)}),
+            **({} if told.trace is None else {"joint_trace": self._joint_trace(told.trace, label, attributes)}),
             "configurations": [self._configuration(each) for each in plan.configurations],
         }
         return entry_of(document, plan.source)
+
+    def _joint_trace(
+        self, trace: float, label: Mapping[str, Any], attributes: Sequence[Mapping[str, Any]]
+    ) -> dict[str, float]:
+        """Return what the unmasked table tells: after the adjustment, a masked attribute may seem to tell more."""
+        counted = content_of({"records": self.counted.records, "label": label, "attributes": attributes})
+        return {"value": max(trace, largest_part(evidence_of(counted)))}
 
     def _attribute(
         self, counted: CountedAttribute, masked: Mapping[str, MaskedDomain], published: PublishedDomain
@@ -230,8 +238,3 @@ def _shared_domain(
 def _label(counted: CountedTable, name: str) -> dict[str, Any]:
     histogram = counted.attributes[0].counts.label_histogram()
     return {"name": name, "domain": list(counted.label.texts), "histogram": histogram.tolist()}
-
-
-def _joint_trace(trace: float, label: Mapping[str, Any], attributes: Sequence[Mapping[str, Any]]) -> dict[str, float]:
-    """Return what the unmasked table tells: after the adjustment, a masked attribute may seem to tell more."""
-    return {"value": max(trace, largest_part([attribute_evidence(each, label) for each in attributes]))}

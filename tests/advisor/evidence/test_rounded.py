@@ -11,11 +11,16 @@ from aegis_advisor.cell_bounds import bound_cells
 from aegis_advisor.evidence import (
     DROP,
     IDENTITY,
+    AttributeContent,
+    ControlContent,
+    EntryContent,
+    LabelContent,
+    MaskingContent,
     Perturbation,
-    attribute_evidence,
     likely_tables,
     with_declared_rounding,
 )
+from aegis_advisor.evidence import evidence_of as published_evidence
 from aegis_advisor.evidence.checks import find_faults, find_pair_faults
 from aegis_advisor.measures import MEASURES
 from aegis_advisor.measures.rounding import SURE
@@ -148,11 +153,25 @@ def test_nothing_is_taken_out_of_exact_counts(seed, name):
 
 
 def test_the_declaration_is_that_of_the_entry():
-    attribute = {"name": "a", "domain": ["u"], "histogram": [10], "maskings": []}
-    label = {"histogram": [5, 5]}
-    assert attribute_evidence(attribute, label).rounded_once is None
-    assert attribute_evidence(attribute, label, {"rounded_to": 5}).rounded_once is None
-    assert attribute_evidence(attribute, label, {"rounded_to": 5, "rounding": "once"}).rounded_once == 5
+    attribute = AttributeContent(name="a", type="string", domain=["u"], histogram=[10])
+    label = LabelContent(name="y", domain=["n", "y"], histogram=[5, 5])
+    entry = EntryContent(records=10, label=label, attributes=[attribute])
+    controls = {None: None, ControlContent(rounded_to=5): None, ControlContent(rounded_to=5, rounding="once"): 5}
+    for control, base in controls.items():
+        [evidence] = published_evidence(replace(entry, disclosure_control=control))
+        assert evidence.rounded_once == base
+
+
+@pytest.mark.parametrize(("rounded_to", "kept"), [(None, None), (5, 10)])
+def test_that_a_masking_counts_all_records_says_something_only_if_their_number_is_not_certain(rounded_to, kept):
+    masking = MaskingContent(id="m", domain=["u"], records=10, joint=[[5, 5]])
+    entry = EntryContent(
+        records=10,
+        label=LabelContent(name="y", domain=["n", "y"], histogram=[5, 5], rounded_to=rounded_to),
+        attributes=[AttributeContent(name="a", type="string", domain=["u"], maskings=[masking])],
+    )
+    [evidence] = published_evidence(entry)
+    assert evidence.maskings[0].perturbation.records == kept
 
 
 def test_rounded_pairs_may_differ_from_other_counts_only_as_far_as_rounding_goes():

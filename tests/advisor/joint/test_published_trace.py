@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import chi2_contingency
 
-from aegis_advisor.evidence import AttributeEvidence, Masking, Perturbation
-from aegis_advisor.joint import PublishedTrace, find_trace_faults, largest_part
+from aegis_advisor.evidence import AttributeEvidence, Masking, Perturbation, PublishedTrace
+from aegis_advisor.joint import find_trace_faults, largest_part
 from aegis_advisor.ranking.joint_outcome import reference_of
 from tests.for_each import for_each
 

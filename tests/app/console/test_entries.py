@@ -5,6 +5,7 @@ import shlex
 
 import pytest
 
+from aegis_advisor.evidence import ControlContent
 from aegis_sdk.wire import EXAMPLE_DRAWN_MASKING, EXAMPLE_NOISY_MASKING
 from app.entries.pages.views.entry_words import control_words
 from tests.app.console.callers import CONSUMER
@@ -150,7 +151,7 @@ async def test_generated_tables_and_measured_models_are_named(api):
     ids=["minimum", "rounded", "once", "noise", "open"],
 )
 def test_controls_are_told_in_words(control, words):
-    assert any(words in sentence for sentence in control_words(control))
+    assert any(words in sentence for sentence in control_words(ControlContent(**control)))
 
 
 async def test_owners_see_counts_as_charts_and_tables(api):

@@ -2,12 +2,15 @@
 
 import copy
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.entries.model.transfers import ALL_TOGETHER, MEASURES, Figures, with_transfer_shares
+from aegis_advisor.evidence import TransferContent
+from app.entries.model.documents import with_transfer_shares
+from app.entries.model.transfers import ALL_TOGETHER, MEASURES, Figures
 from tests.generated import figure, mixed_entry
 
 NAMES = ("a", "b", "c")
@@ -24,7 +27,7 @@ def test_they_are_found_by_measure_and_attributes_as_in_the_document(releases, d
     measure = data.draw(st.sampled_from(["mutual_information", "g3", "joint"]))
     names = ["joint"] if measure == "joint" else data.draw(st.lists(st.sampled_from(NAMES), min_size=1, unique=True))
     places = sorted([ALL_TOGETHER] if measure == "joint" else [NAMES.index(name) for name in names])
-    given_figures = Figures.of(releases, NAMES)
+    given_figures = Figures.of(msgspec.convert(releases, list[TransferContent | None]), NAMES)
     figures = Figures.unpack(*given_figures.pack()).by(measure, places)
 
     def declared(release):

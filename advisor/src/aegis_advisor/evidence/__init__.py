@@ -9,11 +9,24 @@ from aegis_advisor.evidence.attribute import (
     Masking,
     MaskingFlags,
 )
+from aegis_advisor.evidence.content import (
+    AttributeContent,
+    ConfigurationContent,
+    ConfigurationsContent,
+    ControlContent,
+    EntryContent,
+    HoldoutContent,
+    LabelContent,
+    MaskingContent,
+    PairContent,
+    PublishedTrace,
+    TransferContent,
+)
 from aegis_advisor.evidence.folding import exact_counts, masked_records
 from aegis_advisor.evidence.likely import REFINED, LikelyTables, coarser_views, likely_tables
 from aegis_advisor.evidence.pair import PairAssociation, PairCounts, association_unit
 from aegis_advisor.evidence.perturbation import Perturbation
-from aegis_advisor.evidence.published import attribute_evidence, pair_association, pair_counts
+from aegis_advisor.evidence.published import associations_of, evidence_of, pair_counts, pairs_of
 from aegis_advisor.evidence.rounded import with_declared_rounding
 from aegis_advisor.evidence.rounded_sums import sum_variances
 
@@ -21,23 +34,35 @@ __all__ = [
     "DROP",
     "IDENTITY",
     "REFINED",
+    "AttributeContent",
     "AttributeEvidence",
+    "ConfigurationContent",
+    "ConfigurationsContent",
+    "ControlContent",
+    "EntryContent",
     "EvidenceFlags",
+    "HoldoutContent",
     "Knowledge",
+    "LabelContent",
     "LikelyTables",
     "Masking",
+    "MaskingContent",
     "MaskingFlags",
     "PairAssociation",
+    "PairContent",
     "PairCounts",
     "Perturbation",
+    "PublishedTrace",
+    "TransferContent",
     "association_unit",
-    "attribute_evidence",
+    "associations_of",
     "coarser_views",
+    "evidence_of",
     "exact_counts",
     "likely_tables",
     "masked_records",
-    "pair_association",
     "pair_counts",
+    "pairs_of",
     "sum_variances",
     "with_declared_rounding",
 ]

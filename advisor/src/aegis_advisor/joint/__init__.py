@@ -2,13 +2,12 @@
 
 from aegis_advisor.joint.association_faults import find_association_faults
 from aegis_advisor.joint.design import Estimate
-from aegis_advisor.joint.published_trace import PublishedTrace, find_trace_faults, largest_part
+from aegis_advisor.joint.published_trace import find_trace_faults, largest_part
 from aegis_advisor.joint.scores import JointScores, is_counted_function, score_jointly
 
 __all__ = [
     "Estimate",
     "JointScores",
-    "PublishedTrace",
     "find_association_faults",
     "find_trace_faults",
     "is_counted_function",

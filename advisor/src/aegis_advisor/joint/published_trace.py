@@ -1,40 +1,16 @@
 """The published trace of the unmasked table, and what its counts say about it."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from aegis_advisor.arrays import IntArray
-from aegis_advisor.evidence import AttributeEvidence
+from aegis_advisor.evidence import AttributeEvidence, PublishedTrace
 from aegis_advisor.evidence.checks import Fault
 from aegis_advisor.measures.association import mean_square_adjustment, mean_square_contingency
 
 SLACK = 1e-9
 """The provider and the service compute traces from the same counts, in another order."""
-
-
-@dataclass(frozen=True, slots=True)
-class PublishedTrace:
-    """The adjusted trace of the unmasked table, with all attributes of the entry.
-
-    Attributes:
-        value: the trace, in the unit of `joint` with its default correction.
-        rounded_to: it was rounded to a multiple of this; None if it is exact.
-    """
-
-    value: float
-    rounded_to: float | None = None
-
-    @property
-    def least(self) -> float:
-        """The lowest trace that may have been rounded to this one."""
-        return self.value - (self.rounded_to or 0.0) / 2
-
-    @property
-    def most(self) -> float:
-        """The highest trace that may have been rounded to this one."""
-        return self.value + (self.rounded_to or 0.0) / 2
 
 
 def largest_part(evidence: Sequence[AttributeEvidence]) -> float:

@@ -8,8 +8,7 @@ import numpy as np
 
 from aegis_advisor.arrays import BoolArray, Codes, FloatArray, IntArray
 from aegis_advisor.errors import NoConfigurationError, NoEvidenceError
-from aegis_advisor.evidence import AttributeEvidence, PairAssociation, PairCounts
-from aegis_advisor.joint import PublishedTrace
+from aegis_advisor.evidence import AttributeEvidence, PairAssociation, PairCounts, PublishedTrace
 from aegis_advisor.measures import TIE_BREAK, Measure
 from aegis_advisor.ranking.blocks import CodeBlocks
 from aegis_advisor.ranking.deviation import AttributeAssessment

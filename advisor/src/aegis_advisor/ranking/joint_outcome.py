@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from aegis_advisor.joint import JointScores, PublishedTrace
+from aegis_advisor.evidence import PublishedTrace
+from aegis_advisor.joint import JointScores
 from aegis_advisor.ranking.recommendation import JointAssessment, ReferenceSource
 from aegis_advisor.ranking.sufficiency import RankingBasis
 

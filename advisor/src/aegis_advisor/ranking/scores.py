@@ -7,8 +7,8 @@ from typing import Literal, TypeVar
 import numpy as np
 
 from aegis_advisor.arrays import Codes, FloatArray, IntArray
-from aegis_advisor.evidence import IDENTITY, AttributeEvidence, PairAssociation, PairCounts
-from aegis_advisor.joint import Estimate, PublishedTrace, score_jointly
+from aegis_advisor.evidence import IDENTITY, AttributeEvidence, PairAssociation, PairCounts, PublishedTrace
+from aegis_advisor.joint import Estimate, score_jointly
 from aegis_advisor.measures import Measure
 from aegis_advisor.ranking.blocks import CodeBlocks
 from aegis_advisor.ranking.deviation import AttributeAssessment, assess, masking_table

@@ -3,12 +3,21 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Final
+from itertools import chain
+from typing import Final, Self
 
 import numpy as np
 
 from aegis_advisor.arrays import BoolArray, IntArray
-from aegis_advisor.evidence import AttributeEvidence, PairCounts, Perturbation
+from aegis_advisor.evidence import (
+    DROP,
+    IDENTITY,
+    AttributeEvidence,
+    ConfigurationContent,
+    EntryContent,
+    PairCounts,
+    Perturbation,
+)
 
 SMALL: Final = 4
 """Counts from 1 to this are small. Statistical offices commonly publish none below 5."""
@@ -98,11 +107,44 @@ class Releases:
     known: frozenset[int] | None = None
     generated: frozenset[int] = frozenset()
 
+    @classmethod
+    def of(cls, entry: EntryContent) -> Self:
+        """The releases of an entry with its configurations; a generated one shares no attribute of the table."""
+        table, rows = entry.configuration_table, entry.configurations or ()
+        columns = [
+            [row.maskings.get(each.name, DROP) for row in rows] if table is None else table.maskings[each.name]
+            for each in entry.attributes
+        ]
+        options = [tuple(dict.fromkeys((IDENTITY, *column))) for column in columns]
+        places = {each.name: place for place, each in enumerate(entry.attributes)}
+        known, codes = entry.quasi_identifiers, list(map(_codes, columns, options))
+        return cls(
+            np.stack(codes, axis=1),
+            options,
+            [row.suppressed for row in rows] or [None] * len(codes[0]),
+            [row.suppressed_cells for row in rows],
+            _vouched(rows) if table is None else table.privacy or {},
+            table is not None,
+            None if known is None else frozenset(places[name] for name in known),
+            frozenset(place for place, row in enumerate(rows) if row.is_generated),
+        )
+
     def place_of(self, configuration: int, criterion: str) -> Path:
         """Return where the document has a number of privacy."""
         if self.in_columns:
             return "configuration_table", "privacy", criterion, configuration
         return "configurations", configuration, "privacy", criterion
+
+
+def _codes(maskings: Sequence[str], options: Sequence[str]) -> IntArray:
+    number = {option: code for code, option in enumerate(options)}
+    return np.fromiter((number[each] for each in maskings), dtype=np.int64)
+
+
+def _vouched(rows: Sequence[ConfigurationContent]) -> dict[str, list[float | None]]:
+    """What listed configurations vouch for, by criterion; a generated one is not measured in the table."""
+    privacy: list[Mapping[str, float]] = [{} if row.is_generated else row.privacy or {} for row in rows]
+    return {name: [each.get(name) for each in privacy] for name in dict.fromkeys(chain.from_iterable(privacy))}
 
 
 @dataclass(frozen=True, eq=False)

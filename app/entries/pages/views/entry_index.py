@@ -1,17 +1,18 @@
 """An entry cut into the parts that pages show, so that a page reads only its own, however large the entry is."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import orjson
 
+from aegis_advisor.evidence import AttributeContent, ConfigurationContent, ControlContent, EntryContent, MaskingContent
 from aegis_sdk.reading import Alone, as_sentence, declares_joint, in_words, measured_of, share_alone, shown
 from aegis_sdk.reading.function_words import as_given
 from aegis_sdk.wire import DROP, PRIVACY_CRITERIA
 from app.entries.api.mapping import entry_document
-from app.entries.model.documents import Document, compress, pairs_in
+from app.entries.model.documents import Document, compress, entry_in, without_transfers
 from app.entries.pages.views.entry_parts import (
     FIRST_CLASSES,
     FIRST_MASKINGS,
@@ -78,17 +79,18 @@ class EntryIndex:
 def entry_index(schema: bytes, configurations: bytes, in_full: bool) -> EntryIndex:  # noqa: FBT001 -- by position
     """The index of an entry as its owners (`in_full`) or others may read it. Slow for large entries."""
     document = entry_document(schema, configurations, in_full=in_full)
-    attributes, names = document["attributes"], [each["name"] for each in document["attributes"]]
-    rows = [_attribute(place, each) for place, each in enumerate(attributes)]
-    listed = list(_configurations(document, names))
+    entry = entry_in(without_transfers(document))
+    names = [each.name for each in entry.attributes]
+    rows = [_attribute(place, each) for place, each in enumerate(entry.attributes)]
+    listed = list(_configurations(entry, document))
     is_cut = any(row.shared > len(row.maskings) for row in listed)
     return EntryIndex(
-        about=compress(_about(document, listed, is_cut=is_cut)),
+        about=compress(_about(entry, listed, document, is_cut=is_cut)),
         names=compress(names),
         attributes=tuple(map(compress, _pages(rows))),
-        wholes=tuple(compress(_whole(row, each)) for row, each in zip(rows, attributes, strict=True)),
+        wholes=tuple(compress(_whole(row, each)) for row, each in zip(rows, entry.attributes, strict=True)),
         configurations=tuple(map(compress, _pages(listed))),
-        maskings=tuple(_masking_parts(document, names)) if is_cut else (),
+        maskings=tuple(_masking_parts(entry)) if is_cut else (),
     )
 
 
@@ -97,8 +99,8 @@ def maskings_per_part(attributes: int) -> int:
     return max(_MASKINGS // attributes, 1)
 
 
-def _masking_parts(document: Document, names: Sequence[str]) -> Iterator[bytes]:
-    rows, size = iter(_masking_rows(document, names)), maskings_per_part(len(names))
+def _masking_parts(entry: EntryContent) -> Iterator[bytes]:
+    rows, size = iter(_masking_rows(entry)), maskings_per_part(len(entry.attributes))
     while part := list(islice(rows, size)):
         yield compress(part)
 
@@ -107,23 +109,25 @@ def _pages(rows: Sequence[Part]) -> Iterator[Sequence[Part]]:
     return (rows[start : start + PER_PAGE] for start in range(0, len(rows), PER_PAGE))
 
 
-def _about(document: Document, configurations: Sequence[ConfigurationRow], *, is_cut: bool) -> About:
-    label, terms, holdout = document["label"], document.get("terms"), document.get("holdout")
+def _about(
+    entry: EntryContent, configurations: Sequence[ConfigurationRow], document: Document, *, is_cut: bool
+) -> About:
+    label, terms = entry.label, entry.terms
     vouched = [row.privacy for row in configurations]
     of_k, alone = [privacy["k"] for privacy in vouched if "k" in privacy], Alone.of(document)
     return About(
-        description=html_of(document.get("description", "")),
-        records=document["records"],
-        classes=tuple(label["domain"][:FIRST_CLASSES]),
-        labels=len(label["domain"]),
-        control={name: value for name, value in (document.get("disclosure_control") or {}).items() if value},
+        description=html_of(entry.description),
+        records=entry.records,
+        classes=tuple(label.domain[:FIRST_CLASSES]),
+        labels=len(label.domain),
+        control=entry.disclosure_control or ControlContent(),
         terms="" if terms is None else orjson.dumps(terms, option=orjson.OPT_INDENT_2).decode(),
-        pairs=len(pairs_in(document)),
-        holdout=None if holdout is None else holdout["records"],
-        attributes=len(document["attributes"]),
+        pairs=len(entry.pairs),
+        holdout=None if entry.holdout is None else entry.holdout.records,
+        attributes=len(entry.attributes),
         configurations=len(configurations),
         generated=sum(1 for row in configurations if row.method),
-        measure=_usual(document),
+        measure="joint" if entry.pairs or declares_joint(document) else "mutual_information",
         at_least_k=tuple((least, sum(k >= least for k in of_k)) for least in SOME_K),
         vouched=tuple(_vouched(vouched)),
         has_suppressed=any(row.suppressed is not None or row.suppressed_cells is not None for row in configurations),
@@ -134,11 +138,6 @@ def _about(document: Document, configurations: Sequence[ConfigurationRow], *, is
     )
 
 
-def _usual(document: Document) -> str:
-    """The measure that lost least in the evaluation, of those that the entry has the counts or the figures for."""
-    return "joint" if document.get("pairs") or declares_joint(document) else "mutual_information"
-
-
 def _vouched(rows: Sequence[dict[str, float]]) -> Iterator[Vouched]:
     for name in PRIVACY_CRITERIA:
         numbers = [row[name] for row in rows if name in row]
@@ -146,76 +145,66 @@ def _vouched(rows: Sequence[dict[str, float]]) -> Iterator[Vouched]:
             yield Vouched(name, len(numbers), min(numbers), max(numbers))
 
 
-def _attribute(place: int, attribute: Document) -> AttributeRow:
-    rule = attribute.get("discretization")
+def _attribute(place: int, attribute: AttributeContent) -> AttributeRow:
+    rule = attribute.discretization
     return AttributeRow(
         place=place,
-        name=attribute["name"],
-        type=attribute["type"],
-        values=len(attribute["domain"]),
-        first=tuple(attribute["domain"][:FIRST_VALUES]),
-        rule="" if rule is None else _rule(rule["rule"], rule.get("parameters") or {}),
-        maskings=tuple(map(_masking, attribute.get("maskings") or ())),
+        name=attribute.name,
+        type=attribute.type,
+        values=len(attribute.domain),
+        first=tuple(attribute.domain[:FIRST_VALUES]),
+        rule="" if rule is None else _rule(rule.rule, rule.parameters or {}),
+        maskings=tuple(map(_masking, attribute.maskings)),
     )
 
 
-def _rule(name: str, parameters: Document) -> str:
+def _rule(name: str, parameters: Mapping[str, Any]) -> str:
     """What made the values of an attribute discrete."""
     return shown(as_given(_RULES.get(name, f"made discrete by {name}"), parameters), _LONGEST_WORDS)
 
 
-def _masking(masking: Document) -> MaskingRow:
-    function = masking.get("function")
-    if function is not None:
-        words = _function(function["name"], function.get("parameters") or {})
+def _masking(masking: MaskingContent) -> MaskingRow:
+    if (function := masking.function) is not None:
+        words = shown(in_words(function.name, function.parameters or {}), _LONGEST_WORDS)
     else:
-        words = "a mapping" if masking.get("mapping") is not None else "not given"
-    known = "at random" if masking.get("transition") is not None else ""
-    return MaskingRow(masking["id"], words, len(masking["domain"]), known)
+        words = "a mapping" if masking.mapping is not None else "not given"
+    known = "at random" if masking.transition is not None else ""
+    return MaskingRow(masking.id, words, len(masking.domain), known)
 
 
-def _function(name: str, parameters: Document) -> str:
-    return shown(in_words(name, parameters), _LONGEST_WORDS)
-
-
-def _whole(row: AttributeRow, attribute: Document) -> WholeAttribute:
+def _whole(row: AttributeRow, attribute: AttributeContent) -> WholeAttribute:
     maskings = (
-        MaskedDomain(each["id"], tuple(each["domain"]), _tuple(each.get("mapping")))
-        for each in attribute.get("maskings") or ()
+        MaskedDomain(each.id, tuple(each.domain), None if each.mapping is None else tuple(each.mapping))
+        for each in attribute.maskings
     )
-    return WholeAttribute(row, tuple(attribute["domain"]), tuple(maskings))
+    return WholeAttribute(row, tuple(attribute.domain), tuple(maskings))
 
 
-def _tuple(mapping: Iterable[int] | None) -> tuple[int, ...] | None:
-    return None if mapping is None else tuple(mapping)
-
-
-def _configurations(document: Document, names: Sequence[str]) -> Iterator[ConfigurationRow]:
-    table = document.get("configuration_table")
+def _configurations(entry: EntryContent, document: Document) -> Iterator[ConfigurationRow]:
+    table, names = entry.configuration_table, [each.name for each in entry.attributes]
     if table is None:
-        listed = document.get("configurations") or ()
-        measured = measured_of(document, [each["id"] for each in listed])
+        listed = entry.configurations or ()
+        measured = measured_of(document, [each.id for each in listed])
         yield from (_listed(place, each, names, measured[place]) for place, each in enumerate(listed))
         return
-    privacy = {name: column for name, column in (table.get("privacy") or {}).items() if column}
-    for place, (row, maskings) in enumerate(zip(table["ids"], _masking_rows(document, names), strict=True)):
+    privacy = {name: column for name, column in (table.privacy or {}).items() if column}
+    for place, (row, maskings) in enumerate(zip(table.ids, _masking_rows(entry), strict=True)):
         numbers = ((name, column[place]) for name, column in privacy.items())
         vouched = {name: number for name, number in numbers if number is not None}
         yield ConfigurationRow(place, row, *_shared(names, maskings), vouched)
 
 
-def _listed(place: int, listed: Document, names: Sequence[str], measured: str | None) -> ConfigurationRow:
-    maskings = listed.get("maskings") or {}
+def _listed(place: int, listed: ConfigurationContent, names: Sequence[str], measured: str | None) -> ConfigurationRow:
     return ConfigurationRow(
         place,
-        listed["id"],
-        *_shared(names, [maskings.get(name, DROP) for name in names]),
-        {name: number for name, number in (listed.get("privacy") or {}).items() if number is not None},
-        listed.get("suppressed"),
-        listed.get("suppressed_cells"),
-        listed["method"] if listed.get("kind") == "generated" else "",
+        listed.id,
+        *_shared(names, [listed.maskings.get(name, DROP) for name in names]),
+        dict(listed.privacy or {}),
+        listed.suppressed,
+        listed.suppressed_cells,
+        listed.method,
         measured or "",
-        "" if listed.get("alone") is None else share_alone(listed["alone"]),
+        "" if listed.alone is None else share_alone(listed.alone),
     )
 
 
@@ -230,10 +219,9 @@ def _shared(names: Sequence[str], maskings: Sequence[str]) -> tuple[tuple[tuple[
     return tuple(first), len(maskings) - maskings.count(DROP)
 
 
-def _masking_rows(document: Document, names: Sequence[str]) -> Iterator[Sequence[str]]:
+def _masking_rows(entry: EntryContent) -> Iterator[Sequence[str]]:
     """For each configuration its maskings, in the order of the attributes."""
-    table = document.get("configuration_table")
-    if table is not None:
-        return zip(*(table["maskings"][name] for name in names), strict=True)
-    rows = (each.get("maskings") or {} for each in document.get("configurations") or ())
-    return ([row.get(name, DROP) for name in names] for row in rows)
+    names = [each.name for each in entry.attributes]
+    if entry.configuration_table is not None:
+        return zip(*(entry.configuration_table.maskings[name] for name in names), strict=True)
+    return ([row.maskings.get(name, DROP) for name in names] for row in entry.configurations or ())

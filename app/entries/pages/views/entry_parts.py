@@ -1,9 +1,11 @@
 """The parts of an entry that its pages show."""
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import msgspec
+
+from aegis_advisor.evidence import ControlContent
 
 #: How many values of a domain, and maskings of a configuration, are shown before the rest is left to a page of its own.
 FIRST_VALUES, FIRST_MASKINGS = 8, 8
@@ -97,7 +99,7 @@ class About:
     Attributes:
         description: as HTML, sanitised.
         classes: the first classes of the label; `labels`: how many there are.
-        control: what was done to the counts, in the contract's names; empty: nothing.
+        control: what was done to the counts, if anything.
         terms: the policy as indented JSON; empty if there is none.
         pairs: how many pairs of masked attributes were counted.
         measure: the one that people usually ask by.
@@ -112,7 +114,7 @@ class About:
     records: int
     classes: tuple[str, ...]
     labels: int
-    control: dict[str, Any]
+    control: ControlContent
     terms: str
     pairs: int
     holdout: int | None

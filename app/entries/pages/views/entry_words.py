@@ -1,8 +1,9 @@
 """What is known of an entry's counts and guarantees, in words."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Final
 
+from aegis_advisor.evidence import ControlContent
 from aegis_sdk import wire
 from aegis_sdk.reading import few_in_words, seen_by
 from app.entries.api.mapping import verdict_answer
@@ -53,18 +54,18 @@ def judged(verdict: StoredVerdict | None) -> str:
     return f"{_PASSED}{few_in_words(verdict_answer(verdict))}." if verdict.passed else _FAILED
 
 
-def control_words(control: Mapping[str, Any]) -> Iterator[str]:
+def control_words(control: ControlContent) -> Iterator[str]:
     """What was done to the counts, a sentence for each control."""
-    base, least = control.get("rounded_to"), control.get("min_cell")
+    base, least = control.rounded_to, control.min_cell
     if least is not None:
         yield f"Minimum cell: no count but 0 is below {count(least)}; rare values were merged or their tables rounded."
     if base is not None:
-        once = " once, so that all tables agree with each other" if control.get("rounding") else ""
+        once = " once, so that all tables agree with each other" if control.rounding else ""
         yield f"Rounding: every count was rounded up or down at random to a multiple of {count(base)}{once}."
-    if (epsilon := control.get("epsilon")) is not None:
+    if (epsilon := control.epsilon) is not None:
         split = {"equal": " in equal parts", "cube_root": " by the cube root of their cells"}.get(
-            str(control.get("split")), ""
+            control.split or "", ""
         )
         yield f"Noise: differential privacy with epsilon {significant(epsilon)}, split over the tables{split}."
-    if control.get("open_answers"):
+    if control.open_answers:
         yield "Open answers: whoever sees the entry reads full answers about it."

@@ -4,8 +4,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from aegis_advisor.evidence import attribute_evidence
+from aegis_advisor.evidence import evidence_of
 from aegis_advisor.verdict import Totals, label_totals, published_privacy
+from aegis_provider.entry_evidence import content_of
 from aegis_provider.plan.model import DROP, IDENTITY, Plan
 from aegis_sdk.wire import Attribute, Configuration, EntryDocument, GeneratedConfiguration
 
@@ -49,9 +50,8 @@ def coarse_privacy(
         configuration: The configuration; `None` if the entry does not have it.
         sensitive: The sensitive attributes. Readers are taken to know them, and may take the label for one.
     """
-    first, control = entry.attributes[0].model_dump(), entry.disclosure_control
-    declared = None if control is None else control.model_dump()
-    known = [label_totals(attribute_evidence(first, entry.label.model_dump(), declared))]
+    first = {"attributes": entry.attributes[:1], "pairs": [], "configurations": None}
+    known = [label_totals(evidence_of(content_of(entry.model_copy(update=first)))[0])]
     for each in entry.attributes:
         masking = None if configuration is None else configuration.maskings.get(each.name)
         if each.name in sensitive and masking is not None and masking != DROP:

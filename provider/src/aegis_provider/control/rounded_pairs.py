@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from aegis_advisor.evidence import IDENTITY, AttributeEvidence, attribute_evidence, pair_counts
+from aegis_advisor.evidence import IDENTITY, AttributeEvidence, evidence_of, pairs_of
 from aegis_advisor.evidence import Masking as Counted
 from aegis_advisor.verdict import PublishedCounts, Releases
 from aegis_advisor.verdict.model import SMALL
@@ -17,6 +17,7 @@ from aegis_provider.control.dependent_rounding import RandomBytes, rounded_once,
 from aegis_provider.control.pair_counts import coarser_cells
 from aegis_provider.counting.counts import Partition
 from aegis_provider.counting.merging import is_small
+from aegis_provider.entry_evidence import content_of
 from aegis_sdk.wire import EntryDocument, Pair
 
 _DRAWS: Final = 10
@@ -91,21 +92,16 @@ def known_pairs(entry: EntryDocument, evidence: Sequence[AttributeEvidence], pai
         evidence: What it says of its attributes.
         pairs: Pairs by their places, with rounded counts.
     """
-    attributes = {each.name: place for place, each in enumerate(entry.attributes)}
-    counts = {
-        place: pair_counts(pair.model_dump(), (attributes[pair.attributes[0]], attributes[pair.attributes[1]]))
-        for place, pair in pairs.items()
-        if pair.joint is not None
-    }
-    nothing = Releases(np.zeros((0, len(attributes)), dtype=np.int64), [], [])
+    rounded = pairs_of(content_of(entry.model_copy(update={"pairs": list(pairs.values())})))
+    counts = {list(pairs)[index]: each for index, each in rounded.items()}
+    nothing = Releases(np.zeros((0, len(entry.attributes)), dtype=np.int64), [], [])
     found = find_likely(PublishedCounts(evidence, counts, nothing))
     return {int(each.path[1]) for each in found if each.path[0] == "pairs"}
 
 
 def _evidence(entry: EntryDocument) -> list[AttributeEvidence]:
-    return [
-        _with_unmasked(attribute_evidence(each.model_dump(), entry.label.model_dump())) for each in entry.attributes
-    ]
+    content = replace(content_of(entry), disclosure_control=None)
+    return list(map(_with_unmasked, evidence_of(content)))
 
 
 def _with_unmasked(evidence: AttributeEvidence) -> AttributeEvidence:

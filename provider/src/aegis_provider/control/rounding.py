@@ -9,7 +9,7 @@ from typing import Any, Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from aegis_advisor.evidence import AttributeEvidence, attribute_evidence, masked_records
+from aegis_advisor.evidence import AttributeEvidence, evidence_of, masked_records
 from aegis_provider.control.control import Beside, Changes, Control, ControlError, refuse_parameter
 from aegis_provider.control.counted_together import Masked, Pools, counted_together
 from aegis_provider.control.dependent_rounding import RandomBytes, rounded_once, rounded_up, uniform
@@ -21,8 +21,9 @@ from aegis_provider.control.rounded_pairs import known_pairs
 from aegis_provider.control.rounded_trace import rounded_trace
 from aegis_provider.control.shared_counts import without_unshared
 from aegis_provider.counting.counts import Counts, Partition
+from aegis_provider.entry_evidence import content_of
 from aegis_provider.progress import Progress
-from aegis_sdk.wire import Attribute, Configuration, EntryDocument, Masking, Pair
+from aegis_sdk.wire import Attribute, Configuration, DisclosureControl, EntryDocument, Masking, Pair
 
 _MANY_RECORDS: Final = 5_000
 _BASES: Final = (3, 5)
@@ -206,8 +207,8 @@ class RandomRounding(Control):
         return Pools(self.base, rounded.records, records, partners)
 
     def _evidence(self, rounded: EntryDocument) -> list[AttributeEvidence]:
-        label = rounded.label.model_dump()
-        return [attribute_evidence(each.model_dump(), label, self.declared()) for each in rounded.attributes]
+        declared = rounded.model_copy(update={"disclosure_control": DisclosureControl(**self.declared())})
+        return list(evidence_of(content_of(declared)))
 
     def _pair(self, pair: Pair, pools: Pools, label: Sequence[int]) -> Pair:
         changed: dict[str, Any] = {}

@@ -3,15 +3,15 @@
 import math
 from collections.abc import Mapping
 from itertools import combinations
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
-from aegis_advisor.evidence import PairCounts, attribute_evidence
+from aegis_advisor.evidence import AttributeEvidence, PairCounts
 from aegis_advisor.joint import largest_part, score_jointly
 from aegis_provider.counting.coded_table import CodedTable
 from aegis_provider.counting.counted_table import CountedAttribute, CountedTable
-from aegis_provider.counting.counts import Partition
+from aegis_provider.counting.counts import Counts, Partition
 from aegis_provider.counting.published_domain import LEAST, merged_values
 from aegis_provider.plan.model import IDENTITY
 from aegis_provider.table.discretization import Binned
@@ -41,10 +41,8 @@ def unmasked_trace(counted: CountedTable, label: str) -> float:
     views = {place: view for place, view in views.items() if view.size > 1}
     if not views:
         return 0.0
-    histogram = {"histogram": counted.attributes[0].counts.label_histogram()}
-    evidence = [
-        attribute_evidence(_as_published(counted.attributes[place], view), histogram) for place, view in views.items()
-    ]
+    labels = counted.attributes[0].counts.label_histogram()
+    evidence = [_evidence(counted.attributes[place], view, labels) for place, view in views.items()]
     codes, options = np.zeros((1, len(views)), dtype=np.int64), [(IDENTITY,)] * len(views)
     scores = score_jointly(evidence, options, codes, _pairs(counted, label, views), corrected=True)
     return max(float(scores.utility[0]), largest_part(evidence), 0.0)
@@ -73,9 +71,9 @@ def _merged(counted: CountedTable, one: CountedAttribute, least: int, fewest: in
     return Partition.of(merged_values(one.domain, joint, everything, least, binned=binned, fewest=fewest).groups)
 
 
-def _as_published(one: CountedAttribute, view: Partition) -> Mapping[str, Any]:
+def _evidence(one: CountedAttribute, view: Partition, labels: Counts) -> AttributeEvidence:
     joint = one.counts.fold(view.groups, view.size)
-    return {"name": one.attribute.name, "domain": range(view.size), "joint": joint}
+    return AttributeEvidence(one.attribute.name, view.size, labels, None, joint, ())
 
 
 def _pairs(counted: CountedTable, label: str, views: Mapping[int, Partition]) -> list[PairCounts]:

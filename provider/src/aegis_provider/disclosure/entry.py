@@ -17,7 +17,7 @@ from aegis_provider.disclosure.tables import (
     rounding_of,
 )
 from aegis_provider.disclosure.verdict import judged, refuse_false_declarations
-from aegis_provider.entry_evidence import evidence_of
+from aegis_provider.entry_evidence import consistent_evidence
 from aegis_provider.errors import EntryError, PlanError, SmallCountsError, nearest
 from aegis_provider.plan.model import Plan
 from aegis_provider.progress import Progress
@@ -66,7 +66,7 @@ def disclose(
         raise PlanError("table and plan go together, because the plan says what the entry counts; give both")
     refuse_false_declarations(entry)
     chosen, rounding = _chosen(entry, attributes), rounding_of(entry)
-    published = [evidence_of(entry, each) for each in chosen]
+    published = consistent_evidence(entry, chosen)
     evidence = [with_declared_rounding(each) for each in published]
     truths: Sequence[Truth | None] = [None] * len(chosen)
     if table is not None and plan is not None:
@@ -113,7 +113,7 @@ def verdict_on(entry: EntryDocument, seconds: float) -> Judged:
         EntryError: The entry is not what its controls say, or its counts contradict each other.
     """
     refuse_false_declarations(entry)
-    return judged(entry, [evidence_of(entry, each) for each in entry.attributes], {}, _within(seconds))
+    return judged(entry, consistent_evidence(entry), {}, _within(seconds))
 
 
 def refuse_small_counts(disclosure: Disclosure, source: str) -> None:

@@ -9,7 +9,7 @@ from aegis_advisor.evidence import AttributeEvidence
 from aegis_advisor.verdict import ENOUGH, PublishedCounts, judge, spent_epsilon
 from aegis_advisor.verdict.model import Finding, Path
 from aegis_provider.disclosure.model import Judged
-from aegis_provider.entry_evidence import pair_counts_of, releases_of
+from aegis_provider.entry_evidence import published_counts
 from aegis_provider.entry_warnings import tables_in
 from aegis_provider.errors import EntryError
 from aegis_sdk.wire import EntryDocument, Verdict, VerdictFinding, pointer_of
@@ -54,7 +54,7 @@ def judged(
     Raises:
         EntryError: Its pair counts contradict the rest.
     """
-    published = PublishedCounts(evidence, pair_counts_of(entry, evidence), releases_of(entry))
+    published = published_counts(entry, evidence)
 
     def bound(one: AttributeEvidence) -> CellBounds:
         known = bounds.get(one.name) if any(one is each for each in evidence) else None

@@ -9,9 +9,9 @@ from typing import Final
 import numpy as np
 
 from aegis_advisor.errors import AdvisorError
-from aegis_advisor.verdict import MaskedTable, PublishedCounts, ShownCounts, judge_with_table
+from aegis_advisor.verdict import MaskedTable, ShownCounts, judge_with_table
 from aegis_provider.counting.counts import Counts
-from aegis_provider.entry_evidence import evidence_of, pair_counts_of, releases_of
+from aegis_provider.entry_evidence import consistent_evidence, published_counts
 from aegis_provider.errors import EntryError
 from aegis_provider.receiving.delivered import Delivered
 from aegis_provider.receiving.placing import Listed, Placing, placed
@@ -67,8 +67,7 @@ def judged_beside(entry: EntryDocument, configuration: str, table: Table, second
         TableError: The table cannot be read.
     """
     chosen = _chosen(entry, configuration)
-    evidence = [evidence_of(entry, each) for each in entry.attributes]
-    published = PublishedCounts(evidence, pair_counts_of(entry, evidence), releases_of(entry))
+    published = published_counts(entry, consistent_evidence(entry))
     end = monotonic() + seconds
     try:
         verdict = judge_with_table(published, _Beside.of(entry, chosen, table).shown(), lambda: monotonic() > end)

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from aegis_advisor.evidence import PairAssociation, PairCounts, attribute_evidence
+from aegis_advisor.evidence import PairAssociation, PairCounts, evidence_of
+from app.entries.model.documents import entry_in
 from app.entries.model.entries import Audience, Visibility
 from app.entries.model.published import ConfigurationColumns, DisclosureControl, PublishedEntry
 from app.entries.service.policy import NO_POLICY, Policy, declaration_faults, policy_faults
@@ -46,6 +47,8 @@ def noisy_entry(scale=4.0, **changes):
 def published(document):
     """A document in the service's form, without all that the contract requires and with sums that disagree."""
     configurations = document.get("configurations", [])
+    attributes = [attribute | {"type": "string"} for attribute in document["attributes"]]
+    told = {"records": 1, "label": document["label"], "attributes": attributes}
     return PublishedEntry(
         name="entry",
         title="",
@@ -54,7 +57,7 @@ def published(document):
         license="",
         visibility=Visibility(Audience.PRIVATE),
         label=document["label"]["name"],
-        evidence=tuple(attribute_evidence(attribute, document["label"]) for attribute in document["attributes"]),
+        evidence=evidence_of(entry_in(told)),
         pairs={
             place: PairCounts((0, 1), tuple(pair["maskings"]), np.array(pair["joint"]))
             for place, pair in enumerate(document.get("pairs", []))

@@ -10,7 +10,7 @@ from hypothesis.extra import numpy as arrays
 from aegis_sdk.wire import COUNT_MAX
 from app.advice.store.advice import AdviceStore
 from app.advice.store.references import ReferenceStore
-from app.entries.model.documents import attach, decompress
+from app.entries.model.documents import decompress, with_counts
 from app.entries.model.entries import Audience, Visibility
 from app.entries.service.configurations import unpack_configurations
 from app.entries.store.contents import ContentStore
@@ -44,7 +44,7 @@ async def read_back(database, version_id):
         contents = ContentStore(session)
         schema = decompress(await contents.schema(version_id))
         configurations = decompress(await contents.configurations(version_id))
-        return plain(attach(schema, await contents.count_tables(version_id))) | configurations
+        return plain(with_counts(schema, await contents.count_tables(version_id))) | configurations
 
 
 def odd_entry():

@@ -1,11 +1,15 @@
 """The counts of one configuration, beside those that a plain loop adds up from records."""
 
 from collections import Counter
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
 import pytest
 
+from aegis_advisor.evidence import ConfigurationContent, ConfigurationsContent
+from aegis_advisor.evidence.content import TableContent
+from app.entries.model.documents import entry_in
 from app.requests.model.approved_counts import ApprovedCounts, configuration_in
 
 LABELS = ["n", "y"]
@@ -58,7 +62,7 @@ def document(**changes):
 
 
 def counts_of(told, **maskings):
-    return ApprovedCounts.of(told, {"id": "c", "maskings": maskings})
+    return ApprovedCounts.of(entry_in(told), ConfigurationContent(id="c", maskings=maskings))
 
 
 def test_the_joint_counts_of_each_masking_are_those_of_the_records():
@@ -70,7 +74,7 @@ def test_the_joint_counts_of_each_masking_are_those_of_the_records():
 
 def test_what_is_dropped_is_not_told():
     counts = counts_of(document(), age="drop", place="half")
-    assert [each.attribute["name"] for each in counts.tables] == ["place"]
+    assert [each.attribute.name for each in counts.tables] == ["place"]
     assert counts.pairs == ()
 
 
@@ -142,21 +146,22 @@ def test_unmasked_counts_that_noise_covers_are_those_of_the_masking_that_changes
     del told["attributes"][0]["joint"]
     told["attributes"][0]["maskings"].append(unmasked)
     table = counts_of(told, age="identity", place="drop").tables[0]
-    assert (table.joint.tolist(), table.about["domain"]) == (unmasked["joint"], AGES)
+    assert (table.joint.tolist(), table.about.domain) == (unmasked["joint"], AGES)
     assert (table.inexact.noise_scale, table.inexact.terms) == (2.0, 1)
 
 
 def test_a_generated_configuration_has_the_label_counts_of_its_own_table():
-    generated = {"id": "g", "kind": "generated", "records": 9, "histogram": [4, 5]}
-    counts = ApprovedCounts.of(document(), generated)
-    assert (counts.label["histogram"], counts.tables, counts.pairs) == ([4, 5], (), ())
+    generated = ConfigurationContent(id="g", kind="generated", records=9, histogram=[4, 5])
+    counts = ApprovedCounts.of(entry_in(document()), generated)
+    assert (counts.label.histogram, counts.tables, counts.pairs) == ([4, 5], (), ())
 
 
 def test_a_configuration_is_taken_from_a_list_or_a_table():
-    listed = {"configurations": [{"id": "a", "maskings": {"age": "tens"}}, {"id": "b", "maskings": {"age": "drop"}}]}
-    assert configuration_in(listed, "b") == {"id": "b", "maskings": {"age": "drop"}}
-    columns = {"ids": ["a", "b"], "maskings": {"age": ["tens", "drop"]}, "privacy": {"k": [5, None], "t": [None, 0.2]}}
-    told = configuration_in({"configuration_table": columns}, "b")
-    assert told == {"id": "b", "maskings": {"age": "drop"}, "privacy": {"t": 0.2}}
+    one, other = (ConfigurationContent(id=name, maskings={"age": m}) for name, m in (("a", "tens"), ("b", "drop")))
+    assert configuration_in(ConfigurationsContent(configurations=[one, other]), "b") == other
+    privacy = {"k": [5, None], "t": [None, 0.2]}
+    table = TableContent(ids=["a", "b"], maskings={"age": ["tens", "drop"]}, privacy=privacy)
+    columns = ConfigurationsContent(configuration_table=table)
+    assert configuration_in(columns, "b") == replace(other, privacy={"t": 0.2})
     with pytest.raises(KeyError):
-        configuration_in({"configuration_table": columns}, "c")
+        configuration_in(columns, "c")

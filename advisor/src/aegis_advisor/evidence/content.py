@@ -1,0 +1,238 @@
+"""The content of an entry: what a provider publishes of a table, as the service, the provider and the advisor read it.
+
+Members are named as in the contract (`aegis_sdk.wire.EntryDocument`), which has their rules; nothing is checked here.
+What needs no reader in Python is left out.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Self, TypeAlias
+
+Counts: TypeAlias = Any
+"""Counts, or places in a domain: lists as published, or int64 arrays."""
+
+Number: TypeAlias = int | float
+
+GENERATED = "generated"
+
+
+@dataclass(frozen=True, slots=True)
+class NoiseContent:
+    """The noise on each count of a table; `scale` in records."""
+
+    scale: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelContent:
+    """The label and its counts."""
+
+    name: str
+    domain: Sequence[str]
+    histogram: Counts = None
+    noise: NoiseContent | None = None
+    rounded_to: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionContent:
+    """What a masking does."""
+
+    name: str
+    parameters: Mapping[str, Any] | None = None
+
+    @property
+    def as_published(self) -> dict[str, Any]:
+        """The function in the contract's names."""
+        return {"name": self.name} if self.parameters is None else {"name": self.name, "parameters": self.parameters}
+
+
+@dataclass(frozen=True, slots=True)
+class DiscretizationContent:
+    """How the values of an attribute were made discrete."""
+
+    rule: str
+    parameters: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MaskingContent:
+    """What is known of one masking: `mapping` (values,), `transition` (values, groups), `joint` (groups, labels)."""
+
+    id: str
+    domain: Sequence[str]
+    function: FunctionContent | None = None
+    mapping: Counts = None
+    transition: Any = None
+    noise: NoiseContent | None = None
+    rounded_to: int | None = None
+    records: int | None = None
+    joint: Counts = None
+    deterministic: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttributeContent:
+    """An attribute: `histogram` (values,) and `joint` (values, labels)."""
+
+    name: str
+    type: str
+    domain: Sequence[str]
+    discretization: DiscretizationContent | None = None
+    histogram: Counts = None
+    joint: Counts = None
+    maskings: Sequence[MaskingContent] = ()
+
+    def masking(self, wanted: str) -> MaskingContent:
+        """The masking with this id, which the attribute has."""
+        return next(each for each in self.maskings if each.id == wanted)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AssociationContent:
+    """How strongly the label depends on two masked attributes together."""
+
+    chi_square: float
+    combinations: int
+    rounded_to: int | None = None
+    digits: int | None = None
+    noise: NoiseContent | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairContent:
+    """Two masked attributes together: `joint` (groups of the one, groups of the other)."""
+
+    attributes: Sequence[str]
+    maskings: Sequence[str]
+    noise: NoiseContent | None = None
+    rounded_to: int | None = None
+    within: int | None = None
+    joint: Counts = None
+    counted_with: Counts = None
+    with_label: AssociationContent | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ControlContent:
+    """What was done to all counts."""
+
+    min_cell: int | None = None
+    rounded_to: int | None = None
+    rounding: str | None = None
+    epsilon: float | None = None
+    split: str | None = None
+    open_answers: bool = False
+
+    @property
+    def rounded_once(self) -> int | None:
+        """The base of the counts that declare nothing, if all were rounded together; None if they are exact."""
+        return self.rounded_to if self.rounding == "once" else None
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedTrace:
+    """The adjusted trace of the unmasked table, with all attributes of the entry.
+
+    Attributes:
+        value: the trace, in the unit of `joint` with its default correction.
+        rounded_to: it was rounded to a multiple of this; None if it is exact.
+    """
+
+    value: float
+    rounded_to: float | None = None
+
+    @property
+    def least(self) -> float:
+        """The lowest trace that may have been rounded to this one."""
+        return self.value - (self.rounded_to or 0.0) / 2
+
+    @property
+    def most(self) -> float:
+        """The highest trace that may have been rounded to this one."""
+        return self.value + (self.rounded_to or 0.0) / 2
+
+
+@dataclass(frozen=True, slots=True)
+class FigureContent:
+    """A declared number and the limits of its interval."""
+
+    value: Number
+    low: Number
+    high: Number
+
+
+@dataclass(frozen=True, slots=True)
+class TransferContent:
+    """Declared transfer utilities: by attribute and measure, and of all attributes together."""
+
+    attributes: Mapping[str, Mapping[str, FigureContent]] = field(default_factory=dict)
+    joint: FigureContent | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HoldoutContent:
+    """The records that transfer utilities were evaluated on."""
+
+    records: int
+    unmasked: TransferContent | None = None
+    majority_error: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfigurationContent:
+    """A configuration of either kind. A generated one has no maskings, and counts of its own."""
+
+    id: str
+    kind: str = "masked"
+    maskings: Mapping[str, str] = field(default_factory=dict)
+    privacy: Mapping[str, Number] | None = None
+    suppressed: int | None = None
+    suppressed_cells: int | None = None
+    alone: Number | None = None
+    records: int | None = None
+    histogram: Counts = None
+    method: str = ""
+    transfer: TransferContent | None = None
+
+    @property
+    def is_generated(self) -> bool:
+        """Whether it is a table that a model drew, which shares no attribute of the entry's table."""
+        return self.kind == GENERATED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableContent:
+    """Many masked configurations, as columns."""
+
+    ids: Sequence[str]
+    maskings: Mapping[str, Sequence[str]]
+    privacy: Mapping[str, Sequence[Number | None]] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfigurationsContent:
+    """The configurations of an entry: a list, or a table."""
+
+    configurations: Sequence[ConfigurationContent] | None = None
+    configuration_table: TableContent | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntryContent(ConfigurationsContent):
+    """An entry. Stored entries keep their configurations apart, and have none here."""
+
+    records: int
+    label: LabelContent
+    attributes: Sequence[AttributeContent]
+    description: str = ""
+    terms: Mapping[str, Any] | None = None
+    quasi_identifiers: Sequence[str] | None = None
+    pairs: Sequence[PairContent] = ()
+    disclosure_control: ControlContent | None = None
+    joint_trace: PublishedTrace | None = None
+    holdout: HoldoutContent | None = None
+
+    def at(self, places: Sequence[int]) -> Self:
+        """The entry with the attributes at these places only, in that order, and without pairs."""
+        return replace(self, attributes=[self.attributes[place] for place in places], pairs=())
