@@ -4,13 +4,13 @@ from dataclasses import asdict
 from typing import Any
 
 import orjson
+from pydantic_core import to_jsonable_python
 
 from aegis_sdk import wire
 from app.advice.model.advice import AdviceQuestion, View
 from app.advice.service.advice import SeenAdvice
 from app.advice.service.views import RESULT_FIELDS, shown
 from app.advice.store.questions import AskedRecord
-from app.entries.model.configurations import MASKED_ONLY
 from app.platform.http.conditional import hex_digits
 from app.platform.queue.outcome import Problem
 from app.platform.timestamps import timestamp
@@ -30,34 +30,34 @@ def _advice_body(seen: SeenAdvice) -> dict[str, Any]:
     """An advice as `wire.Advice`, finished or not."""
     advice = seen.advice
     result = shown(advice, seen.view) or dict.fromkeys(RESULT_FIELDS[seen.view])
-    body = {
+    elapsed = {"elapsed_ms": advice.elapsed_ms} if seen.view is View.FULL else {}
+    problem = {} if advice.problem is None else {"problem": failure(advice.problem).model_dump(exclude_unset=True)}
+    return {
         "id": advice.id,
         "status": advice.status.value,
         "view": seen.view.value,
         "entry": {"id": advice.entry_id, "version": advice.version, "digest": advice.digest},
         "stale": seen.is_stale,
-        "request": request_of(advice.question),
+        "request": request_of(advice.question).model_dump(),
         "policy": advice.question.policy.numbers or None,
         **result,
         "progress": None if advice.progress is None else asdict(advice.progress),
         "model_version": advice.model_version,
         "created_at": timestamp(advice.created_at),
+        **elapsed,
+        **problem,
     }
-    if seen.view is View.FULL:
-        body["elapsed_ms"] = advice.elapsed_ms
-    if advice.problem is not None:
-        body["problem"] = failure(advice.problem).model_dump(exclude_unset=True)
-    return body
 
 
-def request_of(question: AdviceQuestion) -> dict[str, Any]:
-    """Convert a question back into the contract's form, where one `require` holds the bounds of both kinds."""
-    asked = asdict(question)
-    at_least, at_most = asked.pop("at_least"), asked.pop("at_most")
-    asked["require"] = None if at_least is None else at_least | at_most
-    if question.kinds == MASKED_ONLY:  # it is answered as before there were kinds
-        del asked["kinds"]
-    return {name: asked[name] for name in wire.AdviceRequest.model_fields if name in asked}
+def request_of(question: AdviceQuestion) -> wire.AdviceRequest:
+    """Convert a question back into the contract's form, where one `require` holds the bounds of both kinds.
+
+    No rule is checked again: there may be new ones since it was asked.
+    """
+    require = None if question.at_least is None else {**question.at_least, **(question.at_most or {})}
+    members = (name for name in wire.AdviceRequest.model_fields if name != "require")
+    asked = {name: to_jsonable_python(getattr(question, name)) for name in members}
+    return wire.AdviceRequest.model_construct(**asked, require=require)
 
 
 def failure(problem: Problem) -> wire.Problem:
@@ -71,7 +71,7 @@ def question_answer(record: AskedRecord) -> wire.QuestionRecord:
         advice=record.id,
         tenant=record.tenant,
         entry=wire.AskedVersion(id=record.entry_id, version=record.version),
-        request=request_of(record.question),
+        request=request_of(record.question).model_dump(),
         view=record.view,
         asked_at=record.created_at,
     )

@@ -1,30 +1,24 @@
 """Questions of the contract in the domain's form."""
 
-from dataclasses import replace
+import msgspec
 
 from aegis_advisor.measures import MEASURES
 from aegis_sdk import wire
-from app.advice.model.advice import AdviceQuestion, ReferenceKind
+from app.advice.model.advice import AdviceQuestion
 from app.tenants.api.required_privacy import required_privacy
 
 
 def question_of(asked: wire.Question) -> AdviceQuestion:
     """A validated question in the domain's form, with as many rows as an answer may have where it does not say."""
     required = None if asked.require is None else required_privacy(asked.require)
-    question = AdviceQuestion(
-        measure=asked.measure,
-        attributes=None if asked.attributes is None else tuple(asked.attributes),
-        weights=asked.weights,
-        at_least=None if required is None else required.at_least,
-        at_most=None if required is None else required.at_most,
-        limit=wire.ROWS,
-        bias_correction=_wants_correction(asked),
-        kinds=tuple(asked.kinds),
-    )
-    if not isinstance(asked, wire.AdviceRequest):
-        return question
-    limit = wire.ROWS if asked.limit is None else asked.limit
-    return replace(question, reference=ReferenceKind(asked.reference), rounding_seed=asked.rounding_seed, limit=limit)
+    limit = asked.limit if isinstance(asked, wire.AdviceRequest) else None
+    members = asked.model_dump(exclude={"require"}) | {
+        "at_least": None if required is None else required.at_least,
+        "at_most": None if required is None else required.at_most,
+        "limit": wire.ROWS if limit is None else limit,
+        "bias_correction": _wants_correction(asked),
+    }
+    return msgspec.convert(members, AdviceQuestion)
 
 
 def _wants_correction(asked: wire.Question) -> bool:

@@ -8,6 +8,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, Self
 
+import msgspec
+
 from aegis_advisor.reconstruction import Certificate
 from app.entries.model.configurations import GENERATED, MASKED_ONLY
 from app.platform.database.arrays import PackedArray
@@ -73,35 +75,15 @@ class AdviceQuestion:
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> Self:
-        """Restore a question from its stored JSON."""
-        names = stored["attributes"]
-        return cls(
-            measure=stored["measure"],
-            attributes=None if names is None else tuple(names),
-            weights=_floats(stored["weights"]),
-            at_least=_floats(stored["at_least"]),
-            at_most=_floats(stored["at_most"]),
-            reference=ReferenceKind(stored["reference"]),
-            rounding_seed=stored["rounding_seed"],
-            limit=stored["limit"],
-            bias_correction=stored.get("bias_correction", False),  # missing in older questions
-            policy=RequiredPrivacy.from_json(stored.get("policy")),
-            kinds=tuple(stored.get("kinds", MASKED_ONLY)),
-        )
+        """Restore a question from its stored JSON. Members that older questions lack have their defaults."""
+        return msgspec.convert(stored, cls)
 
     def digest(self) -> bytes:
         """SHA-256 of the question, 32 bytes: equal for equal questions, whatever the order of their names."""
-        asked = asdict(self)
-        if not self.policy:  # the same question has the same digest as before there were policies
-            del asked["policy"]
-        if self.kinds == MASKED_ONLY:  # or kinds
-            del asked["kinds"]
+        # The same question has the same digest as before there were policies, or kinds.
+        new = {"policy": bool(self.policy), "kinds": self.kinds != MASKED_ONLY}
+        asked = {name: value for name, value in asdict(self).items() if new.get(name, True)}
         return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).digest()
-
-
-def _floats(numbers: Mapping[str, float] | None) -> dict[str, float] | None:
-    # PostgreSQL returns a large float as an integer with as many digits.
-    return None if numbers is None else {name: float(number) for name, number in numbers.items()}
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 
+from aegis_sdk import wire
 from app.advice.api.answers import request_of
 from app.advice.api.asked import question_of
 from app.advice.api.asking import ask_and_wait, read_answer
@@ -156,7 +157,7 @@ async def _question_page(
         left = await advice.questions_left(viewer.caller, head, state.question_budget)
     about, names = read_part(index.about, ABOUT), read_part(index.names, NAMES)
     form = question_form(about, names, asked, () if refusal is None else refusal.faults)
-    shown = {"measure": form.measure, "kinds": ["masked"]}
+    shown = wire.AdviceRequest.model_construct(measure=form.measure)
     answer = page(
         request,
         "ask.html",

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 
-from app.advice.api.answers import question_answer
+from app.advice.api.answers import question_answer, request_of
 from app.advice.pages.views.questions import QuestionsForm, in_words, questions_commands
 from app.edge.state import StateDependency, services_of
 from app.pages.page import page
@@ -27,14 +27,13 @@ async def show_questions(
         questions = services_of(state, session).asked_questions()
         records, following = await questions.page(viewer.caller, tenant, form.entry_id, PER_PAGE, token)
         spent = await questions.spent(viewer.caller, tenant, form.entry_id, MOST_BUDGETS)
-    asked = list(map(question_answer, records))
     return page(
         request,
         "questions.html",
         form=form,
         spent=spent,
         budget=state.question_budget,
-        questions=[(record, in_words(record.request)) for record in asked],
+        questions=[(question_answer(record), in_words(request_of(record.question))) for record in records],
         next_token=following,
         commands=questions_commands(viewer, form),
         here="operator",

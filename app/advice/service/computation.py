@@ -189,21 +189,19 @@ def _ranking_result(
     ranking: RankedRows, tied: Collection[int], ids: Sequence[str], kept: NDArray[np.float64]
 ) -> list[dict[str, Any]]:
     """The rows; those that tie with the best share its rank."""
-    rows = [_row_result(ranking, row, ids) for row in range(len(ranking))]
-    for place, (row, share) in enumerate(zip(rows, kept.tolist(), strict=True)):
-        row["rank"] = 1 if int(ranking.index[place]) in tied else place + 1
-        row["utility_share"], row["deviation_share"] = _if_known(share), _if_known(round(1 - share, 2))
-    return rows
-
-
-def _row_result(ranking: RankedRows, row: int, ids: Sequence[str]) -> dict[str, Any]:
-    return {
-        "configuration": ids[ranking.index[row]],
-        "deviation": float(ranking.deviation[row]),
-        "utility": float(ranking.utility[row]),
-        "standard_error": _if_known(ranking.standard_error[row]),
-        "difference_error": _if_known(ranking.difference_error[row]),
-    }
+    return [
+        {
+            "configuration": ids[ranking.index[row]],
+            "deviation": float(ranking.deviation[row]),
+            "utility": float(ranking.utility[row]),
+            "standard_error": _if_known(ranking.standard_error[row]),
+            "difference_error": _if_known(ranking.difference_error[row]),
+            "rank": 1 if int(ranking.index[row]) in tied else row + 1,
+            "utility_share": _if_known(share),
+            "deviation_share": _if_known(round(1 - share, 2)),
+        }
+        for row, share in enumerate(kept.tolist())
+    ]
 
 
 def _if_known(number: float) -> float | None:

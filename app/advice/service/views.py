@@ -1,12 +1,15 @@
 """What of an answer a caller may read. Every field that others may read is named here: what is not named stays away."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from itertools import islice
 from typing import Any
 
+import msgspec
+
 from app.advice.model.advice import Advice, AdviceQuestion, ReferenceKind, View
 from app.advice.service.questions import FAULTS_FOUND, scored_names
-from app.entries.model.documents import decompress
+from app.entries.model.documents import changed, decompress
 from app.entries.model.entries import AttributeOutline, Head
 from app.platform.callers import Caller
 from app.platform.errors import Fault, InvalidDocumentError, pointer
@@ -52,27 +55,42 @@ def coarse_declared(result: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+@dataclass(frozen=True, slots=True)
+class _Score:
+    kept: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Attribute:
+    """What others read of an attribute: for each masking a word for what it keeps, if answers have them."""
+
+    name: str
+    maskings: Mapping[str, _Score]
+
+
+@dataclass(frozen=True, slots=True)
+class _Attributes:
+    attributes: Sequence[_Attribute]
+
+
 def coarse(result: Mapping[str, Any]) -> dict[str, Any]:
     """The coarse view of a full answer; of a single attribute, and by most measures, there are no shares."""
-    words = [score["kept"] for attribute in result["attributes"] for score in attribute["maskings"].values()]
-    with_shares = len(result["attributes"]) > 1 and None not in words
+    attributes = msgspec.convert(result, _Attributes).attributes
+    words = [score.kept for attribute in attributes for score in attribute.maskings.values()]
+    with_shares = len(attributes) > 1 and None not in words
     order = result["coarse"]
-    return {name: result[name] for name in ("considered", "unit", "better")} | {
+    shown = {
+        **{name: result[name] for name in ("considered", "unit", "better")},
         "ranking_basis": "estimated",  # its deviations are rounded
-        **{name: order[name] for name in _ORDER},
-        "ranking": [_coarse_row(row, with_shares=with_shares) for row in order["ranking"]],
-        "attributes": [_coarse_attribute(one) for one in result["attributes"]] if with_shares else [],
+        **{name: order[name] for name in (*_ORDER, "ranking")},
+        "attributes": list(map(asdict, attributes)) if with_shares else [],
     }
+    return changed(shown, ("ranking", "*"), lambda row: _coarse_row(row, with_shares=with_shares))  # type: ignore[no-any-return]
 
 
 def _coarse_row(row: Mapping[str, Any], *, with_shares: bool) -> dict[str, Any]:
     names = ("configuration", "rank", "utility_share", "deviation_share")
     return {name: row[name] if with_shares or not name.endswith("_share") else None for name in names}
-
-
-def _coarse_attribute(attribute: Mapping[str, Any]) -> dict[str, Any]:
-    bands = {name: {"kept": score["kept"]} for name, score in attribute["maskings"].items()}
-    return {"name": attribute["name"], "maskings": bands}
 
 
 def refuse_beyond_coarse(question: AdviceQuestion, outline: Sequence[AttributeOutline]) -> None:

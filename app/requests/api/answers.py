@@ -14,7 +14,7 @@ from app.requests.model.handovers import Handover
 from app.requests.model.verifications import Verification
 from app.requests.service.data_requests import DataRequestService
 
-_ASKED: Final = frozenset(wire.Question.model_fields)
+_ASKED: Final = set(wire.Question.model_fields)
 
 
 async def answer(
@@ -64,7 +64,7 @@ def head_answer(request: DataRequest, caller: Caller, days: int) -> wire.DataReq
         ),
         stale=request.is_stale,
         consumer=request.consumer,
-        request={name: value for name, value in request_of(request.question).items() if name in _ASKED},
+        request=request_of(request.question).model_dump(include=_ASKED),
         purpose=request.purpose,
         contact=request.contact,
         terms=request.terms,

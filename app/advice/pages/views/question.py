@@ -204,42 +204,30 @@ def _criteria(about: About) -> list[str]:
     return [name for name in (*_FIRST, *rest) if name in vouched or name == "k"]
 
 
-def question_link(entry_id: str, question: Mapping[str, Any]) -> str:
-    """The address of the form that asks this again.
-
-    Args:
-        entry_id: the entry.
-        question: as the contract writes it.
-    """
-    fields = [("measure", question["measure"]), *(("attributes", name) for name in question.get("attributes") or ())]
-    fields += [(f"weight-{name}", written(weight)) for name, weight in (question.get("weights") or {}).items()]
-    fields += [(f"require-{name}", written(limit)) for name, limit in (question.get("require") or {}).items()]
-    fields += [("kinds", kind) for kind in question.get("kinds") or () if kind == "generated"]
-    measure, corrected = MEASURES.get(question["measure"]), question.get("bias_correction")
+def question_link(entry_id: str, question: wire.AdviceRequest) -> str:
+    """The address of the form that asks this again about an entry."""
+    fields = [("measure", question.measure), *(("attributes", name) for name in question.attributes or ())]
+    fields += [(f"weight-{name}", written(weight)) for name, weight in (question.weights or {}).items()]
+    fields += [(f"require-{name}", written(limit)) for name, limit in (question.require or {}).items()]
+    fields += [("kinds", kind) for kind in question.kinds if kind == "generated"]
+    measure, corrected = MEASURES.get(question.measure), question.bias_correction
     if measure is not None and corrected is not None and corrected != measure.corrected_by_default:
         fields.append(("bias_correction", str(corrected).lower()))
     return f"/entries/{entry_id}/ask?{urlencode(fields)}"
 
 
 def question_commands(
-    viewer: Viewer, entry_id: str, question: Mapping[str, Any], names: Sequence[str] = ()
+    viewer: Viewer, entry_id: str, question: wire.AdviceRequest, names: Sequence[str] = ()
 ) -> Commands:
-    """The lines that ask the same. The command leaves an attribute out by a weight of 0.
-
-    Args:
-        viewer: who would ask.
-        entry_id: the entry.
-        question: as the contract writes it.
-        names: the attributes of the entry.
-    """
-    chosen = question.get("attributes")
-    weights = dict(question.get("weights") or {}) | {name: 0.0 for name in names if chosen and name not in chosen}
-    options = ["--measure", str(question["measure"])]
-    for option, numbers in (("--require", question.get("require")), ("--weights", weights)):
+    """The lines that ask the same of an entry with these attributes. The command leaves one out by a weight of 0."""
+    chosen = question.attributes
+    weights = dict(question.weights or {}) | {name: 0.0 for name in names if chosen and name not in chosen}
+    options = ["--measure", question.measure]
+    for option, numbers in (("--require", question.require), ("--weights", weights)):
         options += [word for name, value in (numbers or {}).items() for word in (option, f"{name}={written(value)}")]
-    options += ["--kinds", "masked,generated"] if "generated" in question.get("kinds", ()) else []
-    members = ("measure", "attributes", "weights", "require", "kinds")
-    body = {name: question[name] for name in members if question.get(name) is not None} | {"limit": None}
+    options += ["--kinds", "masked,generated"] if "generated" in question.kinds else []
+    members = {"measure", "attributes", "weights", "require", "kinds"}
+    body = question.model_dump(include=members, exclude_none=True) | {"limit": None}
     return Commands(
         (aegis("advise", entry_id, *options),) if len(weights) <= SLIDERS else (),
         (curl(viewer, f"/v1/entries/{entry_id}/advice", body=body),),
@@ -247,7 +235,7 @@ def question_commands(
 
 
 def advice_commands(
-    viewer: Viewer, advice_id: str, entry_id: str, question: Mapping[str, Any], names: Sequence[str] = ()
+    viewer: Viewer, advice_id: str, entry_id: str, question: wire.AdviceRequest, names: Sequence[str] = ()
 ) -> Commands:
     """The lines that ask the same, and the one that reads the advice; the rest is as in `question_commands`."""
     asking = question_commands(viewer, entry_id, question, names)

@@ -1,11 +1,11 @@
 """What the page of questions shows."""
 
-from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
 
 from pydantic import BaseModel, Field
 
+from aegis_sdk import wire
 from app.pages.commands import Commands, aegis, curl
 from app.pages.viewers import Viewer
 from app.platform.callers import LONGEST_TENANT
@@ -32,7 +32,7 @@ class QuestionsForm(BaseModel):
             InvalidDocumentError: the field has no id.
         """
         try:
-            return UUID(self.asked["entry"]) if "entry" in self.asked else None
+            return UUID(entry) if (entry := self.entry.strip()) else None
         except ValueError:
             fault = Fault("/entry", "Must be an id, such as those in the list.")
             raise InvalidDocumentError("The list cannot be narrowed like that.", (fault,)) from None
@@ -45,15 +45,16 @@ class QuestionsForm(BaseModel):
 
 def questions_commands(viewer: Viewer, form: QuestionsForm) -> Commands:
     """The lines that list who asked, and what."""
-    only = ("--entry", form.asked["entry"]) if "entry" in form.asked else ()
+    entry = form.entry.strip()
+    only = ("--entry", entry) if entry else ()
     return Commands((aegis("audit", *only),), (curl(viewer, "/v1/questions", form.asked),))
 
 
-def in_words(asked: dict[str, Any]) -> str:
-    """A question as `aegis_sdk.wire.AdviceRequest` in a line."""
-    required = [f"{name} {number:g}" for name, number in (asked.get("require") or {}).items()]
-    parts = [str(asked["measure"])]
-    parts += [f"of {len(asked['attributes'])} attributes"] if asked.get("attributes") else []
-    parts += [f"{len(asked['weights'])} weights"] if asked.get("weights") else []
+def in_words(asked: wire.AdviceRequest) -> str:
+    """A question in a line."""
+    required = [f"{name} {number:g}" for name, number in (asked.require or {}).items()]
+    parts = [asked.measure]
+    parts += [f"of {len(asked.attributes)} attributes"] if asked.attributes else []
+    parts += [f"{len(asked.weights)} weights"] if asked.weights else []
     parts += [f"requires {', '.join(required)}"] if required else []
     return "; ".join(parts)
