@@ -7,6 +7,7 @@ from pydantic_core import to_jsonable_python
 
 from aegis_sdk import wire
 from app.entries.model.documents import (
+    changed,
     decompress,
     with_counts,
     with_measured_shares,
@@ -81,9 +82,8 @@ def entry_json(
     If it was published with a visibility, the current one takes its place.
     """
     document = entry_document(schema, configurations, tables, in_full=in_full)
-    if "visibility" in document:
-        document["visibility"] = to_jsonable_python(visibility_answer(visibility))
-    return orjson.dumps(document, option=orjson.OPT_SERIALIZE_NUMPY)
+    current = changed(document, ("visibility",), lambda _: to_jsonable_python(visibility_answer(visibility)))
+    return orjson.dumps(current, option=orjson.OPT_SERIALIZE_NUMPY)
 
 
 def entry_document(

@@ -28,9 +28,15 @@ def published_entry(entry: wire.EntryDocument, document: dict[str, Any]) -> Publ
         associations=associations_of(content),
         masked_records=_masked_records(entry),
         control=DisclosureControl(
-            control.min_cell, control.rounded_to, control.rounding is not None, control.epsilon, control.open_answers
+            control.min_cell,
+            control.rounded_to,
+            control.rounding is not None,
+            control.epsilon,
+            control.open_answers,
+            is_declared=entry.disclosure_control is not None,
         ),
         trace=content.joint_trace,
+        terms=content.terms,
         configurations=_configurations(entry, content),
         document=document,
     )
@@ -49,8 +55,14 @@ def _configurations(entry: wire.EntryDocument, content: EntryContent) -> Configu
     table, rows = entry.configuration_table, entry.configurations or []
     on_records = list(_measured_on_records(entry))
     if table is not None:
-        alone = table.alone or ()
-        return ConfigurationColumns(table.ids, table.maskings, table.privacy or {}, alone=alone, on_records=on_records)
+        return ConfigurationColumns(
+            table.ids,
+            table.maskings,
+            table.privacy or {},
+            alone=table.alone or (),
+            on_records=on_records,
+            in_columns=True,
+        )
     masked = [row if isinstance(row, wire.Configuration) else None for row in rows]
     names = [one.name for one in entry.attributes]
     guarantees = {name for row in rows for name in row.privacy or ()}

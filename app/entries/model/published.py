@@ -22,6 +22,7 @@ class DisclosureControl:
     Attributes:
         drawn_once: whether the rounding was drawn once, so that counts that declare nothing agree with each other.
         open_answers: whether everybody who sees the entry gets full answers, since the noise covers all counts.
+        is_declared: whether the entry says anything of controls.
     """
 
     min_cell: int | None = None
@@ -29,6 +30,7 @@ class DisclosureControl:
     drawn_once: bool = False
     epsilon: float | None = None
     open_answers: bool = False
+    is_declared: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,6 +49,7 @@ class ConfigurationColumns:
         on_records: where the document has other numbers that were measured on the records themselves.
         unguaranteed: the places of generated configurations without differential privacy.
         figures: the transfer utilities of those that declare any.
+        in_columns: whether the document has them as columns of a table.
     """
 
     ids: Sequence[str]
@@ -60,6 +63,7 @@ class ConfigurationColumns:
     on_records: Sequence[Path] = ()
     unguaranteed: Sequence[int] = ()
     figures: Figures = NO_FIGURES
+    in_columns: bool = False
 
     @property
     def numbers_suppressed(self) -> Iterator[tuple[Path, int]]:
@@ -116,6 +120,7 @@ class PublishedEntry:
         control: the controls declared for all counts.
         document: the document as published, for its digest and its readers; counts are lists or arrays.
         trace: the trace of the unmasked table; None if it is not published.
+        terms: the policy under which masked tables are handed over; None if there is none.
     """
 
     name: str
@@ -133,6 +138,7 @@ class PublishedEntry:
     configurations: ConfigurationColumns
     document: dict[str, Any]
     trace: PublishedTrace | None = None
+    terms: Mapping[str, Any] | None = None
 
     def tables(self) -> Iterator[CountsInPlace]:
         """Every count table, with the pair counts last."""

@@ -7,6 +7,7 @@ from anyio import to_thread
 from aegis_sdk.reading import Alone
 from aegis_sdk.wire import FAULTS_SHOWN
 from app.edge.state import State, services_of
+from app.entries.api.mapping import verdict_answer
 from app.entries.api.uploads import judge_in, read_publication_in, run_patiently
 from app.entries.model.documents import decompress
 from app.entries.model.entries import Content, Head, Publication
@@ -56,7 +57,7 @@ async def _review(
     is_known = replaces is not None and replaces.digest == publication.content.digest
     small = () if is_known or gate.rule is SmallCounts.ACCEPT else publication.small_counts
     unvouched = () if is_known else unvouched_faults(publication, terms, replaces)
-    findings = [finding["pointer"] for finding in (verdict.findings if verdict else ())[:LISTED]]
+    findings = [finding.pointer for finding in (verdict_answer(verdict).findings if verdict else [])[:LISTED]]
     pointers = [fault.pointer for fault in (*small, *unvouched)] + findings
     places = iter(await places_of(state, viewer, draft.document, pointers))
     return Review(

@@ -124,7 +124,7 @@ def _values(entry: PublishedEntry, place: int) -> Mapping[str, float]:
     provider may still measure it as sensitive.
     """
     known = entry.evidence[place]
-    unmasked = known.values if entry.document.get("disclosure_control") is None else math.inf
+    unmasked = math.inf if entry.control.is_declared else known.values
     return {IDENTITY: unmasked, DROP: math.inf, **{one.id: one.groups for one in known.maskings}}
 
 
@@ -141,6 +141,6 @@ def _exceeds(numbers: NDArray[np.float64], most: NDArray[np.float64] | float) ->
 
 def _place(entry: PublishedEntry, criterion: str, index: int) -> Path:
     """Where the document has the number."""
-    if entry.document.get("configuration_table") is not None:
+    if entry.configurations.in_columns:
         return "configuration_table", "privacy", criterion, index
     return "configurations", index, "privacy", criterion

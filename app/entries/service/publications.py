@@ -8,7 +8,7 @@ from aegis_advisor.evidence import AttributeEvidence, MaskingFlags, PairCounts
 from aegis_advisor.evidence.checks import Fault as PairFault
 from aegis_advisor.evidence.checks import find_faults, find_label_faults, find_pair_faults
 from aegis_advisor.joint import find_association_faults, find_trace_faults
-from app.entries.model.documents import Document, compress, parts_of
+from app.entries.model.documents import compress, parts_of
 from app.entries.model.entries import (
     ALONE,
     AttributeOutline,
@@ -102,7 +102,7 @@ def _content_of(entry: PublishedEntry) -> Content:
         description=entry.description,
         keywords=entry.keywords,
         license=entry.license,
-        terms=_terms(entry.document),
+        terms=_terms(entry),
         label=entry.label,
         outline=outline,
         schema=compress(schema),
@@ -120,11 +120,8 @@ def _offered(privacy: Mapping[str, Sequence[float | None]]) -> dict[str, tuple[f
     return {name: (min(numbers), max(numbers)) for name, numbers in vouched.items() if numbers}
 
 
-def _terms(document: Document) -> str | None:
-    policy = document.get("terms")
-    if policy is None:
-        return None
-    return terms_digest(document.get("license", ""), b"".join(canonical_parts(policy)))
+def _terms(entry: PublishedEntry) -> str | None:
+    return None if entry.terms is None else terms_digest(entry.license, b"".join(canonical_parts(entry.terms)))
 
 
 def packed_tables(entry: PublishedEntry) -> Iterator[CountTable]:

@@ -5,12 +5,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import msgspec
 from sqlalchemy import Row, bindparam, exists, insert, select
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import InstrumentedAttribute
 
 from app.entries.model.configurations import PackedConfigurations
-from app.entries.model.entries import AttributeOutline, Content, CountKind, CountTable, MaskingOutline
+from app.entries.model.entries import AttributeOutline, Content, CountKind, CountTable
 from app.entries.store.searches import add_searched
 from app.entries.store.server_key import ServerKeyStore
 from app.entries.tables.configuration_table import CODES, DECLARED, ConfigurationTableRow
@@ -90,7 +91,11 @@ class ContentStore:
         statement = select(EntryVersionRow.outline, EntryVersionRow.configuration_ids)
         statement = statement.where(EntryVersionRow.id == version_id).with_for_update(read=True, key_share=True)
         held = (await self._session.execute(statement)).first()
-        return None if held is None else Frame(tuple(map(_to_outline, held.outline)), held.configuration_ids)
+        return (
+            None
+            if held is None
+            else Frame(msgspec.convert(held.outline, tuple[AttributeOutline, ...]), held.configuration_ids)
+        )
 
     async def pin(self, version_id: int) -> bool:
         """Prevent the deletion of a version during the transaction; False if it is deleted."""
@@ -179,8 +184,3 @@ def packed_values(packed: PackedArray) -> dict[str, Any]:
 def to_packed(row: Row[Any]) -> PackedArray:
     """The packed array of a row."""
     return PackedArray(row.dtype, tuple(row.shape), row.data)
-
-
-def _to_outline(stored: dict[str, Any]) -> AttributeOutline:
-    maskings = tuple(MaskingOutline(**masking) for masking in stored["maskings"])
-    return AttributeOutline(**(stored | {"maskings": maskings}))

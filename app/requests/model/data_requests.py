@@ -9,6 +9,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final, Self
 
+import msgspec
+
 from app.advice.model.advice import AdviceQuestion, View
 from app.platform.callers import Caller, Role
 from app.platform.errors import ActionNotPossibleError, RoleNotAllowedError
@@ -275,14 +277,20 @@ def sides_able_to(action: Action) -> frozenset[Side]:
     return frozenset[Side]().union(*(one.sides for (_, named), one in TRANSITIONS.items() if named is action))
 
 
+@dataclass(frozen=True, slots=True)
+class _Ranked:
+    configuration: str
+
+
 def cost_of(configuration: str, ranking: list[Mapping[str, Any]]) -> Cost | None:
     """The cost of a configuration by the rows of a ranking; None if it is not in it."""
-    return next((cost_in(row) for row in ranking if row["configuration"] == configuration), None)
+    rows = (row for row in ranking if msgspec.convert(row, _Ranked).configuration == configuration)
+    return next(map(cost_in, rows), None)
 
 
 def cost_in(row: Mapping[str, Any]) -> Cost:
     """What a row of a ranking says that its configuration loses."""
-    return Cost(row["rank"], row.get("utility_share"), row.get("deviation_share"), row.get("deviation"))
+    return msgspec.convert(row, Cost)
 
 
 def _either(sides: frozenset[Side]) -> str:

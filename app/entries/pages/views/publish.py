@@ -10,6 +10,7 @@ import numpy as np
 
 from aegis_sdk.reading import ACCEPT_UNIQUE, Alone, as_sentence
 from app.entries.api.entity_tags import etag
+from app.entries.api.mapping import verdict_answer
 from app.entries.model.entries import AttributeOutline, Audience, Head, Publication, Visibility
 from app.entries.model.verdicts import StoredVerdict
 from app.entries.pages.document_places import Place
@@ -200,12 +201,13 @@ def verdict_view(verdict: StoredVerdict | None, places: Sequence[Place]) -> Verd
         return VerdictView("undecided")
     if verdict.passed:
         return VerdictView("pass", words=judged(verdict))
-    is_decided = any(finding["reason"] != "undecided" for finding in verdict.findings)
+    findings = verdict_answer(verdict).findings
+    is_decided = any(finding.reason != "undecided" for finding in findings)
     lines = tuple(
-        FindingLine(place, REASONS.get(finding["reason"], finding["reason"]), finding["cells"])
-        for finding, place in zip(verdict.findings, places, strict=False)
+        FindingLine(place, REASONS.get(finding.reason, finding.reason), finding.cells)
+        for finding, place in zip(findings, places, strict=False)
     )
-    return VerdictView("fail" if is_decided else "undecided", lines, len(verdict.findings) - len(lines))
+    return VerdictView("fail" if is_decided else "undecided", lines, len(findings) - len(lines))
 
 
 def refuse_unique(alone: Alone) -> None:

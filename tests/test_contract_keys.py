@@ -1,0 +1,76 @@
+"""Names of the contract are members of its models: outside of `aegis_sdk.wire`, no document is read by string keys.
+
+A key that is misspelt, or that the contract no longer has, is found by no type checker.
+"""
+
+import ast
+import typing
+from pathlib import Path
+
+from pydantic import BaseModel
+
+from aegis_sdk import wire
+
+ROOT = Path(__file__).parents[1]
+PLACES = ("app/entries", "app/advice", "app/requests", "advisor/src")
+ROOTS = (wire.EntryDocument, wire.AdviceRequest, wire.Advice, wire.CoarseAdvice, wire.DataRequest)
+
+_ROWS = "an answer is stored and sent as JSON, since a ranking can be long"
+_OPEN = "the contract has an object without members there: `request`, a difference, or what others read of a schema"
+
+#: How many keys a file still has, and why.
+LEFT = {
+    "advisor/src/aegis_advisor/verdict/class_counts.py": (3, "numbers by names of its own"),
+    "app/advice/pages/views/answer.py": (2, _OPEN),
+    "app/advice/pages/views/costs.py": (1, _OPEN),
+    "app/advice/pages/views/frontier.py": (4, _OPEN),
+    "app/advice/service/declared_answer.py": (1, _ROWS),
+    "app/advice/service/packed_references.py": (1, "arrays by names of its own"),
+    "app/advice/store/advice.py": (3, "SQL over questions and outlines that are stored as JSON"),
+    "app/entries/pages/views/catalogue.py": (3, "fields of a form"),
+    "app/requests/pages/data_request.py": (1, "claims of a receipt"),
+    "app/requests/pages/views/data_request.py": (4, _OPEN),
+    "app/requests/pages/views/new_request.py": (7, "members that a form gives, not yet checked"),
+    "app/requests/pages/views/request_commands.py": (1, _OPEN),
+    "app/requests/pages/views/request_words.py": (2, _OPEN),
+    "app/requests/service/data_requests.py": (3, _ROWS),
+    "app/requests/service/work.py": (2, _ROWS),
+    "app/requests/store/data_requests.py": (1, "columns of a row"),
+}
+
+
+def members(annotation, seen):
+    """The names of all members of a model and of those that it has."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel) and annotation not in seen:
+        seen.add(annotation)
+        for name, field in annotation.model_fields.items():
+            yield name
+            yield from members(field.annotation, seen)
+    for argument in typing.get_args(annotation):
+        yield from members(argument, seen)
+
+
+def keys_in(source):
+    """The constant keys by which a module reads, writes or removes members of something."""
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.Subscript(slice=ast.Constant(value=str(key))):
+                yield key
+            case ast.Call(func=ast.Attribute(attr="get" | "pop" | "setdefault"), args=[ast.Constant(str(key)), *_]):
+                yield key
+
+
+def test_keys_are_found():
+    code = 'a["b"].c = d.get("e", f("g")); h.pop("i"); j[0]; k.setdefault("l", {})'
+    assert sorted(keys_in(code)) == ["b", "e", "i", "l"]
+
+
+def test_no_document_is_read_by_string_keys():
+    seen = set()
+    known = {name for root in ROOTS for name in members(root, seen)}
+    assert {"histogram", "privacy", "measure", "ranking"} <= known
+    files = [file for place in PLACES for file in (ROOT / place).rglob("*.py")]
+    found = {str(file.relative_to(ROOT)): sum(key in known for key in keys_in(file.read_text())) for file in files}
+    assert {name: number for name, number in found.items() if number} == {
+        name: left for name, (left, _) in LEFT.items()
+    }
