@@ -1,17 +1,18 @@
 """The tables, one per file. Importing this package registers all of them."""
 
-from app.advice.tables.advice import AdviceRow
-from app.advice.tables.question import QuestionBudgetRow, QuestionRow
-from app.advice.tables.reference import ReferenceArrayRow, ReferenceRow
+from app.advice.tables import AdviceRow, QuestionBudgetRow, QuestionRow, ReferenceArrayRow, ReferenceRow
 from app.audit.tables import AuditHeadRow, AuditKeyRow, AuditLinkRow, AuditRecordRow
 from app.callers.tables import ApiKeyRow, ConsoleSessionRow
-from app.entries.tables.configuration_table import ConfigurationTableRow
-from app.entries.tables.count_table import CountTableRow
-from app.entries.tables.entry import EntryRow
-from app.entries.tables.entry_version import EntryVersionRow
-from app.entries.tables.searched_version import OfferedPrivacyRow, SearchedVersionRow
-from app.entries.tables.server_key import ServerKeyRow
-from app.entries.tables.verdict import VerdictRow
+from app.entries.tables import (
+    ConfigurationTableRow,
+    CountTableRow,
+    EntryRow,
+    EntryVersionRow,
+    OfferedPrivacyRow,
+    SearchedVersionRow,
+    ServerKeyRow,
+    VerdictRow,
+)
 from app.platform.database.base import Base, CompatibleRevisionRow
 from app.platform.http.idempotency.tables import IdempotencyKeyRow
 from app.platform.queue.queue import WaitingJobRow

@@ -25,7 +25,7 @@ LEFT = {
     "app/advice/pages/views/costs.py": (1, _OPEN),
     "app/advice/pages/views/frontier.py": (4, _OPEN),
     "app/advice/service/declared_answer.py": (1, _ROWS),
-    "app/advice/service/packed_references.py": (1, "arrays by names of its own"),
+    "app/advice/service/advice_input.py": (1, "arrays by names of its own"),
     "app/advice/store/advice.py": (3, "SQL over questions and outlines that are stored as JSON"),
     "app/entries/pages/views/catalogue.py": (3, "fields of a form"),
     "app/requests/pages/data_request.py": (1, "claims of a receipt"),

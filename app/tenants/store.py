@@ -6,10 +6,9 @@ from sqlalchemy import bindparam, func, or_, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.advice.tables.question import QuestionRow
+from app.advice.tables import QuestionRow
 from app.callers.tables import ApiKeyRow
-from app.entries.tables.entry import EntryRow
-from app.entries.tables.entry_version import EntryVersionRow
+from app.entries.tables import EntryRow, EntryVersionRow
 from app.platform.database.base import Store
 from app.tenants.model import DAY, NO_DEMANDS, NO_QUOTA, CountedTenant, Quota, RequiredPrivacy, TenantPolicy, Usage
 from app.tenants.tables import TenantRow

@@ -19,7 +19,7 @@ from app.advice.pages.views.question import (
 )
 from app.advice.service.advice import SeenAdvice
 from app.edge.state import State, StateDependency, services_of
-from app.entries.api.entity_tags import version_key
+from app.entries.api.conditional import version_key
 from app.entries.model.documents import is_small
 from app.entries.model.entries import Head
 from app.entries.pages.reading import read_index

@@ -1,15 +1,70 @@
 """Which tenant has asked what."""
 
 from typing import Annotated
+from urllib.parse import urlencode
+from uuid import UUID
 
 from fastapi import APIRouter, Query, Request, Response
+from pydantic import BaseModel, Field
 
+from aegis_sdk import wire
 from app.advice.api.answers import question_answer, request_of
-from app.advice.pages.views.questions import QuestionsForm, in_words, questions_commands
 from app.edge.state import StateDependency, services_of
+from app.pages.commands import Commands, aegis, curl
 from app.pages.page import page
 from app.pages.page_route import PageRoute
-from app.pages.viewers import ViewerDependency
+from app.pages.viewers import Viewer, ViewerDependency
+from app.platform.callers import LONGEST_TENANT
+from app.platform.errors import Fault, InvalidDocumentError
+
+
+class QuestionsForm(BaseModel):
+    """The fields that narrow the list; empty ones do not."""
+
+    tenant: str = Field(default="", max_length=LONGEST_TENANT)
+    entry: str = Field(default="", max_length=64)
+    page_token: str = Field(default="", max_length=255)
+
+    @property
+    def asked(self) -> dict[str, str]:
+        """The fields that narrow something, as parameters of the API."""
+        return {name: text for name, text in (("tenant", self.tenant), ("entry", self.entry.strip())) if text}
+
+    @property
+    def entry_id(self) -> UUID | None:
+        """The entry.
+
+        Raises:
+            InvalidDocumentError: the field has no id.
+        """
+        try:
+            return UUID(entry) if (entry := self.entry.strip()) else None
+        except ValueError:
+            fault = Fault("/entry", "Must be an id, such as those in the list.")
+            raise InvalidDocumentError("The list cannot be narrowed like that.", (fault,)) from None
+
+    def link(self, page_token: str | None = None) -> str:
+        """The address of a page of this list; of the first one without a token."""
+        asked = self.asked | ({} if page_token is None else {"page_token": page_token})
+        return f"/operator/questions?{urlencode(asked)}" if asked else "/operator/questions"
+
+
+def questions_commands(viewer: Viewer, form: QuestionsForm) -> Commands:
+    """The lines that list who asked, and what."""
+    entry = form.entry.strip()
+    only = ("--entry", entry) if entry else ()
+    return Commands((aegis("audit", *only),), (curl(viewer, "/v1/questions", form.asked),))
+
+
+def in_words(asked: wire.AdviceRequest) -> str:
+    """A question in a line."""
+    required = [f"{name} {number:g}" for name, number in (asked.require or {}).items()]
+    parts = [asked.measure]
+    parts += [f"of {len(asked.attributes)} attributes"] if asked.attributes else []
+    parts += [f"{len(asked.weights)} weights"] if asked.weights else []
+    parts += [f"requires {', '.join(required)}"] if required else []
+    return "; ".join(parts)
+
 
 router = APIRouter(route_class=PageRoute)
 

@@ -3,10 +3,14 @@
 import pickle
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from hashlib import blake2b
-from typing import Self
+from typing import Any, Self
 
+import numpy as np
+from numpy.typing import NDArray
+
+from aegis_advisor.atoms import AtomStatistics
 from aegis_advisor.evidence import (
     AttributeEvidence,
     PairAssociation,
@@ -20,12 +24,12 @@ from aegis_advisor.measures import MEASURES
 from aegis_advisor.ranking import Memory
 from aegis_advisor.reconstruction import Reference
 from app.advice.model.advice import Advice, AdviceQuestion, PackedReference
-from app.advice.service.packed_references import unpack_reference
 from app.advice.service.questions import needs_pairs
 from app.entries.model.configurations import ConfigurationTable, PackedConfigurations
 from app.entries.model.documents import stored_entry
 from app.entries.model.entries import AttributeOutline, CountTable
 from app.entries.service.configurations import unpack_configurations
+from app.platform.database.arrays import pack, unpack
 
 #: Inputs are kept for the next question if they have at most so many bytes, and so many of them.
 LARGEST_KEPT, MOST_KEPT = 2_000_000, 8
@@ -150,3 +154,27 @@ def known_of(given: AdviceInput) -> _Unpacked:
     if len(_RECENT) > MOST_KEPT:
         _RECENT.popitem(last=False)
     return _RECENT[key]
+
+
+_REFINED = "refined_"
+"""The names of the stored tables of what exact views determine together, before their number."""
+
+
+def pack_reference(place: int, reference: Reference) -> PackedReference:
+    """Pack the reference of the attribute at a place."""
+    arrays: dict[str, NDArray[Any]] = {"atom_of_value": reference.atom_of_value, "joint": reference.joint}
+    arrays |= asdict(reference.statistics)
+    arrays |= {f"{_REFINED}{number}": table for number, table in enumerate(reference.refined)}
+    packed = {name: pack(array) for name, array in arrays.items()}
+    return PackedReference(place, packed, reference.information_bound, reference.certificate, reference.ceilings)
+
+
+def unpack_reference(packed: PackedReference) -> Reference:
+    """Unpack a reference."""
+    arrays: dict[str, NDArray[Any]] = {name: unpack(array) for name, array in packed.arrays.items()}
+    atom_of_value = arrays.pop("atom_of_value").astype(np.int32)
+    joint = arrays.pop("joint")
+    refined = tuple(arrays.pop(name) for name in packed.arrays if name.startswith(_REFINED))
+    statistics = AtomStatistics(**arrays)
+    bound, ceilings = packed.information_bound, packed.ceilings
+    return Reference(atom_of_value, joint, statistics, bound, packed.certificate, ceilings, refined)

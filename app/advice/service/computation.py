@@ -24,10 +24,9 @@ from aegis_advisor.ranking import (
 from aegis_advisor.reconstruction import DualNewton, Reference, reconstruct
 from app.advice.model.advice import PackedReference
 from app.advice.model.shares import MEASURE, AttributeShares, attribute_shares, configuration_shares
-from app.advice.service.advice_input import AdviceInput, known_of
+from app.advice.service.advice_input import AdviceInput, known_of, pack_reference
 from app.advice.service.coarse_order import Grid, detail_kept, in_contract, order_by_attribute, order_of_all
 from app.advice.service.declared_answer import compute_declared
-from app.advice.service.packed_references import pack_reference
 from app.advice.service.questions import needs_pairs, weights_of
 from app.entries.model.documents import compress, stored_entry, with_arrays
 from app.entries.model.entries import CountTable

@@ -13,7 +13,6 @@ from app.advice.model.advice import AdviceQuestion, ReferenceKind
 from app.advice.model.declared import declared_faults, refuse_undeclared, scored_places
 from app.entries.model.configurations import ConfigurationTable
 from app.entries.model.entries import AttributeOutline
-from app.entries.service.evidence_flags import evidence_flags
 from app.entries.service.limits import CELLS
 from app.platform.errors import Fault, InvalidDocumentError, pointer, some
 
@@ -149,7 +148,7 @@ def scored_names(question: AdviceQuestion, names: Sequence[str]) -> list[str]:
 
 
 def _refuse_without_evidence(question: AdviceQuestion, attribute: AttributeOutline, used: Sequence[str]) -> None:
-    flags = evidence_flags(attribute)
+    flags = attribute.flags
     known = dict(zip((masking.id for masking in attribute.maskings), flags.maskings, strict=True))
     if question.reference is ReferenceKind.OWN:
         for masking in used:

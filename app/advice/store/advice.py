@@ -12,10 +12,9 @@ from sqlalchemy.orm import InstrumentedAttribute
 from sqlalchemy.sql.dml import ReturningUpdate
 
 from app.advice.model.advice import Advice, AdviceQuestion, Progress, Status
-from app.advice.tables.advice import AdviceRow
-from app.advice.tables.reference import ReferenceRow
+from app.advice.tables import AdviceRow, ReferenceRow
 from app.entries.model.configurations import GENERATED
-from app.entries.tables.entry_version import EntryVersionRow
+from app.entries.tables import EntryVersionRow
 from app.platform.database.base import Base, one_of
 from app.platform.queue.outcome import Problem
 

@@ -10,10 +10,8 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.advice.model.advice import AdviceQuestion
-from app.advice.tables.advice import AdviceRow
-from app.advice.tables.question import QuestionBudgetRow, QuestionRow
-from app.entries.tables.entry import EntryRow
-from app.entries.tables.entry_version import EntryVersionRow
+from app.advice.tables import AdviceRow, QuestionBudgetRow, QuestionRow
+from app.entries.tables import EntryRow, EntryVersionRow
 from app.platform.database.base import Base
 from app.platform.database.page_tokens import read_token, write_token
 from app.platform.errors import NotFoundError

@@ -1,13 +1,13 @@
 """Preconditions of changes of entries (RFC 9110, section 13.1.1): `If-Match` names the state that is changed."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
+from hashlib import sha256
 from typing import Annotated
 
 from fastapi import Depends, Request
 from pydantic_core import to_json
 
-from app.entries.api.entity_tags import etag
-from app.entries.api.mapping import head_answer, verdict_answer
+from app.entries.api.mapping import head_answer, verdict_answer, visibility_answer
 from app.entries.model.entries import Head
 from app.entries.model.verdicts import StoredVerdict
 from app.platform.http.conditional import IfMatch, entity_tags, header_lines, hex_digits
@@ -52,3 +52,18 @@ def _matcher(header: str) -> Precondition:
         return lambda _head: True
     states = {f'{tag[:-1].partition("+")[0]}"' for tag in tags}  # a weak one begins with W/ and equals none
     return lambda head: etag(head) in states
+
+
+def etag(head: Head) -> str:
+    """The entity tag of an entry: its version, 16 digits of its digest, and 8 of that of its visibility.
+
+    Like everything else in a head, they are those that the caller sees.
+    """
+    visibility = to_json(visibility_answer(head.visibility))
+    return f'"{head.version}-{head.digest.rpartition(":")[2][:16]}-{sha256(visibility).hexdigest()[:8]}"'
+
+
+def version_key(head: Head, in_full: bool) -> Hashable:  # noqa: FBT001 -- part of the key
+    """The key of what is made of a version, for owners (`in_full`) or for others."""
+    # The digest as well: after a backup is restored, another version may get the id.
+    return head.version_id, head.keyed_digest, in_full

@@ -17,9 +17,8 @@ from app.edge.dependencies import (
 from app.edge.idempotency import OnceDependency
 from app.edge.state import State, StateDependency, services_of
 from app.entries.api.after_publishing import note_published
-from app.entries.api.conditional import OptionalPreconditionDependency, PreconditionDependency, etag_of_shown
+from app.entries.api.conditional import OptionalPreconditionDependency, PreconditionDependency, etag, etag_of_shown
 from app.entries.api.documents import document_json
-from app.entries.api.entity_tags import etag
 from app.entries.api.mapping import entry_head_json, head_answer, page_answer
 from app.entries.api.search import SearchDependency
 from app.entries.api.uploads import read_publication_in

@@ -5,8 +5,7 @@ from fastapi import APIRouter, Response
 
 from aegis_sdk import wire
 from app.edge.dependencies import CallerDependency, FactoryDependency, PatchDependency, PublisherDependency, Version
-from app.entries.api.conditional import OptionalPreconditionDependency, ReadVersionDependency
-from app.entries.api.entity_tags import etag
+from app.entries.api.conditional import OptionalPreconditionDependency, ReadVersionDependency, etag
 from app.entries.api.mapping import head_answer, visibility_of
 from app.platform.http.bodies import validated
 from app.platform.http.json_response import JsonResponse

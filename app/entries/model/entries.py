@@ -8,6 +8,7 @@ from enum import StrEnum
 from hashlib import sha256
 from typing import Final, Self
 
+from aegis_advisor.evidence import EvidenceFlags, MaskingFlags
 from app.entries.model.configurations import PackedConfigurations
 from app.platform.callers import Caller
 from app.platform.database.arrays import PackedArray
@@ -201,6 +202,12 @@ class MaskingOutline:
     perturbed: bool = False
     drawn: bool = False
 
+    @property
+    def flags(self) -> MaskingFlags:
+        """The same for the advisor."""
+        known = self.occupied, self.mapped, self.counted, self.deterministic
+        return MaskingFlags(*known, self.perturbed, self.drawn)
+
 
 @dataclass(frozen=True, slots=True)
 class AttributeOutline:
@@ -220,6 +227,12 @@ class AttributeOutline:
     labels: int
     joint: bool
     maskings: tuple[MaskingOutline, ...]
+
+    @property
+    def flags(self) -> EvidenceFlags:
+        """The same for the advisor, with the maskings in their order."""
+        maskings = tuple(masking.flags for masking in self.maskings)
+        return EvidenceFlags(self.values, self.labels, self.joint, maskings)
 
 
 #: Stands among privacy criteria for the share of records that a configuration leaves alone.

@@ -1,21 +1,56 @@
 """What owners change of their entries: who sees them, and whether they exist."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Self
+
 from fastapi import APIRouter, Request, Response
 from pydantic_core import to_jsonable_python
 
 from aegis_sdk import wire
 from app.edge.state import State, StateDependency, services_of
 from app.entries.api.mapping import visibility_answer, visibility_of
-from app.entries.model.entries import Head
+from app.entries.model.entries import Audience, Head, Visibility
 from app.entries.pages.views.entry import is_seen, state_of
-from app.entries.pages.views.entry_visibility import VisibilityForm
 from app.pages.commands import Commands, aegis, curl
 from app.pages.fields import validated_as
 from app.pages.forms import FormDependency
 from app.pages.page import page, see
 from app.pages.page_route import PageRoute
 from app.pages.viewers import Viewer, ViewerDependency
-from app.platform.errors import InvalidDocumentError
+from app.platform.errors import Fault, InvalidDocumentError
+
+
+@dataclass(frozen=True, slots=True)
+class VisibilityForm:
+    """What the form says.
+
+    Attributes:
+        audience: `private`, `all` or `tenants`.
+        tenants: the names of the tenants, a line for each.
+        faults: what is wrong with it.
+    """
+
+    audience: str
+    tenants: str = ""
+    faults: Sequence[Fault] = ()
+
+    @classmethod
+    def of(cls, visibility: Visibility) -> Self:
+        """The form for an entry that is visible so."""
+        return cls(visibility.audience.value, "\n".join(visibility.tenants))
+
+    @property
+    def visibility(self) -> object:
+        """What it asks for, in the contract's form."""
+        if self.audience != Audience.TENANTS:
+            return self.audience
+        return {"tenants": [line.strip() for line in self.tenants.splitlines() if line.strip()]}
+
+    def refused(self, error: InvalidDocumentError) -> Self:
+        """The same form with its faults."""
+        return replace(self, faults=error.faults)
+
 
 router = APIRouter(prefix="/entries/{entry_id}", route_class=PageRoute)
 

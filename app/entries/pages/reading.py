@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from app.edge.state import State, services_of
+from app.entries.api.conditional import version_key
 from app.entries.api.documents import SMALL
-from app.entries.api.entity_tags import version_key
 from app.entries.model.documents import is_small
 from app.entries.model.entries import Head, VersionMark
 from app.entries.model.verdicts import StoredVerdict

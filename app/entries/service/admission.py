@@ -9,7 +9,6 @@ import numpy as np
 from aegis_advisor.ranking import lacks_evidence
 from app.entries.model.configurations import PackedConfigurations
 from app.entries.model.entries import Content, Publication
-from app.entries.service.evidence_flags import evidence_flags
 from app.entries.service.small_counts import SmallCountsGate
 from app.platform.database.arrays import unpack
 from app.platform.errors import Fault, InvalidDocumentError, some
@@ -65,7 +64,7 @@ def _unanswerable(content: Content) -> Iterator[str]:
         return
     codes = unpack(table.codes)
     differ = [place for place in range(codes.shape[1]) if (codes[:, place] != codes[0, place]).any()]
-    silent = [place for place in differ if lacks_evidence(evidence_flags(content.outline[place]))]
+    silent = [place for place in differ if lacks_evidence(content.outline[place].flags)]
     if silent:
         names = some([content.outline[place].name for place in silent])
         which = "no question can be answered" if silent == differ else "questions about it are refused (no_evidence)"

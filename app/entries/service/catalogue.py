@@ -8,9 +8,7 @@ from app.callers.store import KeyStore
 from app.entries.model.entries import CountTable, Head, HeadPage, Publication, VersionMark, Visibility, audience_text
 from app.entries.model.verdicts import StoredVerdict
 from app.entries.service.admission import Admission
-from app.entries.service.followers import EntryFollower
-from app.entries.service.publishing import Published, Terms, require_publisher
-from app.entries.service.visible import visible
+from app.entries.service.publishing import EntryFollower, Published, Terms, require_publisher
 from app.entries.store.contents import ContentStore
 from app.entries.store.entries import EntryStore
 from app.entries.store.searches import Search
@@ -300,3 +298,15 @@ class CatalogueService:
         for follower in self._followers:
             await follower.version_added(caller.tenant, version_id, publication.content.outline)
         await self._queue.judge(caller.tenant, version_id)
+
+
+def visible(caller: Caller, head: Head | None, entry_id: str, version: int | None) -> Head:
+    """The head of an entry or a version, if there is one that the caller may see.
+
+    Raises:
+        NotFoundError: there is none. An entry that is not seen looks like one that does not exist.
+    """
+    if head is None or not head.is_visible_to(caller):
+        wanted = f"entry {entry_id}" if version is None else f"version {version} of entry {entry_id}"
+        raise NotFoundError(f"There is no {wanted}, or you may not see it.")
+    return head

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from aegis_advisor.evidence import AttributeEvidence, MaskingFlags, PairCounts
+from aegis_advisor.evidence import AttributeEvidence, PairCounts
 from aegis_advisor.evidence.checks import Fault as PairFault
 from aegis_advisor.evidence.checks import find_faults, find_label_faults, find_pair_faults
 from aegis_advisor.joint import find_association_faults, find_trace_faults
@@ -137,19 +137,16 @@ def packed_tables(entry: PublishedEntry) -> Iterator[CountTable]:
 def _outline(evidence: AttributeEvidence) -> AttributeOutline:
     flags = evidence.flags
     maskings = tuple(
-        _masking_outline(masking.id, known) for masking, known in zip(evidence.maskings, flags.maskings, strict=True)
+        MaskingOutline(
+            id=masking.id,
+            occupied=known.occupied,
+            mapped=known.mapped,
+            counted=known.counted,
+            deterministic=known.deterministic,
+            perturbed=known.perturbed,
+            drawn=known.drawn,
+        )
+        for masking, known in zip(evidence.maskings, flags.maskings, strict=True)
     )
     cells = evidence.values * evidence.labels
     return AttributeOutline(evidence.name, cells, flags.values, flags.labels, flags.has_joint, maskings)
-
-
-def _masking_outline(masking: str, known: MaskingFlags) -> MaskingOutline:
-    return MaskingOutline(
-        id=masking,
-        occupied=known.occupied,
-        mapped=known.mapped,
-        counted=known.counted,
-        deterministic=known.deterministic,
-        perturbed=known.perturbed,
-        drawn=known.drawn,
-    )

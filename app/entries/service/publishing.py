@@ -1,8 +1,9 @@
 """What is asked of entries before they are published, and what becomes of them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from app.entries.model.entries import Head
+from app.entries.model.entries import AttributeOutline, Head
 from app.platform.callers import Caller
 from app.platform.errors import RoleNotAllowedError
 from app.tenants.model import RequiredPrivacy
@@ -48,3 +49,13 @@ def require_publisher(caller: Caller) -> None:
     """
     if not caller.may_publish:
         raise RoleNotAllowedError("Only providers and operators may publish. Use a provider's key.")
+
+
+class EntryFollower:
+    """Acts on a change of an entry, in the transaction of the change. Does nothing by default."""
+
+    async def version_added(self, tenant: str, version_id: int, outline: Sequence[AttributeOutline]) -> None:
+        """A version was stored."""
+
+    async def entry_ending(self, entry_id: str) -> None:
+        """An entry is about to be deleted."""

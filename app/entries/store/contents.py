@@ -14,9 +14,7 @@ from app.entries.model.configurations import PackedConfigurations
 from app.entries.model.entries import AttributeOutline, Content, CountKind, CountTable
 from app.entries.store.searches import add_searched
 from app.entries.store.server_key import ServerKeyStore
-from app.entries.tables.configuration_table import CODES, DECLARED, ConfigurationTableRow
-from app.entries.tables.count_table import CountTableRow
-from app.entries.tables.entry_version import EntryVersionRow
+from app.entries.tables import CODES, DECLARED, ConfigurationTableRow, CountTableRow, EntryVersionRow
 from app.platform.database.arrays import PackedArray
 from app.platform.database.base import PackedColumns, one_of
 from app.platform.database.session import driver_connection

@@ -14,8 +14,7 @@ from sqlalchemy.orm import aliased
 
 from app.entries.model.entries import Audience
 from app.entries.store.searches import Order, Search, conditions_of, indexed_conditions_of, seen_by
-from app.entries.tables.entry import EntryRow
-from app.entries.tables.searched_version import SearchedVersionRow
+from app.entries.tables import EntryRow, SearchedVersionRow
 from app.platform.callers import Caller
 from app.tenants.tables import TenantRow
 

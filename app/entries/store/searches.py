@@ -26,8 +26,7 @@ from sqlalchemy.dialects.postgresql import ARRAY, array
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.entries.model.entries import Audience, Content
-from app.entries.tables.entry import EntryRow
-from app.entries.tables.searched_version import EVERYBODY, OfferedPrivacyRow, SearchedVersionRow
+from app.entries.tables import EVERYBODY, EntryRow, OfferedPrivacyRow, SearchedVersionRow
 from app.platform.callers import Caller
 from app.tenants.model import NOTHING_REQUIRED, RequiredPrivacy
 from app.tenants.tables import TenantRow

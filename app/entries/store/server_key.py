@@ -3,8 +3,7 @@
 from sqlalchemy import select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.entries.tables.entry_version import EntryVersionRow
-from app.entries.tables.server_key import ServerKeyRow
+from app.entries.tables import EntryVersionRow, ServerKeyRow
 from app.platform.digests import keyed_digest
 
 

@@ -7,8 +7,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.audit.model import AuditAction
 from app.audit.tables import AuditRecordRow
 from app.entries.model.verdicts import StoredVerdict
-from app.entries.tables.entry_version import EntryVersionRow
-from app.entries.tables.verdict import VerdictRow
+from app.entries.tables import EntryVersionRow, VerdictRow
 
 
 class VerdictStore:

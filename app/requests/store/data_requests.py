@@ -30,9 +30,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
 from app.advice.model.advice import Status
-from app.advice.tables.advice import AdviceRow
+from app.advice.tables import AdviceRow
 from app.entries.model.entries import Audience, Head
-from app.entries.tables.entry import EntryRow
+from app.entries.tables import EntryRow
 from app.platform.callers import Caller
 from app.platform.database.page_tokens import read_token, write_token
 from app.platform.queue.outcome import Problem

@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import select
 
 from app.advice.service.advice_input import RecentInputs
-from app.advice.tables.advice import AdviceRow
+from app.advice.tables import AdviceRow
 from app.factory import Factory
 from app.platform.queue.outcome import Problem
 from app.tenants.model import TenantPolicy

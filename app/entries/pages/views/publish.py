@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from aegis_sdk.reading import ACCEPT_UNIQUE, Alone, as_sentence
-from app.entries.api.entity_tags import etag
+from app.entries.api.conditional import etag
 from app.entries.api.mapping import verdict_answer
 from app.entries.model.entries import AttributeOutline, Audience, Head, Publication, Visibility
 from app.entries.model.verdicts import StoredVerdict

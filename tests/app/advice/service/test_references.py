@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from aegis_advisor.reconstruction import reconstruct
+from app.advice.service.advice_input import pack_reference, unpack_reference
 from app.advice.service.computation import ReferenceInput, _schema, compute_references
-from app.advice.service.packed_references import pack_reference, unpack_reference
 from tests.advisor.cases import evidence_of, mapped, random_table
 from tests.app.worker.heavy import heavy_entry
 from tests.app.worker.shared import shared_entry

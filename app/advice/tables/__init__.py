@@ -1,1 +1,0 @@
-"""Tables of questions, answers and references."""

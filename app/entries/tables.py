@@ -1,0 +1,198 @@
+"""Tables of entries: their versions, counts and configurations, what searches read, and verdicts."""
+
+import uuid
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import (
+    BigInteger,
+    CheckConstraint,
+    DateTime,
+    ForeignKey,
+    Index,
+    LargeBinary,
+    Text,
+    UniqueConstraint,
+    false,
+    func,
+    text,
+)
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.platform.database.base import Base, PackedColumns, created_at
+
+
+class EntryRow(Base):
+    """A catalogue entry: its name, who sees it, and which version is the latest.
+
+    `released_version` is the latest one that others see: 0 if they see none, and NULL if no version ever awaited a
+    sign-off, so that it is the latest of all. A trigger keeps `changed_at`: when what others see last changed, be it
+    the version or the visibility.
+    """
+
+    __tablename__ = "entry"
+    __table_args__ = (
+        UniqueConstraint("tenant_id", "name"),
+        CheckConstraint("audience IN ('private', 'all', 'tenants')", name="audience"),
+        # The order of listings: newest first, and by id among equal times.
+        Index("ix_entry_created_at_id", "created_at", "id"),
+        # What has changed since a mirror last asked, and the order of such listings.
+        Index("ix_entry_changed_at_id", "changed_at", "id"),
+        # Those that may have more versions than are kept.
+        Index("ix_entry_latest_version", "latest_version"),
+    )
+
+    id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=uuid.uuid4)
+    tenant_id: Mapped[int] = mapped_column(ForeignKey("tenant.id"))
+    name: Mapped[str] = mapped_column(Text)
+    audience: Mapped[str] = mapped_column(Text)
+    audience_tenants: Mapped[list[str]] = mapped_column(ARRAY(Text))
+    latest_version: Mapped[int]
+    released_version: Mapped[int | None]
+    created_at: Mapped[datetime] = created_at()
+    changed_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), server_default=func.clock_timestamp())
+
+
+class EntryVersionRow(Base):
+    """An immutable version of an entry, as compressed JSON. Its counts are in `count_table`."""
+
+    __tablename__ = "entry_version"
+    __table_args__ = (UniqueConstraint("entry_id", "version"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    entry_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("entry.id", ondelete="CASCADE"))
+    version: Mapped[int]
+    digest: Mapped[str] = mapped_column(Text)
+    keyed_digest: Mapped[str] = mapped_column(Text)
+    title: Mapped[str] = mapped_column(Text)
+    description: Mapped[str] = mapped_column(Text)
+    keywords: Mapped[list[str]] = mapped_column(ARRAY(Text))
+    license: Mapped[str] = mapped_column(Text)
+    terms: Mapped[str | None] = mapped_column(Text)
+    label: Mapped[str] = mapped_column(Text)
+    open_answers: Mapped[bool]
+    accepted_small_counts: Mapped[bool]
+    stored_bytes: Mapped[int] = mapped_column(BigInteger, server_default=text("0"))
+    awaits_sign_off: Mapped[bool] = mapped_column(server_default=false())
+    published_by: Mapped[str | None] = mapped_column(Text)
+    signed_off_by: Mapped[str | None] = mapped_column(Text)
+    signed_off_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+    outline: Mapped[list[dict[str, Any]]] = mapped_column(JSONB, deferred=True)
+    schema: Mapped[bytes] = mapped_column(LargeBinary, deferred=True)
+    configurations: Mapped[bytes] = mapped_column(LargeBinary, deferred=True)
+    configuration_ids: Mapped[bytes] = mapped_column(LargeBinary, deferred=True)
+    created_at: Mapped[datetime] = created_at()
+
+
+class CountTableRow(PackedColumns, Base):
+    """One table of counts of an entry's version; `attribute` and `masking` are places in its document."""
+
+    __tablename__ = "count_table"
+    __table_args__ = (
+        CheckConstraint("kind IN ('label_histogram', 'histogram', 'joint', 'masked_joint', 'pairs')", name="kind"),
+        Index("ix_count_table_version_id_attribute", "version_id", "attribute"),
+    )
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    version_id: Mapped[int] = mapped_column(ForeignKey("entry_version.id", ondelete="CASCADE"))
+    kind: Mapped[str] = mapped_column(Text)
+    attribute: Mapped[int | None]
+    masking: Mapped[int | None]
+
+
+#: The name of the row that holds the codes.
+CODES = ""
+
+#: The first character of the names of rows with what entries of format 2 declare besides. Each other row holds one
+#: privacy criterion, by its name, which is a word.
+DECLARED = "/"
+
+
+class ConfigurationTableRow(PackedColumns, Base):
+    """The configurations of an entry's version as numbers.
+
+    There is a row of codes, a row for each privacy criterion, and one for each array of what is declared besides.
+    """
+
+    __tablename__ = "configuration_table"
+
+    version_id: Mapped[int] = mapped_column(ForeignKey("entry_version.id", ondelete="CASCADE"), primary_key=True)
+    guarantee: Mapped[str] = mapped_column(Text, primary_key=True)
+
+
+#: Stands for all tenants in `seen_by`. No tenant has this name.
+EVERYBODY = ""
+
+
+class SearchedVersionRow(Base):
+    """What searches read of a version that somebody is shown, or will be: the released version and those after it.
+
+    `created_at` is that of its entry. `text` is its name, title and keywords in lower case, each on a line. `facets`
+    are what it has in full, such as `keyword:health` and `attribute:age`. `seen_by` are the tenants that may see it.
+    """
+
+    __tablename__ = "searched_version"
+    __table_args__ = (
+        UniqueConstraint("entry_id", "version"),
+        Index(
+            "ix_searched_version_search",
+            text("ngrams(text, 1)"),
+            "facets",
+            "seen_by",
+            postgresql_using="gin",
+            # Each search would read the list of pending changes.
+            postgresql_with={"fastupdate": "false"},
+        ),
+    )
+
+    version_id: Mapped[int] = mapped_column(
+        ForeignKey("entry_version.id", ondelete="CASCADE"), primary_key=True, autoincrement=False
+    )
+    entry_id: Mapped[uuid.UUID]
+    version: Mapped[int]
+    created_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
+    text: Mapped[str] = mapped_column(Text)
+    facets: Mapped[list[str]] = mapped_column(ARRAY(Text))
+    seen_by: Mapped[list[str]] = mapped_column(ARRAY(Text))
+
+
+class OfferedPrivacyRow(Base):
+    """The lowest and the highest number that a configuration of a version vouches for, by privacy criterion.
+
+    Likewise the lowest and the highest share of records that one leaves alone, by the name `alone`.
+    """
+
+    __tablename__ = "offered_privacy"
+    __table_args__ = (
+        Index("ix_offered_privacy_criterion_lowest", "criterion", "lowest"),
+        Index("ix_offered_privacy_criterion_highest", "criterion", "highest"),
+    )
+
+    version_id: Mapped[int] = mapped_column(
+        ForeignKey("searched_version.version_id", ondelete="CASCADE"), primary_key=True, autoincrement=False
+    )
+    criterion: Mapped[str] = mapped_column(Text, primary_key=True)
+    lowest: Mapped[float]
+    highest: Mapped[float]
+
+
+class VerdictRow(Base):
+    """Whether the counts of a version give small ones away, and where."""
+
+    __tablename__ = "verdict"
+
+    version_id: Mapped[int] = mapped_column(ForeignKey("entry_version.id", ondelete="CASCADE"), primary_key=True)
+    passed: Mapped[bool]
+    findings: Mapped[list[dict[str, Any]]] = mapped_column(JSONB)
+    few: Mapped[int | None]
+    created_at: Mapped[datetime] = created_at()
+
+
+class ServerKeyRow(Base):
+    """The key of this installation's digests: one row, 32 random bytes, made by the migration."""
+
+    __tablename__ = "server_key"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    value: Mapped[bytes] = mapped_column(LargeBinary)
