@@ -14,7 +14,7 @@ from app.audit.api import routes as audit
 from app.callers import api as keys
 from app.entries.api import publishing, visibility
 from app.entries.api import routes as entries
-from app.requests.api import decisions, leases, verifications
+from app.requests.api import actions, leases, verifications
 from app.requests.api import routes as data_requests
 from app.tenants.api import routes as tenants
 from app.webhooks import api as webhooks
@@ -25,7 +25,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     publishing.router,
     advice.router,
     data_requests.router,
-    decisions.router,
+    actions.router,
     leases.router,
     verifications.router,
     audit.router,

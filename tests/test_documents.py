@@ -24,8 +24,8 @@ from aegis_sdk.wire import (
     EXAMPLE_HOLDOUT,
     EXAMPLE_NOISY_MASKING,
     EXAMPLE_PAIR,
-    DeliveryDescriptor,
-    DeliveryVerdict,
+    Deliver,
+    Dispute,
     Lease,
 )
 from app.cli.commands import cli
@@ -189,7 +189,7 @@ def test_the_examples_of_generated_tables_are_those_of_the_contract():
 
 def test_the_examples_of_deliveries_are_those_of_the_contract():
     lines = text_of(ROOT / "docs/api.md").splitlines()
-    models = {"descriptor": DeliveryDescriptor, "lease": Lease, "verdict": DeliveryVerdict}
+    models = {"deliver": Deliver, "lease": Lease, "dispute": Dispute}
     shown = {
         b.info: json.loads("\n".join(lines[b.start : b.stop]))
         for b in blocks(lines)

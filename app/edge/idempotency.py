@@ -41,6 +41,20 @@ IdempotencyKey = Annotated[
 ]
 
 
+def _named(done: Response | tuple[str, Response]) -> tuple[str, Response]:
+    """What is kept of an answer, and the answer: its name, or else all of it."""
+    if isinstance(done, tuple):
+        return done
+    headers = {name: done.headers[name] for name in _KEPT_HEADERS if name in done.headers}
+    body = base64.b64encode(bytes(done.body)).decode()
+    return orjson.dumps({"status": done.status_code, "headers": headers, "body": body}).decode(), done
+
+
+async def _restored(kept: str) -> Response:
+    whole = orjson.loads(kept)
+    return Response(base64.b64decode(whole["body"]), whole["status"], whole["headers"])
+
+
 class Once:
     """Carries a request out unless that was done before.
 
@@ -54,105 +68,47 @@ class Once:
         self,
         body: bytes,
         prepare: Callable[[], Awaitable[Prepared]],
-        carry_out: Callable[[Factory, Prepared], Awaitable[Response]],
+        carry_out: Callable[[Factory, Prepared], Awaitable[Response | tuple[str, Response]]],
+        again: Callable[[str], Awaitable[Response]] = _restored,
     ) -> Response:
-        """The answer to a request: the first one again if there was one, else that of `carry_out`.
+        """The answer to a request: by `again` if it was carried out before, else that of `carry_out`.
+
+        An answer may have a secret, which is nowhere else, so it is kept whole. If it has a name, only that is kept,
+        and `again` gives the answer as it is then: nothing is kept longer than where it belongs, and nobody reads what
+        they may not read any more.
 
         Args:
             body: what is asked, besides the address.
-            prepare: what takes long and needs no database. It has ended before a transaction begins.
-            carry_out: what it changes by the services that it is given is committed together with its answer.
+            prepare: what takes long, or has transactions of its own and does no harm if it is done twice.
+            carry_out: returns the answer, or its name and the answer. What it changes by the services that it is given
+                is committed together with what is kept.
+            again: returns the answer by what is kept of it.
 
         Raises:
             KeyReusedError: the key was used for another request.
             InFlightError: the same request is being carried out.
         """
-
-        async def whole(services: Factory, prepared: Prepared) -> tuple[bytes, Response]:
-            answer = await carry_out(services, prepared)
-            return _packed(answer), answer
-
-        return await self._within(body, prepare, whole, _restored)
-
-    async def answer_with(
-        self,
-        body: bytes,
-        prepare: Callable[[], Awaitable[Prepared]],
-        carry_out: Callable[[Factory, Prepared], Awaitable[tuple[str, Response]]],
-        again: Callable[[str], Awaitable[Response]],
-    ) -> Response:
-        """The same, but what is kept is a name by which `again` gives the answer as it is then.
-
-        So nothing is kept longer than where it belongs, and nobody reads what they may not read any more.
-        """
-
-        async def by_name(services: Factory, prepared: Prepared) -> tuple[bytes, Response]:
-            name, answer = await carry_out(services, prepared)
-            return name.encode(), answer
-
-        return await self._within(body, prepare, by_name, lambda kept: again(kept.decode()))
-
-    async def _within(
-        self,
-        body: bytes,
-        prepare: Callable[[], Awaitable[Prepared]],
-        carry_out: Callable[[Factory, Prepared], Awaitable[tuple[bytes, Response]]],
-        again: Callable[[bytes], Awaitable[Response]],
-    ) -> Response:
-        """Carry a request out in one transaction, which also keeps what its answer is given by the next time."""
-
-        async def once(claim: Claim | None) -> Response:
+        if self._key is None:
             prepared = await prepare()
             async with self._services() as services:
-                kept, answer = await carry_out(services, prepared)
-                if claim is not None:
-                    await services.idempotency().keep(claim, kept)
-            return answer
-
-        return await self._once(body, once, again)
-
-    async def answer_by_name(
-        self,
-        body: bytes,
-        carry_out: Callable[[], Awaitable[tuple[str, Response]]],
-        again: Callable[[str], Awaitable[Response]],
-    ) -> Response:
-        """The same for what has transactions of its own, and does no harm if it is carried out twice.
-
-        Not the answer is kept, but a name by which `again` gives it: it may be large, and the caller may have lost the
-        right to read it.
-        """
-
-        async def once(claim: Claim | None) -> Response:
-            name, answer = await carry_out()
-            if claim is not None:
-                async with self._services() as services:
-                    await services.idempotency().keep(claim, name.encode())
-            return answer
-
-        return await self._once(body, once, lambda kept: again(kept.decode()))
-
-    async def _once(
-        self,
-        body: bytes,
-        carry_out: Callable[[Claim | None], Awaitable[Response]],
-        again: Callable[[bytes], Awaitable[Response]],
-    ) -> Response:
-        if self._key is None:
-            return await carry_out(None)
+                return _named(await carry_out(services, prepared))[1]
         claim = await self._claim(self._key, body)
         if isinstance(claim, bytes):
-            answer = await again(claim)
+            answer = await again(claim.decode())
             answer.headers["Idempotency-Replayed"] = "true"
             return answer
         holding = asyncio.create_task(self._hold(claim))
         try:
-            return await carry_out(claim)
+            prepared = await prepare()
+            async with self._services() as services:
+                kept, answer = _named(await carry_out(services, prepared))
+                await services.idempotency().keep(claim, kept.encode())
         except BaseException:
             await self._release(claim)
             raise
         finally:
             holding.cancel()
+        return answer
 
     async def _hold(self, claim: Claim) -> None:
         """Say again and again that the request is being carried out. Most requests end before the first time."""
@@ -202,14 +158,3 @@ def get_once(
 
 
 OnceDependency = Annotated[Once, Depends(get_once)]
-
-
-def _packed(answer: Response) -> bytes:
-    headers = {name: answer.headers[name] for name in _KEPT_HEADERS if name in answer.headers}
-    body = base64.b64encode(bytes(answer.body)).decode()
-    return orjson.dumps({"status": answer.status_code, "headers": headers, "body": body})
-
-
-async def _restored(packed: bytes) -> Response:
-    kept = orjson.loads(packed)
-    return Response(base64.b64decode(kept["body"]), kept["status"], kept["headers"])

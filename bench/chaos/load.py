@@ -181,7 +181,8 @@ class Client(threading.Thread):
             return
         purpose, request = oldest
         with suppress(httpx.HTTPError):
-            answer = self._client.post(f"{self._rng.choice(self._urls)}/v1/requests/{request}/withdraw", json={})
+            path = f"{self._rng.choice(self._urls)}/v1/requests/{request}/actions"
+            answer = self._client.post(path, json={"action": "withdraw"})
             self._notes.withdrawn[purpose] = answer.is_success
 
     def _send(self, path: str, body: dict[str, Any], params: dict[str, str] | None = None) -> dict[str, Any] | None:

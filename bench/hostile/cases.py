@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 
 from bench.hostile.documents import (
-    DELIVERY,
+    ACTIONS,
     KEY,
     PATCH,
     POLICY,
@@ -21,7 +21,6 @@ from bench.hostile.documents import (
     SECRET,
     SUCCESSOR,
     SWITCH,
-    VERDICT,
     WEBHOOK,
     entries,
     members,
@@ -37,9 +36,7 @@ _OF_PROVIDERS: tuple[Target, ...] = (
     *[("POST", "/v1/entries/{entry}/advice", (QUESTION,))] * 5,
     ("PATCH", "/v1/entries/{entry}", (PATCH,)),
     *[("POST", "/v1/entries/{entry}/requests", (REQUEST,))] * 2,
-    ("POST", "/v1/requests/{request}/deliver", (DELIVERY,)),
-    ("POST", "/v1/requests/{request}/receive", (VERDICT,)),
-    ("POST", "/v1/requests/{request}/dispute", (VERDICT,)),
+    *[("POST", "/v1/requests/{request}/actions", ACTIONS)] * 3,
 )
 
 #: These name another tenant, key and webhook than those that are needed here: none can lock out who sends them.

@@ -40,7 +40,7 @@ REQUEST: dict[str, Any] = {
     "contact": "data@insurer.example",
     "terms": "sha256:" + "0" * 64,
 }
-DELIVERY: dict[str, Any] = {
+_DELIVERY: dict[str, Any] = {
     "url": "https://store.example/c01.csv",
     "media_type": "text/csv",
     "size": 100,
@@ -51,7 +51,7 @@ DELIVERY: dict[str, Any] = {
     "entry_digest": "sha256:" + "0" * 64,
     "card": {"configuration": "c01", "suppressed": 0},
 }
-VERDICT: dict[str, Any] = {
+_VERDICT: dict[str, Any] = {
     "sha256": "0" * 64,
     "size": 100,
     "records": 100,
@@ -71,6 +71,13 @@ VERDICT: dict[str, Any] = {
         }
     ],
 }
+
+#: Those of a delivery, which have the most members.
+ACTIONS: tuple[dict[str, Any], ...] = (
+    {"action": "deliver"} | _DELIVERY,
+    {"action": "receive"} | _VERDICT,
+    {"action": "dispute"} | _VERDICT,
+)
 
 KEY: dict[str, Any] = {"tenant": "insurer", "role": "provider", "expires_days": 365}
 SUCCESSOR: dict[str, Any] = {"overlap_hours": 24, "expires_days": 30}

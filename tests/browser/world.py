@@ -127,7 +127,7 @@ def _requests(world: World, head: Mapping[str, Any]) -> None:
         request = world.request(head, HOSTILE if state == "disputed" else "A study of local care")
         for who, action, told in steps:
             digest = {"entry_digest": head["digest"], "configuration": "c0"} if action == "deliver" else {}
-            world.call(who, "POST", f"/v1/requests/{request}/{action}", json=told | digest)
+            world.call(who, "POST", f"/v1/requests/{request}/actions", json={"action": action} | told | digest)
         world.ids[state] = request
 
 

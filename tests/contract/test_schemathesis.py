@@ -84,7 +84,7 @@ def world(url, callers):
             ids["webhook_id"].append(made("/v1/webhooks", WEBHOOK, "administrator")["id"])
             if number % 2:
                 wait_until(partial(is_advised, api, request, callers["consumer"]), "the request has no advice")
-                made(f"/v1/requests/{request}/approve", {}, "provider")
+                made(f"/v1/requests/{request}/actions", {"action": "approve"}, "provider")
                 ids["lease_id"].append(made(f"/v1/requests/{request}/lease", {}, "provider")["lease"])
     return ids
 

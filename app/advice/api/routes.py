@@ -12,6 +12,7 @@ from app.advice.service.advice import SeenAdvice
 from app.edge.dependencies import CallerDependency, SmallBodyDependency, Version, require_room
 from app.edge.idempotency import OnceDependency
 from app.edge.state import State, StateDependency
+from app.factory import Factory
 from app.platform.callers import Caller
 from app.platform.http.bodies import validated
 from app.platform.http.conditional import NOT_MODIFIED, KnownTagsDependency
@@ -62,7 +63,10 @@ async def ask_advice(
     async def again(advice_id: str) -> Response:
         return await _answered(state, caller, await read_answer(state, caller, advice_id), wait)
 
-    return await once.answer_by_name(document, ask, again)
+    async def asked(_: Factory, answered: tuple[str, Response]) -> tuple[str, Response]:
+        return answered
+
+    return await once.answer(document, ask, asked, again)
 
 
 async def _answered(state: State, caller: Caller, seen: SeenAdvice, wait: Waiting) -> Response:

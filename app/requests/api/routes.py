@@ -64,7 +64,7 @@ async def request_data(
         headers = {"Location": f"/v1/requests/{request.id}"}
         return await answer(service, request, caller, state.limits.request_days, 201, headers)
 
-    return await once.answer_with(document, lambda: validated(wire.NewDataRequest, document), create, again)
+    return await once.answer(document, lambda: validated(wire.NewDataRequest, document), create, again)
 
 
 @router.get(

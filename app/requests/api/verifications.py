@@ -1,4 +1,4 @@
-"""What consumers find out about delivered tables, and the counts to compare them with."""
+"""The counts to compare a delivered table with."""
 
 from math import prod
 
@@ -11,10 +11,8 @@ from app.edge.state import State, StateDependency, services_of
 from app.entries.model.documents import is_small
 from app.platform.callers import Caller
 from app.platform.http.json_response import JsonResponse
-from app.platform.http.operations import answers, body
-from app.requests.api.decisions import DECIDED, StepDependency
+from app.platform.http.operations import answers
 from app.requests.api.evidence_json import evidence_json
-from app.requests.model.data_requests import Action
 from app.requests.service.verifications import PackedEvidence
 
 router = APIRouter(prefix="/v1/requests/{request_id}", tags=["requests"])
@@ -36,18 +34,6 @@ async def read_evidence(request_id: str, caller: CallerDependency, state: StateD
         packed = await services_of(state, session).verifications().evidence(caller, request_id)
     _log.info("evidence read", data_request=packed.request.id, by=caller.subject)
     return JsonResponse(await _made(state, caller, packed))
-
-
-@router.post("/receive", summary="Receive a delivery", openapi_extra=body(wire.DeliveryVerdict), responses=DECIDED)
-async def receive_delivery(step: StepDependency) -> Response:
-    """Says that the delivered file is what was agreed upon. For the tenant that has made the request."""
-    return await step.verify(Action.RECEIVE)
-
-
-@router.post("/dispute", summary="Dispute a delivery", openapi_extra=body(wire.DeliveryVerdict), responses=DECIDED)
-async def dispute_delivery(step: StepDependency) -> Response:
-    """Says that it is not, with the evidence. For the tenant that has made the request."""
-    return await step.verify(Action.DISPUTE)
 
 
 async def _made(state: State, caller: Caller, packed: PackedEvidence) -> bytes:

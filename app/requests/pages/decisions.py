@@ -1,6 +1,6 @@
 """What is done with data requests from their pages: each form calls the service that the API's route calls."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 import structlog
@@ -16,11 +16,10 @@ from app.pages.page import see
 from app.pages.page_route import PageRoute
 from app.pages.refusals import Refusal
 from app.pages.viewers import Viewer, ViewerDependency
-from app.platform.callers import Caller
 from app.platform.errors import NotFoundError, RefusalError, UnknownKeyError
-from app.requests.model.data_requests import Action, DataRequest, GrantLimit
+from app.requests.api.actions import act
+from app.requests.model.data_requests import Action
 from app.requests.pages.data_request import refused_page
-from app.requests.service.data_requests import DataRequestService
 
 router = APIRouter(prefix="/requests/{request_id}", route_class=PageRoute)
 
@@ -28,47 +27,17 @@ _log = structlog.get_logger(__name__)
 
 _ERASE: Final = "erase-contact"
 
-Step = Callable[[DataRequestService, Caller, str, Form], Awaitable[DataRequest]]
-
-
-async def _approve(service: DataRequestService, caller: Caller, request_id: str, form: Form) -> DataRequest:
-    limit = {
-        name: whole_number(form.text(f"limit-{name}")) for name in ("requests", "days") if form.text(f"limit-{name}")
-    }
-    asked = validated_as(wire.Approval, _reason(form) | {"limit": limit if "requests" in limit else None})
-    granted = None if asked.limit is None else GrantLimit(asked.limit.requests, asked.limit.days)
-    return await service.approve(caller, request_id, asked.reason, granted)
-
-
-async def _counter(service: DataRequestService, caller: Caller, request_id: str, form: Form) -> DataRequest:
-    offer = {"configuration": form.text("configuration")}
-    asked = validated_as(wire.CounterOffer, _reason(form) | offer)
-    return await service.counter(caller, request_id, asked.configuration, asked.reason)
-
-
-def _plain(action: Action, model: type[wire.Decision] | type[wire.Refusal]) -> Step:
-    """A step that needs no more than a reason."""
-
-    async def act(service: DataRequestService, caller: Caller, request_id: str, form: Form) -> DataRequest:
-        asked = validated_as(model, _reason(form))
-        return await service.act(caller, request_id, action, asked.reason)
-
-    return act
-
-
-async def _erase(service: DataRequestService, caller: Caller, request_id: str, _: Form) -> DataRequest:
-    return await service.erase_contact(caller, request_id)
-
-
-STEPS: Final[Mapping[str, Step]] = {
-    Action.APPROVE: _approve,
-    Action.COUNTER: _counter,
-    Action.DECLINE: _plain(Action.DECLINE, wire.Refusal),
-    Action.ACCEPT: _plain(Action.ACCEPT, wire.Decision),
-    Action.WITHDRAW: _plain(Action.WITHDRAW, wire.Decision),
-    Action.END: _plain(Action.END, wire.Refusal),
-    _ERASE: _erase,
+_MODELS: Final[Mapping[str, type[wire.Step]]] = {
+    "approve": wire.Approve,
+    "counter": wire.Counter,
+    "decline": wire.Decline,
+    "accept": wire.Accept,
+    "withdraw": wire.Withdraw,
+    "end": wire.End,
 }
+
+#: What there are forms for.
+STEPS: Final = (*_MODELS, _ERASE)
 
 
 @router.post("/{action}")
@@ -93,19 +62,23 @@ async def change_request(
 
 
 async def _take(state: State, viewer: Viewer, request_id: str, action: str, form: Form) -> str:
-    async def act(services: Factory) -> str:
-        service = services.data_requests(state.recent)
-        changed = await STEPS[action](service, viewer.caller, request_id, form)
-        by = viewer.caller.subject
+    async def take(services: Factory) -> str:
         if action == _ERASE:
-            _log.info("contact erased", data_request=changed.id, by=by)
-        else:
-            _log.info("request changed", data_request=changed.id, action=str(action), by=by)
-        return changed.id
+            changed = await services.data_requests(state.recent).erase_contact(viewer.caller, request_id)
+            _log.info("contact erased", data_request=changed.id, by=viewer.caller.subject)
+            return changed.id
+        asked = validated_as(_MODELS[action], _members(action, form))
+        return (await act(services, state, viewer.caller, request_id, asked)).id
 
-    return await once(state, viewer, f"/requests/{request_id}/{action}", form, act)
+    return await once(state, viewer, f"/requests/{request_id}/{action}", form, take)
 
 
-def _reason(form: Form) -> dict[str, Any]:
-    """The reason that a form gives; None if its field is empty."""
-    return {"reason": form.text("reason") or None}
+def _members(action: str, form: Form) -> dict[str, Any]:
+    """What the form of an action says. A limit of no requests is none."""
+    members: dict[str, Any] = {"action": action, "reason": form.text("reason") or None}
+    if action == Action.COUNTER:
+        members["configuration"] = form.text("configuration")
+    if action == Action.APPROVE and form.text("limit-requests"):
+        typed = {name: form.text(f"limit-{name}") for name in ("requests", "days")}
+        members["limit"] = {name: whole_number(text) for name, text in typed.items() if text}
+    return members

@@ -12,9 +12,8 @@ from aegis_sdk._errors import AegisError
 from aegis_sdk._flows import Awaiting, Blocking, Flow, Pages, Pause, listing, method
 from aegis_sdk._pages import pages
 from aegis_sdk._polling import Deadline
-from aegis_sdk._requests import entry_path, json_bytes, version_params, without_none
+from aegis_sdk._requests import entry_path, json_bytes, version_params
 from aegis_sdk.wire import (
-    Approval,
     DataRequest,
     DataRequestHead,
     DataRequestPage,
@@ -24,7 +23,6 @@ from aegis_sdk.wire import (
     GrantLimit,
     Lease,
     LeaseRequest,
-    Link,
     Receipt,
 )
 
@@ -127,38 +125,34 @@ class DataRequestsFlows:
         Raises:
             ConflictError: The consumer was granted enough (`enough_granted`), or the request is in another state.
         """
-        asked = Approval(reason=reason, limit=limit).model_dump(exclude_none=True)
-        answer = yield from self._send("POST", _path(request_id, "approve"), content=json_bytes(asked))
-        return read_answer(DataRequest, answer)
+        granted = None if limit is None else limit.model_dump(exclude_unset=True)
+        return (yield from self._act(request_id, "approve", {"reason": reason, "limit": granted}))
 
     @method
     def decline(self, request_id: str, reason: str) -> Flow[DataRequest]:
         """Do not agree. For the provider."""
-        return (yield from self._step(request_id, "decline", reason=reason))
+        return (yield from self._act(request_id, "decline", {"reason": reason}))
 
     @method
     def counter(self, request_id: str, configuration: str, reason: str | None = None) -> Flow[DataRequest]:
         """Offer another configuration that meets what the consumer requires. For the provider."""
-        return (yield from self._step(request_id, "counter", configuration=configuration, reason=reason))
+        return (yield from self._act(request_id, "counter", {"configuration": configuration, "reason": reason}))
 
     @method
     def accept(self, request_id: str, reason: str | None = None) -> Flow[DataRequest]:
         """Take what the provider has offered instead. For the consumer."""
-        return (yield from self._step(request_id, "accept", reason=reason))
+        return (yield from self._act(request_id, "accept", {"reason": reason}))
 
     @method
     def deliver(self, request_id: str, descriptor: DeliveryDescriptor) -> Flow[DataRequest]:
         """Say where the approved table is, and what it is. For the provider."""
-        answer = yield from self._send("POST", _path(request_id, "deliver"), content=json_bytes(descriptor))
-        return read_answer(DataRequest, answer)
+        return (yield from self._act(request_id, "deliver", descriptor.model_dump(mode="json", exclude_unset=True)))
 
     @method
     def relink(self, request_id: str, url: str, expires_at: datetime | None = None) -> Flow[DataRequest]:
         """Say where the delivered file is now. For the provider."""
-        answer = yield from self._send(
-            "POST", _path(request_id, "relink"), content=json_bytes(Link(url=url, expires_at=expires_at))
-        )
-        return read_answer(DataRequest, answer)
+        ends = None if expires_at is None else expires_at.isoformat()
+        return (yield from self._act(request_id, "relink", {"url": url, "expires_at": ends}))
 
     @method
     def lease(self, request_id: str, seconds: int, lease: str | None = None) -> Flow[Lease]:
@@ -185,33 +179,34 @@ class DataRequestsFlows:
     @method
     def receive(self, request_id: str, verdict: DeliveryVerdict) -> Flow[DataRequest]:
         """Say that the delivered file is what was agreed upon. For the consumer."""
-        answer = yield from self._send("POST", _path(request_id, "receive"), content=json_bytes(verdict))
-        return read_answer(DataRequest, answer)
+        return (yield from self._act(request_id, "receive", verdict.model_dump(mode="json", exclude_unset=True)))
 
     @method
     def dispute(self, request_id: str, verdict: DeliveryVerdict) -> Flow[DataRequest]:
         """Say that it is not, with the evidence. For the consumer."""
-        answer = yield from self._send("POST", _path(request_id, "dispute"), content=json_bytes(verdict))
-        return read_answer(DataRequest, answer)
+        return (yield from self._act(request_id, "dispute", verdict.model_dump(mode="json", exclude_unset=True)))
 
     @method
     def withdraw(self, request_id: str, reason: str | None = None) -> Flow[DataRequest]:
         """Take the request back before anything is delivered. For the consumer."""
-        return (yield from self._step(request_id, "withdraw", reason=reason))
+        return (yield from self._act(request_id, "withdraw", {"reason": reason}))
 
     @method
     def end(self, request_id: str, reason: str) -> Flow[DataRequest]:
         """End an open request. For operators."""
-        return (yield from self._step(request_id, "end", reason=reason))
+        return (yield from self._act(request_id, "end", {"reason": reason}))
 
     @method
     def erase_contact(self, request_id: str) -> Flow[DataRequest]:
         """Forget whom to ask about a request. For the consumer and operators."""
         return read_answer(DataRequest, (yield from self._send("DELETE", _path(request_id, "contact"))))
 
-    def _step(self, request_id: str, action: str, **asked: str | None) -> Flow[DataRequest]:
-        answer = yield from self._send("POST", _path(request_id, action), content=json_bytes(without_none(asked)))
-        return read_answer(DataRequest, answer)
+    def _act(self, request_id: str, action: str, asked: Mapping[str, Any]) -> Flow[DataRequest]:
+        said = {name: value for name, value in asked.items() if value is not None}
+        path = _path(request_id, "actions")
+        return read_answer(
+            DataRequest, (yield from self._send("POST", path, content=json_bytes({"action": action} | said)))
+        )
 
 
 class DataRequests(DataRequestsFlows, Blocking):

@@ -12,6 +12,7 @@ from uuid import uuid4
 import httpx
 import pytest
 
+from aegis_sdk import wire
 from app.main import create_app
 from app.settings import Settings
 from tests.issuer import Issuer, running_issuer
@@ -36,15 +37,24 @@ DELIVERY = LINK | {
     "privacy": {"k": 5},
 }
 VERDICT = {name: DELIVERY[name] for name in ("sha256", "size", "records", "privacy")}
+ACTIONS: Mapping[str, Mapping[str, Any]] = {
+    "approve": {},
+    "decline": {"reason": "no"},
+    "counter": {"configuration": "c02"},
+    "accept": {},
+    "deliver": DELIVERY,
+    "relink": LINK,
+    "receive": VERDICT,
+    "dispute": VERDICT | {"reason": "no such table"},
+    "withdraw": {},
+    "end": {"reason": "over"},
+}
 #: What has to be done with a request before a step is possible.
-PREPARED: Mapping[str, Mapping[str, Any]] = {
-    "accept": {"counter": {"configuration": "c02"}},
-    "deliver": {"approve": {}},
-    "lease": {"approve": {}},
-    "relink": {"approve": {}, "deliver": DELIVERY},
-    "evidence": {"approve": {}, "deliver": DELIVERY},
-    "receive": {"approve": {}, "deliver": DELIVERY},
-    "dispute": {"approve": {}, "deliver": DELIVERY},
+PREPARED: Mapping[str, tuple[str, ...]] = {
+    "accept": ("counter",),
+    "deliver": ("approve",),
+    "lease": ("approve",),
+    **dict.fromkeys(("relink", "evidence", "receive", "dispute"), ("approve", "deliver")),
 }
 WEBHOOK = {"url": "https://hooks.example/", "events": ["entry.published"]}
 
@@ -157,7 +167,9 @@ async def test_every_route_of_the_application_has_its_row():
     app = create_app(Settings(database_url=None))
     paths = app.openapi()["paths"]
     routes = {f"{method.upper()} {path}" for path, operations in paths.items() for method in operations}
-    assert routes == set(TABLE)
+    assert routes == {" ".join(row.split()[:2]) for row in TABLE}
+    actions = {row.split()[2] for row in TABLE if len(row.split()) > 2}
+    assert actions == set(ACTIONS) == set(wire.RequestAction.model_json_schema()["discriminator"]["mapping"])
 
 
 def test_no_route_is_hidden_from_the_openapi_document():
@@ -182,20 +194,23 @@ async def test_the_statuses_are_the_table_s(world, sent):
 
 async def status(world: World, things: dict[Any, str], sent: str, route: str, caller: str) -> int:
     """What a caller is answered. Each thing that it asks about serves until an answer may have changed it."""
-    (method, path), owned = route.split(), world.entries[caller]
+    (method, path, *action), owned = route.split(), world.entries[caller]
     if method == "DELETE" and "{entry_id}" in path:
         owned = await published(owned.api, owned.owner, owned.document["visibility"])
     about = "the tenant's only one" if "{webhook_id}" in path else owned.entry_id
-    kept = caller == "development", about, path
+    kept = caller == "development", about, path, *action
     if kept not in things and "{" in path:
-        things[kept] = await address(world, owned, caller, path)
+        things[kept] = await address(world, owned, caller, path, *action)
     path = things.get(kept, path)
     headers = world.headers[sent][caller] | {"If-Match": "*", "Prefer": "respond-async"}
     if path.endswith("/sign-off"):
         read = await owned.api.get(f"/v1/entries/{owned.entry_id}", headers=owned.owner)
         headers["If-Match"] = read.headers["ETag"]
     params = ACCEPTED if route == "POST /v1/entries" else None
-    answer = await owned.api.request(method, path, headers=headers, json=body(route, owned), params=params)
+    asked = {"action": action[0]} | ACTIONS[action[0]] if action else body(route, owned)
+    if action == ["deliver"]:
+        asked["entry_digest"] = owned.digest
+    answer = await owned.api.request(method, path, headers=headers, json=asked, params=params)
     challenged = answer.headers.get("WWW-Authenticate", "").startswith("Bearer")
     assert challenged == (answer.status_code == 401), (route, caller)
     if answer.is_success and method != "GET":
@@ -203,14 +218,14 @@ async def status(world: World, things: dict[Any, str], sent: str, route: str, ca
     return answer.status_code
 
 
-async def address(world: World, owned: Owned, caller: str, path: str) -> str:
+async def address(world: World, owned: Owned, caller: str, path: str, action: str | None = None) -> str:
     """A path with the ids of things that are there; those that a request may change are new."""
     if "{prefix}" in path:
         path = path.format(prefix=await created_key(world, caller))
     if "{webhook_id}" in path:
         path = path.format(webhook_id=await created_webhook(world, caller))
     if "{request_id}" in path:
-        path = path.replace("{request_id}", await created_request(owned, path))
+        path = path.replace("{request_id}", await created_request(owned, action or path.rpartition("/")[2]))
     return path.format(entry_id=owned.entry_id, advice_id=owned.advice_id, lease_id=uuid4())
 
 
@@ -225,12 +240,12 @@ async def created_webhook(world: World, caller: str) -> str:
     return str(answer.json()["id"])
 
 
-async def created_request(owned: Owned, path: str) -> str:
-    """The id of a new request of the entry's own tenant, in a state in which `path` names a possible step."""
+async def created_request(owned: Owned, step: str) -> str:
+    """The id of a new request of the entry's own tenant, in a state in which a step is possible."""
     request_id = await owned.requested()
-    for step, asked in PREPARED.get(path.rpartition("/")[2], {}).items():
-        said = {"entry_digest": owned.digest} if step == "deliver" else {}
-        answer = await owned.api.post(f"/v1/requests/{request_id}/{step}", json=asked | said, headers=owned.owner)
+    for action in PREPARED.get(step, ()):
+        said = {"action": action} | ACTIONS[action] | ({"entry_digest": owned.digest} if action == "deliver" else {})
+        answer = await owned.api.post(f"/v1/requests/{request_id}/actions", json=said, headers=owned.owner)
         assert answer.status_code == 200, answer.text
     return request_id
 
@@ -251,17 +266,7 @@ def body(route: str, owned: Owned) -> Any:
         "PATCH /v1/entries/{entry_id}": {"visibility": owned.document["visibility"]},
         "POST /v1/entries/{entry_id}/advice": {"measure": "chi_square"},
         "POST /v1/entries/{entry_id}/requests": REQUEST | {"terms": owned.terms},
-        "POST /v1/requests/{request_id}/approve": {},
-        "POST /v1/requests/{request_id}/decline": {"reason": "no"},
-        "POST /v1/requests/{request_id}/counter": {"configuration": "c02"},
-        "POST /v1/requests/{request_id}/accept": {},
-        "POST /v1/requests/{request_id}/deliver": DELIVERY | {"entry_digest": owned.digest},
         "POST /v1/requests/{request_id}/lease": {},
-        "POST /v1/requests/{request_id}/relink": LINK,
-        "POST /v1/requests/{request_id}/receive": VERDICT,
-        "POST /v1/requests/{request_id}/dispute": VERDICT | {"reason": "no such table"},
-        "POST /v1/requests/{request_id}/withdraw": {},
-        "POST /v1/requests/{request_id}/end": {"reason": "over"},
         "POST /v1/keys": {"role": "consumer"},
         "POST /v1/keys/{prefix}/successor": {},
         "PUT /v1/policy": {},

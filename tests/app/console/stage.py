@@ -97,7 +97,7 @@ class Stage:
         made = await self.call("POST", f"/v1/entries/{self.head['id']}/requests", json=asked)
         if step in _PREPARED:
             first, body = _PREPARED[step]
-            await self.call("POST", f"/v1/requests/{made['id']}/{first}", json=body)
+            await self.call("POST", f"/v1/requests/{made['id']}/actions", json={"action": first} | body)
         return str(made["id"])
 
     async def new_key(self) -> str:

@@ -41,7 +41,7 @@ async def _delivered(shared_api, head, advised):
 
 
 async def step(api, request_id, action, **told):
-    answer = await api.post(f"/v1/requests/{request_id}/{action}", json=told)
+    answer = await api.post(f"/v1/requests/{request_id}/actions", json={"action": action} | told)
     assert answer.status_code == 200, answer.text
 
 
@@ -84,10 +84,10 @@ async def test_a_request_is_approved_with_a_reason_and_then_fulfilled(shared_api
 async def test_the_call_that_delivers_is_the_one_that_is_shown(shared_api, head, advised):
     await act(shared_api, advised, "approve")
     found = await look(shared_api, f"/requests/{advised}")
-    words = shlex.split(re.search(rf"curl [^$]*\$AEGIS_URL/v1/requests/{advised}/deliver\"", found.text)[0])
+    words = shlex.split(re.search(rf"curl [^$]*\$AEGIS_URL/v1/requests/{advised}/actions\"", found.text)[0])
     shown = json.loads(words[words.index("--data-binary") + 1])
     assert shown["entry_digest"] == head["digest"]
-    await step(shared_api, advised, "deliver", **shown | DELIVERED)
+    await step(shared_api, advised, shown.pop("action"), **shown | DELIVERED)
 
 
 async def test_a_limit_that_is_reached_is_said_and_the_form_keeps_it(shared_api, advised):

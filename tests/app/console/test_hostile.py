@@ -141,16 +141,19 @@ async def test_a_request_with_hostile_words_is_harmless_in_each_of_its_states(ho
         await worker.run()
     place, other = f"/requests/{made['id']}", hostile.document["configurations"][1]["id"]
     await look(hostile, place)
-    await hostile.call("POST", f"/v1{place}/counter", json={"configuration": other, "reason": SCRIPT})
+    await hostile.call(
+        "POST", f"/v1{place}/actions", json={"action": "counter", "configuration": other, "reason": SCRIPT}
+    )
     await look(hostile, place)
-    await hostile.call("POST", f"/v1{place}/accept", "other", json={"reason": f"reason {SCRIPT}"})
+    await hostile.call("POST", f"/v1{place}/actions", "other", json={"action": "accept", "reason": f"reason {SCRIPT}"})
     card = {"@context": "javascript:alert(1)", SCRIPT: [SCRIPT, {"x": MARKDOWN}]}
     url = "https://store.example/%22%3E%3Cscript%3Ealert(1)?'onclick='alert(1)"
-    told = DELIVERED | {"url": url, "configuration": other, "privacy": {"k": 60}, "card": card}
-    await hostile.call("POST", f"/v1{place}/deliver", json=told | {"entry_digest": hostile.head["digest"]})
+    told = DELIVERED | {"action": "deliver", "url": url, "configuration": other, "privacy": {"k": 60}, "card": card}
+    await hostile.call("POST", f"/v1{place}/actions", json=told | {"entry_digest": hostile.head["digest"]})
     await look(hostile, place)
-    dispute = {name: told[name] for name in ("sha256", "size", "records", "privacy")} | {"reason": SCRIPT}
-    await hostile.call("POST", f"/v1{place}/dispute", "other", json=dispute)
+    dispute = {name: told[name] for name in ("sha256", "size", "records", "privacy")}
+    asked = {"action": "dispute", "reason": SCRIPT} | dispute
+    await hostile.call("POST", f"/v1{place}/actions", "other", json=asked)
     await look(hostile, place)
 
 

@@ -67,7 +67,8 @@ async def act(market, who, request_id, action, **fields):
 
 
 async def step(market, who, request_id, action, told):
-    answer = await market.api.post(f"/v1/requests/{request_id}/{action}", json=told, headers=market.keys[who])
+    asked = {"action": action} | told
+    answer = await market.api.post(f"/v1/requests/{request_id}/actions", json=asked, headers=market.keys[who])
     assert answer.status_code == 200, answer.text
 
 

@@ -39,7 +39,7 @@ async def advised(guarded, keys, head, worker, **changes):
 
 
 async def step(guarded, key, request_id, action, **asked):
-    return await guarded.post(f"/v1/requests/{request_id}/{action}", json=asked, headers=key)
+    return await guarded.post(f"/v1/requests/{request_id}/actions", json={"action": action} | asked, headers=key)
 
 
 async def read(guarded, key, request_id):

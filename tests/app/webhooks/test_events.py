@@ -187,7 +187,7 @@ async def test_both_sides_of_a_request_for_data_are_told_of_each_change(guarded,
     asked = {"measure": "g3", "purpose": "a study", "contact": "me", "terms": head["terms"]}
     made = await guarded.post(f"/v1/entries/{head['id']}/requests", json=asked, headers=keys["insurer"])
     request_id = made.json()["id"]
-    await guarded.post(f"/v1/requests/{request_id}/withdraw", json={}, headers=keys["insurer"])
+    await guarded.post(f"/v1/requests/{request_id}/actions", json={"action": "withdraw"}, headers=keys["insurer"])
     events = told()
     assert types(events) == to("request.changed", "insurer", "insurer", "owner", "owner")
     seen = await seen_by(guarded, head, keys["insurer"])

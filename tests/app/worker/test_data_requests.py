@@ -49,7 +49,7 @@ async def test_open_requests_expire_after_so_many_days_without_a_change(api, wor
         await requested(api, head, measure) for measure in ("g3", "chi_square", "mutual_information")
     ]
     await worker.run()
-    await api.post(f"/v1/requests/{decided}/decline", json={"reason": "no"})
+    await api.post(f"/v1/requests/{decided}/actions", json={"action": "decline", "reason": "no"})
     execute(
         database_url,
         f"UPDATE data_request SET changed_at = changed_at - interval '31 days' WHERE id IN ('{old}', '{decided}')",
@@ -75,7 +75,7 @@ async def test_the_advice_and_the_version_of_an_open_request_are_kept(api, worke
         assert (await api.put(f"/v1/entries/{head['id']}", **put)).status_code == 200
     execute(database_url, "UPDATE advice SET created_at = created_at - interval '11 days'")
     assert await swept(advice_days=10, versions=2) == 0
-    await api.post(f"/v1/requests/{request_id}/withdraw", json={})
+    await api.post(f"/v1/requests/{request_id}/actions", json={"action": "withdraw"})
     assert await swept(advice_days=10, versions=2) == 2
     kept = (await api.get(f"/v1/requests/{request_id}")).json()
     assert (kept["state"], kept["advice"], kept["entry"]["version"]) == ("withdrawn", None, 1)
@@ -138,7 +138,7 @@ async def test_advice_that_is_requested_while_it_is_swept_is_kept(api, worker, d
     head = await publish(api)
     request_id = await requested(api, head)
     await worker.run()
-    await api.post(f"/v1/requests/{request_id}/withdraw", json={})
+    await api.post(f"/v1/requests/{request_id}/actions", json={"action": "withdraw"})
     execute(database_url, "UPDATE advice SET created_at = created_at - interval '11 days'")
     with psycopg.connect(database_url) as other:
         other.execute("SELECT FROM advice FOR SHARE")

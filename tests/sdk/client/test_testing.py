@@ -84,7 +84,7 @@ def test_it_knows_data_requests(service, client):
     asked = {"purpose": request.purpose, "contact": "me", "terms": request.terms}
     assert client.requests.create(HEAD.id, "joint", **asked) == request
     assert client.requests.approve(request.id, "yes") == client.requests.get(request.id) == request
-    assert service.requests[-2].body == {"reason": "yes"}
+    assert service.requests[-2].body == {"action": "approve", "reason": "yes"}
     assert [one.id for one in client.requests.list()] == [request.id]
     client.requests.release(request.id, client.requests.lease(request.id, 60).lease)
     with pytest.raises(NotFoundError):
@@ -145,6 +145,6 @@ def test_it_knows_the_evidence_of_a_delivery_and_takes_verdicts(service, client)
         assert give(request.id, verdict) == request
     told = [(one.path.rpartition("/")[2], one.body) for one in service.requests[-2:]]
     body = {"sha256": "0" * 64, "size": 7, "reason": "no table"}
-    assert told == [("receive", body), ("dispute", body)]
+    assert told == [("actions", {"action": action} | body) for action in ("receive", "dispute")]
     with pytest.raises(NotFoundError):
         client.requests.evidence("other")

@@ -83,7 +83,7 @@ def receipt_name(request_id: str) -> str:
 def _curl(viewer: Viewer, request: wire.DataRequest, place: str) -> Iterator[str]:
     for action, body in _BODIES.items():
         if action in request.possible:
-            yield curl(viewer, f"{place}/{action}", body=body)
+            yield curl(viewer, f"{place}/actions", body={"action": action, **body})
     if "deliver" in request.possible:
         yield deliver_line(viewer, request)
 
@@ -91,6 +91,7 @@ def _curl(viewer: Viewer, request: wire.DataRequest, place: str) -> Iterator[str
 def deliver_line(viewer: Viewer, request: wire.DataRequest) -> str:
     """The call that says where a table is that was masked otherwise; its numbers are to be replaced, too."""
     body = {
+        "action": "deliver",
         "url": "https://STORE.EXAMPLE/FILE.csv",
         "media_type": "text/csv",
         "size": 1,
@@ -100,4 +101,4 @@ def deliver_line(viewer: Viewer, request: wire.DataRequest) -> str:
         "entry_digest": request.entry.digest,
         "privacy": request.request.get("require") or {},
     }
-    return curl(viewer, f"/v1/requests/{request.id}/deliver", body=body)
+    return curl(viewer, f"/v1/requests/{request.id}/actions", body=body)

@@ -1,17 +1,18 @@
 """Requests for data: what a consumer asks for, what its provider decides, and what has become of it."""
 
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal, Self, get_args
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, ModelWrapValidatorHandler, RootModel, ValidationError, model_validator
 
 from aegis_sdk.wire.advice_request import Question
 from aegis_sdk.wire.catalogue import EntryVersion
-from aegis_sdk.wire.delivery import Delivery
+from aegis_sdk.wire.delivery import EXAMPLE_DESCRIPTOR, Delivery, DeliveryDescriptor, Link
 from aegis_sdk.wire.documents import Answer, Request
 from aegis_sdk.wire.examples import EXAMPLE_HEAD
+from aegis_sdk.wire.faults import raised, refuse
 from aegis_sdk.wire.problem import Problem
 from aegis_sdk.wire.values import COUNT_MAX, Identifier, Text, UtcTime, Uuid
-from aegis_sdk.wire.verification import Verification
+from aegis_sdk.wire.verification import EXAMPLE_VERDICT, DeliveryVerdict, Verification
 
 LONGEST_PURPOSE: Final = 2_000
 LONGEST_REASON: Final = 2_000
@@ -96,12 +97,12 @@ class NewDataRequest(Question):
     )
 
 
-class Decision(Request):
-    """What is done with a request, and why."""
-
-    model_config = ConfigDict(json_schema_extra={"examples": [{"reason": "The ethics board has agreed"}]})
-
+class _Decision(Request):
     reason: Reason | None = Field(default=None, description="Why, for the other side and for the record")
+
+
+class _Refusal(Request):
+    reason: Reason = Field(description="Why, for the other side and for the record")
 
 
 class GrantLimit(Request):
@@ -111,35 +112,118 @@ class GrantLimit(Request):
     days: Annotated[int, Field(ge=1, le=3_660)] = Field(default=30, description="Within how many days")
 
 
-class Approval(Decision):
-    """Agrees to a request, unless its tenant has been granted enough."""
+def _examples(action: str, asked: dict[str, Any]) -> ConfigDict:
+    return ConfigDict(json_schema_extra={"examples": [{"action": action} | asked]})
 
-    model_config = ConfigDict(
-        json_schema_extra={"examples": [{"reason": "Care is what it is for", "limit": {"requests": 20, "days": 30}}]}
-    )
 
+class Approve(_Decision):
+    """Agrees to hand over the configuration that the advice has picked. For the entry's provider."""
+
+    model_config = _examples("approve", {"reason": "Care is what it is for", "limit": {"requests": 20, "days": 30}})
+
+    action: Literal["approve"]
     limit: GrantLimit | None = Field(
         default=None, description="Approve only if your tenant has granted fewer to the consumer's; null: no limit"
     )
 
 
-class Refusal(Request):
-    """Why a request is not granted."""
+class Decline(_Refusal):
+    """Does not agree, and says why. For the entry's provider."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"reason": "Not for advertising"}]})
+    model_config = _examples("decline", {"reason": "Not for advertising"})
 
-    reason: Reason = Field(description="Why, for the other side and for the record")
+    action: Literal["decline"]
 
 
-class CounterOffer(Request):
-    """Offers another configuration."""
+class Counter(_Decision):
+    """Offers another configuration that meets what is required, with what it costs. For the entry's provider."""
 
-    model_config = ConfigDict(
-        json_schema_extra={"examples": [{"configuration": "c03", "reason": "k = 10 for this purpose"}]}
-    )
+    model_config = _examples("counter", {"configuration": "c03", "reason": "k = 10 for this purpose"})
 
+    action: Literal["counter"]
     configuration: Identifier = Field(description="One of those that meet what the consumer requires")
-    reason: Reason | None = Field(default=None, description="Why, for the other side and for the record")
+
+
+class Accept(_Decision):
+    """Takes what the provider has offered instead. For the tenant that has made the request."""
+
+    model_config = _examples("accept", {"reason": "The ethics board has agreed"})
+
+    action: Literal["accept"]
+
+
+class Deliver(DeliveryDescriptor):
+    """Says where the approved table is, and what it is. The service never fetches it. For the entry's provider."""
+
+    model_config = _examples("deliver", EXAMPLE_DESCRIPTOR)
+
+    action: Literal["deliver"]
+
+
+class Relink(Link):
+    """Says where the delivered file is now, for example since a link has ended. For the entry's provider."""
+
+    model_config = _examples("relink", {name: EXAMPLE_DESCRIPTOR[name] for name in ("url", "expires_at")})
+
+    action: Literal["relink"]
+
+
+class Receive(DeliveryVerdict):
+    """Says that the delivered file is what was agreed upon. For the tenant that has made the request."""
+
+    model_config = _examples("receive", EXAMPLE_VERDICT | {"cells_differing": 0, "differences": []})
+
+    action: Literal["receive"]
+
+
+class Dispute(DeliveryVerdict):
+    """Says that it is not, with the evidence. For the tenant that has made the request."""
+
+    model_config = _examples("dispute", EXAMPLE_VERDICT)
+
+    action: Literal["dispute"]
+
+
+class Withdraw(_Decision):
+    """Takes a request back before anything is delivered. For the tenant that has made it."""
+
+    model_config = _examples("withdraw", {"reason": "The study is over"})
+
+    action: Literal["withdraw"]
+
+
+class End(_Refusal):
+    """Ends an open request, and says why. For operators."""
+
+    model_config = _examples("end", {"reason": "Both tenants have left"})
+
+    action: Literal["end"]
+
+
+Step = Approve | Decline | Counter | Accept | Deliver | Relink | Receive | Dispute | Withdraw | End
+"""What a provider, a consumer or an operator does with a request."""
+
+
+_ACTIONS: Final = ", ".join(get_args(one.model_fields["action"].annotation)[0] for one in get_args(Step))
+
+
+class RequestAction(RootModel[Annotated[Step, Field(discriminator="action")]]):
+    """What is done with a request: `action` says what, and which further members there are."""
+
+    model_config = _examples("approve", {"reason": "Care is what it is for"})
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _at_its_members(cls, value: object, handler: ModelWrapValidatorHandler[Self]) -> Self:
+        try:
+            return handler(value)
+        except ValidationError as error:
+            # Pydantic puts the action before the place of each fault; nothing, if there is no such action.
+            faults = [(place[1:], detail) for place, detail in raised(error) if place]
+            if not faults and isinstance(value, dict):
+                faults = [(("action",), f"Give one of {_ACTIONS}")]
+            refuse("action", faults)
+            raise
 
 
 class RequestedEntry(EntryVersion):

@@ -34,6 +34,9 @@ _EXAMPLE: Final[dict[str, Any]] = _LINK | {
 
 _CARD: Final[dict[str, Any]] = {"configuration": "c17", "suppressed": 185}
 
+EXAMPLE_DESCRIPTOR: Final[dict[str, Any]] = _EXAMPLE | {"entry_digest": EXAMPLE_HEAD["digest"], "card": _CARD}
+"""A descriptor."""
+
 _RFC_3339 = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)", re.ASCII)
 _LAST_YEAR: Final = 9000
 
@@ -76,9 +79,7 @@ class Link(Request):
 class DeliveryDescriptor(Link):
     """Says where the masked table is, and what it is."""
 
-    model_config = ConfigDict(
-        json_schema_extra={"examples": [_EXAMPLE | {"entry_digest": EXAMPLE_HEAD["digest"], "card": _CARD}]}
-    )
+    model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE_DESCRIPTOR]})
 
     media_type: MediaType = Field(description="Format of the file")
     size: Annotated[int, Field(ge=1, le=COUNT_MAX)] = Field(description="Bytes of the file")

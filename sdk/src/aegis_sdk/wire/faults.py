@@ -12,6 +12,7 @@ FAULTS_SHOWN = 100
 # Pydantic's own messages use Python's words, since the value was already parsed.
 _JSON_WORDS = {
     "model_type": "An object is expected",
+    "model_attributes_type": "An object is expected",
     "dict_type": "An object is expected",
     "list_type": "A list is expected",
     "extra_forbidden": "Unknown field",

@@ -42,6 +42,9 @@ _EXAMPLE: Final[dict[str, Any]] = {
     "differences": [_EXAMPLE_DIFFERENCE],
 }
 
+EXAMPLE_VERDICT: Final[dict[str, Any]] = _EXAMPLE | {"reason": "One record was changed after it was counted"}
+"""A verdict that disputes a delivery."""
+
 _Names = Annotated[list[Text], Field(max_length=2)]
 
 
@@ -72,9 +75,7 @@ class Difference(Request):
 class DeliveryVerdict(Request):
     """What a consumer has found out about the file that was delivered."""
 
-    model_config = ConfigDict(
-        json_schema_extra={"examples": [_EXAMPLE | {"reason": "One record was changed after it was counted"}]}
-    )
+    model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE_VERDICT]})
 
     sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None = Field(
         default=None, description="SHA-256 of the file that was checked; null: there was none, so give a reason"
