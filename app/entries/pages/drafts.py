@@ -3,6 +3,7 @@ nothing of it, so nothing is half published, and the file need not be chosen aga
 """
 
 import binascii
+import gzip
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from dataclasses import dataclass
 
@@ -13,7 +14,7 @@ from app.entries.pages.entry_upload import EntryUpload
 from app.pages.fields import validated_as
 from app.pages.forms import Form
 from app.platform.errors import InvalidDocumentError
-from app.platform.http.codings import GZIP, CodingError, InflatedSizeError, Inflater, deflated
+from app.platform.http.codings import CodingError, InflatedSizeError, Inflater
 from app.platform.http.refusals import BodyTooLargeError, MalformedRequestError
 
 _DAMAGED = "The form has lost the entry file. Choose the file again."
@@ -50,7 +51,7 @@ class Draft:
 
     def packed(self) -> str:
         """The content as a field of a form. Slow for large entries."""
-        return urlsafe_b64encode(deflated(self.document, GZIP)).decode()
+        return urlsafe_b64encode(gzip.compress(self.document, 2)).decode()
 
     def visibility(self) -> Visibility | None:
         """Who is to see a new entry; None if the file says so.
@@ -87,7 +88,7 @@ def read_draft(form: Form, limit: int) -> Draft:
 
 
 def _unpacked(packed: str, limit: int) -> bytes:
-    inflater = Inflater(GZIP, limit)
+    inflater = Inflater(limit)
     try:
         document = b"".join(inflater.feed(urlsafe_b64decode(packed)))
     except InflatedSizeError:

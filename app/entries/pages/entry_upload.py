@@ -21,7 +21,6 @@ from app.pages.viewers import Viewer
 from app.platform.errors import RoleNotAllowedError
 from app.platform.http.bodies import SMALL_BODY, arriving
 from app.platform.http.codings import BOMB_BYTES, BOMB_RATIO, CodingError, InflatedSizeError, Inflater
-from app.platform.http.codings import GZIP as GZIP_CODING
 from app.platform.http.refusals import BodyTooLargeError, MalformedRequestError
 
 #: The field that has the file.
@@ -141,7 +140,7 @@ class _EntryFile:
             return
         sent, self._waiting = self._waiting, b""
         if not self._content and sent.startswith(GZIP):
-            self._inflater = self._inflater or Inflater(GZIP_CODING, self._limit)
+            self._inflater = self._inflater or Inflater(self._limit)
         for piece in await self._inflated(sent):
             self._keep(piece)
         if self.is_over:

@@ -16,7 +16,7 @@ from starlette.requests import ClientDisconnect, Request
 
 from aegis_sdk.wire import NotJsonError, faults_of, read_json, refuse_repeated_members
 from app.platform.errors import Fault, InvalidDocumentError, OverloadedError
-from app.platform.http.codings import BOMB_BYTES, BOMB_RATIO, CODINGS, CodingError, InflatedSizeError, Inflater
+from app.platform.http.codings import BOMB_BYTES, BOMB_RATIO, CodingError, InflatedSizeError, Inflater
 from app.platform.http.recognition import refuse_ended
 from app.platform.http.refusals import (
     BodyTooLargeError,
@@ -104,9 +104,9 @@ async def read_body(
         raise MediaTypeError(f"Send the body as {' or '.join(types)} in UTF-8.")
     if "content-range" in request.headers:  # RFC 9110, section 14.5: it must not be taken for the whole
         raise MalformedRequestError("Send the whole body, without Content-Range.")
-    coding = _coding(request)
+    is_packed = _is_packed(request)
     sent = arriving(request, limit)
-    pieces = sent if coding is None else _inflated(sent, coding, limit)
+    pieces = _inflated(sent, limit) if is_packed else sent
     read = []
     async for piece in pieces:
         take(len(piece))
@@ -170,9 +170,9 @@ async def _in_time(sent: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
         yield chunk
 
 
-async def _inflated(sent: AsyncIterator[bytes], coding: str, limit: int) -> AsyncIterator[bytes]:
+async def _inflated(sent: AsyncIterator[bytes], limit: int) -> AsyncIterator[bytes]:
     """The parts of a compressed body, inflated. A thread inflates each, so that others are served meanwhile."""
-    inflater = Inflater(coding, limit)
+    inflater = Inflater(limit)
     try:
         async for chunk in sent:
             for piece in await to_thread.run_sync(inflater.feed, chunk):
@@ -181,23 +181,21 @@ async def _inflated(sent: AsyncIterator[bytes], coding: str, limit: int) -> Asyn
         most = f"at most {limit} bytes, and beyond {BOMB_BYTES} at most {BOMB_RATIO} times those that were sent"
         raise BodyTooLargeError(f"The inflated body is too large: {most}, are accepted.") from None
     except CodingError:
-        raise MalformedRequestError(f"The body is not {coding}, as Content-Encoding says.") from None
+        raise MalformedRequestError("The body is not gzip, as Content-Encoding says.") from None
     if not inflater.is_complete:
-        raise MalformedRequestError(f"The body ends before its {coding} does.")
+        raise MalformedRequestError("The body ends before its gzip does.")
 
 
-def _coding(request: Request) -> str | None:
-    """The coding of a compressed body; None if it is not compressed.
+def _is_packed(request: Request) -> bool:
+    """Whether a body is compressed by gzip.
 
     Raises:
-        ContentCodingError: it is unknown, or there are several.
+        ContentCodingError: by something else, or several times.
     """
     coding = ", ".join(request.headers.getlist("content-encoding")).strip().lower().removeprefix("x-")
-    if coding in {"", "identity"}:
-        return None
-    if coding not in CODINGS:
-        raise ContentCodingError(f"Send the body as it is, or compressed once by {' or '.join(CODINGS)}.")
-    return coding
+    if coding not in {"", "identity", "gzip"}:
+        raise ContentCodingError("Send the body as it is, or compressed once by gzip.")
+    return coding == "gzip"
 
 
 def _is_plain_json(request: Request, types: Collection[str]) -> bool:

@@ -26,17 +26,12 @@ _TAG_PATTERN = r'(W/)?"[!#-~\x80-\xff]*"[ \t]*'
 
 _TAGS_PATTERN = rf"^[ \t]*(\*[ \t]*|(,[ \t]*)*{_TAG_PATTERN}(,[ \t]*({_TAG_PATTERN})?)*)$"
 
-_CODED = re.compile(r'\+(?:gzip|zstd)"\Z')
+_CODED = re.compile(r'\+gzip"\Z')
 
 
 def etag_of(body: bytes) -> str:
     """The tag of an answer that is the same for everybody."""
     return f'"{hex_digits(body, 32)}"'
-
-
-def with_coding(tag: str, coding: str) -> str:
-    """The tag of the same answer in a content coding."""
-    return f'{tag[:-1]}+{coding}"'
 
 
 class KnownTags:

@@ -20,7 +20,6 @@ from app.platform.errors import (
     UnknownKeyError,
     WaitError,
 )
-from app.platform.http.codings import CODINGS
 from app.platform.http.methods import PATCH_TYPES, allowed_methods, method_headers, options
 from app.platform.http.refusals import (
     INTERNAL,
@@ -74,7 +73,7 @@ def _refused(request: Request, error: Exception) -> JSONResponse:
     if isinstance(error, MediaTypeError) and request.method == "PATCH":
         answer.headers["Accept-Patch"] = ", ".join(PATCH_TYPES)
     if isinstance(error, ContentCodingError):  # RFC 9110, section 15.5.16
-        answer.headers["Accept-Encoding"] = ", ".join(CODINGS)
+        answer.headers["Accept-Encoding"] = "gzip"
     return answer
 
 
