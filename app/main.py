@@ -17,6 +17,7 @@ from prometheus_client import CollectorRegistry, ProcessCollector
 from starlette.exceptions import HTTPException
 
 from app import routes as registry
+from app.about.documentation import Site
 from app.advice.service.recent_versions import RecentVersions
 from app.advice.store.announcements import Announcements
 from app.audit.service import AuditService, Signer, signer_of
@@ -39,7 +40,6 @@ from app.platform.database.schema import known_revisions, newest_revision
 from app.platform.database.session import Database
 from app.platform.http import problems as errors
 from app.platform.http.middleware import middlewares
-from app.platform.http.reference import Site
 from app.platform.http.server import Server, listening_on, server_config
 from app.platform.process.child import ChildProcess, keep_warm
 from app.platform.queue.lane import Lane

@@ -1,22 +1,92 @@
 """What the service says about itself. It needs no key."""
 
-from typing import Annotated, Any
+import json
+import re
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import Annotated, Any, Final
 
+import orjson
 from anyio import to_thread
 from fastapi import APIRouter, Header, Request, Response
+from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from app.about.kinds import code, content_of, kind_of, prose
 from app.edge.state import StateDependency
 from app.platform.http.conditional import NOT_MODIFIED, PUBLIC, KnownTagsDependency, etag_of
 from app.platform.http.negotiation import preferred
 from app.platform.http.operations import problems
-from app.platform.http.reference import PAGE_HEADERS, Site
 
 router = APIRouter(tags=["documentation"])
+
+#: Pages may load their style sheet, and nothing else; they run nothing (Content Security Policy Level 3).
+_PAGE_HEADERS: Final = {
+    "Content-Security-Policy": (
+        "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    )
+}
+
+_TEMPLATES: Final = Environment(
+    loader=PackageLoader("app.about"), autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
+)
+_TEMPLATES.filters |= {
+    "code": code,
+    "content": content_of,
+    "example": lambda value: json.dumps(value, ensure_ascii=False, indent=1),
+    "kind": kind_of,
+    "prose": prose,
+    "variables": lambda path: re.sub(r"\{(\w+)\}", lambda found: f"${found[1].upper()}", path),
+}
 
 _HTML, _JSON, _CSS = "text/html", "application/json", "text/css"
 
 #: Where programs and people find out more (RFC 8631).
 _LINKS = '</openapi.json>; rel="service-desc", </docs>; rel="service-doc"'
+
+
+class Site:
+    """What people and programs read about the service, each made once.
+
+    Args:
+        describe: returns the OpenAPI document.
+    """
+
+    def __init__(self, describe: Callable[[], Mapping[str, Any]]) -> None:
+        self._describe = describe
+
+    @cached_property
+    def document(self) -> bytes:
+        """The OpenAPI document as JSON."""
+        return orjson.dumps(self._describe())
+
+    @cached_property
+    def reference(self) -> bytes:
+        """The page about every operation and model. The first time, it takes a tenth of a second."""
+        api = self._describe()
+        groups: dict[str, list[tuple[str, str, Any]]] = {}
+        for path, methods in (*api["paths"].items(), *api["webhooks"].items()):
+            for method, operation in methods.items():
+                groups.setdefault(operation["tags"][0], []).append((method, path, operation))
+        return _page("reference.html", api=api, groups=groups)
+
+    @cached_property
+    def style(self) -> bytes:
+        """The style sheet of the pages."""
+        return _page("style.css")
+
+    def home(self, *, needs_key: bool) -> bytes:
+        """The first page, which says what this is and how to begin."""
+        return _page("home.html", info=self._describe()["info"], needs_key=needs_key)
+
+    def index(self, *, needs_key: bool) -> bytes:
+        """The same for programs."""
+        links = {"documentation": "/docs", "openapi": "/openapi.json", "readiness": "/readyz"}
+        info = self._describe()["info"]
+        return orjson.dumps({"name": info["title"], "version": info["version"], "needs_key": needs_key} | links)
+
+
+def _page(template: str, **values: Any) -> bytes:  # noqa: ANN401 -- what the template shows
+    return _TEMPLATES.get_template(template).render(values).encode()
 
 
 def _answers(description: str, *types: str) -> dict[int | str, dict[str, Any]]:
@@ -87,5 +157,5 @@ def _answer(
     known: KnownTagsDependency, body: bytes, media_type: str, further: dict[str, str] | None = None
 ) -> Response:
     """The answer with its tag, or 304."""
-    headers = {"ETag": etag_of(body), "Cache-Control": PUBLIC, **PAGE_HEADERS, **(further or {})}
+    headers = {"ETag": etag_of(body), "Cache-Control": PUBLIC, **_PAGE_HEADERS, **(further or {})}
     return known.unchanged(headers["ETag"], headers) or Response(body, media_type=media_type, headers=headers)

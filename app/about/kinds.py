@@ -1,4 +1,4 @@
-"""JSON schemas in words."""
+"""JSON schemas in words, with links to the models that they refer to."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -27,6 +27,13 @@ def kind_of(schema: Schema) -> Markup:
     kind += Markup(" ({})").format(limits) if limits else ""
     held = schema.get("items") or schema.get("additionalProperties")
     return kind + Markup(" of ") + _one_kind(held) if isinstance(held, Mapping) else kind
+
+
+def content_of(part: Mapping[str, Any]) -> Markup:
+    """The model of a body or an answer, or else its media types."""
+    content = part.get("content", {})
+    schemas = [one["schema"] for one in content.values() if "$ref" in one.get("schema", {})]
+    return kind_of(schemas[0]) if schemas else Markup(", ").join(content)
 
 
 def code(text: str) -> Markup:
