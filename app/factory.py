@@ -26,21 +26,16 @@ from app.entries.store.entries import EntryStore
 from app.entries.store.server_key import ServerKeyStore
 from app.entries.store.verdicts import VerdictStore
 from app.platform.database.schema import SchemaStore
-from app.platform.http.idempotency.service import IdempotencyService
-from app.platform.http.idempotency.store import IdempotencyStore
+from app.platform.http.idempotency import IdempotencyService
 from app.platform.queue.queue import CEILING, JobQueue
 from app.requests.service.data_requests import DataRequestService
-from app.requests.service.handovers import HandoverService
-from app.requests.service.leases import LeaseService
+from app.requests.service.handovers import HandoverService, LeaseService
 from app.requests.service.receipts import ReceiptService
 from app.requests.service.steps import DataRequestSteps
 from app.requests.service.verifications import VerificationService
 from app.requests.service.work import DataRequestWork
-from app.requests.store.data_requests import DataRequestStore
-from app.requests.store.grants import GrantStore
-from app.requests.store.handovers import HandoverStore
-from app.requests.store.leases import LeaseStore
-from app.requests.store.verifications import VerificationStore
+from app.requests.store.data_requests import DataRequestStore, GrantStore
+from app.requests.store.handovers import HandoverStore, LeaseStore, VerificationStore
 from app.retention.service import RetentionService
 from app.retention.store import RetentionStore
 from app.tenants.model import NO_QUOTA, Quota
@@ -114,7 +109,7 @@ class Factory:
 
     def idempotency(self) -> IdempotencyService:
         """The service for requests that are carried out once."""
-        return IdempotencyService(IdempotencyStore(self._session))
+        return IdempotencyService(self._session)
 
     def catalogue(self) -> CatalogueService:
         """The service for entries."""

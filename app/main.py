@@ -25,8 +25,7 @@ from app.callers.identity import code_flow, token_reader
 from app.callers.service import SessionRules, refuse_open_door
 from app.console import registry as console
 from app.edge.dependencies import refuse_odd_parameters
-from app.edge.limits import Limits
-from app.edge.state import State
+from app.edge.state import Limits, State
 from app.entries.api import uploads
 from app.entries.service.admission import Admission
 from app.entries.service.policy import Policy

@@ -1,6 +1,6 @@
 """The OpenAPI document: what routes describe, with the schemas of the contract and what webhooks are sent."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, Literal
 
 from fastapi import APIRouter, FastAPI
@@ -10,8 +10,22 @@ from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
 from app.platform.http.operations import TEMPLATE, Reference, body
-from app.platform.http.tags import TAGS
 from app.webhooks.api import EVENTS, HEADERS
+
+#: The groups of operations, each with what it is about. A router with a new tag adds it here.
+TAGS: Final[Mapping[str, str]] = {
+    "entries": "What providers publish about their tables: summaries, never a record",
+    "advice": "Which masking configuration loses the least predictive utility",
+    "requests": "Requests for masked data, from the question to the verified delivery",
+    "audit": "What was done, receipts of it, and the keys that check both",
+    "measures": "The measures of utility that advice can be asked for",
+    "keys": "The API keys of a tenant",
+    "policy": "What a tenant requires, and how much it may store and ask",
+    "webhooks": "Where a tenant is told of events",
+    "operation": "For operators: probes, metrics, and who has asked what",
+    "documentation": "What the service says about itself",
+    "events": "What the service posts to webhooks, signed as Standard Webhooks has it",
+}
 
 _LICENCE: Final = {"name": "Apache License 2.0", "identifier": "Apache-2.0"}
 

@@ -1,8 +1,8 @@
 """The routers of the service, in the order of the OpenAPI document.
 
 To add a route, write a function in one of these routers, or in a new router that you add to `ROUTERS`. Its answer is a
-model of `aegis_sdk.wire`, and its decisions belong in a method of a service. A new tag is described in `tags.py`. Then
-run `make openapi`, and add a row to the table in `docs/api.md` that says who may use it.
+model of `aegis_sdk.wire`, and its decisions belong in a method of a service. A new tag is described in `openapi.py`.
+Then run `make openapi`, and add a row to the table in `docs/api.md` that says who may use it.
 """
 
 from fastapi import APIRouter
@@ -14,7 +14,6 @@ from app.audit.api import routes as audit
 from app.callers import api as keys
 from app.entries.api import publishing, visibility
 from app.entries.api import routes as entries
-from app.requests.api import actions, leases, verifications
 from app.requests.api import routes as data_requests
 from app.tenants.api import routes as tenants
 from app.webhooks import api as webhooks
@@ -25,9 +24,6 @@ ROUTERS: tuple[APIRouter, ...] = (
     publishing.router,
     advice.router,
     data_requests.router,
-    actions.router,
-    leases.router,
-    verifications.router,
     audit.router,
     measures.router,
     keys.router,

@@ -14,12 +14,9 @@ from app.entries.tables import (
     VerdictRow,
 )
 from app.platform.database.base import Base, CompatibleRevisionRow
-from app.platform.http.idempotency.tables import IdempotencyKeyRow
+from app.platform.http.idempotency import IdempotencyKeyRow
 from app.platform.queue.queue import WaitingJobRow
-from app.requests.tables.data_request import DataRequestChangeRow, DataRequestRow
-from app.requests.tables.handover import HandoverRow
-from app.requests.tables.lease import LeaseRow
-from app.requests.tables.verification import VerificationRow
+from app.requests.tables import DataRequestChangeRow, DataRequestRow, HandoverRow, LeaseRow, VerificationRow
 from app.tenants.tables import TenantRow
 from app.webhooks.tables import DeliveryRow, WebhookRow
 

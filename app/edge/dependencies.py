@@ -18,9 +18,8 @@ from app.platform.callers import DEVELOPER, LONGEST_TENANT, Caller, administered
 from app.platform.errors import UnknownKeyError
 from app.platform.http.bodies import SMALL_BODY, has_no_body, read_body
 from app.platform.http.methods import PATCH_TYPES
-from app.platform.http.own_name import refuse_other_name
 from app.platform.http.rate_limit import take_turn
-from app.platform.http.recognition import note_known
+from app.platform.http.recognition import note_known, refuse_other_name
 from app.platform.http.refusals import MalformedRequestError, UnknownParameterError
 from app.platform.http.request_scope import answer_headers
 from app.platform.timestamps import timestamp

@@ -19,7 +19,7 @@ from app.edge.dependencies import CallerDependency
 from app.edge.state import State, StateDependency, services_of
 from app.factory import Factory
 from app.platform.callers import Caller
-from app.platform.http.idempotency.service import BEAT, Claim
+from app.platform.http.idempotency import BEAT, Claim
 from app.platform.http.rate_limit import refuse_beyond
 from app.platform.http.refusals import MalformedRequestError
 

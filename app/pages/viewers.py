@@ -12,9 +12,8 @@ from app.pages.cookies import session_token
 from app.pages.csrf import csrf_token, is_csrf_token
 from app.platform.callers import DEVELOPER, Caller
 from app.platform.errors import UnknownKeyError
-from app.platform.http.own_name import refuse_other_name
 from app.platform.http.rate_limit import take_turn
-from app.platform.http.recognition import note_known
+from app.platform.http.recognition import note_known, refuse_other_name
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from datetime import timedelta
 from enum import StrEnum
 from typing import Final
 
-from app.platform.http.idempotency.service import IdempotencyService
+from app.platform.http.idempotency import IdempotencyService
 from app.platform.queue.queue import JobQueue
 from app.requests.service.work import DataRequestWork
 from app.retention.store import PART, RetentionStore

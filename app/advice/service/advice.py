@@ -8,7 +8,7 @@ from app.advice.service.questions import needs_pairs, refuse_unanswerable, selec
 from app.advice.service.recent_versions import KnownVersion, RecentVersions
 from app.advice.service.references import ReferenceService
 from app.advice.service.views import refuse_beyond_coarse, view_for
-from app.advice.store.advice import AdviceStore
+from app.advice.store.advice import AdviceStore, Asked
 from app.advice.store.questions import QuestionStore, TenantQuestion
 from app.entries.model.entries import Head
 from app.entries.service.configurations import unpack_configurations
@@ -17,7 +17,6 @@ from app.entries.store.entries import EntryStore
 from app.platform.callers import Caller
 from app.platform.errors import BudgetSpentError, NotFoundError
 from app.platform.queue.queue import JobQueue
-from app.requests.api.decisions import Asked
 from app.tenants.model import NOTHING_REQUIRED, RequiredPrivacy
 from app.tenants.service import QuotaService
 

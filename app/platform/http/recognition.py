@@ -1,4 +1,4 @@
-"""Who sends a body slowly must still be known when it has arrived: a key that was revoked meanwhile does nothing."""
+"""Under which names a service without keys answers, and whether a sender is still known when its body has arrived."""
 
 import time
 from collections.abc import Awaitable, Callable
@@ -6,6 +6,19 @@ from dataclasses import dataclass
 from typing import Final
 
 from starlette.requests import Request
+
+from app.platform.errors import RoleNotAllowedError
+from app.settings import LOOPBACK
+
+
+def refuse_other_name(host: str) -> None:
+    """Refuse a request without a key under a name that others own: a web page may have made it lead here."""
+    name = host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]
+    if name.lower() not in LOOPBACK:
+        raise RoleNotAllowedError(
+            "This service has no keys and answers this machine only: call it http://127.0.0.1 or http://localhost."
+        )
+
 
 #: Seconds for which nobody is recognised anew. Most bodies arrive within them.
 RECENT: Final = 1.0

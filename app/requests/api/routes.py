@@ -1,5 +1,7 @@
-"""Requests for data: a consumer asks for a masked table, and either side reads what has become of it."""
+"""Requests for data: a consumer asks for a masked table, both sides act, and read what has become of it."""
 
+from datetime import timedelta
+from math import prod
 from typing import Annotated, Literal
 from uuid import UUID
 
@@ -11,16 +13,23 @@ from app.advice.api.asked import question_of
 from app.advice.service.advice import QuestionRules
 from app.edge.dependencies import CallerDependency, FactoryDependency, SmallBodyDependency, Version, require_room
 from app.edge.idempotency import OnceDependency
-from app.edge.state import StateDependency, services_of
+from app.edge.state import State, StateDependency, services_of
+from app.entries.model.documents import compress, is_small
 from app.factory import Factory
+from app.platform.callers import Caller
 from app.platform.http.bodies import validated
 from app.platform.http.json_response import JsonResponse
 from app.platform.http.operations import answers, body
 from app.platform.http.paging import PageLimit, PageToken, links
-from app.requests.api.answers import answer, head_answer
-from app.requests.model.data_requests import DataRequest, NewDataRequest, Side, State
+from app.requests.api.answers import answer, evidence_json, head_answer
+from app.requests.model.data_requests import Action, DataRequest, GrantLimit, NewDataRequest, Side
+from app.requests.model.data_requests import State as RequestState
+from app.requests.model.handovers import Handover, Link
+from app.requests.model.verifications import Verification
 from app.requests.service.data_requests import DataRequestService
+from app.requests.service.verifications import PackedEvidence
 from app.requests.store.data_requests import Wanted
+from app.tenants.api.required_privacy import required_privacy
 
 router = APIRouter(tags=["requests"])
 
@@ -77,7 +86,7 @@ async def list_requests(
     caller: CallerDependency,
     state: StateDependency,
     factory: FactoryDependency,
-    status: Annotated[State | None, Query(alias="state", description="Only those in this state")] = None,
+    status: Annotated[RequestState | None, Query(alias="state", description="Only those in this state")] = None,
     entry: Annotated[UUID | None, Query(description="Only those for the entry with this id")] = None,
     side: Annotated[
         Literal["consumer", "provider"] | None,
@@ -120,3 +129,148 @@ async def erase_contact(
     request = await service.erase_contact(caller, request_id)
     _log.info("contact erased", data_request=request.id, by=caller.subject)
     return await answer(service, request, caller, state.limits.request_days)
+
+
+@router.post(
+    "/v1/requests/{request_id}/actions",
+    summary="Act on a request",
+    openapi_extra=body(wire.RequestAction),
+    responses=answers(200, wire.DataRequest, "The request as it is now", 400, 404, 409, 413, 415, 422),
+)
+async def act_on_request(
+    request_id: str,
+    caller: CallerDependency,
+    document: SmallBodyDependency,
+    state: StateDependency,
+    once: OnceDependency,
+) -> Response:
+    """Approves, declines, counters, accepts, delivers, relinks, receives, disputes, withdraws or ends a request."""
+
+    async def take(factory: Factory, asked: wire.RequestAction) -> tuple[str, Response]:
+        request = await act(factory, state, caller, request_id, asked.root)
+        return request.id, await answered(factory, request)
+
+    async def again(request_id: str) -> Response:
+        async with state.database.transaction() as session:
+            factory = services_of(state, session)
+            return await answered(factory, await factory.data_requests(state.recent).read(caller, request_id))
+
+    async def answered(factory: Factory, request: DataRequest) -> Response:
+        return await answer(factory.data_requests(state.recent), request, caller, state.limits.request_days)
+
+    return await once.answer(document, lambda: validated(wire.RequestAction, document), take, again)
+
+
+async def act(factory: Factory, state: State, caller: Caller, request_id: str, asked: wire.Step) -> DataRequest:
+    """Take a step with a request.
+
+    Raises:
+        NotFoundError: there is no such request, or the caller may not see it.
+        RefusalError: the caller may not do this, or not now, or not like this.
+    """
+    action = Action(asked.action)
+    requests = factory.data_requests(state.recent)
+    handovers = factory.handovers(allow_private=state.links_allow_private)
+    match asked:
+        case wire.Approve(reason=reason, limit=limit):
+            granted = None if limit is None else GrantLimit(limit.requests, limit.days)
+            request = await requests.approve(caller, request_id, reason, granted)
+        case wire.Counter():
+            request = await requests.counter(caller, request_id, asked.configuration, asked.reason)
+        case wire.Deliver():
+            request = await handovers.deliver(caller, request_id, _handover(asked), asked.entry_digest, asked.lease)
+        case wire.Relink():
+            request = await handovers.relink(caller, request_id, Link(asked.url, asked.expires_at))
+        case wire.Receive() | wire.Dispute():
+            verdict = _verification(asked)
+            request = await factory.verifications().take(caller, request_id, action, verdict, asked.reason)
+        case _:
+            request = await requests.act(caller, request_id, action, asked.reason)
+    _log.info("request changed", data_request=request.id, action=action.value, by=caller.subject)
+    return request
+
+
+def _verification(asked: wire.DeliveryVerdict) -> Verification:
+    """A validated verdict in the domain's form."""
+    return Verification(
+        sha256=asked.sha256,
+        size=asked.size,
+        records=asked.records,
+        measured=required_privacy(asked.privacy),
+        cells_compared=asked.cells_compared,
+        cells_differing=asked.cells_differing,
+        differences=tuple(each.model_dump() for each in asked.differences),
+    )
+
+
+def _handover(asked: wire.DeliveryDescriptor) -> Handover:
+    """A validated descriptor in the domain's form."""
+    return Handover(
+        link=Link(asked.url, asked.expires_at),
+        media_type=asked.media_type,
+        size=asked.size,
+        sha256=asked.sha256,
+        records=asked.records,
+        configuration=asked.configuration,
+        reached=required_privacy(asked.privacy),
+        card=None if asked.card is None else compress(asked.card),
+    )
+
+
+@router.post(
+    "/v1/requests/{request_id}/lease",
+    summary="Take or renew a request's lease",
+    openapi_extra=body(wire.LeaseRequest),
+    responses=answers(200, wire.Lease, "The lease", 400, 404, 409, 413, 415, 422),
+)
+async def take_lease(
+    request_id: str, caller: CallerDependency, document: SmallBodyDependency, once: OnceDependency
+) -> Response:
+    """Keeps other programs from fulfilling an approved request for some time. For the entry's provider."""
+
+    async def take(factory: Factory, asked: wire.LeaseRequest) -> Response:
+        length = timedelta(seconds=asked.seconds)
+        lease = await factory.leases().take(caller, request_id, asked.lease, length)
+        _log.info("request leased", data_request=request_id, seconds=asked.seconds, by=caller.subject)
+        return JsonResponse(wire.Lease(lease=lease.id, expires_at=lease.expires_at))
+
+    return await once.answer(document, lambda: validated(wire.LeaseRequest, document), take)
+
+
+@router.delete(
+    "/v1/requests/{request_id}/lease/{lease_id}",
+    summary="Release a request's lease",
+    status_code=204,
+    responses=answers(204, None, "Others can take it now; also if it was over before", 404, 422),
+)
+async def release_lease(
+    request_id: str, lease_id: UUID, caller: CallerDependency, factory: FactoryDependency
+) -> Response:
+    """Lets other programs fulfil the request."""
+    await factory.leases().release(caller, request_id, str(lease_id))
+    return Response(status_code=204)
+
+
+#: What is put together at once has at most so many cells, and bytes of JSON.
+_SMALL = 50_000
+
+
+@router.get(
+    "/v1/requests/{request_id}/evidence",
+    summary="Read the counts of what was delivered",
+    responses=answers(200, wire.Evidence, "The counts of the delivered configuration", 404, 409),
+)
+async def read_evidence(request_id: str, caller: CallerDependency, state: StateDependency) -> Response:
+    """Returns what a delivered table must count: the published counts of its configuration, and of no other."""
+    async with state.database.transaction() as session:
+        packed = await services_of(state, session).verifications().evidence(caller, request_id)
+    _log.info("evidence read", data_request=packed.request.id, by=caller.subject)
+    return JsonResponse(await _made(state, caller, packed))
+
+
+async def _made(state: State, caller: Caller, packed: PackedEvidence) -> bytes:
+    """The evidence as JSON. A child makes that of large entries, outside of any transaction."""
+    cells = sum(prod(table.counts.shape) for table in packed.tables)
+    if cells <= _SMALL and is_small(packed.schema, _SMALL) and is_small(packed.configurations, _SMALL):
+        return evidence_json(packed)
+    return await state.making.run(evidence_json, packed, on_behalf_of=caller.tenant)

@@ -1,4 +1,4 @@
-"""Handovers: what a provider says of the masked table that it delivers. The service never sees the table."""
+"""Handovers of masked tables, and the leases of programs that hand them over."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -7,6 +7,20 @@ from datetime import datetime
 from app.platform.errors import Fault
 from app.requests.model.data_requests import DataRequest
 from app.tenants.model import RequiredPrivacy
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """The fulfilment of a request, for one program and some time.
+
+    Attributes:
+        id: known only to the program that has it.
+        expires_at: when it ends unless it is renewed, by the database's clock.
+    """
+
+    id: str
+    expires_at: datetime
+
 
 #: Relative tolerance of numbers that a provider computed from logarithms and fractions.
 _TOLERANCE = 1e-9

@@ -17,7 +17,7 @@ from app.pages.page_route import PageRoute
 from app.pages.refusals import Refusal
 from app.pages.viewers import Viewer, ViewerDependency
 from app.platform.errors import NotFoundError, RefusalError, UnknownKeyError
-from app.requests.api.actions import act
+from app.requests.api.routes import act
 from app.requests.model.data_requests import Action
 from app.requests.pages.data_request import refused_page
 

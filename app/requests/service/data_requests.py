@@ -40,10 +40,8 @@ from app.requests.model.handovers import Handover
 from app.requests.model.verifications import Verification
 from app.requests.service.steps import DataRequestSteps
 from app.requests.service.work import DataRequestWork
-from app.requests.store.data_requests import DataRequestStore, Wanted
-from app.requests.store.grants import GrantStore
-from app.requests.store.handovers import HandoverStore
-from app.requests.store.verifications import VerificationStore
+from app.requests.store.data_requests import DataRequestStore, GrantStore, Wanted
+from app.requests.store.handovers import HandoverStore, VerificationStore
 
 #: The most open requests of a tenant.
 MOST_OPEN: Final = 1_000

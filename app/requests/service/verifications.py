@@ -10,13 +10,11 @@ from app.entries.model.entries import CountTable
 from app.entries.store.contents import ContentStore
 from app.platform.callers import Caller
 from app.platform.errors import ActionNotPossibleError, Fault, InvalidDocumentError, NotFoundError, RoleNotAllowedError
-from app.requests.model.approved_counts import configuration_in
+from app.requests.model.approved_counts import PublishedNames, configuration_in
 from app.requests.model.data_requests import HANDED_OVER, Action, DataRequest
-from app.requests.model.published_names import PublishedNames
 from app.requests.model.verifications import Verification
 from app.requests.service.steps import DataRequestSteps
-from app.requests.store.handovers import HandoverStore
-from app.requests.store.verifications import VerificationStore
+from app.requests.store.handovers import HandoverStore, VerificationStore
 
 
 @dataclass(frozen=True, slots=True)

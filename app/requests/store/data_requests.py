@@ -1,10 +1,10 @@
-"""The store of requests for data and their history."""
+"""The store of requests for data and their history, which the audit log has, too."""
 
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
 from sqlalchemy import (
     ARRAY,
@@ -15,10 +15,12 @@ from sqlalchemy import (
     any_,
     case,
     delete,
+    distinct,
     exists,
     func,
     insert,
     literal,
+    null,
     or_,
     select,
     text,
@@ -29,8 +31,9 @@ from sqlalchemy import (
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
-from app.advice.model.advice import Status
+from app.advice.model.advice import AdviceQuestion, Status
 from app.advice.tables import AdviceRow
+from app.audit.tables import AuditRecordRow
 from app.entries.model.entries import Audience, Head
 from app.entries.tables import EntryRow
 from app.platform.callers import Caller
@@ -47,12 +50,115 @@ from app.requests.model.data_requests import (
     Side,
     State,
 )
-from app.requests.store.recording import record_change
-from app.requests.store.rows import to_change, to_request
-from app.requests.tables.data_request import DataRequestChangeRow, DataRequestRow
-from app.requests.tables.lease import LeaseRow
+from app.requests.tables import DataRequestChangeRow, DataRequestRow, HandoverRow, LeaseRow
 from app.tenants.store import tenant_id
 from app.tenants.tables import TenantRow
+
+
+async def record_change(
+    session: AsyncSession, request_ids: Sequence[uuid.UUID], change: Change
+) -> Mapping[uuid.UUID, datetime]:
+    """Add a change of data requests, which are stored, and return when it was, by request.
+
+    From the first delivery on, each record has the digest of the file, whatever the change is.
+    """
+    told = {
+        DataRequestRow.id: "request_id",
+        DataRequestRow.entry_id: "entry_id",
+        DataRequestRow.version: "version",
+        DataRequestRow.digest: "digest",
+        DataRequestRow.terms: "terms",
+        HandoverRow.sha256: "file_sha256",
+        func.coalesce(_text(change.configuration), DataRequestRow.configuration): "configuration",
+        literal(f"request.{change.action}"): "action",
+        literal(change.state.value): "state",
+        literal(change.side.value): "side",
+        _text(change.tenant): "tenant",
+        _text(change.subject): "subject",
+    }
+    changed = (
+        select(*told)
+        .outerjoin(HandoverRow, HandoverRow.request_id == DataRequestRow.id)
+        .where(DataRequestRow.id == any_(literal(list(request_ids), ARRAY(Uuid))))
+        .order_by(DataRequestRow.id)
+    )
+    added = insert(AuditRecordRow).from_select([*told.values()], changed)
+    rows = await session.execute(added.returning(AuditRecordRow.request_id, AuditRecordRow.at))
+    return {row.request_id: row.at for row in rows}
+
+
+def _text(value: str | None) -> Any:  # noqa: ANN401 -- a parameter, or NULL
+    return null() if value is None else literal(value)
+
+
+def to_request(row: DataRequestRow, provider: str, consumer: str, shown_version: int) -> DataRequest:
+    """A request as its row has it, with the names of its tenants and the latest version that the consumer sees."""
+    return DataRequest(
+        id=str(row.id),
+        entry_id=str(row.entry_id),
+        entry_name=row.entry_name,
+        version=row.version,
+        version_id=row.version_id,
+        digest=row.digest,
+        keyed_digest=row.keyed_digest,
+        provider=provider,
+        consumer=consumer,
+        question=AdviceQuestion.from_json(row.question),
+        question_id=None if row.question_id is None else str(row.question_id),
+        advice_id=None if row.advice_id is None else str(row.advice_id),
+        is_coarse=row.is_coarse,
+        purpose=row.purpose,
+        contact=row.contact,
+        terms=row.terms,
+        state=State(row.state),
+        created_at=row.created_at,
+        changed_at=row.changed_at,
+        configuration=row.configuration,
+        cost=None if row.cost is None else Cost(**row.cost),
+        problem=None if row.problem is None else Problem(**row.problem),
+        is_stale=row.version < shown_version,
+    )
+
+
+def to_change(row: DataRequestChangeRow) -> Change:
+    """A change as its row has it."""
+    return Change(
+        at=row.at,
+        action=row.action,
+        state=State(row.state),
+        side=Side(row.side),
+        tenant=row.tenant,
+        subject=row.subject,
+        reason=row.reason,
+        configuration=row.configuration,
+    )
+
+
+class GrantStore:
+    """Grants: the requests that were approved, whatever has become of them since."""
+
+    def __init__(self, session: AsyncSession) -> None:
+        self._session = session
+
+    async def count(self, request: DataRequest, time: timedelta) -> int:
+        """How many requests of its consumer the provider of a request has granted lately.
+
+        Others that count them wait until this transaction ends.
+        """
+        tenants = {"provider": request.provider, "consumer": request.consumer}
+        await self._session.execute(_GRANTS_ONE_BY_ONE, tenants)
+        one = aliased(DataRequestRow)
+        granted = (
+            select(func.count(distinct(DataRequestChangeRow.request_id)))
+            .join(DataRequestRow, DataRequestRow.id == DataRequestChangeRow.request_id)
+            .join(
+                one, (one.provider_id == DataRequestRow.provider_id) & (one.consumer_id == DataRequestRow.consumer_id)
+            )
+            .where(one.id == uuid.UUID(request.id))
+            .where(DataRequestChangeRow.state == State.APPROVED.value, DataRequestChangeRow.at > func.now() - time)
+        )
+        return (await self._session.execute(granted)).scalar_one()
+
 
 #: How many requests the service changes in a transaction.
 PART: Final = 100
@@ -253,6 +359,9 @@ class DataRequestStore:
 
 _Provider, _Consumer = aliased(TenantRow), aliased(TenantRow)
 _NEWEST_FIRST = (DataRequestRow.created_at.desc(), DataRequestRow.id.desc())
+_GRANTS_ONE_BY_ONE = text(
+    "SELECT pg_advisory_xact_lock(hashtextextended('grants of ' || :provider || ' to ' || :consumer, 0))"
+)
 _ONE_BY_ONE = text("SELECT pg_advisory_xact_lock(hashtextextended('data requests of ' || :tenant, 0))")
 _IS_SEEN = or_(
     DataRequestRow.consumer_id == DataRequestRow.provider_id,

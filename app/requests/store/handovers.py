@@ -1,14 +1,45 @@
-"""The store of handovers: one for each data request that was delivered."""
+"""The stores of leases, handovers and verifications: at most one of each for a data request."""
 
 import uuid
 from dataclasses import asdict
+from datetime import timedelta
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import delete, func, insert, select, update
+from sqlalchemy.dialects import postgresql
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.requests.model.handovers import Handover, Link
-from app.requests.tables.handover import HandoverRow
+from app.requests.model.handovers import Handover, Lease, Link
+from app.requests.model.verifications import Verification
+from app.requests.tables import HandoverRow, LeaseRow, VerificationRow
 from app.tenants.model import RequiredPrivacy
+
+
+class LeaseStore:
+    """Leases by the id of their request."""
+
+    def __init__(self, session: AsyncSession) -> None:
+        self._session = session
+
+    async def find(self, request_id: str) -> Lease | None:
+        """The lease of a request; None if nobody has it now."""
+        is_it = LeaseRow.request_id == uuid.UUID(request_id)
+        rows = await self._session.execute(
+            select(LeaseRow.id, LeaseRow.expires_at).where(is_it, LeaseRow.expires_at > func.clock_timestamp())
+        )
+        return next((Lease(str(one), expires_at) for one, expires_at in rows), None)
+
+    async def put(self, request_id: str, lease_id: str, length: timedelta) -> Lease:
+        """Give a request's lease to whoever knows its id, from now on."""
+        values = {"id": uuid.UUID(lease_id), "expires_at": func.clock_timestamp() + length}
+        row = postgresql.insert(LeaseRow).values(request_id=uuid.UUID(request_id), **values)
+        stored = await self._session.execute(
+            row.on_conflict_do_update(index_elements=[LeaseRow.request_id], set_=values).returning(LeaseRow.expires_at)
+        )
+        return Lease(lease_id, stored.scalar_one())
+
+    async def end(self, request_id: str) -> None:
+        """End a request's lease."""
+        await self._session.execute(delete(LeaseRow).where(LeaseRow.request_id == uuid.UUID(request_id)))
 
 
 class HandoverStore:
@@ -62,4 +93,46 @@ def _to_handover(row: HandoverRow) -> Handover:
         reached=RequiredPrivacy.from_json(row.reached),
         card=row.card,
         delivered_at=row.delivered_at,
+    )
+
+
+class VerificationStore:
+    """Verifications by the id of their request."""
+
+    def __init__(self, session: AsyncSession) -> None:
+        self._session = session
+
+    async def add(self, request_id: str, verification: Verification) -> None:
+        """Store what a consumer says of a delivery; the request must be locked."""
+        await self._session.execute(
+            insert(VerificationRow).values(
+                request_id=uuid.UUID(request_id),
+                sha256=verification.sha256,
+                size=verification.size,
+                records=verification.records,
+                measured=asdict(verification.measured),
+                cells_compared=verification.cells_compared,
+                cells_differing=verification.cells_differing,
+                differences=list(verification.differences or ()),
+            )
+        )
+
+    async def find(self, request_id: str) -> Verification | None:
+        """What the consumer says of the delivery for a request; None if it has said nothing."""
+        rows = await self._session.execute(
+            select(VerificationRow).where(VerificationRow.request_id == uuid.UUID(request_id))
+        )
+        return next((_to_verification(row) for row in rows.scalars()), None)
+
+
+def _to_verification(row: VerificationRow) -> Verification:
+    return Verification(
+        sha256=row.sha256,
+        size=row.size,
+        records=row.records,
+        measured=RequiredPrivacy.from_json(row.measured),
+        cells_compared=row.cells_compared,
+        cells_differing=row.cells_differing,
+        differences=tuple(row.differences),
+        verified_at=row.verified_at,
     )

@@ -246,7 +246,7 @@ class TestEvidence:
 
     async def test_a_child_makes_that_of_large_entries_alike(self, guarded, keys, untouched, monkeypatch):
         before = (await evidence(guarded, keys["consumer"], untouched)).content
-        monkeypatch.setattr("app.requests.api.verifications._SMALL", 0)
+        monkeypatch.setattr("app.requests.api.routes._SMALL", 0)
         assert (await evidence(guarded, keys["consumer"], untouched)).content == before
 
     async def test_of_another_configuration_it_has_the_other_counts(self, guarded, keys, head, worker):

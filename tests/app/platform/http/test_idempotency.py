@@ -8,7 +8,7 @@ from uuid import uuid4
 import psycopg
 import pytest
 
-from app.edge import idempotency, limits
+from app.edge import idempotency, state
 from app.factory import Factory
 from app.platform.callers import Caller, Role
 from app.platform.database.session import Database
@@ -215,7 +215,7 @@ async def test_a_claim_is_given_up_only_while_there_is_no_answer(database_url):
 
 
 async def test_so_many_keys_a_day(guarded, monkeypatch):
-    monkeypatch.setattr(limits, "MOST_KEYS", 2)
+    monkeypatch.setattr(state, "MOST_KEYS", 2)
     async with running_app(guarded.url_of_database) as limited:
         answers = [
             await limited.post("/v1/keys", json={"role": "consumer"}, headers=dict(guarded.headers) | with_key())

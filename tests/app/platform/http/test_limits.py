@@ -5,10 +5,10 @@ from datetime import timedelta
 import psycopg
 import pytest
 
-from app.edge import limits
+from app.edge import state
 from app.platform.errors import OverloadedError, TooManyGuessesError, UnknownKeyError
 from app.platform.http.bodies import BodyBudget
-from app.platform.http.guesses import Guesses
+from app.platform.http.rate_limit import Guesses
 from app.platform.rates import Rate
 from app.tenants.model import Quota
 from tests.running import serving
@@ -28,7 +28,7 @@ async def keys(database_url):
 @pytest.fixture
 def slow_time(monkeypatch):
     """Rates of a minute are rates of a day, so that nothing comes back however slow the machine is."""
-    monkeypatch.setattr(limits, "MINUTE", 86_400.0)
+    monkeypatch.setattr(state, "MINUTE", 86_400.0)
 
 
 async def test_a_tenant_sends_so_many_requests_and_others_are_not_held_up(database_url, keys, slow_time):  # noqa: ARG001
@@ -105,7 +105,7 @@ def test_large_bodies_share_the_memory():
 
 
 async def test_too_many_large_bodies_at_once_are_refused_in_time(database_url, monkeypatch):
-    monkeypatch.setattr(limits, "LARGE_BODIES", 0)
+    monkeypatch.setattr(state, "LARGE_BODIES", 0)
     async with running_app(database_url) as api:
         answer = await api.post("/v1/entries", json=example_entry(), params=ACCEPTED)
     assert (answer.status_code, answer.json()["code"], answer.headers["Retry-After"]) == (503, "overloaded", "1")

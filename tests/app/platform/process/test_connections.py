@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from app.platform.http.middleware.head_method import HeadMethod
+from app.platform.http.middleware import HeadMethod
 from tests.app.platform.process.served import echo, read_answer, served
 
 HEADER_BYTES = 64 * 1024

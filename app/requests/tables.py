@@ -1,8 +1,10 @@
+"""Tables of data requests."""
+
 import uuid
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, CheckConstraint, DateTime, ForeignKey, Index, Text, func, text
+from sqlalchemy import BigInteger, CheckConstraint, DateTime, ForeignKey, Index, LargeBinary, Text, func, text
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -65,3 +67,47 @@ class DataRequestChangeRow(Base):
     subject: Mapped[str | None] = mapped_column(Text)
     reason: Mapped[str | None] = mapped_column(Text)
     configuration: Mapped[str | None] = mapped_column(Text)
+
+
+class HandoverRow(Base):
+    """What a provider says of the masked table that it delivers for a data request."""
+
+    __tablename__ = "handover"
+
+    request_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("data_request.id", ondelete="CASCADE"), primary_key=True)
+    url: Mapped[str] = mapped_column(Text)
+    expires_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+    media_type: Mapped[str] = mapped_column(Text)
+    size: Mapped[int] = mapped_column(BigInteger)
+    sha256: Mapped[str] = mapped_column(Text)
+    records: Mapped[int] = mapped_column(BigInteger)
+    configuration: Mapped[str] = mapped_column(Text)
+    reached: Mapped[dict[str, Any]] = mapped_column(JSONB)
+    card: Mapped[bytes | None] = mapped_column(LargeBinary)
+    delivered_at: Mapped[datetime] = created_at()
+
+
+class LeaseRow(Base):
+    """Which program fulfils a data request, and until when. A change of the request ends it."""
+
+    __tablename__ = "lease"
+
+    request_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("data_request.id", ondelete="CASCADE"), primary_key=True)
+    id: Mapped[uuid.UUID]
+    expires_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
+
+
+class VerificationRow(Base):
+    """What a consumer has found out about the masked table that was delivered for its data request."""
+
+    __tablename__ = "verification"
+
+    request_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("data_request.id", ondelete="CASCADE"), primary_key=True)
+    sha256: Mapped[str | None] = mapped_column(Text)
+    size: Mapped[int | None] = mapped_column(BigInteger)
+    records: Mapped[int | None] = mapped_column(BigInteger)
+    measured: Mapped[dict[str, Any]] = mapped_column(JSONB)
+    cells_compared: Mapped[int] = mapped_column(BigInteger)
+    cells_differing: Mapped[int] = mapped_column(BigInteger)
+    differences: Mapped[list[dict[str, Any]]] = mapped_column(JSONB)
+    verified_at: Mapped[datetime] = created_at()

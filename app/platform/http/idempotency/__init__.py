@@ -1,1 +1,0 @@
-"""`Idempotency-Key`: POST requests that are carried out once."""
