@@ -10,7 +10,7 @@ from app.advice.pages import advice, questions
 from app.console import audit, glossary_page, keys, operator, sign_in, tenants
 from app.entries.pages import catalogue, entries, entry_changes, entry_parts, publish
 from app.pages import static_files as static
-from app.requests.pages import data_request, data_requests, decisions, new_request
+from app.requests.pages import data_requests, new_request
 
 ROUTERS: tuple[APIRouter, ...] = (
     catalogue.router,
@@ -18,10 +18,8 @@ ROUTERS: tuple[APIRouter, ...] = (
     entry_changes.router,
     entry_parts.router,
     advice.router,
-    data_requests.router,
     new_request.router,  # before the pages of requests: `new` is none
-    data_request.router,
-    decisions.router,
+    data_requests.router,
     operator.router,
     tenants.router,
     keys.router,

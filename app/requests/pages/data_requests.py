@@ -1,16 +1,38 @@
-"""Requests for data: the list of those that the viewer has made or was made."""
+"""Requests for data: their list, the page of each, and what is done by its forms."""
 
-from typing import Annotated
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Annotated, Any, Final
 
+import orjson
+import structlog
 from fastapi import APIRouter, Query, Request, Response
 
+from aegis_sdk import wire
 from app.edge.state import State, StateDependency, services_of
-from app.pages.page import page
+from app.factory import Factory
+from app.pages.fields import validated_as, whole_number
+from app.pages.forms import Form, FormDependency
+from app.pages.once import draw_key, once
+from app.pages.page import HEADERS, page, see
 from app.pages.page_route import PageRoute
+from app.pages.refusals import Refusal
 from app.pages.viewers import Viewer, ViewerDependency
-from app.requests.api.answers import head_answer
-from app.requests.model.data_requests import DataRequestPage
+from app.platform.errors import NotFoundError, RefusalError, UnknownKeyError
+from app.requests.api.answers import head_answer, request_answer
+from app.requests.api.routes import act
+from app.requests.model.data_requests import Action, DataRequestPage
+from app.requests.pages.views import request_words
+from app.requests.pages.views.data_request import RequestView, counted_places
 from app.requests.pages.views.data_requests import RequestFilter, RequestList, list_commands, tone_of, waits_for_reader
+from app.requests.pages.views.request_commands import (
+    check_lines,
+    deliver_line,
+    fulfil_line,
+    receipt_name,
+    receive_line,
+    request_commands,
+)
 
 router = APIRouter(route_class=PageRoute)
 
@@ -44,3 +66,138 @@ async def _listed(state: State, viewer: Viewer, form: RequestFilter) -> DataRequ
     async with state.database.transaction() as session:
         service = services_of(state, session).data_requests(state.recent)
         return await service.page(viewer.caller, wanted, PER_PAGE, form.page_token or None)
+
+
+#: How many configurations are proposed for an offer, the best ones.
+PROPOSED = 50
+
+
+@router.get("/requests/{request_id}")
+async def show_request(request_id: str, request: Request, viewer: ViewerDependency, state: StateDependency) -> Response:
+    """A request, for both of its sides and operators."""
+    return _page(request, viewer, await _view(state, viewer, request_id), "request.html")
+
+
+@router.get("/requests/{request_id}/now")
+async def show_change(
+    request_id: str, request: Request, viewer: ViewerDependency, state: StateDependency, changed: str = ""
+) -> Response:
+    """The content of the page if the request has changed since, for the page to replace its own."""
+    async with state.database.transaction() as session:
+        service = services_of(state, session).data_requests(state.recent)
+        known = await service.read(viewer.caller, request_id)
+    if known.changed_at.isoformat() == changed:
+        return Response(status_code=204)
+    return _page(request, viewer, await _view(state, viewer, request_id), "request_content.html")
+
+
+@router.get("/requests/{request_id}/receipt")
+async def download_receipt(request_id: str, viewer: ViewerDependency, state: StateDependency) -> Response:
+    """The signed receipt of a request, as a file."""
+    async with state.database.transaction() as session:
+        claims, jws = await services_of(state, session).receipts(state.signer).make(viewer.caller, request_id)
+    name = receipt_name(claims["request"])
+    headers = {**HEADERS, "Content-Disposition": f'attachment; filename="{name}"'}
+    return Response(orjson.dumps({"claims": claims, "jws": jws}), 200, headers, media_type="application/json")
+
+
+async def refused_page(
+    request: Request, viewer: Viewer, state: State, request_id: str, action: str, typed: Form, refusal: Refusal
+) -> Response:
+    """The page of a request, with why one of its forms was refused, and what it said."""
+    view = replace(await _view(state, viewer, request_id), refusal=refusal, acted=action, typed=typed)
+    return refusal.on(_page(request, viewer, view, "request.html", refusal.status))
+
+
+async def _view(state: State, viewer: Viewer, request_id: str) -> RequestView:
+    async with state.database.transaction() as session:
+        service = services_of(state, session).data_requests(state.recent)
+        known = await service.read(viewer.caller, request_id)
+        shown = await request_answer(service, known, viewer.caller, state.limits.request_days)
+        alternatives = await service.alternatives(viewer.caller, known, PROPOSED)
+    return RequestView(
+        request=shown,
+        sides=known.sides_of(viewer.caller),
+        alternatives=tuple(alternatives),
+        once=draw_key(),
+        is_signed=state.signer is not None,
+    )
+
+
+def _page(request: Request, viewer: Viewer, view: RequestView, template: str, status: int = 200) -> Response:
+    return page(
+        request,
+        template,
+        status,
+        view=view,
+        words=request_words,
+        tone_of=tone_of,
+        counted_places=counted_places,
+        commands=request_commands(viewer, view.request, may_erase=view.may_erase, is_signed=view.is_signed),
+        receive_line=receive_line(view.request),
+        fulfil_line=fulfil_line(view.request),
+        deliver_line=deliver_line(viewer, view.request),
+        check_lines=check_lines(viewer, view.request),
+        here="requests",
+    )
+
+
+_log = structlog.get_logger(__name__)
+
+_ERASE: Final = "erase-contact"
+
+_MODELS: Final[Mapping[str, type[wire.Step]]] = {
+    "approve": wire.Approve,
+    "counter": wire.Counter,
+    "decline": wire.Decline,
+    "accept": wire.Accept,
+    "withdraw": wire.Withdraw,
+    "end": wire.End,
+}
+
+#: What there are forms for.
+STEPS: Final = (*_MODELS, _ERASE)
+
+
+@router.post("/requests/{request_id}/{action}")
+async def change_request(
+    request_id: str,
+    action: str,
+    request: Request,
+    viewer: ViewerDependency,
+    state: StateDependency,
+    form: FormDependency,
+) -> Response:
+    """Take a step with a request, once however often the form is sent, and lead back to its page."""
+    if action not in STEPS:
+        raise NotFoundError(f"There is no step {action[:50]!r} of a request.")
+    try:
+        changed_id = await _take(state, viewer, request_id, action, form)
+    except (NotFoundError, UnknownKeyError):
+        raise
+    except RefusalError as error:
+        return await refused_page(request, viewer, state, request_id, action, form, Refusal.of(request, error))
+    return see(f"/requests/{changed_id}")
+
+
+async def _take(state: State, viewer: Viewer, request_id: str, action: str, form: Form) -> str:
+    async def take(services: Factory) -> str:
+        if action == _ERASE:
+            changed = await services.data_requests(state.recent).erase_contact(viewer.caller, request_id)
+            _log.info("contact erased", data_request=changed.id, by=viewer.caller.subject)
+            return changed.id
+        asked = validated_as(_MODELS[action], _members(action, form))
+        return (await act(services, state, viewer.caller, request_id, asked)).id
+
+    return await once(state, viewer, f"/requests/{request_id}/{action}", form, take)
+
+
+def _members(action: str, form: Form) -> dict[str, Any]:
+    """What the form of an action says. A limit of no requests is none."""
+    members: dict[str, Any] = {"action": action, "reason": form.text("reason") or None}
+    if action == Action.COUNTER:
+        members["configuration"] = form.text("configuration")
+    if action == Action.APPROVE and form.text("limit-requests"):
+        typed = {name: form.text(f"limit-{name}") for name in ("requests", "days")}
+        members["limit"] = {name: whole_number(text) for name, text in typed.items() if text}
+    return members

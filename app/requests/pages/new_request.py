@@ -1,15 +1,29 @@
 """The form by which a consumer requests the masked table of an entry."""
 
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from urllib.parse import parse_qs, urlsplit
+
 import structlog
 from fastapi import APIRouter, Request, Response
+from pydantic import ValidationError
 
+from aegis_sdk import wire
+from aegis_sdk.wire.data_requests import LONGEST_PURPOSE
+from app.advice.api.answers import request_of
 from app.advice.api.asked import question_of
 from app.advice.api.asking import read_answer
-from app.advice.service.advice import QuestionRules
+from app.advice.pages.views.question import QuestionForm, question_form, question_link, question_members
+from app.advice.service.advice import QuestionRules, SeenAdvice
 from app.edge.state import State, StateDependency
+from app.entries.model.entries import Head
 from app.entries.pages.reading import read_index
-from app.entries.pages.views.entry_parts import ABOUT, NAMES
+from app.entries.pages.views.entry_parts import ABOUT, NAMES, About
 from app.factory import Factory
+from app.pages.commands import Commands, aegis, curl
+from app.pages.fields import in_forms_words
 from app.pages.forms import Form, FormDependency
 from app.pages.once import draw_key, once
 from app.pages.page import page, see
@@ -17,15 +31,110 @@ from app.pages.page_route import PageRoute
 from app.pages.refusals import Refusal
 from app.pages.slices import read_part
 from app.pages.viewers import Viewer, ViewerDependency
-from app.platform.errors import NotFoundError, RefusalError, UnknownKeyError
+from app.platform.errors import Fault, InvalidDocumentError, NotFoundError, RefusalError, UnknownKeyError
 from app.requests.model.data_requests import NewDataRequest
-from app.requests.pages.views.new_request import (
-    fields_of,
-    finding_commands,
-    new_request_commands,
-    new_request_form,
-    new_request_in,
-)
+
+
+@dataclass(frozen=True, slots=True)
+class NewRequestForm:
+    """What the form shows.
+
+    Attributes:
+        head: the entry.
+        question: the fields of what is needed.
+        policy: the entry's policy, as JSON; empty if it has none.
+        purpose: what was typed.
+        contact: likewise.
+        once: the key by which this form is carried out once.
+    """
+
+    head: Head
+    question: QuestionForm
+    policy: str
+    purpose: str
+    contact: str
+    once: str
+
+
+def new_request_form(
+    head: Head, about: About, names: Sequence[str], asked: Form, key: str, faults: Sequence[Fault] = ()
+) -> NewRequestForm:
+    """The form for an entry, filled in as far as something was typed or stands in the address."""
+    return NewRequestForm(
+        head=head,
+        question=question_form(about, names, asked, faults),
+        policy=about.terms,
+        purpose=asked.text("purpose"),
+        contact=asked.text("contact"),
+        once=key,
+    )
+
+
+def fields_of(seen: SeenAdvice) -> Form:
+    """The fields of the form that asks for what an advice was asked about."""
+    advice = seen.advice
+    question = parse_qs(urlsplit(question_link(advice.entry_id, request_of(advice.question))).query)
+    return Form(question | {"entry": [advice.entry_id], "version": [str(advice.version)]})
+
+
+def new_request_in(form: Form, names: Sequence[str]) -> wire.NewDataRequest:
+    """The request that a form makes.
+
+    Args:
+        form: the fields.
+        names: the attributes of the entry.
+
+    Raises:
+        InvalidDocumentError: a field breaks a rule of the contract, or the terms are not accepted.
+    """
+    said = {"purpose": form.text("purpose"), "contact": form.text("contact")}
+    members = question_members(form, names) | said | {"terms": form.text("terms") if form.has("accept") else ""}
+    try:
+        return wire.NewDataRequest.model_validate(members)
+    except ValidationError as error:
+        raise _in_words(in_forms_words(error)) from None
+
+
+def _in_words(error: InvalidDocumentError) -> InvalidDocumentError:
+    """The same error, with what people do who leave a field empty."""
+    words = {
+        "/terms": "Accept the terms: without that, nothing is requested.",
+        "/purpose": f"Say what the data is for, in at most {LONGEST_PURPOSE:,} characters.",
+        "/contact": "Say whom the provider can ask, such as a mail address.",
+    }
+    faults = tuple(Fault(one.pointer, words.get(one.pointer, one.detail)) for one in error.faults)
+    return InvalidDocumentError("The form is not complete.", faults)
+
+
+def new_request_commands(viewer: Viewer, head: Head, asked: Form, names: Sequence[str]) -> Commands:
+    """The lines that request the same. Words in capitals are to be replaced."""
+    members = {name: value for name, value in question_members(asked, names).items() if value}
+    said = {"purpose": asked.text("purpose") or "PURPOSE", "contact": asked.text("contact") or "CONTACT"}
+    options = ["--measure", str(members["measure"])] if members.get("measure") else []
+    options += [word for name in members.get("attributes", ()) for word in ("--attribute", name)]
+    options += [word for name, limit in members.get("require", {}).items() for word in ("--require", f"{name}={limit}")]
+    options += [word for name, one in members.get("weights", {}).items() for word in ("--weights", _weight(name, one))]
+    options += ["--kinds", ",".join(members["kinds"])] if len(members["kinds"]) > 1 else []
+    options += [word for name, text in said.items() for word in (f"--{name}", text)]
+    body = {"measure": "joint"} | members | said | {"terms": head.terms}
+    query = {"version": str(head.version)}
+    return Commands(
+        (aegis("request", head.id, *options, "--accept-terms"),),
+        (curl(viewer, f"/v1/entries/{head.id}/requests", query, body=body),),
+    )
+
+
+def _weight(name: str, weight: object) -> str:
+    """A weight as the option has it: a name with a comma or a quote needs quotes."""
+    line = io.StringIO()
+    csv.writer(line, lineterminator="").writerow([f"{name}={weight}"])
+    return line.getvalue()
+
+
+def finding_commands(viewer: Viewer) -> Commands:
+    """The lines that find a table to request."""
+    return Commands((aegis("search"),), (curl(viewer, "/v1/entries"),))
+
 
 router = APIRouter(route_class=PageRoute)
 

@@ -15,7 +15,7 @@ import httpx
 
 from app.audit.model import START
 from app.console import registry
-from app.requests.pages.decisions import STEPS
+from app.requests.pages.data_requests import STEPS
 from tests.console import Browser, browsing
 from tests.service import AUDIT_KEY, Worker, create_key, example_entry, publish
 
