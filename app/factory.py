@@ -28,10 +28,9 @@ from app.entries.store.verdicts import VerdictStore
 from app.platform.database.schema import SchemaStore
 from app.platform.http.idempotency import IdempotencyService
 from app.platform.queue.queue import CEILING, JobQueue
-from app.requests.service.data_requests import DataRequestService
+from app.requests.service.data_requests import DataRequestService, DataRequestSteps
 from app.requests.service.handovers import HandoverService, LeaseService
 from app.requests.service.receipts import ReceiptService
-from app.requests.service.steps import DataRequestSteps
 from app.requests.service.verifications import VerificationService
 from app.requests.service.work import DataRequestWork
 from app.requests.store.data_requests import DataRequestStore, GrantStore

@@ -21,8 +21,7 @@ from app.requests.model.approved_counts import (
     configuration_in,
 )
 from app.requests.model.data_requests import Change, DataRequest
-from app.requests.model.handovers import Handover
-from app.requests.model.verifications import Verification
+from app.requests.model.handovers import Handover, Verification
 from app.requests.service.data_requests import DataRequestService
 from app.requests.service.verifications import PackedEvidence
 

@@ -24,8 +24,7 @@ from app.platform.http.paging import PageLimit, PageToken, links
 from app.requests.api.answers import answer, evidence_json, head_answer
 from app.requests.model.data_requests import Action, DataRequest, GrantLimit, NewDataRequest, Side
 from app.requests.model.data_requests import State as RequestState
-from app.requests.model.handovers import Handover, Link
-from app.requests.model.verifications import Verification
+from app.requests.model.handovers import Handover, Link, Verification
 from app.requests.service.data_requests import DataRequestService
 from app.requests.service.verifications import PackedEvidence
 from app.requests.store.data_requests import Wanted

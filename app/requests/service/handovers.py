@@ -17,7 +17,7 @@ from app.platform.callers import Caller
 from app.platform.errors import Fault, InvalidDocumentError, LeasedError, NotFoundError, RoleNotAllowedError
 from app.requests.model.data_requests import Action, DataRequest, sides_able_to
 from app.requests.model.handovers import Handover, Lease, Link, is_over
-from app.requests.service.steps import DataRequestSteps
+from app.requests.service.data_requests import DataRequestSteps
 from app.requests.store.handovers import HandoverStore, LeaseStore
 
 

@@ -11,7 +11,7 @@ from app.audit.store import AuditLogStore
 from app.platform.callers import Caller
 from app.platform.errors import NothingSignedError
 from app.requests.model.data_requests import Change, DataRequest
-from app.requests.service.steps import DataRequestSteps
+from app.requests.service.data_requests import DataRequestSteps
 from app.requests.store.data_requests import DataRequestStore
 from app.requests.store.handovers import HandoverStore
 

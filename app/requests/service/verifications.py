@@ -12,8 +12,8 @@ from app.platform.callers import Caller
 from app.platform.errors import ActionNotPossibleError, Fault, InvalidDocumentError, NotFoundError, RoleNotAllowedError
 from app.requests.model.approved_counts import PublishedNames, configuration_in
 from app.requests.model.data_requests import HANDED_OVER, Action, DataRequest
-from app.requests.model.verifications import Verification
-from app.requests.service.steps import DataRequestSteps
+from app.requests.model.handovers import Verification
+from app.requests.service.data_requests import DataRequestSteps
 from app.requests.store.handovers import HandoverStore, VerificationStore
 
 

@@ -8,8 +8,7 @@ from sqlalchemy import delete, func, insert, select, update
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.requests.model.handovers import Handover, Lease, Link
-from app.requests.model.verifications import Verification
+from app.requests.model.handovers import Handover, Lease, Link, Verification
 from app.requests.tables import HandoverRow, LeaseRow, VerificationRow
 from app.tenants.model import RequiredPrivacy
 
