@@ -37,7 +37,7 @@ from app.platform.build import build_version
 from app.platform.database.probe import Probe
 from app.platform.database.schema import known_revisions, newest_revision
 from app.platform.database.session import Database
-from app.platform.http import problems as errors
+from app.platform.http import refusals as errors
 from app.platform.http.middleware import middlewares
 from app.platform.http.server import Server, listening_on, server_config
 from app.platform.process.child import ChildProcess, keep_warm

@@ -1,11 +1,16 @@
-"""The only table from error to status, and the refusals of requests that are not understood."""
+"""Refusals: the only table from error to status, and their answers as `application/problem+json` (RFC 9457)."""
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from http.client import INTERNAL_SERVER_ERROR, METHOD_NOT_ALLOWED
+from typing import Any, Final
 
 import structlog
-from starlette.requests import Request
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
 
+from aegis_sdk.wire import FAULTS_SHOWN, pointer_of
 from app.platform.errors import (
     ActionNotPossibleError,
     BudgetSpentError,
@@ -33,8 +38,11 @@ from app.platform.errors import (
     StorageFullError,
     TooManyGuessesError,
     UnknownKeyError,
+    WaitError,
     pointer,
 )
+from app.platform.http.methods import PATCH_TYPES, allowed_methods, method_headers, options
+from app.platform.http.request_scope import request_id
 
 _log = structlog.get_logger(__name__)
 
@@ -127,3 +135,97 @@ def status_and_title(error: RefusalError) -> tuple[int, str]:
 def note_defect(request: Request, error: Exception) -> None:
     """Log a defect by its class and its path, without the message, which could contain a count."""
     _log.error("unexpected error", error=type(error).__name__, path=request.url.path, exc_info=error)
+
+
+#: Headers that a client needs besides the problem itself, by status.
+_HEADERS: Mapping[int, Mapping[str, str]] = {401: {"WWW-Authenticate": "Bearer"}, 503: {"Retry-After": "1"}}
+
+#: The challenge to who has sent a key or a token: without an error, RFC 6750 (section 3.1) has none been sent.
+_WRONG_KEY = 'Bearer error="invalid_token"'
+
+#: Codes of the refusals that the framework makes, by status.
+_FRAMEWORK_CODES = {404: "not_found", 405: "method_not_allowed"}
+
+
+def problem(
+    request: Request,
+    status: int,
+    title: str,
+    code: str,
+    detail: str,
+    *,
+    faults: Sequence[Fault] = (),
+    **members: Any,  # noqa: ANN401 -- extension members
+) -> JSONResponse:
+    """Return a problem as an answer, with at most the first hundred faults, and count it."""
+    request.app.state.metrics.refused(code)
+    errors = [{"pointer": fault.pointer, "detail": fault.detail} for fault in faults[:FAULTS_SHOWN]]
+    body = {"type": "about:blank", "title": title, "status": status, "detail": detail}
+    body |= {"instance": request.url.path, "code": code, "errors": errors, **members}
+    if status >= INTERNAL_SERVER_ERROR:  # whoever reports a failure finds it in the body
+        body["request_id"] = request_id(request)
+    return JSONResponse(body, status, _HEADERS.get(status), media_type="application/problem+json")
+
+
+def _refused(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, RefusalError)  # noqa: S101 -- registered for this class only
+    status, title = status_and_title(error)
+    faults = error.faults if isinstance(error, InvalidDocumentError) else ()
+    answer = problem(request, status, title, error.code, error.detail, faults=faults, **_members(error))
+    if isinstance(error, UnknownKeyError) and request.headers.get("authorization", "").lower().startswith("bearer "):
+        answer.headers["WWW-Authenticate"] = _WRONG_KEY
+    if isinstance(error, WaitError):
+        answer.headers["Retry-After"] = str(error.seconds)
+    if isinstance(error, MediaTypeError) and request.method == "PATCH":
+        answer.headers["Accept-Patch"] = ", ".join(PATCH_TYPES)
+    if isinstance(error, ContentCodingError):  # RFC 9110, section 15.5.16
+        answer.headers["Accept-Encoding"] = "gzip"
+    return answer
+
+
+def _members(error: RefusalError) -> dict[str, Any]:
+    """The members that only problems of this kind have."""
+    if isinstance(error, NameTakenError):
+        return {"entry": error.entry_id}
+    return {"possible": error.possible} if isinstance(error, ActionNotPossibleError) else {}
+
+
+def _invalid_parameter(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, RequestValidationError)  # noqa: S101 -- registered for this class only
+    faults = [Fault(pointer_of(line["loc"][1:]), line["msg"]) for line in error.errors()]
+    return problem(request, 422, "Invalid", "invalid", "A parameter of the request is invalid.", faults=faults)
+
+
+def refused_by_framework(request: Request, error: Exception) -> Response:
+    """The answer to a request for a path or a method that there is not."""
+    assert isinstance(error, HTTPException)  # noqa: S101 -- registered for this class only
+    methods = allowed_methods(request.app.state.routes, request) if error.status_code == METHOD_NOT_ALLOWED else []
+    if methods and request.method == "OPTIONS":
+        return options(methods)
+    code = _FRAMEWORK_CODES.get(error.status_code, "refused")
+    answer = problem(
+        request, error.status_code, error.detail, code, f"{request.method} {request.url.path}: {error.detail}"
+    )
+    # The framework lists the methods of one route only; a path has several.
+    answer.headers.update(method_headers(methods) if methods else error.headers or {})
+    return answer
+
+
+def interrupted(request: Request) -> JSONResponse:
+    """The answer to a request that the server cancels because it stops."""
+    detail = "The service stops before this is done. Try again after Retry-After."
+    return problem(request, *STATUS[InterruptedWorkError], InterruptedWorkError.code, detail)
+
+
+def failed(request: Request, error: Exception) -> JSONResponse:
+    """The answer to a request that meets a defect, which is logged."""
+    note_defect(request, error)
+    return problem(request, 500, *INTERNAL, "The service failed; see its log.")
+
+
+def register(app: FastAPI) -> None:
+    """Have the application answer every error with a problem."""
+    app.add_exception_handler(RefusalError, _refused)
+    app.add_exception_handler(RequestValidationError, _invalid_parameter)
+    app.add_exception_handler(HTTPException, refused_by_framework)
+    app.add_exception_handler(Exception, failed)
