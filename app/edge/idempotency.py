@@ -64,6 +64,11 @@ class Once:
     def __init__(self, request: Request, state: State, caller: Caller, key: str | None) -> None:
         self._request, self._state, self._caller, self._key = request, state, caller, key
 
+    @property
+    def has_key(self) -> bool:
+        """Whether the request may have been carried out before."""
+        return self._key is not None
+
     async def answer(
         self,
         body: bytes,
@@ -91,7 +96,8 @@ class Once:
         if self._key is None:
             prepared = await prepare()
             async with self._services() as services:
-                return _named(await carry_out(services, prepared))[1]
+                done = await carry_out(services, prepared)
+            return done[1] if isinstance(done, tuple) else done
         claim = await self._claim(self._key, body)
         if isinstance(claim, bytes):
             answer = await again(claim.decode())

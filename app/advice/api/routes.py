@@ -66,6 +66,8 @@ async def ask_advice(
     async def asked(_: Factory, answered: tuple[str, Response]) -> tuple[str, Response]:
         return answered
 
+    if not once.has_key:  # then nothing is kept, and no answer waits for one more connection
+        return (await ask())[1]
     return await once.answer(document, ask, asked, again)
 
 
