@@ -11,11 +11,11 @@ import numpy as np
 import pyarrow as pa
 from threadpoolctl import threadpool_limits
 
-from aegis_provider.generate.levels import levels_of
-from aegis_provider.generate.methods.method import Knobs, Task
-from aegis_provider.generate.methods.registry import method_of
-from aegis_provider.generate.quality import Yardstick
 from aegis_provider.records import Column
+from aegis_provider.synth.generate.levels import levels_of
+from aegis_provider.synth.generate.methods.method import Knobs, Task
+from aegis_provider.synth.generate.methods.registry import method_of
+from aegis_provider.synth.generate.quality import Yardstick
 from bench.measuring import MILLISECONDS, heading, in_own_process, peak_memory, run, table
 
 LABELS: Final = 2
@@ -80,7 +80,7 @@ def one_model(shape: Shape, name: str, knobs: Knobs) -> tuple[float, float]:
 
 def networks(shape: Shape) -> tuple[float, float, float]:
     """Return the seconds that `wgan-gp` compiles, milliseconds of an iteration, and the peak memory in MB."""
-    from aegis_provider.generate.methods.wgan_gp import WganGp  # noqa: PLC0415 - other methods run without its memory
+    from aegis_provider.synth.generate.methods.wgan_gp import WganGp  # noqa: PLC0415 - other methods run without its memory
 
     task, rng, method, clock = (
         made_up_task(shape, Knobs()),

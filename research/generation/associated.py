@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 
-from aegis_provider.fidelity import Association, Fidelity
+from aegis_provider.synth.fidelity import Association, Fidelity
 from research.generation import releases
 from research.generation.drawing import RELEASES, sentence
 from research.generation.measured import Measured

@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from aegis_provider.check import Interval
-from aegis_provider.fidelity import ModelValue
+from aegis_provider.synth.fidelity import ModelValue
 from research.generation import releases
 from research.generation.drawing import RELEASES, STYLES, errors, legend, limits, listed, sentence
 from research.generation.measured import Measured

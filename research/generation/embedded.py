@@ -8,9 +8,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from sklearn.neighbors import NearestNeighbors
 
-from aegis_provider.attacks.outcome import share_of
 from aegis_provider.check import Interval
-from aegis_provider.fidelity import Embedding
+from aegis_provider.synth.attacks.outcome import share_of
+from aegis_provider.synth.fidelity import Embedding
 from research.generation.drawing import limits
 from research.generation.measured import EMBEDDED, Measured
 from research.report import Section, image, table

@@ -7,13 +7,13 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from aegis_provider.attacks import Outcome, open_case
-from aegis_provider.attacks.attribute_disclosure import attribute_disclosure
-from aegis_provider.attacks.case import Case
-from aegis_provider.attacks.exact_copies import exact_copies
-from aegis_provider.attacks.reidentification import reidentification
-from aegis_provider.fidelity import Fidelity, fidelity
-from aegis_provider.generate import Knobs, Look
+from aegis_provider.synth.attacks import Outcome, open_case
+from aegis_provider.synth.attacks.attribute_disclosure import attribute_disclosure
+from aegis_provider.synth.attacks.case import Case
+from aegis_provider.synth.attacks.exact_copies import exact_copies
+from aegis_provider.synth.attacks.reidentification import reidentification
+from aegis_provider.synth.fidelity import Fidelity, fidelity
+from aegis_provider.synth.generate import Knobs, Look
 from research.generation import releases
 from research.generation.releases import Release
 from research.generation.store import Store

@@ -19,13 +19,13 @@ from scipy.stats import spearmanr
 
 from aegis_provider import Plan
 from aegis_provider.check.estimates import weighted_auc
-from aegis_provider.fidelity.models import Trials
-from aegis_provider.fidelity.parts import parts_of
-from aegis_provider.generate import Knobs, Wish, generate
-from aegis_provider.offer import RealSides
-from aegis_provider.released import Opened, Released
+from aegis_provider.synth.fidelity.models import Trials
+from aegis_provider.synth.fidelity.parts import parts_of
+from aegis_provider.synth.generate import Knobs, Wish, generate
+from aegis_provider.synth.offer import RealSides
+from aegis_provider.synth.released import Opened, Released
+from aegis_provider.synth.transfer import holdout_of, told_by, transfer_of
 from aegis_provider.table import open_table
-from aegis_provider.transfer import holdout_of, told_by, transfer_of
 from research import real_tables
 from research.drawn_plans import drawn_plan, subset
 from research.report import table

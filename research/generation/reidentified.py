@@ -5,8 +5,8 @@ from typing import Final
 
 from matplotlib.axes import Axes
 
-from aegis_provider.attacks import Outcome
 from aegis_provider.check import Interval
+from aegis_provider.synth.attacks import Outcome
 from research.generation import releases
 from research.generation.drawing import STYLES, errors, legend, limits, panels, sentence
 from research.generation.measured import PAPER_EPSILON, REIDENTIFIED, Measured

@@ -8,8 +8,8 @@ from typing import Final
 import pyarrow.parquet as pq
 
 from aegis_provider import NothingHoldsError, Plan, Requirement, apply, find_configurations
-from aegis_provider.generate import Knobs, Look, Wish, generate
 from aegis_provider.plan.model import DROP
+from aegis_provider.synth.generate import Knobs, Look, Wish, generate
 from research.generation.tables import HELD_OUT, SEED, SplitTable
 
 ORIGINAL: Final = "original"

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from aegis_provider.check import Interval
-from aegis_provider.fidelity import ModelValue
+from aegis_provider.synth.fidelity import ModelValue
 from research.generation import releases
 from research.generation.drawing import STYLES, errors, legend, limits, sentence
 from research.generation.measured import Measured

@@ -13,11 +13,11 @@ from aegis_provider import load_plan, prepare_entry
 from aegis_provider.control import RandomRounding
 from aegis_provider.errors import MachineError, OutputError, PlanError, PromiseError, ServiceError, SmallCountsError
 from aegis_provider.handover import Task, fulfil, relink, storage_at
-from aegis_provider.offer import with_generated
+from aegis_provider.synth.offer import with_generated
 from aegis_sdk import ConflictError, UniqueRecordsError
 from aegis_sdk.wire import Verdict, VerdictFinding
 from tests.contract.conftest import PLAN
-from tests.provider.offer import test_offer as offered
+from tests.provider.synth.offer import test_offer as offered
 from tests.stores import web_store
 
 

@@ -11,7 +11,7 @@ from pyarrow.csv import write_csv
 from scipy import stats
 
 from aegis_provider.check import Interval
-from aegis_provider.generate.training import STOPPED
+from aegis_provider.synth.generate.training import STOPPED
 from research.generation.frontier import page, runs
 from research.generation.frontier.__main__ import evaluate
 from research.generation.frontier.runs import (

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from aegis_provider.check import Interval
-from aegis_provider.fidelity import Association, Embedding
+from aegis_provider.synth.fidelity import Association, Embedding
 from research.generation import knobs, page, releases
 from research.generation.__main__ import FIGURES, evaluate
 from research.generation.associated import matrix

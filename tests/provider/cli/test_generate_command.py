@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from aegis_provider.generate import DEFAULT_METHOD
+from aegis_provider.synth.generate import DEFAULT_METHOD
 from aegis_sdk.cli.signals import Interrupted
 from tests.for_each import for_each
 

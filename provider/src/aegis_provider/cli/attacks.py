@@ -5,13 +5,13 @@ from pathlib import Path
 
 import typer
 
-from aegis_provider.attacks import Result, judge, open_case
-from aegis_provider.attacks.opening import Roles
 from aegis_provider.cli.options import names_of, page_writer, refuse_contradictions
 from aegis_provider.extras import needs_extra
 from aegis_provider.plan.reading import load_plan
-from aegis_provider.report.attacks import attacks_document, attacks_report
 from aegis_provider.report.text import text_lines
+from aegis_provider.synth.attacks import Result, judge, open_case
+from aegis_provider.synth.attacks.opening import Roles
+from aegis_provider.synth.report.attacks import attacks_document, attacks_report
 from aegis_provider.table import table_name
 from aegis_sdk.cli.terminal import print_result, progress_bar, say
 

@@ -14,10 +14,10 @@ from aegis_provider.cli.options import (
     page_writer,
     refuse_contradictions,
 )
-from aegis_provider.fidelity import fidelity as measure
 from aegis_provider.plan.reading import load_plan
-from aegis_provider.report.fidelity import fidelity_document, fidelity_report
 from aegis_provider.report.text import text_lines
+from aegis_provider.synth.fidelity import fidelity as measure
+from aegis_provider.synth.report.fidelity import fidelity_document, fidelity_report
 from aegis_provider.table import table_name
 from aegis_sdk.cli.failures import InputError
 from aegis_sdk.cli.options import JsonOption

@@ -6,7 +6,6 @@ from typing import Annotated, Any
 
 import typer
 
-from aegis_provider.attacks import Result
 from aegis_provider.cli.options import (
     AcceptOption,
     DelimiterOption,
@@ -16,14 +15,15 @@ from aegis_provider.cli.options import (
     TableArgument,
 )
 from aegis_provider.digests import digest_of
-from aegis_provider.generate import DEFAULT_METHOD, MOST, Generated, Knobs, Look, Wish, usual_knobs
-from aegis_provider.generate import generate as generate_records
 from aegis_provider.identifiers import accepted_in_words
 from aegis_provider.plan.reading import load_plan
+from aegis_provider.synth.attacks import Result
+from aegis_provider.synth.generate import DEFAULT_METHOD, MOST, Generated, Knobs, Look, Wish, usual_knobs
+from aegis_provider.synth.generate import generate as generate_records
+from aegis_provider.synth.judging_generated import card_beside, judge_generated
+from aegis_provider.synth.report.generated_card import made_document
 from aegis_provider.table import delimiter_in, table_name
 from aegis_provider.workflow.card_files import remove_card
-from aegis_provider.workflow.generated_card import made_document
-from aegis_provider.workflow.judging_generated import card_beside, judge_generated
 from aegis_sdk.cli.failures import InputError
 from aegis_sdk.cli.options import JsonOption
 from aegis_sdk.cli.terminal import print_result, progress_bar, say, time_bar, warn

@@ -17,10 +17,10 @@ from aegis_provider.control import (
 )
 from aegis_provider.entry_warnings import SMALL
 from aegis_provider.identifiers import accepted_in_words
-from aegis_provider.offer import refuse_early, with_generated
 from aegis_provider.output import none_if_refused
 from aegis_provider.plan.reading import load_plan
 from aegis_provider.prepare import PreparedEntry, accepted_in_entry, prepare_entry, refuse_outputs
+from aegis_provider.synth.offer import refuse_early, with_generated
 from aegis_provider.table import delimiter_in, table_name
 from aegis_sdk.cli.failures import InputError
 from aegis_sdk.cli.options import JsonOption

@@ -26,7 +26,6 @@ from aegis_provider.handover.leasing import LEASED, SECONDS, Held, leased
 from aegis_provider.handover.naming import CSV_ENDING, MEDIA_TYPES, file_name
 from aegis_provider.handover.storage import Storage
 from aegis_provider.handover.work_folder import InUseError, abandon, masked_file, work_folder
-from aegis_provider.offer import hand_out
 from aegis_provider.plan.model import DROP, Plan
 from aegis_provider.privacy import CRITERIA, columns_of
 from aegis_provider.receiving.with_entry import SECONDS as TOGETHER_SECONDS
@@ -34,6 +33,7 @@ from aegis_provider.receiving.with_entry import judged_beside
 from aegis_provider.release.alone import told_alone
 from aegis_provider.release.apply import apply
 from aegis_provider.release.checked import Checked
+from aegis_provider.synth.offer import hand_out
 from aegis_provider.table import Source, open_table
 from aegis_provider.table.formulas import unescaped_table
 from aegis_provider.workflow.card_public import is_public

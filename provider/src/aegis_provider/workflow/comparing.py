@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from aegis_provider.attacks import Attacked, case_by_plan, declared_attacks
 from aegis_provider.check import Interval
-from aegis_provider.offer import RealSides
 from aegis_provider.plan.model import Configuration, Plan
 from aegis_provider.progress import Progress
+from aegis_provider.synth.attacks import Attacked, case_by_plan, declared_attacks
+from aegis_provider.synth.offer import RealSides
+from aegis_provider.synth.transfer import holdout_of, told_by, transfer_of
 from aegis_provider.table import Source, open_table
-from aegis_provider.transfer import holdout_of, told_by, transfer_of
 from aegis_sdk.wire import Attack, EntryDocument, GeneratedConfiguration, Holdout, Transfer
 
 MASKED, GENERATED = "masked", "generated"

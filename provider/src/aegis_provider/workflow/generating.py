@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from aegis_provider.attacks import Attacked, declared_attacks, open_case
 from aegis_provider.digests import digest_of
 from aegis_provider.errors import PlanError, TableError
-from aegis_provider.generate import Generated, Knobs, Wish, generate
-from aegis_provider.generate.writing import write
 from aegis_provider.plan.generated import GeneratedTable
 from aegis_provider.plan.model import Plan
+from aegis_provider.synth.attacks import Attacked, declared_attacks, open_case
+from aegis_provider.synth.generate import Generated, Knobs, Wish, generate
+from aegis_provider.synth.generate.writing import write
 from aegis_provider.table import Source, table_name
 
 METHOD: Final = "trees"

@@ -15,13 +15,13 @@ from aegis_provider.check import CheckResult
 from aegis_provider.digests import digest_of
 from aegis_provider.disclosure import Judged
 from aegis_provider.errors import MachineError, OutputError, SmallCountsError
-from aegis_provider.generate import method_of
 from aegis_provider.identifiers import accepted_in
 from aegis_provider.plan.model import Configuration
 from aegis_provider.processes import processes_ready
 from aegis_provider.release.alone import told_alone
 from aegis_provider.search import SearchResult, find_configurations
 from aegis_provider.summary import refuse_name
+from aegis_provider.synth.generate import method_of
 from aegis_provider.table import Source, delimiter_in, table_name
 from aegis_provider.table.address import is_url
 from aegis_provider.workflow.aim import USUAL, Aim

@@ -22,7 +22,6 @@ from aegis_provider.identifiers import (
     refuse_written,
     texts_of_entry,
 )
-from aegis_provider.offer import with_generated
 from aegis_provider.plan.model import Configuration, Plan
 from aegis_provider.plan.reading import load_plan
 from aegis_provider.plan.writing import write_plan
@@ -34,6 +33,7 @@ from aegis_provider.records import held_out_share
 from aegis_provider.release.apply import apply
 from aegis_provider.report.risk_verdict import risk_verdict
 from aegis_provider.search import SearchResult, choose_again, find_configurations
+from aegis_provider.synth.offer import with_generated
 from aegis_provider.table import Source, Table, open_table, table_name
 from aegis_provider.table.formulas import unescaped_table
 from aegis_provider.table.values import Domain

@@ -1,6 +1,0 @@
-"""What a release is worth to someone who trains models on it, and how faithful it is to its table."""
-
-from aegis_provider.fidelity.measuring import fidelity
-from aegis_provider.fidelity.result import Association, Compared, Embedding, Fidelity, ModelValue, Relation
-
-__all__ = ["Association", "Compared", "Embedding", "Fidelity", "ModelValue", "Relation", "fidelity"]

@@ -1,5 +1,0 @@
-"""Generation from marginals: a tree of pairs, exact or with differential privacy."""
-
-from aegis_provider.generate.methods.marginals.method import Marginals
-
-__all__ = ["Marginals"]

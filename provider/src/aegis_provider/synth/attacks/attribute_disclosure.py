@@ -1,0 +1,122 @@
+"""Attribute disclosure: whoever knows the quasi-identifiers of a person guesses a sensitive attribute.
+
+Source: Bagad et al., Data-Sharing Economy: Value-Addition from Data meets Privacy, WSDM 2021, section 3.
+"""
+
+from collections.abc import Iterator
+from functools import reduce
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aegis_provider.check import Interval
+from aegis_provider.records import Records
+from aegis_provider.synth.attacks.case import Case
+from aegis_provider.synth.attacks.classes import classes_of
+from aegis_provider.synth.attacks.outcome import CONFIDENCE, Outcome, exactly
+from aegis_provider.synth.released.released import Distances, Released
+from aegis_sdk.printable import Share
+
+NAME: Final = "attribute disclosure"
+NEIGHBOURS: Final = tuple(range(1, 11))
+
+_MOST: Final = 1_000
+
+
+def attribute_disclosure(case: Case) -> Iterator[Outcome]:
+    """Guess each secret from the k released records that are nearest in the quasi-identifiers, for k from 1 to 10.
+
+    A released value that may stand for several counts for each of them in part, and so do records that are as near as
+    the last of the k. The success is the recall, averaged over the classes that both sides have; a constant guess and a
+    random one both have one divided by the number of classes.
+    """
+    for secret in case.secrets:
+        known = case.release.only(set(case.quasi_identifiers) - {secret})
+        if not known.columns or not len(known):
+            continue
+        of_value, size = classes_of(case.seen.column(secret))
+        column = case.release.column(secret)
+        votes = column.shares(of_value, size)[column.codes].astype(np.float32)
+        sides = [each for each in case.fair_to(secret).targets(f"{NAME} {secret}", _MOST) if len(each)]
+        guesses = [guessed(known, each, votes) for each in sides]
+        truths = [of_value[each.column(secret).places] for each in sides]
+        frequent = int(np.bincount(of_value[case.seen.column(secret).places]).argmax())
+        for place, k in enumerate(NEIGHBOURS):
+            yield _outcome(secret, k, [each[place] for each in guesses], truths, frequent)
+
+
+def guessed(release: Released, targets: Records, votes: NDArray[np.float32]) -> NDArray[np.intp]:
+    """(ks, targets) The class with most votes among the k nearest released records.
+
+    Args:
+        release: The columns that the attacker knows.
+        targets: The records.
+        votes: (released, classes) How much each released record speaks for each class.
+    """
+    blocks = [[_votes(block, k, votes).argmax(axis=1) for k in NEIGHBOURS] for _, block in release.distances(targets)]
+    return np.concatenate([np.array(each) for each in blocks], axis=1)
+
+
+def _votes(block: Distances, k: int, votes: NDArray[np.float32]) -> NDArray[np.float32]:
+    """(targets, classes) The votes of the k nearest; those at the same distance as the last share what is left."""
+    k = min(k, block.shape[1])
+    last = np.partition(block, k - 1, axis=1)[:, k - 1 : k]
+    nearer, as_near = block < last, block == last
+    left = (k - nearer.sum(axis=1)) / as_near.sum(axis=1)
+    return np.asarray(nearer.astype(np.float32) @ votes + left[:, None] * (as_near.astype(np.float32) @ votes))
+
+
+def _outcome(
+    secret: str, k: int, guesses: list[NDArray[np.intp]], truths: list[NDArray[np.intp]], frequent: int
+) -> Outcome:
+    classes = reduce(np.intersect1d, map(np.unique, truths))
+    if not len(classes):  # the sides cannot be compared
+        guesses, truths, classes = guesses[:1], truths[:1], np.unique(truths[0])
+    success, *held_out = (macro_recall(one, true, classes) for one, true in zip(guesses, truths, strict=True))
+    truth, guess = truths[0], guesses[0]
+    accuracy, majority = float((guess == truth).mean()), float((truth == frequent).mean())
+    return Outcome(
+        NAME,
+        f"{secret}, k = {k}",
+        len(truth),
+        "macro recall",
+        success,
+        exactly(1 / len(classes)),
+        held_out[0] if held_out else None,
+        f"From the quasi-identifiers, {Share(accuracy)} of the guesses of {secret} are right; always guessing the most "
+        f"frequent value is right in {Share(majority)}.",
+        {
+            "precision": macro_precision(guess, truth),
+            "recall": success.value,
+            "accuracy": accuracy,
+            "majority_accuracy": majority,
+            "majority_precision": majority / len(classes),
+            "balanced": 1 / len(classes),
+        },
+    )
+
+
+def macro_recall(guess: NDArray[np.intp], truth: NDArray[np.intp], classes: NDArray[np.intp]) -> Interval:
+    """Return the share of right guesses, averaged over true classes, with its 95 % interval.
+
+    The classes are independent samples; the variance of each has one success and one failure added (Agresti and Caffo
+    2000), so that a class with one record is not taken for certain.
+
+    Args:
+        guess: (targets,) The guesses.
+        truth: (targets,) The true classes.
+        classes: Those to average over; each is the truth of a target. Only the same classes can be compared.
+    """
+    right = np.array([(guess[truth == each] == each).sum() for each in classes])
+    number = np.array([(truth == each).sum() for each in classes])
+    smoothed = (right + 1) / (number + 2)
+    value = float((right / number).mean())
+    half = CONFIDENCE * float(np.sqrt((smoothed * (1 - smoothed) / (number + 2)).sum())) / len(classes)
+    return Interval(value, max(0.0, value - half), min(1.0, value + half))
+
+
+def macro_precision(guess: NDArray[np.intp], truth: NDArray[np.intp]) -> float:
+    """Return the share of the guesses of a class that are right, averaged over the true classes; 0 if never guessed."""
+    each = [(truth[guess == one] == one).mean() if (guess == one).any() else 0.0 for one in np.unique(truth)]
+    return float(np.mean(each))

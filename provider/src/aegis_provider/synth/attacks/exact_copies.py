@@ -1,0 +1,125 @@
+"""Exact copies: released records that equal a real one."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aegis_provider.check import Interval
+from aegis_provider.records import Records
+from aegis_provider.synth.attacks.case import Case
+from aegis_provider.synth.attacks.outcome import CONFIDENCE, Outcome, wilson
+from aegis_provider.synth.released import Released
+
+NAME: Final = "exact copies"
+
+_FREQUENT: Final = 20
+"""So many equal records of a table are found in releases by chance."""
+
+
+def exact_copies(case: Case) -> Iterator[Outcome]:
+    """Count the released records that equal a real one in every released column.
+
+    A record with a masked value that may stand for several values equals none. The baseline is the same share of the
+    release with its columns shuffled: what the frequencies of the values alone would give. Beside it stands the share
+    that equals a held-out record, scaled to as many distinct records as the release saw: a generator that has learnt
+    the distribution and no record copies both alike.
+    """
+    seen, held_out = (_Distinct.of(each, case) for each in (case.seen, case.held_out))
+    of_seen, of_held_out = seen.copies(case.release), held_out.copies(case.release)
+    shuffled = case.release.shuffled(case.rng(NAME))
+    copies, by_chance = int(of_seen.sum()), int(seen.copies(shuffled).sum())
+    released, size = len(case.release), len(of_seen)
+    yield Outcome(
+        NAME,
+        "all released columns",
+        released,
+        "released records",
+        seen.share(of_seen, size, released),
+        wilson(by_chance, released),
+        held_out.share(of_held_out, size, released) if len(of_held_out) else None,
+        f"{copies:,} of {released:,} released records equal a real one that the release was made of; with "
+        f"each column in a random order, {by_chance:,} would.",
+        {
+            "released": released,
+            "copies": copies,
+            "by_chance": by_chance,
+            "held_out_records": len(of_held_out),
+            "held_out_found": int(np.count_nonzero(of_held_out)),
+            "held_out_by_chance": int(np.count_nonzero(held_out.copies(shuffled))),
+            **_pairs(case),
+        },
+    )
+
+
+def _pairs(case: Case) -> dict[str, float]:
+    """Return in how many pairs a released record equals a held-out one, and in how many at most by chance.
+
+    If the release never saw them, n released and m held-out records are draws of their own, with probabilities p and q
+    of each kind of record: n m sum(p q) pairs are equal by chance, at most n m sqrt(sum(p^2) sum(q^2)) by Cauchy and
+    Schwarz. How often two records of the release, and two of the table, are equal tells these sums.
+    """
+    names = case.release.names
+    held_out = _keys(case.held_out.places(names))
+    written = Counter(_keys(np.stack([each.codes for each in case.release.columns], axis=1)))
+    released = Counter(_keys(np.stack([each.only[each.codes] for each in case.release.columns], axis=1)))
+    table = Counter([*_keys(case.seen.places(names)), *held_out])
+    by_chance = np.sqrt(_chance_of_equal(written) * _chance_of_equal(table)) * released.total() * len(held_out)
+    matched = Counter({row: min(number, table[row]) for row, number in released.items() if table[row] < _FREQUENT})
+    return {
+        "held_out_pairs": sum(released[row] for row in held_out),
+        "held_out_pairs_by_chance": float(by_chance),
+        "matched": matched.total(),
+        "matched_held_out": sum(matched[row] for row in set(held_out)),
+        "frequent": sum(number for row, number in released.items() if table[row] >= _FREQUENT),
+    }
+
+
+def _keys(rows: NDArray[np.intp]) -> list[bytes]:
+    return [row.tobytes() for row in rows]
+
+
+def _chance_of_equal(counts: Counter[bytes]) -> float:
+    """Return how probable it is at most that two records are equal: what was counted, and two standard errors."""
+    records = counts.total()
+    pairs = sum(each * (each - 1) for each in counts.values()) / 2
+    return min(1.0, float(pairs + 1 + 2 * np.sqrt(pairs + 1)) / max(1, records * (records - 1) / 2))
+
+
+@dataclass(frozen=True, eq=False)
+class _Distinct:
+    """Distinct records of a side.
+
+    Attributes:
+        rows: (distinct records, released columns) Their places.
+        persons: (distinct records,) Whose they are.
+    """
+
+    rows: NDArray[np.intp]
+    persons: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, records: Records, case: Case) -> Self:
+        first, _ = records.distinct(case.release.names)
+        distinct = records.take(first)
+        return cls(distinct.places(case.release.names), distinct.distinct(case.persons_by)[1])
+
+    def copies(self, release: Released) -> NDArray[np.intp]:
+        """(distinct records,) How many released records equal each."""
+        rows = np.stack([each.only[each.codes] for each in release.columns], axis=1)
+        counts = Counter(row.tobytes() for row in rows)
+        return np.array([counts[row.tobytes()] for row in self.rows], dtype=np.intp)
+
+    def share(self, copies: NDArray[np.intp], distinct: int, released: int) -> Interval:
+        """Return the share of released records that equal one of so many distinct records, if all are like these.
+
+        The interval is that of a sum over persons, who were assigned to the sides at random with all their records.
+        """
+        scale = distinct / (len(copies) * released)
+        by_person = np.bincount(self.persons, copies)
+        half = CONFIDENCE * float(by_person.std()) * np.sqrt(len(by_person)) * scale
+        value = float(copies.sum()) * scale
+        return Interval(min(1.0, value), max(0.0, value - half), min(1.0, value + half))

@@ -1,0 +1,255 @@
+"""All attacks on a release, within a time limit."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from shlex import quote
+from time import monotonic
+from types import MappingProxyType
+from typing import Final
+
+from aegis_provider.progress import Progress
+from aegis_provider.synth.attacks.attribute_disclosure import NAME as DISCLOSURE
+from aegis_provider.synth.attacks.attribute_disclosure import attribute_disclosure
+from aegis_provider.synth.attacks.case import Case
+from aegis_provider.synth.attacks.closest_records import NAME as CLOSEST
+from aegis_provider.synth.attacks.closest_records import closest_records
+from aegis_provider.synth.attacks.exact_copies import NAME as COPIES
+from aegis_provider.synth.attacks.exact_copies import exact_copies
+from aegis_provider.synth.attacks.inference import NAME as INFERENCE
+from aegis_provider.synth.attacks.inference import inference
+from aegis_provider.synth.attacks.linkability import NAME as LINKABILITY
+from aegis_provider.synth.attacks.linkability import linkability
+from aegis_provider.synth.attacks.membership import DENSITY, NEAREST, density_membership, nearest_membership
+from aegis_provider.synth.attacks.outcome import Outcome, least
+from aegis_provider.synth.attacks.reidentification import NAME as REIDENTIFICATION
+from aegis_provider.synth.attacks.reidentification import reidentification
+from aegis_provider.synth.attacks.singling_out import NAME as SINGLING_OUT
+from aegis_provider.synth.attacks.singling_out import singling_out
+from aegis_provider.synth.released import SEEN_ALL, NotUnderstood
+from aegis_sdk.reading import shown
+
+ATTACKS: Final[Mapping[str, Callable[[Case], Iterator[Outcome]]]] = MappingProxyType(
+    {
+        COPIES: exact_copies,
+        NEAREST: nearest_membership,
+        DENSITY: density_membership,
+        CLOSEST: closest_records,
+        DISCLOSURE: attribute_disclosure,
+        INFERENCE: inference,
+        LINKABILITY: linkability,
+        SINGLING_OUT: singling_out,
+        REIDENTIFICATION: reidentification,
+    }
+)
+"""The attacks by name, the quick ones first."""
+
+_COMPARING: Final = (NEAREST, DENSITY, CLOSEST)
+_GUESSING: Final = (DISCLOSURE, INFERENCE)
+_KNOWING: Final = (DISCLOSURE, REIDENTIFICATION)
+_FEWEST: Final = 10
+_NEARLY_ALL: Final = 0.9
+_FAR_MORE: Final = 3
+
+
+class Result(StrEnum):
+    """What follows from an attack, or from all; the worst comes last."""
+
+    PASS = "pass"  # noqa: S105 - no password
+    NOT_JUDGED = "not judged"
+    FAIL = "fail"
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What attacks on a release achieved.
+
+    Attributes:
+        outcomes: Each attack in each of its variants.
+        unfinished: The attacks that were not finished in time.
+        impossible: The attacks that could not be tried, each with the reason.
+        nobody: The attacks that found no released record to try them on, and so failed.
+        not_understood: By column, what is not understood, of those where it is too much to say that an attack fails.
+        not_read: The columns of the release that attacks leave aside, because the original table lacks them.
+        is_as_large: Whether the release may be made of the held-out records, too, since it has as many as the table.
+    """
+
+    outcomes: Sequence[Outcome]
+    unfinished: Sequence[str] = ()
+    impossible: Mapping[str, str] = field(default_factory=dict)
+    nobody: Sequence[str] = ()
+    not_understood: Mapping[str, NotUnderstood] = field(default_factory=dict)
+    not_read: Sequence[str] = ()
+    is_as_large: bool = False
+
+    @property
+    def results(self) -> Mapping[str, Result]:
+        """What follows from each attack: whether it works, does not, or cannot be told to do either.
+
+        The comparison of distances is no attack, so it has no result.
+        """
+        tried = [each.name for each in self.outcomes if each.is_attack]
+        names = dict.fromkeys([*tried, *self.unfinished, *self.impossible, *self.nobody])
+        return {name: self._result(name) for name in {**ATTACKS, **names} if name in names and name != CLOSEST}
+
+    @property
+    def result(self) -> Result:
+        """The worst result of an attack."""
+        results = set(self.results.values()) or {Result.NOT_JUDGED}
+        return next(each for each in reversed(Result) if each in results)
+
+    def result_of(self, variant: Outcome) -> Result | None:
+        """Return what follows from a variant of an attack alone; `None` if too little was tried, but others tell."""
+        result = self._of(variant.name, [variant])
+        others_tell = variant.is_few and self.results.get(variant.name) is not Result.NOT_JUDGED
+        return None if not variant.is_attack or (result is Result.NOT_JUDGED and others_tell) else result
+
+    def _result(self, name: str) -> Result:
+        return self._of(name, [each for each in self.outcomes if each.name == name])
+
+    def _of(self, name: str, variants: Sequence[Outcome]) -> Result:
+        enough = [each for each in variants if not each.is_few]
+        if any(self.gain(each) > 0 for each in enough):
+            return Result.FAIL
+        nobody = name == SINGLING_OUT and not any(each.success.value for each in variants)  # however few there are
+        ended = name not in self.unfinished and name not in self.impossible
+        compared = not (self.is_too_small or self.copied_held_out or self.is_as_large)
+        is_read = compared and not (self.not_understood or self.not_read)
+        return Result.PASS if ended and is_read and (enough or nobody) else Result.NOT_JUDGED
+
+    @property
+    def copied_held_out(self) -> tuple[int, int] | None:
+        """How many of how many held-out records the release has, if that is much more than chance gives.
+
+        Then it was probably made of them, too, and nothing can be compared with them. It is so if it has nearly all,
+        or if far more pairs of a released and a held-out record are equal than of records that are drawn apart, or if
+        it is a part of the table.
+        """
+        for copies in (each.details for each in self.outcomes if each.name == COPIES):
+            found, records = (int(copies.get(name, 0)) for name in ("held_out_found", "held_out_records"))
+            has_all = found > _NEARLY_ALL * records > copies.get("held_out_by_chance", 0)
+            most = max(_FEWEST, _FAR_MORE * copies.get("held_out_pairs_by_chance", 0))
+            if has_all or copies.get("held_out_pairs", 0) > most or _is_part_of_table(copies):
+                return found, records
+        return None
+
+    @property
+    def strongest(self) -> Outcome | None:
+        """The attack that certainly gained most beside chance and beside held-out records.
+
+        If none certainly gained anything, that which certainly achieved most beyond chance; `None` if none did.
+        """
+        attacks = [each for each in self.outcomes if each.is_attack and not each.is_few]
+        strongest = max(attacks, key=self._strength, default=None)
+        return None if strongest is None or self._strength(strongest)[1] <= 0 else strongest
+
+    @property
+    def is_too_small(self) -> bool:
+        """Whether the release has too few records to tell what attacks achieve."""
+        return any(each.name == COPIES and each.is_few for each in self.outcomes)
+
+    def gain(self, outcome: Outcome) -> float:
+        """Return the least that an attack certainly gained, given how many were tried."""
+        return outcome.gain(self._tried)
+
+    @property
+    def _tried(self) -> int:
+        return sum(each.is_attack for each in self.outcomes)
+
+    def _strength(self, outcome: Outcome) -> tuple[float, float]:
+        """Return by what attacks are compared: what one certainly gained, if anything, and certainly beyond chance."""
+        return max(0.0, self.gain(outcome)), least(outcome.beyond_chance, self._tried)
+
+    def best(self) -> Sequence[Outcome]:
+        """Return of each attack, and of each attribute that it guesses, the variant that gained most."""
+        best: dict[tuple[str, str], Outcome] = {}
+        for each in self.outcomes:
+            key = (each.name, each.variant.rpartition(", k = ")[0] if each.name == DISCLOSURE else "")
+            key = (each.name, each.variant) if each.name in {INFERENCE, SINGLING_OUT} else key
+            if key not in best or self._strength(each) > self._strength(best[key]):
+                best[key] = each
+        return tuple(best.values())
+
+
+def _is_part_of_table(copies: Mapping[str, float]) -> bool:
+    """Whether all released records, most of them rare, are records of the table, one each, and some are held out."""
+    matched, released = copies.get("matched", 0.0), copies.get("released", 0.0)
+    is_whole = matched + copies.get("frequent", 0.0) >= released > 0
+    return is_whole and 2 * matched > released and copies.get("matched_held_out", 0.0) > _FEWEST
+
+
+def judge(case: Case, seconds: float = 60.0, progress: Progress = lambda _done, _total: None) -> Judgement:
+    """Try all attacks on a release.
+
+    Args:
+        case: The release, and the records that it is judged by.
+        seconds: No attack, and no variant of one, starts after these.
+        progress: Called with the number of attacks that are done.
+    """
+    end = monotonic() + seconds
+    outcomes: list[Outcome] = []
+    unfinished: list[str] = []
+    impossible: dict[str, str] = {}
+    nobody: list[str] = []
+    for done, (name, attack) in enumerate(ATTACKS.items()):
+        progress(done, len(ATTACKS))
+        if reason := _reason_against(name, case):
+            impossible[name] = reason
+            continue
+        before = len(outcomes)
+        if not _tried(attack(case), outcomes, end):
+            unfinished.append(name)
+        elif len(outcomes) == before:
+            if name == SINGLING_OUT:
+                nobody.append(name)
+            else:
+                impossible[name] = "nothing in the release fits it"
+    progress(len(ATTACKS), len(ATTACKS))
+    release = case.release
+    return Judgement(
+        tuple(outcomes),
+        tuple(unfinished),
+        impossible,
+        tuple(nobody),
+        release.not_judged,
+        release.not_read,
+        case.is_as_large,
+    )
+
+
+def _tried(variants: Iterator[Outcome], outcomes: list[Outcome], end: float) -> bool:
+    """Try the variants of an attack; return whether all were tried in time."""
+    while monotonic() < end:
+        outcome = next(variants, None)
+        if outcome is None:
+            return True
+        outcomes.append(outcome)
+    return False
+
+
+def _reason_against(name: str, case: Case) -> str:
+    """Return why an attack cannot be tried, if so."""
+    known, columns = len(case.quasi_identifiers), len(case.release.columns)
+    distinct = len(case.held_out.distinct(case.persons_by)[0]) if name in _COMPARING else 0
+    few = SEEN_ALL if case.masks_all or case.release.is_masked else "no record is held out (holdout 0)"
+    if len(case.held_out):
+        few = (
+            f"of {len(case.held_out)} held-out records {distinct} differ in an attribute; it compares with at least "
+            f"{_FEWEST}"
+        )
+    reasons = {
+        few: name in _COMPARING and distinct < _FEWEST,
+        _no_secret(case): name in _GUESSING and not case.secrets,
+        "no quasi-identifier is in the release": name in _KNOWING and not known,
+        "the release has one column": name in {INFERENCE, LINKABILITY} and columns == 1,
+        "only one quasi-identifier is in the release": name == REIDENTIFICATION and known == 1,
+    }
+    return next((reason for reason, holds in reasons.items() if holds), "")
+
+
+def _no_secret(case: Case) -> str:
+    """Return why there is nothing to guess."""
+    if case.nameable is None:
+        return "no sensitive attribute is in the release"
+    option = f"--sensitive {quote(shown(case.nameable))}" if case.nameable else "--sensitive"
+    return f"no sensitive attribute was named ({option}, or --plan)"

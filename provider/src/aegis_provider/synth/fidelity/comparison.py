@@ -1,0 +1,107 @@
+"""Released records beside real ones, other real ones beside them, and shuffled released ones: as many of each."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property, partial
+from itertools import combinations
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aegis_provider.synth.fidelity.associations import associations
+from aegis_provider.synth.fidelity.distances import Gaussian, pair_total_variation
+from aegis_provider.synth.fidelity.encoding import Encoder, Grouping
+from aegis_provider.synth.fidelity.parts import Parts
+from aegis_provider.synth.fidelity.plain import PlainRecords
+from aegis_provider.synth.fidelity.result import Association, Compared, Embedding
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """As many records of each kind, since every measure depends on how many there are.
+
+    Attributes:
+        real: Real records that the others are compared with.
+        other: Other real records, which show what is possible.
+        released: Released records.
+        shuffled: The same with each column in an order of its own, which shows what chance gives.
+        assigned: Records that are assigned to the clusters of each.
+    """
+
+    real: PlainRecords
+    other: PlainRecords
+    released: PlainRecords
+    shuffled: PlainRecords
+    assigned: PlainRecords
+
+    @classmethod
+    def of(cls, parts: Parts, rng: np.random.Generator) -> Self:
+        """Draw the records, with the columns that the release has."""
+        names, size = parts.released.names, min(len(parts.released), len(parts.real) // 2)
+        order = rng.permutation(len(parts.real))
+        real, other = (parts.real.only(names).take(each) for each in (order[:size], order[size : 2 * size]))
+        released = parts.released.take(rng.permutation(len(parts.released))[:size])
+        return cls(real, other, released, released.shuffled(rng), parts.tested.only(names))
+
+    def agreement(self) -> tuple[int | None, Compared | None]:
+        """Return the number of clusters, and how far those of real records agree with others.
+
+        Both are `None` if real records have no clusters.
+        """
+        from aegis_provider.synth.fidelity.clusters import agreement, assigned_to, number_of_clusters  # noqa: PLC0415 - an extra
+
+        real, assigned = (self._encoder.vectors(each) for each in (self.real, self.assigned))
+        number = number_of_clusters(real)
+        if number is None:
+            return None, None
+        assign = partial(assigned_to, assigned=assigned, number=number)
+        clusters = assign(real)
+        return number, self._compared(lambda records: agreement(assign(self._encoder.vectors(records)), clusters))
+
+    def associations(self) -> tuple[Association, ...]:
+        """Return each two columns, those first that the release is most wrong about."""
+        real, released, other = (self._matrix(each) for each in (self.real, self.released, self.other))
+        listed = [
+            Association(*names, float(real[pair]), float(released[pair]), float(other[pair]))
+            for pair, names in zip(self._pairs(), combinations(self.real.names, 2), strict=True)
+        ]
+        return tuple(sorted(listed, key=lambda each: -each.difference))
+
+    def differences(self, total: Callable[[NDArray[np.float64]], Any]) -> Compared:
+        """Return the differences of the associations from those of real records, in total."""
+        real, pairs = self._matrix(self.real), np.triu_indices(len(self.real.columns), 1)
+        return self._compared(lambda records: float(total(np.abs(self._matrix(records) - real)[pairs])))
+
+    def pair_total_variation(self) -> Compared:
+        """Return how far the shares of pairs of values are from those of real records."""
+        real, sizes = self._grouping.codes(self.real), self._grouping.sizes
+        return self._compared(lambda records: pair_total_variation(self._grouping.codes(records), real, sizes))
+
+    def frechet_distance(self) -> Compared:
+        """Return the Fréchet distances from real records."""
+        real = Gaussian.of(self._encoder.vectors(self.real))
+        return self._compared(lambda records: Gaussian.of(self._encoder.vectors(records)).frechet_distance(real))
+
+    def embedding(self) -> Embedding | None:
+        """Return real and released records in two dimensions."""
+        from aegis_provider.synth.fidelity.embedding import embedded  # noqa: PLC0415 - an extra
+
+        return embedded(self._encoder.vectors(self.real), self._encoder.vectors(self.released))
+
+    def _compared(self, measure: Callable[[PlainRecords], float]) -> Compared:
+        return Compared(*(measure(each) for each in (self.released, self.other, self.shuffled)))
+
+    def _matrix(self, records: PlainRecords) -> NDArray[np.float64]:
+        return associations(self._grouping.codes(records), self._grouping.sizes)
+
+    def _pairs(self) -> Iterator[tuple[int, int]]:
+        return combinations(range(len(self.real.columns)), 2)
+
+    @cached_property
+    def _grouping(self) -> Grouping:
+        return Grouping.of(self.real)
+
+    @cached_property
+    def _encoder(self) -> Encoder:
+        return Encoder.of(self.real)

@@ -1,0 +1,103 @@
+"""Released records as models learn from them, and real records as the release would show them.
+
+A masked value is a value of its own, as in `aegis check`: models learn what it tells, and read real records after these
+are masked in the same way. A hidden number (`*`) is a missing one.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aegis_provider.records import Records
+from aegis_provider.synth.fidelity.plain import PlainColumn, PlainRecords
+from aegis_provider.synth.released import Released, ReleasedColumn
+from aegis_provider.synth.released.meanings import Meaning
+
+Places = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class Lesson:
+    """A release as models learn from it.
+
+    Attributes:
+        released: The released records.
+        of_value: By column that is masked into other values, the value (values of the domain,) that models read.
+    """
+
+    released: PlainRecords
+    of_value: dict[str, NDArray[np.float64]]
+
+    @classmethod
+    def of(cls, released: Released, plain: PlainRecords, label: str) -> "Lesson":
+        """Return the lesson of a release whose plain values are known; those of the label stay as they are."""
+        columns, of_value = [], {}
+        for column, values in zip(released.columns, plain.columns, strict=True):
+            sizes, hidden = np.array([size_of(each) for each in column.meanings]), hides(column)
+            if column.name == label or (sizes <= 1).all():
+                columns.append(values)
+            elif column.is_numeric and (hidden | (sizes <= 1)).all():
+                columns.append(PlainColumn(column.name, True, np.where(hidden[column.codes], np.nan, values.of_record)))
+            else:
+                ranks = np.argsort(np.argsort(_keys(column), kind="stable")).astype(np.float64)
+                columns.append(PlainColumn(column.name, False, ranks[column.codes]))
+                of_value[column.name] = np.append(ranks, len(ranks))[_shown(column)]
+        return cls(PlainRecords(tuple(columns)), of_value)
+
+    def read(self, records: Records) -> PlainRecords:
+        """Return real records as the release would show them, in the columns that it has."""
+        plain = PlainRecords.real(records).only(self.released.names)
+        columns = []
+        for each in plain.columns:
+            column = each
+            if each.name in self.of_value:
+                of_record = self.of_value[each.name][records.column(each.name).places]
+                column = PlainColumn(each.name, False, of_record)
+            columns.append(column)
+        return PlainRecords(tuple(columns))
+
+
+def hides(column: ReleasedColumn) -> NDArray[np.bool_]:
+    """(texts,) Return whether a text may stand for every value."""
+    return np.array([size_of(each) == len(column.original.domain) for each in column.meanings])
+
+
+def narrowest(column: ReleasedColumn) -> Places:
+    """(values,) Return the text for each value that stands for the fewest others; -1 if all texts for it hide it."""
+    texts = np.full(len(column.original.domain), -1)
+    hidden = hides(column)
+    for text in sorted(range(len(column.texts)), key=lambda text: -size_of(column.meanings[text])):
+        meaning = column.meanings[text]
+        if isinstance(meaning, np.ndarray) and not hidden[text]:
+            texts[meaning] = text
+    return texts
+
+
+def size_of(meaning: Meaning) -> int:
+    """Return how many values of the table a text stands for."""
+    return 0 if isinstance(meaning, float) else len(meaning)
+
+
+def _keys(column: ReleasedColumn) -> NDArray[np.float64]:
+    """(texts,) Return the mean of what each text stands for, so that texts have the order of their values."""
+    numbers = column.original.numbers
+    values = np.arange(len(column.original.domain), dtype=np.float64) if numbers is None else numbers
+    keys = []
+    for meaning in column.meanings:
+        known = np.array([meaning]) if isinstance(meaning, float) else values[meaning]
+        known = known[~np.isnan(known)]
+        keys.append(known.mean() if len(known) else -np.inf)
+    return np.where(hides(column), -np.inf, keys)
+
+
+def _shown(column: ReleasedColumn) -> Places:
+    """(values,) Return the text that a value is shown as; a number that none stands for, as the nearest; else -1."""
+    texts, hidden = narrowest(column), np.flatnonzero(hides(column))
+    if len(hidden):
+        return np.where(texts < 0, hidden[0], texts)
+    numbers, keys = column.original.numbers, _keys(column)
+    if numbers is not None and np.isfinite(keys).any():
+        for value in np.flatnonzero((texts < 0) & ~np.isnan(numbers)):
+            texts[value] = np.abs(keys - numbers[value]).argmin()
+    return texts

@@ -1,0 +1,87 @@
+"""What was generated."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+import pyarrow as pa
+
+from aegis_provider.digests import digest_of
+from aegis_provider.synth.generate.methods.method import Knobs
+from aegis_provider.synth.generate.training import Training
+from aegis_sdk.printable import Share
+
+_FAR_OFF: Final = 1 / 3
+"""If the share of held-out records is off by more than this part of the share asked for, readers are told."""
+
+
+@dataclass(frozen=True, eq=False)
+class Generated:
+    """Generated records, and how they were made.
+
+    Attributes:
+        table: The records: a column of texts for each attribute, and the label's last; a missing value is `""`.
+        output: The file that they were written to, if any.
+        method: The name of the method.
+        knobs: What was asked of it.
+        guarantee: The epsilon and delta of differential privacy of `table`, for tables that differ by one record;
+            `None` if nothing is guaranteed. It covers nothing else here.
+        steps: The share of its budget that each step spent which looked at records; empty without a guarantee.
+        training: How the model was trained.
+        learnt_from: How many records it learnt from.
+        validated: How many others the models were judged by.
+        held_out: How many records were held out.
+        holdout: The share of records that was asked to be held out.
+        combinations: How many combinations of attributes the records have.
+        of_records: How many records the table has.
+        left_out: The attributes that may not be shared as they are.
+        weights: By attribute, how much it counts for privacy and for value.
+        warnings: A sentence for each thing in the file that its provider may not expect.
+        accepted: The columns that have what identifies persons, because that was accepted, and what they have.
+    """
+
+    table: pa.Table
+    output: Path | None
+    method: str
+    knobs: Knobs
+    guarantee: tuple[float, float] | None
+    steps: Mapping[str, float]
+    training: Training
+    learnt_from: int
+    validated: int
+    held_out: int
+    holdout: float
+    combinations: int
+    of_records: int
+    left_out: tuple[str, ...]
+    weights: Mapping[str, tuple[float, float]]
+    warnings: tuple[str, ...] = ()
+    accepted: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def sha256(self) -> str:
+        """The SHA-256 of the file that was written; empty if none was."""
+        return "" if self.output is None else digest_of(self.output)
+
+    @property
+    def promise(self) -> str:
+        """What is guaranteed, in a sentence."""
+        if self.guarantee is None:
+            return "nothing is guaranteed"
+        epsilon, delta = self.guarantee
+        return f"differential privacy with epsilon {epsilon:g} and delta {delta:.2g}, of the generated records alone"
+
+    @property
+    def holdout_note(self) -> str:
+        """If far more or fewer records are held out than was asked for, a sentence that says so; otherwise empty."""
+        share = self.held_out / (self.learnt_from + self.validated + self.held_out)
+        if abs(share - self.holdout) <= _FAR_OFF * self.holdout:
+            return ""
+        fewer = share < self.holdout
+        return (
+            f"{Share(share)} of the records are held out, not {Share(self.holdout)} as asked (--holdout): records with "
+            f"equal attributes are held out together, and there are {self.combinations:,} combinations of attributes. "
+            f"To hold out {'more' if fewer else 'fewer'}, choose a {'larger' if fewer else 'smaller'} --holdout; a "
+            "plan with more attributes comes nearer to what is asked"
+        )

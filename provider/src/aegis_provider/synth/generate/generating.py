@@ -1,0 +1,386 @@
+"""From a table to records that a model drew, which are like its own."""
+
+import hashlib
+import json
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from time import monotonic
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from aegis_provider.errors import OutputError, PlanError, TableError, nearest, shortened
+from aegis_provider.extras import needs_extra
+from aegis_provider.identifiers import Replayed, accepted_beside, identifying_in, refuse_identifiers
+from aegis_provider.output import none_if_refused, refuse_overwriting
+from aegis_provider.plan.model import Attribute, Plan
+from aegis_provider.records import (
+    Records,
+    Sides,
+    held_out_share,
+    read_records,
+    sides_of,
+    validated_by_coin,
+    validated_of,
+)
+from aegis_provider.release.table_file import refuse_escaping
+from aegis_provider.synth.generate.checkpoint import Checkpoint
+from aegis_provider.synth.generate.generated import Generated
+from aegis_provider.synth.generate.levels import FEWEST, Codes, Levels, levels_of
+from aegis_provider.synth.generate.methods.method import Knobs, Method, Model, Private, Task
+from aegis_provider.synth.generate.methods.registry import METHODS, method_of, usual_knobs
+from aegis_provider.synth.generate.training import Trainer, Watch
+from aegis_provider.synth.generate.weights import importance_weights, privacy_weights
+from aegis_provider.synth.generate.writing import write
+from aegis_provider.table import Source, Table, open_table, table_name
+from aegis_provider.table.writing import plainly
+
+DEFAULT_METHOD: Final = next(iter(METHODS))
+MOST: Final = 10_000_000
+"""So many records can be asked for; all are in memory."""
+
+_FEWEST_RECORDS: Final = 100
+_VALIDATED: Final = 0.1
+_FOR_RECORDS, _FOR_VALUES = 5, 6
+_ROUNDS: Final = 50
+_MOST_LAMBDA: Final = 1e6
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What to generate.
+
+    Attributes:
+        records: How many records; by default as many as were learnt from.
+        label_shares: The share of each label value; by default each record's is drawn by the shares of the records
+            that were learnt from, since exact shares would tell how many of those there are.
+        holdout: The share of the table's records that is not learnt from; by default that of the plan, or a fifth.
+        seed: Without it, one is drawn, and two runs differ.
+        seconds: How long it may take, from reading the table to the last model. A method that learns in one step takes
+            as long as it takes, and there is always one model.
+    """
+
+    records: int | None = None
+    label_shares: Mapping[str, float] | None = None
+    holdout: float | None = None
+    seed: int | None = None
+    seconds: float = 240.0
+
+
+def generate(
+    table: Source,
+    plan: Plan,
+    output: Path | None = None,
+    *,
+    method: str = DEFAULT_METHOD,
+    knobs: Knobs | None = None,
+    wish: Wish = Wish(),
+    delimiter: str = ",",
+    memory_limit: str = "1GB",
+    escape_formulas: bool = False,
+    accept_identifiers: bool = False,
+    watch: Watch = lambda _: None,
+) -> Generated:
+    """Learn from the records of a table, and generate others that are like them.
+
+    Attributes that the plan does not let be shared as they are (`identity: false`) are left out.
+
+    Args:
+        table: Anything that `open_table` accepts.
+        plan: A plan of the table; it needs no configurations.
+        output: The file to write, Parquet if it ends in `.parquet`, otherwise CSV; without it, none is written.
+        method: A name in `METHODS`.
+        knobs: What is asked of the method; by default what `usual_knobs` says.
+        wish: How many records, of which label values, and how long it may take.
+        delimiter: The delimiter of the output, and of the table if it is CSV.
+        memory_limit: The memory limit of DuckDB.
+        escape_formulas: Whether cells and headers of CSV that a spreadsheet would run get an apostrophe before them.
+        accept_identifiers: Whether attributes that identify persons may be learnt, and generated.
+        watch: Called with each model that is looked at during the training.
+
+    Raises:
+        PlanError: The method is unknown or has no use for a knob, a number is out of range, or no attribute can be
+            generated.
+        TableError: The table cannot be read or learnt from.
+        IdentifierError: An attribute, or the label, identifies persons, and `accept_identifiers` is off.
+        OutputError: The output cannot be written, or is Parquet, in which there are no formulas to escape.
+        AegisError: The extra `synth` is not installed.
+    """
+    began, chosen, holdout = monotonic(), method_of(method), held_out_share(plan, wish.holdout)
+    knobs = usual_knobs(method) if knobs is None else knobs
+    _refuse_unheeded(method, chosen, knobs, wish)
+    guarantee = chosen.guarantee(knobs)
+    attributes = _generable(plan)
+    _refuse_output(output, table, plan, escape_formulas=escape_formulas)
+    seed = secrets.randbits(63) if wish.seed is None else wish.seed
+    with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as given:
+        opened = plainly(given, plan.writings)
+        records = read_records(opened, attributes, plan.label, as_written=guarantee is not None)
+        of_records, separator = opened.records(), opened.delimiter or ","
+        prepared = Prepared.of(records, plan, attributes, chosen, knobs, holdout, seed, table_name(table))
+        reasons = {} if guarantee else _identifying(opened, plan, attributes, output, accepted=accept_identifiers)
+    checkpoint = None if output is None or wish.seed is None else _checkpoint(output, prepared, method, wish)
+    about = (prepared.task, prepared.validation, seed, wish.seconds, checkpoint, watch, monotonic() - began)
+    with needs_extra("synth"):
+        training = Trainer(chosen, *about).train()
+    texts = prepared.generated(training.model, wish, seed, guaranteed=guarantee is not None)
+    if guarantee:
+        # What the real values are decides no refusal: that would tell about them.
+        with open_table(texts) as opened:
+            reasons = _identifying(opened, plan, attributes, output, accepted=accept_identifiers)
+    warnings = () if output is None else write(output, texts, separator, escape_formulas=escape_formulas)
+    if checkpoint is not None:
+        checkpoint.remove()
+    return Generated(
+        table=texts,
+        output=output,
+        method=method,
+        knobs=knobs,
+        guarantee=guarantee,
+        steps=chosen.steps if guarantee and isinstance(chosen, Private) else {},
+        training=training,
+        learnt_from=len(prepared.task.codes),
+        validated=len(prepared.validation),
+        held_out=prepared.held_out,
+        holdout=holdout,
+        combinations=prepared.combinations,
+        of_records=of_records,
+        left_out=tuple(each.name for each in plan.attributes if each not in attributes),
+        weights=prepared.weights(),
+        warnings=warnings,
+        accepted=accepted_beside(_different(texts), Replayed({}), reasons) if accept_identifiers else {},
+    )
+
+
+def _different(records: pa.Table) -> Iterator[tuple[str, list[str]]]:
+    """Yield the name and the different texts of each column."""
+    return ((name, pc.unique(records[name]).to_pylist()) for name in records.column_names)
+
+
+def _refuse_output(output: Path | None, table: Source, plan: Plan, *, escape_formulas: bool) -> None:
+    """Refuse an output that is an input, except for a generated table of the plan, which may be made again."""
+    if output is None:
+        return
+    generated = {each.file for each in plan.generated}
+    refuse_overwriting(output, table, *(each for each in plan.files if each not in generated))
+    if escape_formulas:
+        refuse_escaping(output)
+
+
+def _refuse_unheeded(name: str, method: Method, knobs: Knobs, wish: Wish) -> None:
+    """Refuse what a method would ignore, or cannot do: someone who asks for privacy must not get a table without it."""
+    for each in fields(knobs):
+        if getattr(knobs, each.name) != each.default and each.name not in method.heeds:
+            raise PlanError(f"the method {name} does not heed {each.name}; leave it out, or choose another method")
+    for lambda_of in ("privacy", "value"):
+        if not 0 <= getattr(knobs, lambda_of) <= _MOST_LAMBDA:
+            asked = getattr(knobs, lambda_of)
+            raise PlanError(f"{lambda_of} is {asked:g}; choose a number from 0 to {_MOST_LAMBDA:g}")
+    if wish.records is not None and not 0 < wish.records <= MOST:
+        raise PlanError(f"{wish.records:,} records are asked for; choose a number from 1 to {MOST:,}")
+
+
+def _identifying(
+    table: Table, plan: Plan, attributes: Sequence[Attribute], output: Path | None, *, accepted: bool
+) -> Mapping[str, str]:
+    """Return how columns identify persons that are generated as they are.
+
+    Args:
+        table: The real or the generated records.
+        plan: The plan.
+        attributes: Those that are generated.
+        output: What a refusal removes: an older table would look like this run's.
+        accepted: Whether such columns are accepted.
+
+    Raises:
+        IdentifierError: One does, and that is not accepted.
+    """
+    learnt = [plan.label, *(each.name for each in attributes if each.discretization is None)]
+    found = identifying_in(table, plan, learnt)
+    if not accepted:
+        with none_if_refused(*([] if output is None else [output])):
+            refuse_identifiers(table, plan.source, learnt, label=plan.label, known=found)
+    return found
+
+
+def _generable(plan: Plan) -> tuple[Attribute, ...]:
+    attributes = tuple(each for each in plan.attributes if each.is_generable)
+    if not attributes:
+        raise PlanError(f"{plan.source}: no attribute may be shared as it is, so none can be generated")
+    return attributes
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """The records of a table, ready to be learnt from.
+
+    Attributes:
+        task: What to learn.
+        validation: (records, columns) The levels of the records that models are compared with.
+        labels: The texts of the label's levels.
+        held_out: How many records are held out.
+        combinations: How many combinations of attributes all records have.
+        usual: How many records are generated by default: as many as are learnt from, with a guarantee about as many.
+    """
+
+    task: Task
+    validation: Codes
+    labels: Sequence[str]
+    held_out: int
+    combinations: int
+    usual: int
+
+    @classmethod
+    def of(
+        cls,
+        records: Records,
+        plan: Plan,
+        attributes: Sequence[Attribute],
+        method: Method,
+        knobs: Knobs,
+        holdout: float,
+        seed: int,
+        name: str,
+    ) -> "Prepared":
+        """Split the records, group their values into levels, and weigh the columns.
+
+        With a guarantee, all this follows from the plan, from what a record is by itself, from coins that look at none,
+        and from what the method may notice.
+
+        Raises:
+            TableError: There are too few records, or too few of two label values.
+        """
+        sides = sides_of(records, holdout)
+        if isinstance(method, Private) and method.guarantee(knobs):
+            return cls._privately(records, sides, attributes, plan, method, knobs)
+        if len(sides.training) < _FEWEST_RECORDS:
+            raise TableError(
+                f"{name}: {len(sides.training)} records to learn from are too few; {_FEWEST_RECORDS} are needed"
+                + (", and --holdout 0 holds none out" if len(records) >= _FEWEST_RECORDS else "")
+            )
+        levels = [levels_of(each) for each in sides.training.columns]
+        label = sides.training.columns[-1]
+        frequent = [place for place in range(len(label.domain)) if label.counts[place] >= FEWEST]
+        if len(frequent) < 2:  # noqa: PLR2004 - one class
+            raise TableError(
+                f"{name}: the label {shortened(plan.label)} has fewer than two values with {FEWEST} records among "
+                f"the {len(sides.training):,} to learn from, so there is nothing to predict; choose another label"
+                + (", or --holdout 0" if len(sides.held_out) else "")
+            )
+        codes = _codes(levels, sides.training)
+        validated = validated_of(sides.training, _VALIDATED, seed)
+        sizes = [each.size for each in levels]
+        quasi = np.array([*(each.name in plan.quasi_identifiers for each in attributes), False])
+        learnt = codes[~validated]
+        importance = np.zeros(len(levels))
+        if knobs.value > 0:
+            importance = importance_weights(plan, attributes, learnt, sizes, seed)
+        task = Task(levels, learnt, quasi, privacy_weights(attributes), importance, knobs)
+        texts = [""] * levels[-1].size
+        for place, level in enumerate(levels[-1].of_value):
+            texts[level] = label.domain.texts[place] if place in frequent else texts[level]
+        combinations = len(records.distinct(records.attributes)[0])
+        return cls(task, codes[validated], texts, len(sides.held_out), combinations, len(learnt))
+
+    @classmethod
+    def _privately(
+        cls,
+        records: Records,
+        sides: Sides,
+        attributes: Sequence[Attribute],
+        plan: Plan,
+        method: Private,
+        knobs: Knobs,
+    ) -> "Prepared":
+        training, types = sides.training, [*(each.value_type for each in attributes), None]
+        validated = validated_by_coin(len(training), _VALIDATED)
+        noticed = method.noticed(training.take(~validated).columns, types, knobs)
+        quasi = np.array([*(each.name in plan.quasi_identifiers for each in attributes), False])
+        learnt, validation = (_codes(noticed.levels, training.take(each)) for each in (~validated, validated))
+        no_importance = np.zeros(len(noticed.levels))  # it would follow from the records
+        task = Task(noticed.levels, learnt, quasi, privacy_weights(attributes), no_importance, knobs)
+        combinations = len(records.distinct(records.attributes)[0])
+        return cls(task, validation, noticed.labels, len(sides.held_out), combinations, noticed.records)
+
+    def weights(self) -> dict[str, tuple[float, float]]:
+        """Return by attribute the weights for privacy and for value; those not used are 0."""
+        privacy = np.where(self.task.quasi_identifiers, self.task.privacy_weights, 0) * (self.task.knobs.privacy > 0)
+        both = zip(self.task.levels[:-1], privacy, self.task.importance, strict=False)
+        return {each.name: (float(one), float(two)) for each, one, two in both}
+
+    def generated(self, model: Model, wish: Wish, seed: int, *, guaranteed: bool) -> pa.Table:
+        """Return the texts of what a model generates, a column each.
+
+        Raises:
+            TableError: See `sampled`.
+        """
+        codes, rng = self.sampled(model, wish, seed, guaranteed=guaranteed), np.random.default_rng([seed, _FOR_VALUES])
+        both = zip(self.task.levels, codes.T, strict=True)
+        return pa.table({each.name: pa.array(each.decoder.drawn(one, rng), pa.string()) for each, one in both})
+
+    def sampled(self, model: Model, wish: Wish, seed: int, *, guaranteed: bool) -> Codes:
+        """Return (records, columns) generated levels with the label values that are asked for.
+
+        By default each record's label value is drawn by the shares of the records that were learnt from: exact numbers
+        would tell how many people have each. If differential privacy is guaranteed, which those shares would break, the
+        records have what the model draws.
+
+        Raises:
+            TableError: The model hardly ever generates a label value that is asked for.
+        """
+        rng = np.random.default_rng([seed, _FOR_RECORDS])
+        if guaranteed and wish.label_shares is None:
+            return model.sample(self._records(wish), rng)
+        quotas = self._quotas(wish, rng)
+        parts, missing = [], quotas.copy()
+        for _ in range(_ROUNDS):
+            drawn = model.sample(int(max(2 * missing.sum(), 1_000)), rng)
+            for level in np.flatnonzero(missing):
+                rows = np.flatnonzero(drawn[:, -1] == level)[: missing[level]]
+                parts.append(drawn[rows])
+                missing[level] -= len(rows)
+            if not missing.any():
+                return np.asarray(rng.permutation(np.concatenate(parts)))
+        lacking = self.labels[int(missing.argmax())]
+        raise TableError(
+            f"the model hardly ever generates the label value {shortened(lacking)}; ask for other label shares, more "
+            "seconds or a larger epsilon"
+        )
+
+    def _records(self, wish: Wish) -> int:
+        return self.usual if wish.records is None else wish.records
+
+    def _quotas(self, wish: Wish, rng: np.random.Generator) -> Codes:
+        """(levels of the label,) How many records of each to generate."""
+        records = self._records(wish)
+        if wish.label_shares is None:
+            counts = np.bincount(self.task.codes[:, -1], minlength=len(self.labels))
+            return np.asarray(rng.multinomial(records, counts / counts.sum()), dtype=np.intp)
+        unknown = [each for each in wish.label_shares if each not in self.labels]
+        if unknown:
+            instead = nearest(unknown[0], [text for text in self.labels if text])
+            raise TableError(f"the label has no value {shortened(unknown[0])} with {FEWEST} records; {instead}")
+        shares = np.array([wish.label_shares.get(text, 0.0) for text in self.labels])
+        exact = records * shares / shares.sum()
+        quotas = np.floor(exact).astype(np.intp)
+        quotas[np.argsort(quotas - exact, kind="stable")[: records - int(quotas.sum())]] += 1
+        return np.asarray(quotas)
+
+
+def _codes(levels: Sequence[Levels], records: Records) -> Codes:
+    return np.asarray(np.stack([each.encode(one) for each, one in zip(levels, records.columns, strict=True)], axis=1))
+
+
+def _checkpoint(output: Path, prepared: Prepared, method: str, wish: Wish) -> Checkpoint:
+    """Return the file beside the output that keeps the training."""
+    task = prepared.task
+    digest = hashlib.sha256(json.dumps([method, asdict(task.knobs), wish.seed, wish.seconds, [*task.sizes]]).encode())
+    for each in (task.codes, prepared.validation, task.privacy_weights, task.importance, task.quasi_identifiers):
+        digest.update(np.ascontiguousarray(each).tobytes())
+    if not output.parent.is_dir():
+        raise OutputError(f"{output}: there is no directory {output.parent}; create it first")
+    return Checkpoint(output.with_name(f".{output.name}.training.npz"), digest.hexdigest())

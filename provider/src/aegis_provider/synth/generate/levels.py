@@ -1,0 +1,213 @@
+"""The levels that a generator works on: the values of an attribute, grouped so that every group has enough records.
+
+A generator learns only which levels a record has. A level of numbers is a stretch between two of them, and a generated
+number lies anywhere in it, with as many decimals as several records have. A category that few records have shares a
+level with the other such categories, and a generated record of that level gets one of the frequent ones. So no
+generated value tells that some rare value is there.
+"""
+
+from dataclasses import dataclass
+from typing import Final, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aegis_provider.errors import TableError, shortened
+from aegis_provider.records import Column
+from aegis_provider.synth.generate.units import Units
+from aegis_provider.table.values import MISSING
+
+Codes: TypeAlias = NDArray[np.intp]
+"""Levels by their numbers from 0."""
+
+Texts: TypeAlias = NDArray[np.object_]
+"""Values as texts, `""` where missing."""
+
+FEWEST: Final = 5
+"""Each level of values that are not missing has at least this many records."""
+
+MOST: Final = 32
+"""An ordered attribute has at most about this many levels."""
+
+
+class Decoder(Protocol):
+    """Draws values of levels."""
+
+    def drawn(self, codes: Codes, rng: np.random.Generator) -> Texts:
+        """(records,) Return a value of each record's level."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Levels:
+    """The levels of an attribute.
+
+    Attributes:
+        name: The attribute.
+        of_value: (values of the domain,) The level of each value.
+        shares: (levels,) The share of the training records in each level.
+        positions: (levels,) Where the numbers of a level are: the share of the training records below it and half of
+            those in it, 0 for missing numbers. `None` if the values are categories.
+        missing: The level of the missing value; `None` if no record is to have one.
+        decoder: Draws values.
+    """
+
+    name: str
+    of_value: Codes
+    shares: NDArray[np.float64]
+    positions: NDArray[np.float64] | None
+    missing: int | None
+    decoder: Decoder
+
+    @property
+    def size(self) -> int:
+        """How many levels there are."""
+        return len(self.shares)
+
+    def encode(self, column: Column) -> Codes:
+        """(records,) The level of each record's value; the column has the domain that the levels were made of."""
+        return self.of_value[column.places]
+
+
+def levels_of(column: Column, fewest: int = FEWEST, most: int = MOST) -> Levels:
+    """Return the levels of a column of the training records.
+
+    Args:
+        column: The column.
+        fewest: The fewest records of a level.
+        most: How many levels numbers have at most, apart from those of missing and of frequent numbers.
+
+    Raises:
+        TableError: The column has categories, each with fewer records.
+    """
+    units = Units.of(column, fewest)
+    return _of_categories(column, fewest) if units is None else _of_numbers(column, units, fewest, most)
+
+
+@dataclass(frozen=True, eq=False)
+class Categories:
+    """A level for each frequent category; a level above these stands for all of them."""
+
+    texts: Texts
+    shares: NDArray[np.float64]
+
+    def drawn(self, codes: Codes, rng: np.random.Generator) -> Texts:
+        """(records,) Return the category of each record's level."""
+        instead = rng.choice(len(self.texts), len(codes), p=self.shares)
+        return self.texts[np.where(codes < len(self.texts), codes, instead)]
+
+
+@dataclass(frozen=True, eq=False)
+class Stretches:
+    """Numbers from `low` to `high`, in units, for each level; below level `first` they are missing."""
+
+    units: Units
+    low: NDArray[np.int64]
+    high: NDArray[np.int64]
+    first: int
+
+    def drawn(self, codes: Codes, rng: np.random.Generator) -> Texts:
+        """(records,) Return a number of each record's level."""
+        is_number = codes >= self.first
+        drawn = rng.integers(self.low[codes], self.high[codes] + 1)[is_number]
+        numbers, of_record = np.unique(drawn, return_inverse=True)
+        texts = np.full(len(codes), MISSING, dtype=object)
+        texts[is_number] = np.array([self.units.text(int(each)) for each in numbers], dtype=object)[of_record]
+        return texts
+
+
+def _of_categories(column: Column, fewest: int) -> Levels:
+    frequent = np.flatnonzero(column.counts >= fewest)
+    if not len(frequent):
+        raise TableError(
+            f"{shortened(column.name)}: none of its {len(column.domain):,} values has {fewest} records, so each would "
+            "point to somebody; leave the column out of the plan"
+        )
+    weights, is_whole = column.counts[frequent], len(frequent) == len(column.domain)
+    counts = weights if is_whole else np.append(weights, column.counts.sum() - weights.sum())
+    return of_frequent(column, frequent, weights, counts / max(1, len(column.places)))
+
+
+def of_frequent(
+    column: Column, frequent: Codes, weights: NDArray[np.float64 | np.int64], shares: NDArray[np.float64]
+) -> Levels:
+    """Return a level for each frequent value, and after them one for all others, which become frequent ones.
+
+    Args:
+        column: The column.
+        frequent: (levels,) The places of the frequent values, at least one.
+        weights: (levels,) How often each is drawn for the others, as a part of all.
+        shares: The share of the records of each level, and of the others, if there are any.
+    """
+    of_value = np.full(len(column.domain), len(frequent), dtype=np.intp)
+    of_value[frequent] = np.arange(len(frequent))
+    texts = np.array([column.domain.texts[place] for place in frequent], dtype=object)
+    missing = np.flatnonzero(texts == MISSING)
+    decoder = Categories(texts, weights / weights.sum())
+    return Levels(column.name, of_value, shares, None, int(missing[0]) if len(missing) else None, decoder)
+
+
+def _of_numbers(column: Column, units: Units, fewest: int, most: int) -> Levels:
+    present = np.flatnonzero(~units.is_missing)
+    if column.counts[present].sum() < fewest:
+        return of_nothing(column)
+    first = int(column.missing is not None and column.counts[column.missing] >= fewest)
+    stretch = _stretches(column.counts[present], _wanted(column.counts[present], fewest, most), fewest)
+    of_value = np.zeros(len(column.domain), dtype=np.intp)
+    of_value[present] = first + stretch
+    size = first + int(stretch.max()) + 1
+    shares = _shares(of_value, column, size)
+    low, high = _limits(units.of_value[present], column.counts[present], stretch, fewest)
+    nothing = np.zeros(first, dtype=np.int64)
+    decoder = Stretches(units, np.append(nothing, low), np.append(nothing, high), first)
+    return Levels(column.name, of_value, shares, positions_of(shares, first), 0 if first else None, decoder)
+
+
+def of_nothing(column: Column) -> Levels:
+    """Return one level, of missing values, for numbers that too few records have."""
+    of_value, decoder = (
+        np.zeros(len(column.domain), dtype=np.intp),
+        Categories(np.array([MISSING], dtype=object), np.ones(1)),
+    )
+    return Levels(column.name, of_value, np.ones(1), None, 0, decoder)
+
+
+def _shares(of_value: Codes, column: Column, size: int) -> NDArray[np.float64]:
+    return np.bincount(of_value, column.counts, size) / max(1, len(column.places))
+
+
+def positions_of(shares: NDArray[np.float64], first: int) -> NDArray[np.float64]:
+    """(levels,) Return the positions of levels of numbers by their shares, the first of which are missing."""
+    present = shares[first:] / max(shares[first:].sum(), np.finfo(float).tiny)
+    return np.append(np.zeros(first), np.cumsum(present) - present / 2)
+
+
+def _wanted(counts: NDArray[np.int64], fewest: int, most: int) -> int:
+    """Return how many records a stretch should have, so that there are `most` of them beside the frequent numbers."""
+    infrequent = counts[counts < counts.sum() / most]
+    return max(fewest, -(-int(infrequent.sum()) // most))
+
+
+def _stretches(counts: NDArray[np.int64], wanted: int, fewest: int) -> Codes:
+    """(values,) The stretch of each value in order: stretches have `wanted` records, or one value that has more."""
+    stretch, current, inside = np.zeros(len(counts), dtype=np.intp), 0, 0
+    for place, count in enumerate(counts):
+        if inside and (inside >= wanted or (count >= wanted and inside >= fewest)):
+            current, inside = current + 1, 0
+        stretch[place] = current
+        inside += int(count)
+    if current and inside < fewest:
+        stretch[stretch == current] = current - 1
+    return stretch
+
+
+def _limits(
+    units: NDArray[np.int64], counts: NDArray[np.int64], stretch: Codes, fewest: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """(stretches,) The lowest and the highest number of each; `fewest` records lie at or beyond the outermost."""
+    below, above = np.cumsum(counts), np.cumsum(counts[::-1])[::-1]
+    seen = np.flatnonzero((below >= fewest) & (above >= fewest) & (counts > 0))
+    shown = units[seen] if len(seen) else units[np.searchsorted(below, [(below[-1] + 1) // 2])]
+    ends = np.flatnonzero(np.diff(stretch, append=-1))
+    starts = np.append(0, ends[:-1] + 1)
+    return np.clip(units[starts], shown[0], shown[-1]), np.clip(units[ends], shown[0], shown[-1])

@@ -1,0 +1,5 @@
+"""Generation from marginals: a tree of pairs, exact or with differential privacy."""
+
+from aegis_provider.synth.generate.methods.marginals.method import Marginals
+
+__all__ = ["Marginals"]

@@ -1,0 +1,224 @@
+"""Levels that are chosen with differential privacy: which categories are frequent, and how numbers are cut.
+
+Every record has one value in each column, so it is in one cell of each histogram here, and noise of deviation s on all
+cells uses 1 / 2s^2 of the budget (Bun and Steinke 2016, proposition 1.6). Budgets add up (lemma 1.7).
+
+Categories come from the table, so a record more can bring a new one. It becomes a level only if its noisy count reaches
+a threshold that 1 and noise hardly ever reach (Korolova, Kenthapadi, Mishra and Ntoulas 2009, "Releasing search
+queries and clicks privately"; with Gaussian noise, Wilson et al. 2020, "Differentially private SQL with bounded user
+contribution"). All other categories share a level, which is there in any case.
+
+Numbers lie on a grid that no table decides: 0, and on both sides stretches from a power of 2 to the next. Stretches
+with many records are halved, and these again. Their type is the plan's; a text that does not have it counts as missing.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+from typing import Final
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from aegis_provider.errors import TableError, UnmaskableValueError, shortened
+from aegis_provider.records import Column
+from aegis_provider.synth.generate.levels import (
+    FEWEST,
+    MOST,
+    Codes,
+    Levels,
+    Stretches,
+    of_frequent,
+    of_nothing,
+    positions_of,
+)
+from aegis_provider.synth.generate.methods.marginals.noise import noisy
+from aegis_provider.synth.generate.units import Units
+from aegis_provider.table.values import IN_ORDER, MISSING, ValueType, key_of
+
+HALVINGS: Final = 10
+"""So often is a stretch halved at most: to the thousandth part of a power of 2."""
+
+_DIGITS: Final = 18
+_LARGEST: Final = 10**_DIGITS - 1
+_BITS: Final = 60
+_POWERS: Final[NDArray[np.int64]] = 2 ** np.arange(_BITS, dtype=np.int64)
+_LOW: Final = np.concatenate([1 - 2 * _POWERS[::-1], [0], _POWERS])
+_HIGH: Final = -_LOW[::-1]
+_CERTAIN: Final = 5
+"""Of 122 empty cells, hardly ever one has a noisy count of so many standard deviations."""
+
+_LIKELY: Final = 3
+"""A stretch with so many is halved."""
+
+_LEAST: Final = 0.5
+"""A level has at least this share of a record, whatever the noise is."""
+
+_EPOCH: Final = 719_163
+"""The ordinal of 1970-01-01, from which days are counted: the nearer to 0, the finer the grid."""
+
+_LAST_DAY: Final = 3_652_059
+
+Histogram = Callable[[Codes, int], NDArray[np.float64]]
+"""Returns the noisy counts of so many cells; it is given the cell of each value of the domain, or -1 for none."""
+
+
+def private_levels(
+    columns: Sequence[Column], types: Sequence[ValueType | None], rho: float, delta: float
+) -> tuple[list[Levels], list[str]]:
+    """Return the levels of columns, and the texts of those of the label, the last of which has none.
+
+    All together are delta-approximately rho-zCDP (Bun and Steinke 2016, section 8).
+
+    Args:
+        columns: The columns of the records to learn from, each value as it is written; the label is the last.
+        types: The types of the attributes by the plan. Without one, and for the label, values are categories.
+        rho: The budget, of which each column has the same share.
+        delta: The probability that a value that only one record has becomes a level in some column.
+
+    Raises:
+        TableError: No category of a column, or fewer than two of the label, are frequent enough for their noise.
+    """
+    parts = rho / len(columns), delta / len(columns)
+    *attributes, label = columns
+    levels = [
+        _of_numbers(column, kind, parts[0]) if kind in IN_ORDER else _of_categories(column, *parts)[0]
+        for column, kind in zip(attributes, types, strict=False)
+    ]
+    of_label, labels = _of_categories(label, *parts)
+    if len(labels) < 2:  # noqa: PLR2004 - one class
+        raise TableError(
+            f"the label {shortened(label.name)} has fewer than two values that stand out from the noise, so there is "
+            "nothing to predict; choose another label, or a larger epsilon"
+        )
+    return [*levels, of_label], [*labels, ""]
+
+
+def threshold_of(deviation: float, delta: float) -> int:
+    """Return the least count that 1 and discrete Gaussian noise reach with a probability of at most delta.
+
+    Such noise is at least m with at most the probability that continuous noise is at least m - 1, for whole m above 0
+    (Canonne, Kamath and Steinke 2020, proposition 25).
+    """
+    return 2 + math.ceil(deviation * float(scipy.stats.norm.isf(delta)))
+
+
+def _of_categories(column: Column, rho: float, delta: float) -> tuple[Levels, list[str]]:
+    """Return a level for each category that stands out, one for all others, if there are any or not, and the former."""
+    present, deviation = np.flatnonzero(column.counts), math.sqrt(1 / (2 * rho))
+    counts = noisy(column.counts[present], deviation)
+    stands_out = counts >= max(FEWEST, threshold_of(deviation, delta))
+    frequent, weights = present[stands_out], counts[stands_out]
+    if not len(frequent):
+        raise TableError(
+            f"{shortened(column.name)}: no value stands out from the noise; leave the column out of the plan, state "
+            "its type if it has numbers or dates, or choose a larger epsilon"
+        )
+    levels = of_frequent(column, frequent, weights, np.append(weights, 0.0) / weights.sum())
+    return levels, [column.domain.texts[place] for place in frequent]
+
+
+def _of_numbers(column: Column, kind: ValueType | None, rho: float) -> Levels:
+    """Return a level for missing numbers, if they stand out, and those of stretches of the grid."""
+    queries = 1 + HALVINGS + 2 * (kind == ValueType.NUMBER)
+    deviation = math.sqrt(queries / (2 * rho))
+    sure = max(FEWEST, _CERTAIN * deviation)
+
+    def histogram(cells: Codes, size: int) -> NDArray[np.float64]:
+        inside = cells >= 0
+        return noisy(np.bincount(cells[inside], column.counts[inside], size).astype(np.int64), deviation)
+
+    keys = [_key(text, kind) for text in column.domain.texts]
+    known = np.array([each is not None for each in keys], dtype=bool)
+    decimals = _decimals(keys, histogram, sure) if kind == ValueType.NUMBER else 0
+    units = np.array([_unit(each, decimals) for each in keys], dtype=np.int64)
+    bits = np.searchsorted(_POWERS, np.abs(units), side="right") * np.sign(units)
+    counts = histogram(np.where(known, bits + _BITS, len(_LOW)), len(_LOW) + 1)
+    held, is_missing_frequent = np.flatnonzero(counts[:-1] >= sure), bool(counts[-1] >= sure)
+    if is_missing_frequent and not len(held):
+        return of_nothing(column)
+    held = held if len(held) else np.array([counts[:-1].argmax()])
+    units = _nearest(units, _LOW[held], _HIGH[held])
+    low, high, of_stretches = _halved(held, counts, units, known, histogram, max(FEWEST, _LIKELY * deviation))
+    first = int(is_missing_frequent)
+    of_value = np.where(known, first + np.searchsorted(low, units, side="right") - 1, 0)
+    weights = np.maximum(np.append(counts[-1:][:first], of_stretches), _LEAST)
+    shares = weights / weights.sum()
+    if kind == ValueType.DATE:
+        low, high = (np.clip(each + _EPOCH, 1, _LAST_DAY) for each in (low, high))
+    decoder = Stretches(
+        Units(units, ~known, None if kind == ValueType.DATE else decimals),
+        np.append(low[:first], low),  # of what is missing, nothing is written
+        np.append(high[:first], high),
+        first,
+    )
+    return Levels(column.name, of_value, shares, positions_of(shares, first), 0 if first else None, decoder)
+
+
+def _key(text: str, kind: ValueType | None) -> Decimal | None:
+    """Return a number, of a date its days since 1970, or `None` if the text is missing or not of the type."""
+    if text == MISSING or kind is None:
+        return None
+    try:
+        key = key_of(text, kind)
+    except UnmaskableValueError:
+        return None
+    return Decimal(key.toordinal() - _EPOCH) if kind == ValueType.DATE else key
+
+
+def _decimals(keys: Sequence[Decimal | None], histogram: Histogram, sure: float) -> int:
+    """Return the most decimals that surely several numbers have, or as many as fit beside the digits of the largest."""
+    sizes = _DIGITS, _DIGITS + 1
+    decimals, digits = np.array([_digits(each) for each in keys], dtype=np.intp).reshape(-1, 2).T
+    both = zip((decimals, digits), sizes, strict=True)
+    of_decimals, of_digits = (int(np.flatnonzero(histogram(*each) >= sure).max(initial=0)) for each in both)
+    return min(of_decimals, _DIGITS - of_digits)
+
+
+def _digits(key: Decimal | None) -> tuple[int, int]:
+    """Return how many decimals a number has, and how many digits before them; -1 without a number."""
+    if key is None:
+        return -1, -1
+    exponent = key.as_tuple().exponent
+    whole = key.adjusted() + 1 if key else 0
+    return min(max(-int(exponent), 0), _DIGITS - 1), min(max(whole, 0), _DIGITS)
+
+
+def _unit(key: Decimal | None, decimals: int) -> int:
+    return 0 if key is None else min(max(round(key.scaleb(decimals)), -_LARGEST), _LARGEST)
+
+
+def _nearest(units: NDArray[np.int64], low: NDArray[np.int64], high: NDArray[np.int64]) -> NDArray[np.int64]:
+    """(values,) Return each number, or the end of a stretch that is nearest to it if it is in none."""
+    place = np.searchsorted(low, units, side="right") - 1
+    below, above = high[np.maximum(place, 0)], low[np.minimum(place + 1, len(low) - 1)]
+    moved = np.where((place == len(low) - 1) | (units - below <= above - units), below, above)
+    return np.where(place < 0, low[0], np.where(units <= below, units, moved))
+
+
+def _halved(
+    held: Codes,
+    counts: NDArray[np.float64],
+    units: NDArray[np.int64],
+    known: NDArray[np.bool_],
+    histogram: Histogram,
+    enough: float,
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """Halve stretches of the grid with enough records, and these again; return their ends and their noisy counts."""
+    low, high, counts = _LOW[held], _HIGH[held], counts[held]
+    enough = max(enough, float(counts.sum()) / MOST)
+    is_new = np.ones(len(low), dtype=bool)
+    for _ in range(HALVINGS):
+        halved = is_new & (counts >= enough) & (low < high)
+        if not halved.any():
+            break
+        middle = low + (high - low) // 2
+        order = np.argsort(np.append(low, middle[halved] + 1), kind="stable")
+        low = np.append(low, middle[halved] + 1)[order]
+        high = np.append(np.where(halved, middle, high), high[halved])[order]
+        is_new = np.append(halved, halved[halved])[order]
+        cells = np.searchsorted(low, units, side="right") - 1
+        cells = np.where(known & is_new[cells], cells, -1)
+        counts = np.where(is_new, histogram(cells, len(low)), np.append(counts, counts[halved])[order])
+    return low, high, counts

@@ -1,0 +1,201 @@
+"""Columns drawn one after the other, each from the records that a tree finds like the new one in those before it."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+from aegis_provider.errors import TableError
+from aegis_provider.synth.generate.levels import Codes
+from aegis_provider.synth.generate.methods.conditional import Conditional
+from aegis_provider.synth.generate.methods.method import Knobs, Model, Task
+
+_MOST_CLASSES: Final = 64
+"""A category of more levels is predicted by its place in an order, since a tree compares all classes at every split."""
+
+_STEPS: Final = 20
+"""So many steps bring the power iteration near the first component; any order will do."""
+
+
+class _Tree(Protocol):
+    def apply(self, features: NDArray[np.float32]) -> NDArray[np.int64]: ...
+
+
+class Step(Protocol):
+    """How a column is drawn."""
+
+    @property
+    def column(self) -> int:
+        """The column."""
+        ...
+
+    def drawn(self, codes: Codes, rng: np.random.Generator) -> Codes:
+        """(records,) Return the levels of the column for records of which the columns before it are known."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Predictors:
+    """The columns before another, as trees read them.
+
+    Attributes:
+        before: The columns.
+        scores: For each of these, the number of each level; their order lets a tree split the levels well.
+    """
+
+    before: Sequence[int]
+    scores: Sequence[NDArray[np.float32]]
+
+    @classmethod
+    def of(cls, task: Task, before: Sequence[int], column: int, rng: np.random.Generator) -> Self:
+        """Score the levels of the columns before another for trees that predict this one."""
+        return cls(before, [_scores(task, other, column, rng) for other in before])
+
+    def features(self, codes: Codes) -> NDArray[np.float32]:
+        """(records, columns before) Return what a tree reads."""
+        both = zip(self.before, self.scores, strict=True)
+        return np.stack([of_level[codes[:, other]] for other, of_level in both], axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class Grown:
+    """A column drawn by a tree.
+
+    Attributes:
+        column: The column.
+        predictors: What the tree reads.
+        tree: Puts records into leaves; `None` if there is no column before.
+        leaves: The levels of the training records in each leaf.
+    """
+
+    column: int
+    predictors: Predictors
+    tree: _Tree | None
+    leaves: Conditional
+
+    @classmethod
+    def of(cls, task: Task, before: Sequence[int], column: int, fewest: int, rng: np.random.Generator) -> Self:
+        """Grow the tree; each leaf has at least `fewest` training records."""
+        predictors = Predictors.of(task, before, column, rng)
+        tree = _tree(task, column, predictors.features(task.codes), fewest, rng) if before else None
+        leaf = _leaf(tree, predictors, task.codes)
+        leaves = Conditional.of_records(leaf, task.codes[:, column], int(leaf.max()) + 1)
+        return cls(column, predictors, tree, leaves)
+
+    def drawn(self, codes: Codes, rng: np.random.Generator) -> Codes:
+        """(records,) Return the level of a random training record in the leaf of each record."""
+        return self.leaves.drawn(_leaf(self.tree, self.predictors, codes), rng.random(len(codes)))
+
+
+@dataclass(frozen=True, eq=False)
+class Sequential:
+    """The model: a step for each column."""
+
+    steps: Sequence[Step]
+
+    @property
+    def losses(self) -> Mapping[str, float]:
+        """There are none."""
+        return {}
+
+    def sample(self, records: int, rng: np.random.Generator) -> Codes:
+        """(records, columns) Return the levels of new records."""
+        codes = np.zeros((records, len(self.steps)), dtype=np.intp)
+        for step in self.steps if records else ():
+            codes[:, step.column] = step.drawn(codes, rng)
+        return codes
+
+    def state(self) -> Mapping[str, Any]:
+        """There is nothing to go on from."""
+        return {}
+
+
+class SequentialMethod(ABC):
+    """A method of such steps, which is learnt at once and guarantees nothing."""
+
+    @abstractmethod
+    def steps(self, task: Task, rng: np.random.Generator) -> Sequence[Step]:
+        """Learn the step of each column, in the order in which they are drawn."""
+
+    def guarantee(self, knobs: Knobs) -> tuple[float, float] | None:  # noqa: ARG002 - the signature of every method
+        """Return `None`."""
+        return None
+
+    def train(
+        self,
+        task: Task,
+        rng: np.random.Generator,
+        state: Mapping[str, Any] | None = None,  # noqa: ARG002 - training is one step, so there is nothing to go on from
+    ) -> Iterator[Model]:
+        """Yield the only model.
+
+        Raises:
+            TableError: There are no records.
+        """
+        if not len(task.codes):
+            raise TableError("there are no records to learn from")
+        yield Sequential(self.steps(task, rng))
+
+
+def _tree(task: Task, column: int, features: NDArray[np.float32], fewest: int, rng: np.random.Generator) -> _Tree:
+    settings = {"min_samples_leaf": fewest, "random_state": int(rng.integers(2**31))}
+    target = _target(task, column, rng)
+    if target is None:
+        classifier: _Tree = DecisionTreeClassifier(**settings).fit(features, task.codes[:, column])
+        return classifier
+    regressor: _Tree = DecisionTreeRegressor(**settings).fit(features, target)
+    return regressor
+
+
+def _target(task: Task, column: int, rng: np.random.Generator) -> NDArray[np.float64] | None:
+    """(records,) Return the numbers that a regression tree is to predict; `None` if classes are to be predicted."""
+    codes, levels = task.codes[:, column], task.levels[column]
+    if levels.positions is not None:
+        return levels.positions[codes]
+    return _ordered(codes, task.codes[:, -1], rng)[codes] if levels.size > _MOST_CLASSES else None
+
+
+def _leaf(tree: _Tree | None, predictors: Predictors, codes: Codes) -> Codes:
+    if tree is None:
+        return np.zeros(len(codes), dtype=np.intp)
+    return tree.apply(predictors.features(codes)).astype(np.intp)
+
+
+def _scores(task: Task, other: int, column: int, rng: np.random.Generator) -> NDArray[np.float32]:
+    """(levels of `other`,) Return numbers whose order lets a tree for `column` split the levels well."""
+    levels, positions = task.levels[other], task.levels[column].positions
+    if levels.positions is not None:
+        return np.arange(levels.size, dtype=np.float32)
+    codes, predicted = task.codes[:, other], task.codes[:, column]
+    if positions is None:
+        return _ordered(codes, predicted, rng).astype(np.float32)
+    means = np.bincount(codes, positions[predicted]) / np.maximum(np.bincount(codes), 1)
+    return means.astype(np.float32)
+
+
+def _ordered(rows: Codes, columns: Codes, rng: np.random.Generator) -> NDArray[np.float64]:
+    """(levels of `rows`,) Return their first principal component, approximately: the rows are shares of the columns.
+
+    If categories are in this order, the best split of their classes is among those between neighbours when there are
+    two classes (Breiman et al. 1984, theorem 4.5), and seldom far from it when there are more (Coppersmith, Hong and
+    Hosking 1999, "Partitioning nominal attributes in decision trees"). The power iteration never builds the matrix,
+    which may have millions of cells.
+
+    Args:
+        rows: (records,) The level of each record in one column.
+        columns: (records,) The level in another.
+        rng: Draws the start.
+    """
+    counts = np.maximum(np.bincount(rows), 1)
+    direction: NDArray[np.float64] = rng.standard_normal(int(columns.max()) + 1)
+    score = np.zeros(len(counts))
+    for _ in range(_STEPS):
+        score = np.bincount(rows, direction[columns]) / counts
+        score = score - score.mean()
+        direction = np.bincount(columns, (score / counts)[rows]).astype(np.float64)
+        direction = direction / max(float(np.linalg.norm(direction)), np.finfo(float).tiny)
+    return score

@@ -1,0 +1,131 @@
+"""An entry with the generated tables of its plan, and with transfer utilities of these and of its configurations."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from aegis_provider.control import Control, ControlError, LaplaceNoise
+from aegis_provider.entry_file import document_of, entry_of
+from aegis_provider.errors import TableError, UnmaskableValueError, shortened
+from aegis_provider.plan.generated import GeneratedTable
+from aegis_provider.plan.model import Plan
+from aegis_provider.prepare import PreparedEntry
+from aegis_provider.progress import Progress
+from aegis_provider.synth.offer.handing_out import refuse_unofferable
+from aegis_provider.synth.offer.sides import RealSides
+from aegis_provider.synth.transfer import holdout_of, transfer_of
+from aegis_provider.table import open_table
+from aegis_provider.table.formulas import are_escaped, unescaped
+from aegis_provider.table.values import MISSING, Domain, key_of
+from aegis_sdk.wire import EntryDocument
+
+
+def refuse_early(plan: Plan, controls: Iterable[Control] = (), *, delimiter: str = ",") -> None:
+    """Refuse generated tables that no entry can offer, before anything is counted.
+
+    Raises:
+        ControlError: Noise is to cover the counts.
+        TableError: A table is another one than the plan states, or has what the plan never shares.
+    """
+    for each in plan.generated:
+        if any(isinstance(control, LaplaceNoise) for control in controls):
+            raise ControlError(
+                f"noise covers all counts, but what is said of the generated table {each.id} is measured on records: "
+                "round the counts instead, or take `generated` out of the plan"
+            )
+        refuse_unofferable(plan, each, delimiter=delimiter)
+
+
+def with_generated(
+    prepared: PreparedEntry,
+    *,
+    delimiter: str = ",",
+    memory_limit: str = "1GB",
+    progress: Progress = lambda _done, _total: None,
+) -> PreparedEntry:
+    """Return the entry with the generated tables of its plan; as it is if the plan has none.
+
+    Then every configuration has its transfer utilities, too, unless it masks at random or shows nobody: what a mask of
+    the records that are not held out tells about those that are.
+
+    Args:
+        prepared: The entry. Its figures are rounded, and none is of records that the release saw.
+        delimiter: The delimiter of CSV files.
+        memory_limit: The memory limit of DuckDB.
+        progress: Called with the number of releases that are compared.
+
+    Raises:
+        ControlError: Noise covers the counts, or values of the label are merged.
+        TableError: A generated table cannot be read, is not the one that the plan states, or cannot be shared.
+        PlanError: What the plan states of one breaks a rule of the contract.
+    """
+    plan, how = prepared.plan, {"delimiter": delimiter, "memory_limit": memory_limit}
+    if not plan.generated:
+        return prepared
+    refuse_early(plan, prepared.controlled.controls, delimiter=delimiter)
+    if prepared.controlled.changes.label is not None:
+        raise ControlError(
+            f"values of the label are merged, but {plan.generated[0].id} has them as they are: generate tables of the "
+            "merged label, or take `generated` out of the plan"
+        )
+    with open_table(prepared.table, delimiter=delimiter, memory_limit=memory_limit) as opened:
+        sides = RealSides.read(opened, plan)
+    document = document_of(prepared.entry)
+    told = dict(_told_by_masks(sides, [each["id"] for each in document["configurations"]], progress))
+    masked = [each | told.get(each["id"], {}) for each in document["configurations"]]
+    document |= {
+        "format": 2,
+        "configurations": [*masked, *_generated(prepared.entry, sides, how)],
+        "holdout": _document(holdout_of(sides.seen, sides.held_out, plan.label)),
+    }
+    refuse_early(plan, delimiter=delimiter)  # nothing has changed meanwhile
+    return replace(prepared, controlled=replace(prepared.controlled, entry=entry_of(document, plan.source)))
+
+
+def _told_by_masks(
+    sides: RealSides, published: Sequence[str], progress: Progress
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield by configuration what a mask of the seen records tells about the held-out ones."""
+    for done, name in enumerate(published):
+        progress(done, len(published))
+        released = sides.released(sides.plan.configuration(name))
+        if released is not None:
+            told = transfer_of(released, sides.seen, sides.held_out, sides.plan.label)
+            yield name, {"transfer": _document(told)}
+    progress(len(published), len(published))
+
+
+def _document(part: Any) -> dict[str, Any]:  # noqa: ANN401 - any part of the contract
+    written: dict[str, Any] = part.model_dump(exclude_unset=True, exclude_none=True)
+    return written
+
+
+def _generated(entry: EntryDocument, sides: RealSides, how: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the generated configurations."""
+    for each in sides.plan.generated:
+        histogram = _histogram(each, sides.labels(each, how), entry.label.domain)
+        transfer = transfer_of(sides.generated(each, how), sides.seen, sides.held_out, sides.plan.label)
+        yield {
+            "id": each.id,
+            "kind": "generated",
+            "records": sum(histogram),
+            "histogram": histogram,
+            **each.stated,
+            "transfer": _document(transfer),
+        }
+
+
+def _histogram(generated: GeneratedTable, counts: Mapping[str, int], labels: Sequence[str]) -> list[int]:
+    """Return how many generated records have each label, however they spell it."""
+    domain, histogram = Domain.of(labels), dict.fromkeys(labels, 0)
+    if are_escaped(counts, labels):
+        counts = {unescaped(text): records for text, records in counts.items()}
+    keys = {key_of(text, domain.value_type) if text != MISSING else None: text for text in labels}
+    for text, records in counts.items():
+        try:
+            known = keys[None if text == MISSING else key_of(text, domain.value_type)]
+        except (KeyError, UnmaskableValueError):
+            unknown = f"{generated.file}: has the label {shortened(text)}, which no record that the entry counts has"
+            raise TableError(unknown) from None
+        histogram[known] += records
+    return list(histogram.values())

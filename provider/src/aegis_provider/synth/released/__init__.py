@@ -1,0 +1,17 @@
+"""A release beside the table that it was made of, read as its reader sees it."""
+
+from aegis_provider.synth.released.masked_by_plan import meanings_by_plan
+from aegis_provider.synth.released.masked_records import MaskedRecords
+from aegis_provider.synth.released.opening import SEEN_ALL, Opened, open_release
+from aegis_provider.synth.released.released import NotUnderstood, Released, ReleasedColumn
+
+__all__ = [
+    "SEEN_ALL",
+    "MaskedRecords",
+    "NotUnderstood",
+    "Opened",
+    "Released",
+    "ReleasedColumn",
+    "meanings_by_plan",
+    "open_release",
+]

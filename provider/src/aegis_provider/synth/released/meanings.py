@@ -1,0 +1,254 @@
+"""What a released text says of a value: the set of the values that it may stand for."""
+
+import datetime as dt
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aegis_provider.errors import UnmaskableValueError
+from aegis_provider.masking.hierarchy import DATE_UNITS
+from aegis_provider.records import Column
+from aegis_provider.records.column import NUMERIC
+from aegis_provider.synth.released.spellings import Key, Spelling, folded, is_missing, spelling_of
+from aegis_provider.table.values import MISSING, Domain, ValueType, key_of
+
+Members: TypeAlias = NDArray[np.intp]
+"""The places of some values in their domain, ascending."""
+
+Meaning: TypeAlias = Members | float
+"""Values of the domain, or a number that is none of them; dates are days."""
+
+_NUMBER: Final = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
+_END: Final = rf"{_NUMBER}|[+-]?inf"
+_BRACKETS: Final = re.compile(rf"([\[(])\s*({_END})\s*,\s*({_END})\s*([\])])")
+_DASH: Final = re.compile(rf"({_NUMBER})\s*(?:-|–|to)\s*({_NUMBER})")  # noqa: RUF001 - some write ranges so
+_FROM: Final = re.compile(rf"({_NUMBER})\s*\+")
+_COMPARED: Final = re.compile(rf"(<=|>=|<|>|≤|≥)\s*({_NUMBER})")
+_AND_MORE: Final = re.compile(r"(.*) and \d+ more")
+_AGAIN: Final = re.compile(r"(.*) \(\d+\)")
+_CUT: Final = "..."
+
+
+@dataclass(frozen=True)
+class Meanings:
+    """The meanings of released texts.
+
+    Attributes:
+        of_text: The meaning of each text.
+        not_understood: The texts that are taken to tell nothing, because it is not known what they stand for.
+    """
+
+    of_text: Sequence[Meaning]
+    not_understood: tuple[str, ...]
+
+
+def meanings_of(
+    texts: Sequence[str],
+    column: Column,
+    known: Mapping[str, Members] | None = None,
+    counts: Sequence[int] | None = None,
+) -> Meanings:
+    """Return what the released texts of a column stand for.
+
+    Understood are values, also in other spellings, intervals in the usual notations, `*`, texts with `*` over some
+    characters, the units of dates, and the names that drafted plans give to groups. Where such a name leaves some
+    values out ("and 3 more"), these are taken to be the values that no other text stands for.
+
+    Args:
+        texts: The distinct texts.
+        column: The column of the original table.
+        known: What some of the texts are known to stand for, which their look does not change.
+        counts: How many released records have each text, by which its spelling is chosen; by default 1.
+    """
+    given = known or {}
+    reader = _Reader(column).spelt_as(dict(zip(texts, counts or [1] * len(texts), strict=True)), given)
+    alike = {folded(text): members for text, members in given.items()}
+    found = [given[text] if text in given else reader.read(text, alike.get(folded(text))) for text in texts]
+    everything = np.arange(len(column.domain))
+    uncovered = np.ones(len(everything), dtype=bool)
+    for each in found:
+        if isinstance(each, np.ndarray) and len(each) < len(everything):
+            uncovered[each] = False
+    completed: list[Meaning] = []
+    for text, each in zip(texts, found, strict=True):
+        if each is None and (named := reader.beginning_of_group(text)) is not None:
+            completed.append(np.union1d(named, np.flatnonzero(uncovered)))
+        else:
+            completed.append(everything if each is None else each)
+    unknown = [
+        text
+        for text, each in zip(texts, found, strict=True)
+        if each is None and reader.beginning_of_group(text) is None
+    ]
+    return Meanings(completed, tuple(unknown))
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """Reads texts as sets of the values of a column, where values may be spelt otherwise."""
+
+    column: Column
+    spelling: Spelling | None = None
+
+    def spelt_as(self, counts: Mapping[str, int], known: Mapping[str, Members]) -> "_Reader":
+        """Return the reader of a column with these texts, given how many records have each, some of which are known."""
+        asked = {text: n for text, n in counts.items() if text not in known}
+        if asked.keys() <= self._domain.places.keys():
+            return self
+        understood = sum(n for text, n in asked.items() if isinstance(self._value(text), np.ndarray))
+        return replace(self, spelling=spelling_of(asked, self._domain, understood))
+
+    def read(self, text: str, known: Members | None = None) -> Meaning | None:
+        """Return what a text stands for; `known`: what a text that differs from it as words may differ stands for."""
+        ways: tuple[Callable[[str], Meaning | None], ...] = (
+            self._spelt,
+            self._value,
+            lambda _: known,
+            self._everything,
+            self._interval,
+            self._unit_of_dates,
+            self._pattern,
+            self._group,
+            self._missing,
+        )
+        return next((meaning for way in ways if (meaning := way(text)) is not None), None)
+
+    def beginning_of_group(self, text: str) -> Members | None:
+        """Return the values that the name of a group begins with, if it says that there are more."""
+        again = _AGAIN.fullmatch(text)
+        more = _AND_MORE.fullmatch(again.group(1) if again else text)
+        return None if more is None else self._listed(more.group(1))
+
+    @property
+    def _domain(self) -> Domain:
+        return self.column.domain
+
+    @cached_property
+    def _place_of_key(self) -> Mapping[object, int]:
+        return {key: place for place, key in enumerate(self._domain.keys) if key is not None}
+
+    @cached_property
+    def _place_of_name(self) -> Mapping[str, int]:
+        """The places of the values by their texts as names of groups spell them."""
+        return {" ".join(text.split()) or "missing": place for place, text in enumerate(self._domain.texts)}
+
+    @cached_property
+    def _units(self) -> Mapping[str, list[int]]:
+        units: dict[str, list[int]] = {}
+        for named in DATE_UNITS.values():
+            for place, key in enumerate(self._domain.keys):
+                if isinstance(key, dt.date):
+                    units.setdefault(named(key), []).append(place)
+        return units
+
+    def _spelt(self, text: str) -> Meaning | None:
+        if self.spelling is None or (self.spelling.exact_first and isinstance(self._value(text), np.ndarray)):
+            return None
+        key = self.spelling.read(text)
+        if key in self.spelling.places:
+            return np.array(self.spelling.places[key], dtype=np.intp)
+        if key is None or isinstance(key, str):
+            return None
+        return self._other(key)
+
+    def _other(self, key: Key) -> Meaning:
+        """Return the meaning of a value that the table does not have: where it lies, if values lie anywhere."""
+        if self.column.numbers is None or isinstance(key, bool | tuple):
+            return np.array([], dtype=np.intp)
+        return float(key.toordinal() if isinstance(key, dt.date) else key)
+
+    def _missing(self, text: str) -> Members | None:
+        """Return the missing values of the table for a word that usually means so; none, if it has none."""
+        if not is_missing(text):
+            return None
+        return np.array([place for name, place in self._domain.places.items() if is_missing(name)], dtype=np.intp)
+
+    def _value(self, text: str) -> Meaning | None:
+        if text in self._domain.places:
+            return np.array([self._domain.places[text]])
+        if text == MISSING:
+            return self._missing(text)
+        if self._domain.value_type is ValueType.STRING:
+            return None
+        try:
+            key = key_of(text, ValueType.NUMBER if self._domain.value_type in NUMERIC else self._domain.value_type)
+        except UnmaskableValueError:
+            return None
+        if key in self._place_of_key:
+            return np.array([self._place_of_key[key]])
+        return None if isinstance(key, bool) else float(key.toordinal() if isinstance(key, dt.date) else key)
+
+    def _everything(self, text: str) -> Members | None:
+        return np.arange(len(self._domain)) if text and not text.strip("*") else None
+
+    def _interval(self, text: str) -> Meaning | None:
+        numbers = self.column.numbers
+        ends = None if numbers is None or self._domain.value_type not in NUMERIC else _ends_of(text)
+        if numbers is None or ends is None:
+            return None
+        low, high, has_low, has_high = ends
+        above = numbers >= low if has_low else numbers > low
+        within = np.flatnonzero(above & (numbers <= high if has_high else numbers < high))
+        return within if len(within) else float(np.clip((low + high) / 2, -1e300, 1e300))
+
+    def _unit_of_dates(self, text: str) -> Members | None:
+        if self._domain.value_type is not ValueType.DATE or text not in self._units:
+            return None
+        return np.unique(self._units[text])
+
+    def _pattern(self, text: str) -> Members | None:
+        if "*" not in text:
+            return None
+        pattern = re.compile("".join("." if each == "*" else re.escape(each) for each in text), re.DOTALL)
+        same = self._matching(pattern.fullmatch)
+        return same if len(same) else self._beginning(text.rstrip("*"))
+
+    def _beginning(self, prefix: str) -> Members | None:
+        begun = self._matching(lambda value: value.startswith(prefix) or None)
+        return begun if len(begun) and "*" not in prefix else None
+
+    def _matching(self, matches: Callable[[str], object | None]) -> Members:
+        return np.array([n for n, text in enumerate(self._domain.texts) if matches(text) is not None], dtype=np.intp)
+
+    def _group(self, text: str) -> Members | None:
+        again = _AGAIN.fullmatch(text)
+        listed = self._listed(text)
+        return self._listed(again.group(1)) if listed is None and again else listed
+
+    def _listed(self, text: str) -> Members | None:
+        """Return the values whose texts stand between ` | `, where the only one may be cut."""
+        parts = text.split(" | ")
+        if all(part in self._place_of_name for part in parts):
+            return np.unique([self._place_of_name[part] for part in parts])
+        if len(parts) == 1 and text.endswith(_CUT):
+            begun = [place for name, place in self._place_of_name.items() if name.startswith(text[: -len(_CUT)])]
+            return np.array(begun, dtype=np.intp) if begun else None
+        return None
+
+
+def _ends_of(text: str) -> tuple[float, float, bool, bool] | None:
+    """Return the ends of an interval, and whether it has each of them."""
+    if found := _BRACKETS.fullmatch(text):
+        opening, low, high, closing = found.groups()
+        return float(low), float(high), opening == "[", closing == "]"
+    if found := _DASH.fullmatch(text):
+        return float(found[1]), float(found[2]), True, True
+    if found := _FROM.fullmatch(text):
+        return float(found[1]), np.inf, True, True
+    if found := _COMPARED.fullmatch(text):
+        sign, end = found[1], float(found[2])
+        has_end = sign not in {"<", ">"}
+        return (-np.inf, end, True, has_end) if sign in {"<", "<=", "≤"} else (end, np.inf, has_end, True)
+    return None
+
+
+def spans_of(members: Members) -> Iterator[tuple[int, int]]:
+    """Yield the first and the last place of each run of neighbours."""
+    if len(members):
+        for run in np.split(members, np.flatnonzero(np.diff(members) > 1) + 1):
+            yield int(run[0]), int(run[-1])

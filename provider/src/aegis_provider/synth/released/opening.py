@@ -1,0 +1,178 @@
+"""A release from a file beside the table that it was made of, and the records of the table that it never saw."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from aegis_provider.errors import TableError, shortened
+from aegis_provider.plan.model import Attribute, Plan
+from aegis_provider.records import (
+    MOST_RECORDS,
+    Records,
+    drawn,
+    held_out_of,
+    held_out_share,
+    learnt,
+    read_records,
+    rows_of,
+)
+from aegis_provider.synth.released.masked_by_plan import masked_elsewhere, meanings_by_plan
+from aegis_provider.synth.released.meanings import Members
+from aegis_provider.synth.released.released import Released
+from aegis_provider.synth.released.spellings import named_alike
+from aegis_provider.table import DELIMITERS, Source, Table, delimiter_in, open_table
+from aegis_provider.table.formulas import with_plain_header
+from aegis_provider.table.writing import plainly
+
+FEWEST = 10
+"""Fewer real records are too few to say anything about a release of them."""
+
+SEEN_ALL: Final = "a masked table has seen all records, so none can be held out"
+
+
+@dataclass(frozen=True, eq=False)
+class Opened:
+    """A release and the records of its table.
+
+    Attributes:
+        released: The release, or records drawn from a large one.
+        records: The records of the table, or those drawn from a large one.
+        seen: Those that the release was made of.
+        held_out: Those that it was not made of; none if there are no such records.
+        share: The share of the records that are held out.
+        label: The label, or the last column that both have if none is named.
+        size: How many records the release has.
+        of_records: How many records the table has.
+        lacking: The columns of the table or the plan that the release lacks.
+        is_masked: Whether the release is known to be masked, record by record.
+    """
+
+    released: Released
+    records: Records
+    seen: Records
+    held_out: Records
+    share: float
+    label: str
+    size: int
+    of_records: int
+    lacking: tuple[str, ...]
+    is_masked: bool
+
+    @property
+    def is_as_large(self) -> bool:
+        """Whether the release has about as many records as the table, though some should be held out."""
+        held_out = self.of_records * len(self.held_out) / len(self.records)
+        return abs(self.size - self.of_records) < held_out / 2
+
+
+def open_release(
+    release: Source,
+    table: Source,
+    *,
+    plan: Plan | None = None,
+    configuration: str | None = None,
+    label: str | None = None,
+    named: Sequence[str] = (),
+    holdout: float | None = None,
+    delimiter: str | None = None,
+    memory_limit: str = "1GB",
+    seed: int = 0,
+) -> Opened:
+    """Read a release and the table that it was made of.
+
+    Args:
+        release: The release: anything that `open_table` accepts.
+        table: The table.
+        plan: The plan that the release was made by. Then the held-out records are those that the generator held out.
+        configuration: The configuration of the plan that masked the release.
+        label: The label, without a plan.
+        named: Further columns that both must have, without a plan.
+        holdout: The share of the records that the release never saw; by default 0 if a configuration is named or a
+            value of the release stands for several, which only masking does, and else that of the plan, or 0.2.
+        delimiter: The delimiter of CSV files; by default, each one's own is found in its header.
+        memory_limit: The memory limit of DuckDB.
+        seed: The seed by which records are drawn from a large release.
+
+    Raises:
+        PlanError: The plan has no such configuration, or states another holdout.
+        TableError: A table cannot be read, is too small, lacks a column, or has none in common with the other; or the
+            release is masked and has seen the records that should be held out.
+    """
+    column = plan.label if plan is not None else label or next(iter(named), "")
+    marks = [delimiter or delimiter_in(each, column) for each in (release, table)]
+    with (
+        open_table(release, delimiter=marks[0], memory_limit=memory_limit) as given,
+        open_table(table, delimiter=marks[1], memory_limit=memory_limit) as real,
+    ):
+        original = real if plan is None else plainly(real, plan.writings)
+        masked = with_plain_header(given, original.columns)
+        _refuse_other_delimiters(original, masked)
+        attributes, label = _columns(original, masked, plan, label, named)
+        alike = named_alike([*(each.name for each in attributes), label], masked.columns)
+        records = read_records(original, attributes, label)
+        if len(records) < FEWEST:
+            raise TableError(f"{original.name}: {len(records)} records; at least {FEWEST} are needed")
+        known: Mapping[str, Mapping[str, Members]] = {}
+        opaque: Sequence[str] = ()
+        if plan is not None and configuration is not None:
+            chosen = plan.configuration(configuration)
+            known, opaque = meanings_by_plan(original, plan, chosen, records), masked_elsewhere(plan, chosen)
+        common = [each for each in records.names if each in alike]
+        if not common:
+            raise TableError(f"{masked.name}: no column of {original.name} is in it; give a release of that table")
+        size = masked.records()
+        if not size:
+            raise TableError(f"{masked.name}: no record; give a release that has some")
+        rows = drawn(size, MOST_RECORDS, seed)
+        texts = rows_of(masked.batches([alike[each] for each in common]), rows).rename_columns(common)
+        released = replace(
+            Released.of(records, texts, known).stated(opaque),
+            not_read=tuple(each for each in masked.columns if each not in alike.values()),
+        )
+        is_masked = configuration is not None or released.is_masked
+        share = 0.0 if is_masked and holdout is None else held_out_share(plan, holdout)
+        held_out = held_out_of(records if plan is None else learnt(records, plan), share)
+        seen = records.take(~held_out)
+        if len(seen) < FEWEST:
+            raise TableError(f"{original.name}: {len(seen)} records are not held out; lower --holdout")
+        lacking = tuple(each for each in records.names if each not in common)
+        of_records = original.records()
+        opened = Opened(
+            released, records, seen, records.take(held_out), share, label, size, of_records, lacking, is_masked
+        )
+        if is_masked and share and (configuration is None or opened.is_as_large):
+            raise TableError(f"{masked.name}: {SEEN_ALL}; leave --holdout out")
+        return opened
+
+
+def _refuse_other_delimiters(original: Table, masked: Table) -> None:
+    """Refuse tables with no column in common, or with one, if the header of either looks separated by another mark."""
+    if named_alike(original.columns, masked.columns) and len(original.columns) > 1:
+        return
+    both = ((original, masked), (masked, original))
+    marks = {one.name: mark for one, other in both for name in other.columns if (mark := one.likely_delimiter(name))}
+    for one, other in both:
+        if mark := marks.get(one.name):
+            word, option = DELIMITERS[mark]
+            is_mixed = other.delimiter is not None and marks.get(other.name) != mark
+            mend = f", unlike {other.name}; write both alike" if is_mixed else f"; add --delimiter {option}"
+            raise TableError(f"{one.name}: looks separated by {word}{mend}")
+
+
+def _columns(
+    original: Table, masked: Table, plan: Plan | None, label: str | None, named: Sequence[str]
+) -> tuple[Sequence[Attribute], str]:
+    """Return the attributes and the label: those of the plan, or the columns of the release that the table has."""
+    if plan is not None:
+        return plan.attributes, plan.label
+    needed = [*named, *([label] if label else [])]
+    original.positions(needed)
+    alike = named_alike(original.columns, masked.columns)
+    for name in needed:
+        if name not in alike:
+            raise TableError(f"{masked.name}: no column {shortened(name)}; name only columns that it has")
+    common = sorted(alike, key=lambda name: masked.columns.index(alike[name]))
+    if not common:
+        raise TableError(f"{masked.name}: no column of {original.name} is in it; give a release of that table")
+    label = label or common[-1]
+    return [Attribute(each, None, ()) for each in common if each != label], label

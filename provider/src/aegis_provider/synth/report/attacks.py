@@ -1,0 +1,293 @@
+"""The report on attacks on a release: what `aegis risk --against` prints and draws."""
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any, Final
+
+from aegis_provider.check import Interval
+from aegis_provider.report.model import (
+    BAD,
+    GOOD,
+    NEUTRAL,
+    Levels,
+    Measured,
+    Part,
+    Report,
+    Section,
+    Series,
+    Term,
+    Terms,
+    TextTable,
+)
+from aegis_provider.synth.attacks import Judgement, Opened, Outcome
+from aegis_provider.synth.attacks.judging import Result
+from aegis_provider.synth.attacks.singling_out import NAME as SINGLING_OUT
+from aegis_provider.synth.released import SEEN_ALL
+from aegis_provider.synth.report.not_understood import NOT_JUDGED, documents_of, notes_on, why_not_judged
+from aegis_sdk.printable import Share, some
+from aegis_sdk.reading import shown
+
+_SHOWN: Final = 5
+_WORDS: Final = 60
+_NO_SHARES: Final = ("AUC", "macro recall")
+_ROUNDING: Final = 1e-6
+_FEW: Final = "Too little was tried to tell what the attack achieves."
+
+ATTACK_TERMS: Final = Terms(
+    [
+        Term("Success", "how often the attack succeeds on records that the release was made of, with a 95 % interval."),
+        Term(
+            "Without the release",
+            "what the attacker achieves by guessing, or with a release whose columns are shuffled, which tells how "
+            "frequent values are and no more.",
+        ),
+        Term("Result", "of each variant alone; - where less than 20 tries tell nothing, and another variant decides."),
+        Term(
+            "Held out",
+            "the same attack on records of the table that the release never saw. What succeeds there follows from what "
+            "is true of people in general; only what succeeds beyond it is due to being in the table.",
+        ),
+    ]
+)
+
+
+def attacks_report(opened: Opened, judgement: Judgement, release: str, seconds: float) -> Report:
+    """Report what the attacks achieved: the strongest first, then a table of all.
+
+    Args:
+        opened: The case.
+        judgement: What the attacks achieved.
+        release: The name of the release.
+        seconds: The time limit.
+    """
+    sections = [
+        Section("The attacks", list(attack_parts(judgement))),
+        Section("What to know about them", list(attack_notes(opened, judgement, seconds))),
+        Section("What the numbers mean", [ATTACK_TERMS]),
+    ]
+    return Report(f"Attacks on {release}", [attacks_headline(judgement)], sections)
+
+
+def attacks_headline(judgement: Judgement) -> str:
+    """Say what follows from the attacks, and what the strongest achieved, in one line."""
+    why, said = "; ".join(_not_judged(judgement)), _strongest(judgement)
+    is_read = not (judgement.not_understood or judgement.not_read)
+    if judgement.result is Result.NOT_JUDGED:
+        return f"{NOT_JUDGED}: {why}." + (f" {said}" if said and is_read else "")
+    return f"{judgement.result.upper()}: {said}" + ("" if is_read else f" {NOT_JUDGED}: {why}.")
+
+
+def _not_judged(judgement: Judgement) -> Iterator[str]:
+    """Yield why some attacks have no result, the reasons that concern all of them first."""
+    if judgement.not_understood:
+        yield why_not_judged(judgement.not_understood)
+    if judgement.not_read:
+        names = some([shown(each) for each in judgement.not_read], _SHOWN)
+        yield f"the table or its plan has no column {names}; rename it or leave it out"
+    if copied := judgement.copied_held_out:
+        found, records = copied
+        yield (
+            f"the release has {found:,} of the {records:,} held-out records, so it was probably made of them, too, "
+            "and nothing can be compared with them: say --holdout 0"
+        )
+    elif judgement.is_too_small:
+        yield "the release has too few records to tell what attacks achieve"
+    elif not any(each.is_attack for each in judgement.outcomes):
+        yield "no attack was tried, so nothing is known about the release"
+    elif judgement.is_as_large:
+        yield (
+            "the release has about as many records as the table, so it may be made of the held-out ones, too, and "
+            "nothing can be compared with them: name the --configuration that masked it, say --holdout 0, or generate "
+            "fewer records"
+        )
+    elif not (judgement.not_understood or judgement.not_read):
+        left = [name for name, result in judgement.results.items() if result is Result.NOT_JUDGED]
+        reasons = list(dict.fromkeys(_why(name, judgement) for name in left))
+        number = f"{len(left)} of {len(judgement.results)} attacks"
+        yield f"{number} could not be tried in full ({some(left, _SHOWN)}), because {' and '.join(reasons)}"
+        if reasons == [SEEN_ALL]:
+            yield (
+                "no option changes that, so judge by the others, which were tried and failed; only from generated "
+                "tables, records can be held out (aegis generate)"
+            )
+
+
+def _why(name: str, judgement: Judgement) -> str:
+    """Return why one attack has no result."""
+    other = "time ran out (--seconds)" if name in judgement.unfinished else "there was too little to try"
+    return judgement.impossible.get(name, other)
+
+
+def _strongest(judgement: Judgement) -> str:
+    """Say what the strongest attack achieved; nothing if no attack can be compared."""
+    strongest = judgement.strongest
+    is_compared = not (judgement.copied_held_out or judgement.is_as_large) or judgement.result is Result.FAIL
+    if not is_compared or not any(each.is_attack for each in judgement.outcomes):
+        return ""
+    if strongest is None:
+        return "" if judgement.is_too_small else "No attack clearly achieved more than chance."
+    name = f"{strongest.name} ({shown(strongest.variant, _WORDS)})"
+    reached = _success(strongest)
+    beside = f"{_number(strongest, strongest.baseline)} without the release"
+    if strongest.held_out is not None:
+        beside += f" and {_number(strongest, strongest.held_out)} on held-out records"
+    if judgement.gain(strongest) > 0:
+        return f"The strongest attack works: {name} reaches {reached}, beside {beside}."
+    return (
+        f"No attack does clearly better on records that the release was made of than on others. The one that achieves "
+        f"most beyond chance, {name}, reaches {reached}, beside {beside}."
+    )
+
+
+def attacks_document(opened: Opened, judgement: Judgement) -> dict[str, Any]:
+    """Return what the attacks achieved as JSON values."""
+    case, strongest = opened.case, judgement.strongest
+    return {
+        "headline": attacks_headline(judgement),
+        "result": judgement.result,
+        "results": dict(judgement.results),
+        "strongest": None if strongest is None else {"attack": strongest.name, "variant": strongest.variant},
+        "attacks": [_document(each) for each in judgement.outcomes],
+        "unfinished": list(judgement.unfinished),
+        "impossible": dict(judgement.impossible),
+        "records": {"released": opened.released, "seen": len(case.seen), "held_out": len(case.held_out)},
+        "holdout": opened.share,
+        "quasi_identifiers": list(case.quasi_identifiers),
+        "sensitive": list(case.secrets),
+        "not_released": list(opened.lacking),
+        "not_understood": documents_of(case.release.not_understood),
+        "not_judged": list(judgement.not_understood),
+        "not_read": list(judgement.not_read),
+    }
+
+
+def _document(outcome: Outcome) -> dict[str, Any]:
+    derived = {"beyond_chance": asdict(outcome.beyond_chance), "risk": outcome.risk and asdict(outcome.risk)}
+    return {**asdict(outcome), **derived}
+
+
+def attack_parts(judgement: Judgement) -> Iterator[Part]:
+    """Yield what the attacks achieved, as a table and as a picture."""
+    best = judgement.best()
+    header = (
+        "attack",
+        "result",
+        "variant",
+        "tried",
+        "success",
+        "interval",
+        "without the release",
+        "held out",
+        "what happened",
+    )
+    yield TextTable(
+        header,
+        [*(_row(each, judgement) for each in best), *_rows_of_others(judgement)],
+        "Of each attack, the variant that gained most.",
+        wide=1,
+    )
+    if drawn := [each for each in best if each.is_attack and not each.is_few]:
+        yield _drawn(drawn)
+
+
+def _rows_of_others(judgement: Judgement) -> Iterator[tuple[str | float, ...]]:
+    """Yield a row for each attack that was not tried at all."""
+    tried = {each.name for each in judgement.outcomes}
+    reasons = {
+        **dict.fromkeys(judgement.unfinished, "not finished in time"),
+        **judgement.impossible,
+        **dict.fromkeys(judgement.nobody, "no released record is alone in anything"),
+    }
+    for name, reason in reasons.items():
+        if name not in tried:
+            yield name, _result(name, judgement), "-", "0", *["-"] * 4, reason
+
+
+def _result(name: str, judgement: Judgement) -> str:
+    return _word(judgement.results.get(name))
+
+
+def _word(result: Result | None) -> str:
+    return "-" if result is None else "FAIL" if result is Result.FAIL else str(result)
+
+
+def _row(outcome: Outcome, judgement: Judgement) -> tuple[str | float, ...]:
+    low, high = (_number(outcome, Interval(each, each, each)) for each in (outcome.success.low, outcome.success.high))
+    shows_share = not outcome.is_few
+    return (
+        outcome.name,
+        _word(judgement.result_of(outcome)),
+        shown(outcome.variant, _WORDS),
+        f"{outcome.attacked:,}",
+        _success(outcome) if shows_share else _hits(outcome),
+        f"{low} to {high}" if shows_share else "-",
+        _number(outcome, outcome.baseline),
+        _number(outcome, outcome.held_out) if shows_share and outcome.held_out is not None else "-",
+        outcome.sentence if shows_share or outcome.name == SINGLING_OUT else _FEW,
+    )
+
+
+def _hits(outcome: Outcome) -> str:
+    """Return how many of few tries succeeded, since their share would tell more than is known."""
+    hits = outcome.success.value * outcome.attacked
+    is_count = outcome.measure not in _NO_SHARES and abs(hits - round(hits)) < _ROUNDING
+    return f"{round(hits)} of {outcome.attacked}" if is_count else "-"
+
+
+def _success(outcome: Outcome) -> str:
+    """Return the success; if it is no plain share, after the name of what it is."""
+    measure = f"{outcome.measure} " if outcome.measure in _NO_SHARES else ""
+    return f"{measure}{_number(outcome, outcome.success)}"
+
+
+def _number(outcome: Outcome, interval: Interval) -> str:
+    return f"{interval.value:.3f}" if outcome.measure == "AUC" else str(Share(interval.value))
+
+
+def _drawn(best: list[Outcome]) -> Levels:
+    held_out = [None if each.held_out is None else _measured(each.held_out) for each in best]
+    series = [
+        Series("success", BAD, [_measured(each.success) for each in best]),
+        Series("without the release", NEUTRAL, [_measured(each.baseline) for each in best]),
+        *([Series("held out", GOOD, held_out)] if any(held_out) else []),
+    ]
+    places = [f"{each.name}\n{shown(each.variant)}" for each in best]
+    caption = (
+        "What each attack achieves, with 95 % intervals. An attack whose success is no higher than the others fails."
+    )
+    return Levels(places, series, {}, ("attack", "success"), caption)
+
+
+def _measured(interval: Interval) -> Measured:
+    return Measured(interval.value, (interval.low, interval.high))
+
+
+def attack_notes(opened: Opened, judgement: Judgement, seconds: float, *, sure: bool = False) -> Iterator[str]:
+    """Yield what readers should know about the attacks; `sure`: the release surely never saw the held-out records."""
+    case = opened.case
+    held_out = f"{len(case.held_out):,} were held out" if len(case.held_out) else "none is taken as held out"
+    drawn = f", drawn from {opened.of_records:,}" if opened.of_records > len(case.seen) + len(case.held_out) else ""
+    yield f"Of {len(case.seen) + len(case.held_out):,} real records{drawn}, {held_out}."
+    if len(case.held_out) and not sure:
+        yield "If the release was made of them too, their numbers mean nothing: say --holdout 0."
+    if opened.released > len(case.release):
+        yield (
+            f"Of the {opened.released:,} released records, {len(case.release):,} were drawn for the attacks. With all "
+            "of them, copies and near records would be found more often."
+        )
+    is_default = case.nameable and set(case.quasi_identifiers) == set(case.release.names)
+    named = "; no column was named as sensitive or known, so all count as known" if is_default else ""
+    yield f"The attacker knows {some(list(case.quasi_identifiers), _SHOWN)}{named}."
+    if case.secrets:
+        yield f"Nobody should learn {some(list(case.secrets), _SHOWN)}."
+    for each in judgement.outcomes:
+        if not each.is_attack:
+            yield each.sentence
+    if judgement.unfinished:
+        yield f"Not finished within {seconds:g} seconds: {', '.join(judgement.unfinished)}."
+    for name, reason in judgement.impossible.items():
+        yield f"Not tried: {name}, because {reason}."
+    yield from notes_on(case.release.not_understood)
+    if opened.lacking:
+        yield f"Not in the release: {some(list(opened.lacking), _SHOWN)}."
+    yield "No attack proves that a release is safe: others may do better."

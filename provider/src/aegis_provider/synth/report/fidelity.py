@@ -1,0 +1,194 @@
+"""The report on the value and the fidelity of a release: what `aegis fidelity` prints and draws."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from typing import Any, Final
+
+from aegis_provider.check import Interval
+from aegis_provider.check.result import CHANCE
+from aegis_provider.report.model import (
+    BAD,
+    GOOD,
+    Levels,
+    Measured,
+    Part,
+    Points,
+    Report,
+    Section,
+    Series,
+    TextTable,
+)
+from aegis_provider.synth.fidelity import Compared, Embedding, Fidelity, ModelValue, Relation
+from aegis_provider.synth.report.fidelity_terms import TERMS
+from aegis_provider.synth.report.not_understood import NOT_JUDGED, documents_of, notes_on, why_not_judged
+from aegis_sdk.printable import Share, some
+from aegis_sdk.reading import shown
+
+_SHOWN: Final = 5
+_NEARLY_ALL: Final = 0.9
+
+_RELATIONS: Final = {
+    Relation.UNSEEN: "that the release never saw",
+    Relation.TAKEN_OUT: "whose rows were taken out of the release first",
+    Relation.RELEASED: "that the release was made of",
+}
+
+
+def fidelity_report(result: Fidelity, release: str) -> Report:
+    """Report what a release is worth and how faithful it is.
+
+    Args:
+        result: What was measured.
+        release: The name of the release.
+    """
+    sections = [
+        Section("Models trained on the release", list(model_parts(result))),
+        Section("Likeness to real records", [likeness(result)]),
+        Section("Associations that differ most", [_associations(result)]),
+        *([Section("Records in a picture", [_overlay(result.embedding)])] if result.embedding else []),
+        Section("What to know about the numbers", list(_notes(result))),
+        Section("What the numbers mean", [TERMS]),
+    ]
+    return Report(f"Value and fidelity of {release}", [fidelity_headline(result)], sections)
+
+
+def fidelity_headline(result: Fidelity) -> str:
+    """Say what the release keeps of what the table tells about the label, in one line."""
+    if result.not_judged:
+        return f"{NOT_JUDGED}: {why_not_judged(result.not_judged)}."
+    return _kept(result)
+
+
+def _kept(result: Fidelity) -> str:
+    if result.tested_on is Relation.UNSEEN and result.found > _NEARLY_ALL > result.found_by_chance:
+        return (
+            f"The release has {Share(result.found)} of the held-out records, so it was probably made of them, too, and "
+            "models cannot be tested on them: say --holdout 0."
+        )
+    best, label = result.best, shown(result.label)
+    tested = f"on {result.tested:,} records {_RELATIONS[result.tested_on]}"
+    if best.kept is None:
+        low, high = best.real_auc.low, best.real_auc.high
+        limits = f"{best.model}: AUC {best.real_auc.value:.3f}, {low:.3f} to {high:.3f}, {tested}"
+        return f"The table itself tells nothing certain about {label} ({limits}), so there is nothing to keep."
+    numbers = f"{best.model}: AUC {best.auc.value:.3f} of {best.real_auc.value:.3f}, {tested}"
+    kept = str(Share(best.kept.value)) if best.kept.value > 0 else "nothing"
+    return f"A model trained on the release keeps {kept} of what the table tells about {label} ({numbers})."
+
+
+def fidelity_document(result: Fidelity) -> dict[str, Any]:
+    """Return what was measured as JSON values, without the points of the picture."""
+    values = {name: value for name, value in vars(result).items() if name != "embedding"}
+    return {
+        "headline": fidelity_headline(result),
+        "best_model": result.best.model,
+        **{name: _document(value) for name, value in values.items()},
+    }
+
+
+def _document(value: Any) -> Any:  # noqa: ANN401 - any JSON value
+    if isinstance(value, Compared):
+        return asdict(value)
+    if isinstance(value, tuple):
+        return [each if isinstance(each, str) else asdict(each) for each in value]
+    return documents_of(value) if isinstance(value, Mapping) else value
+
+
+def model_parts(result: Fidelity) -> Iterator[Part]:
+    """Yield what models are worth that are trained on the release, as a table and as a picture."""
+    header = ("model", "AUC", "of real records", "difference", "kept", "accuracy", "of real records")
+    guessed = f"By chance: AUC {CHANCE}, accuracy {Share(result.guessed)} (always the most frequent label value)."
+    yield TextTable(header, [_row(each) for each in result.models], guessed)
+    places = [each.model for each in result.models]
+    series = [
+        Series("trained on real records", GOOD, [_measured(each.real_auc) for each in result.models]),
+        Series("trained on the release", BAD, [_measured(each.auc) for each in result.models]),
+    ]
+    caption = "How well each model tells the label values of real records apart, with 95 % intervals."
+    yield Levels(places, series, {"chance": CHANCE}, ("model", "AUC"), caption)
+
+
+def _row(one: ModelValue) -> tuple[str, ...]:
+    return (
+        one.model,
+        _number(one.auc),
+        _number(one.real_auc),
+        _number(one.auc_difference, "+"),
+        "-" if one.kept is None else str(Share(max(0.0, one.kept.value))),
+        _number(one.accuracy),
+        _number(one.real_accuracy),
+    )
+
+
+def _number(interval: Interval, sign: str = "") -> str:
+    """Return the number with half the width of its interval."""
+    half = max(interval.value - interval.low, interval.high - interval.value)
+    return f"{interval.value:{sign}.3f} ± {half:.3f}"
+
+
+def _measured(interval: Interval) -> Measured:
+    return Measured(interval.value, (interval.low, interval.high))
+
+
+def likeness(result: Fidelity) -> TextTable:
+    """Return how like real records the released ones are, in a table."""
+    measures = {
+        f"clustering agreement, k = {result.clusters}": (result.agreement, "more"),
+        "mean difference of associations": (result.mean_difference, "less"),
+        "largest difference of associations": (result.largest_difference, "less"),
+        "pair total variation": (result.pair_total_variation, "less"),
+        "Fréchet distance": (result.frechet_distance, "less"),
+    }
+    rows = [
+        (name, f"{one.released:.3f}", f"{one.real:.3f}", f"{one.shuffled:.3f}", better)
+        for name, (one, better) in measures.items()
+        if one is not None
+    ]
+    header = ("measure", "release", "real records", "shuffled", "better")
+    return TextTable(header, rows, f"Each compares {result.compared:,} records with as many real ones.")
+
+
+def _associations(result: Fidelity) -> TextTable:
+    rows = [
+        (shown(each.first), shown(each.second), f"{each.released:.3f}", f"{each.real:.3f}", f"{each.other:.3f}")
+        for each in result.associations
+    ]
+    return TextTable(("column", "column", "release", "real records", "other real records"), rows, most=_SHOWN)
+
+
+def _overlay(embedding: Embedding) -> Points:
+    series = {
+        ("real records", GOOD): [(x, y) for x, y in embedding.real.tolist()],
+        ("released records", BAD): [(x, y) for x, y in embedding.released.tolist()],
+    }
+    caption = (
+        f"{len(embedding.real):,} real and {len(embedding.released):,} released records by t-SNE: near ones have "
+        "similar values. Where only one colour is, the release has what is not in the table, or lacks what is. "
+        "Directions, and how large and how far apart groups are, mean nothing."
+    )
+    return Points(series, caption)
+
+
+def _notes(result: Fidelity) -> Iterator[str]:
+    drawn = f", drawn from {result.of_records:,}," if result.of_records > result.drawn else ""
+    yield (
+        f"Models are trained on {result.trained:,} released and on {result.trained_on_real:,} real records{drawn} and "
+        f"tested on {result.tested:,} other real records {_RELATIONS[result.tested_on]}."
+    )
+    if result.tested_on is Relation.UNSEEN:
+        yield "No record that the release was made of has their attributes."
+    if result.tested_on is Relation.RELEASED:
+        yield "Since the release shows these too, models trained on it may seem better than they are."
+    if result.is_masked:
+        yield "Models read real records as the release masks them, and take a masked value for a value of its own."
+        yield "For all else, where a masked value stands for several, each of them was drawn equally often."
+    if result.clusters is None:
+        yield "Clusters are not compared, because real records have none."
+    else:
+        yield f"k = {result.clusters} has the highest mean silhouette of clusters of real records, from 2 to 10."
+    yield from notes_on(result.not_understood)
+    if result.lacking:
+        yield f"Not in the release: {some(list(result.lacking), _SHOWN)}."
+    yield "±: 95 % intervals, from the tested records; differences are paired."
+    yield "Other uses may need what these measures do not see, and they tell nothing about privacy."
+    yield "What attacks achieve: aegis risk RELEASE --against TABLE --plan PLAN"

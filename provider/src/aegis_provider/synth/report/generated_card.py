@@ -1,0 +1,283 @@
+"""The release card of a generated table: its sections, and their words."""
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+from typing import Any, Final
+
+from aegis_provider.report.model import Part, Report, Section, TextTable
+from aegis_provider.synth.attacks import Judgement, Opened
+from aegis_provider.synth.attacks.exact_copies import NAME as EXACT_COPIES
+from aegis_provider.synth.fidelity import Fidelity
+from aegis_provider.synth.generate import Generated
+from aegis_provider.synth.report.attacks import (
+    ATTACK_TERMS,
+    attack_notes,
+    attack_parts,
+    attacks_document,
+    attacks_headline,
+)
+from aegis_provider.synth.report.fidelity import fidelity_document, fidelity_headline, likeness, model_parts
+from aegis_provider.synth.report.fidelity_terms import TERMS
+from aegis_sdk.printable import Share
+from aegis_sdk.reading import shown
+
+_PACKAGES: Final = ("aegis-provider", "aegis-sdk")
+_COLUMNS_SHOWN: Final = 200
+COVERED: Final = ("sha256", "records", "accepted")
+"""The members of the card that differential privacy covers: what follows from the generated records alone."""
+
+EXACT: Final = (
+    "learnt_from",
+    "validated",
+    "held_out",
+    "holdout_note",
+    "pair_total_variation",
+    "auc",
+    "frechet_distance",
+    "best",
+    "looks",
+    "ended",
+    "weights",
+    "copies",
+    "attacked",
+    "worth",
+)
+"""The members that are counted from the real records, which it does not cover."""
+
+_PROVIDER_ONLY: Final = "This card is counted exactly from the real records, so it is for the provider only."
+
+
+@dataclass(frozen=True, eq=False)
+class GeneratedCard:
+    """What a generated table is, and what was found out about it.
+
+    Attributes:
+        table: The name of the table that it was made of.
+        label: The label.
+        plan_digest: The SHA-256 of the plan.
+        generated: The records, and how they were made.
+        opened: The records that attacks were tried on.
+        judgement: What the attacks achieved.
+        seconds: The time limit of the attacks.
+        fidelity: What the records are worth; or why that could not be measured.
+    """
+
+    table: str
+    label: str
+    plan_digest: str
+    generated: Generated
+    opened: Opened
+    judgement: Judgement
+    seconds: float
+    fidelity: Fidelity | str
+
+    @property
+    def copies(self) -> str:
+        """How many generated records equal a real one, in a sentence; empty if they were not counted in time."""
+        return next((each.sentence for each in self.judgement.outcomes if each.name == EXACT_COPIES), "")
+
+    @property
+    def findings(self) -> tuple[str, ...]:
+        """What attacks achieved, and what the records are good for, in a few sentences."""
+        worth = "" if isinstance(self.fidelity, str) else fidelity_headline(self.fidelity)
+        return tuple(filter(None, [attacks_headline(self.judgement), self.copies, worth]))
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the card as JSON values."""
+        generated = self.generated
+        return {
+            "table": self.table,
+            "label": self.label,
+            "plan_sha256": self.plan_digest,
+            **made_document(generated),
+            "guaranteed": generated.promise,
+            "copies": self.copies,
+            "attacked": attacks_document(self.opened, self.judgement),
+            "worth": self.fidelity if isinstance(self.fidelity, str) else fidelity_document(self.fidelity),
+            "versions": _versions(),
+            "made": _today(),
+        }
+
+
+def made_document(generated: Generated) -> dict[str, Any]:
+    """Return how records were generated, as JSON values."""
+    training, guarantee = generated.training, generated.guarantee
+    return {
+        "output": None if generated.output is None else str(generated.output),
+        "sha256": generated.sha256 or None,
+        "records": generated.table.num_rows,
+        "method": generated.method,
+        "privacy": generated.knobs.privacy,
+        "value": generated.knobs.value,
+        "guarantee": None
+        if guarantee is None
+        else {
+            "epsilon": guarantee[0],
+            "delta": guarantee[1],
+            "covers": COVERED,
+            "does_not_cover": EXACT,
+            "budget": generated.steps,
+        },
+        "learnt_from": generated.learnt_from,
+        "validated": generated.validated,
+        "held_out": generated.held_out,
+        "holdout": generated.holdout,
+        "holdout_note": generated.holdout_note,
+        "pair_total_variation": training.quality.pair_total_variation,
+        "auc": training.quality.auc,
+        "frechet_distance": training.quality.frechet_distance,
+        "best": training.best,
+        "looks": [
+            {"seconds": each.seconds, "number": each.number, "losses": dict(each.losses), **asdict(each.quality)}
+            for each in training.looks
+        ],
+        "ended": training.ended,
+        "left_out": list(generated.left_out),
+        "accepted": dict(generated.accepted),
+        "weights": {name: {"privacy": one, "importance": two} for name, (one, two) in generated.weights.items()},
+    }
+
+
+def generated_report(card: GeneratedCard) -> Report:
+    """Return the card as a report."""
+    covered = [] if card.generated.guarantee is None else list(_covered(card.generated))
+    sections = [
+        Section("What is shared", list(_shared(card))),
+        *([Section("What differential privacy covers", covered)] if covered else []),
+        Section("What attacks achieved", [*attack_parts(card.judgement), ATTACK_TERMS]),
+        Section("What it is good for", list(_worth(card))),
+        Section("What this does not say", list(_limits(card))),
+        Section("How it was made", list(_origin(card))),
+    ]
+    top = [_guarantee(card.generated), *card.findings]
+    return Report(f"Release card of records generated from {card.table}", top, sections)
+
+
+def _guarantee(generated: Generated) -> str:
+    """Say what is guaranteed, formally."""
+    if generated.guarantee is None:
+        return (
+            "No formal guarantee follows from how these records were made. That they are generated does not make them "
+            f"anonymous: what attacks achieve is below. {_PROVIDER_ONLY}"
+        )
+    promise = generated.promise
+    return (
+        f"{promise[0].upper()}{promise[1:]}, is guaranteed for each real record: it bounds what any attack on them can "
+        f"achieve. {_PROVIDER_ONLY}"
+    )
+
+
+def _covered(generated: Generated) -> Iterator[Part]:
+    """Say what the guarantee covers, and which step spent how much of it."""
+    yield (
+        "Covered are the generated records: which values they have, how often each of them and each pair occurs, and "
+        "how many they are. One real record more or less hardly changes how likely any of that is, whatever else is "
+        "known. The plan is taken as given: what was written into it after a look at the table is not covered. Nor is "
+        "that a run was refused."
+    )
+    rows = [(step, Share(share).whole) for step, share in generated.steps.items()]
+    rows += [
+        ("which records are held out: by the values of each alone", "none"),
+        ("which records judge the model: by coins that look at none", "none"),
+        ("weights: by the plan", "none"),
+        ("when to stop, and checkpoints: there is one model, and none is kept", "none"),
+        ("drawing records: by the model", "none"),
+    ]
+    yield TextTable(("step", "share of the budget"), rows, "of epsilon; half of delta is for the levels")
+    yield (
+        "Not covered are all other numbers of this card, which are counted from the real records: how many were learnt "
+        "from, judged and held out, what attacks achieved, how many copies there are, and what the records are worth."
+    )
+
+
+def _shared(card: GeneratedCard) -> Iterator[Part]:
+    generated = card.generated
+    yield (
+        f"{generated.table.num_rows:,} records that a model drew. Of {generated.of_records:,} real ones, it learnt "
+        f"from {generated.learnt_from:,}, its models were judged by {generated.validated:,} during the training, and "
+        f"{generated.held_out:,} were held out for this card."
+    )
+    if generated.holdout_note:
+        yield f"{generated.holdout_note}."
+    rows = [(shown(name), _role(card, name), *_weights(card, name)) for name in generated.table.column_names]
+    header = ("column", "role", "weight for privacy", "weight for value")
+    yield TextTable(header, rows, _weights_caption(generated), most=_COLUMNS_SHOWN)
+    if generated.left_out:
+        yield f"Left out, as the plan asks (identity: false): {', '.join(map(shown, generated.left_out))}."
+
+
+def _role(card: GeneratedCard, name: str) -> str:
+    case = card.opened.case
+    if name in case.secrets:
+        return "sensitive"
+    return "quasi-identifier" if name in case.quasi_identifiers else "label" if name == card.label else "other"
+
+
+def _weights(card: GeneratedCard, name: str) -> tuple[str, str]:
+    """Return the weights of a column for privacy and for value; of those that count for neither, a dash."""
+    generated = card.generated
+    privacy, value = generated.weights.get(name, (0.0, 0.0))
+    counts = generated.knobs.privacy > 0 and name in card.opened.case.quasi_identifiers
+    return f"{privacy:.2g}" if counts else "-", f"{value:.2g}" if value else "-"
+
+
+def _weights_caption(generated: Generated) -> str:
+    knobs = generated.knobs
+    used = {"privacy": knobs.privacy, "value": knobs.value}
+    terms = [f"{name} {number:g}" for name, number in used.items() if number]
+    if not terms:
+        return f"no weights were used: the method {generated.method} was given no term for privacy or value"
+    return f"weights from 0 to 1, within the terms for {' and '.join(terms)}; -: not used"
+
+
+def _worth(card: GeneratedCard) -> Iterator[Part]:
+    if isinstance(card.fidelity, str):
+        yield f"Not measured: {card.fidelity}."
+        return
+    yield from model_parts(card.fidelity)
+    yield likeness(card.fidelity)
+    yield TERMS
+
+
+def _limits(card: GeneratedCard) -> Iterator[Part]:
+    yield from attack_notes(card.opened, card.judgement, card.seconds, sure=True)
+    if card.generated.guarantee is not None:
+        yield (
+            "Categories that do not stand out from the noise are never generated. Numbers lie anywhere in their "
+            "stretches, and there may be combinations that no real record has."
+        )
+        return
+    yield (
+        "Categories with fewer than 5 records, and numbers beyond the fifth lowest or highest, are never generated. A "
+        "rarer number may be, as any number in its stretch, and so may combinations of values that are frequent one by "
+        "one."
+    )
+
+
+def _origin(card: GeneratedCard) -> Iterator[Part]:
+    training, quality = card.generated.training, card.generated.training.quality
+    auc = "" if quality.auc is None else f", AUC {quality.auc:.3f} of models trained on them"
+    ended = f"the best of {len(training.looks)} models; it ended because {training.ended}" if training.ended else "done"
+    variation = f"pair total variation {Share(quality.pair_total_variation)}"
+    rows = [
+        ("table", shown(card.table)),
+        ("label", shown(card.label)),
+        ("method", card.generated.method),
+        ("training", ended),
+        (f"beside the {card.generated.validated:,} records that judged models", f"{variation}{auc}"),
+        ("plan, SHA-256", card.plan_digest),
+        ("made by", ", ".join(f"{name} {number}" for name, number in _versions().items())),
+        ("on", _today()),
+    ]
+    caption = "few records differ by chance, too: the pair total variation above is of more"
+    yield TextTable(("what", "value"), rows, caption)
+
+
+def _versions() -> dict[str, str]:
+    return {name: version(name) for name in _PACKAGES}
+
+
+def _today() -> str:
+    return datetime.now(UTC).date().isoformat()

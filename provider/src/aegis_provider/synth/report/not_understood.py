@@ -1,0 +1,43 @@
+"""What of a release is not understood, in words: where it is too much, nothing can be said about the release."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from aegis_provider.synth.released import NotUnderstood
+from aegis_sdk.printable import Share
+from aegis_sdk.reading import shown
+
+NOT_JUDGED: Final = "NOT JUDGED"
+
+_SHOWN: Final = 5
+_LOOKS: Final = 2
+
+
+def why_not_judged(not_understood: Mapping[str, NotUnderstood]) -> str:
+    """Say in which columns too much is not understood, and what mends that."""
+    columns = [f"{Share(each.share)} of the cells in {_column(name, each)}" for name, each in not_understood.items()]
+    more = f" and in {len(columns) - _SHOWN} more columns" if len(columns) > _SHOWN else ""
+    return (
+        f"{', '.join(columns[:_SHOWN])}{more} are not understood; state what masked values stand "
+        "for (--plan, --configuration), or write values as the table has them"
+    )
+
+
+def notes_on(not_understood: Mapping[str, NotUnderstood]) -> Iterator[str]:
+    """Yield what is not understood of each column."""
+    for name, each in not_understood.items():
+        cells = f"{Share(each.share)} of the cells, such as {_looks(each)}"
+        yield f"Not understood in {shown(name)}, so taken to tell nothing: {cells}."
+
+
+def documents_of(not_understood: Mapping[str, NotUnderstood]) -> dict[str, Any]:
+    """Return what is not understood as JSON values, by column."""
+    return {name: {"share": each.share, "looks": list(each.looks)} for name, each in not_understood.items()}
+
+
+def _column(name: str, each: NotUnderstood) -> str:
+    return f"{shown(name)} (such as {_looks(each)})"
+
+
+def _looks(each: NotUnderstood) -> str:
+    return " or ".join(shown(look) for look in each.looks[:_LOOKS])

@@ -1,0 +1,142 @@
+"""The transfer utilities of a release, and of the records that it was made of, rounded as an entry needs them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import ceil, floor
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aegis_advisor.transfer import (
+    Figure,
+    additive_rule,
+    chi_square_transfer,
+    g3_transfer,
+    information_transfer,
+    joint_transfer,
+)
+from aegis_provider.control.rounded_trace import step_for
+from aegis_provider.records import Records
+from aegis_provider.synth.released import Released
+from aegis_provider.synth.transfer.alignment import Alignment
+from aegis_sdk.wire import Estimate, Holdout, Transfer, figure_limits
+
+_DIGITS = 6
+"""Multiples of a decimal fraction are written with at most so many digits after the point."""
+
+
+def transfer_of(released: Released, seen: Records, held_out: Records, label: str) -> Transfer:
+    """Return what a rule that was learned from a release tells about held-out records, by attribute and together.
+
+    Source: docs/model.md, "What a release tells about real records".
+
+    Args:
+        released: The release. If it is masked, only seen records may have been masked, since a mask of all records has
+            seen the held-out ones, too.
+        seen: The records that it was made of, which decide which values are too rare to be told apart.
+        held_out: Real records that it was not made of, at least one.
+        label: The label, which must be unmasked in the release.
+    """
+    compared = _Compared.of(released, seen, held_out, label)
+    limits = _Limits(len(held_out.column(label).domain), len(released), len(held_out))
+    by_attribute = {name: limits.declared(compared.figures(name)) for name in seen.attributes}
+    together = limits.declared({"joint": compared.together()})
+    return Transfer(attributes=by_attribute, joint=together["joint"])
+
+
+def holdout_of(seen: Records, held_out: Records, label: str) -> Holdout:
+    """Return how an entry describes held-out records: with what the seen ones tell about them as they are."""
+    counts = np.bincount(held_out.column(label).places)
+    step = step_for(len(held_out))
+    return Holdout(
+        records=len(held_out),
+        unmasked=transfer_of(Released.as_it_is(seen), seen, held_out, label),
+        majority_error=_multiple(round((1 - counts.max() / counts.sum()) / step), step),
+        rounded_to=step,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Compared:
+    """A release and held-out records in the groups that both have.
+
+    Attributes:
+        alignments: The groups of each attribute, by name.
+        rows: (released records with a label,) Their places.
+        labels: (released records with a label,) The place of each one's label.
+        held_out: The held-out records.
+        label: The label.
+    """
+
+    alignments: Mapping[str, Alignment]
+    rows: NDArray[np.intp]
+    labels: NDArray[np.intp]
+    held_out: Records
+    label: str
+
+    @classmethod
+    def of(cls, released: Released, seen: Records, held_out: Records, label: str) -> Self:
+        alignments = {
+            name: Alignment.of(released.column(name), seen, label)
+            if name in released.names
+            else Alignment.dropped(len(released), len(seen.column(name).domain))
+            for name in seen.attributes
+        }
+        own = released.column(label)
+        labels = own.only[own.codes]
+        rows = np.flatnonzero(labels >= 0)
+        return cls(alignments, rows, labels[rows], held_out, label)
+
+    @property
+    def classes(self) -> int:
+        """The number of label values."""
+        return len(self.held_out.column(self.label).domain)
+
+    def figures(self, name: str) -> dict[str, Figure]:
+        """Return the figures of one attribute by measure."""
+        aligned = self.alignments[name]
+        release, holdout = np.zeros((2, aligned.size, self.classes))
+        np.add.at(release, (aligned.released[self.rows], self.labels), 1)
+        np.add.at(holdout, (self._held_out(name), self.held_out.column(self.label).places), 1)
+        return {
+            "mutual_information": information_transfer(release, holdout),
+            "chi_square": chi_square_transfer(release, holdout),
+            "g3": g3_transfer(release, holdout),
+        }
+
+    def together(self) -> Figure:
+        """Return the figure of all attributes together."""
+        codes = np.stack([each.released[self.rows] for each in self.alignments.values()], axis=1)
+        sizes = [each.size for each in self.alignments.values()]
+        rule = additive_rule(codes.astype(np.int64), self.labels.astype(np.int64), sizes, self.classes)
+        tested = np.stack([self._held_out(name) for name in self.alignments], axis=1)
+        return joint_transfer(rule, tested.astype(np.int64), self.held_out.column(self.label).places.astype(np.int64))
+
+    def _held_out(self, name: str) -> NDArray[np.intp]:
+        """(held-out records,) The group of each one's value."""
+        return self.alignments[name].of_value[self.held_out.column(name).places]
+
+
+@dataclass(frozen=True)
+class _Limits:
+    """What figures of a release can be, by the numbers of label values, of its records and of held-out ones."""
+
+    labels: int
+    records: int
+    held_out: int
+
+    def declared(self, figures: Mapping[str, Figure]) -> dict[str, Estimate]:
+        """Return figures as an entry declares them: rounded, with an interval that is rounded outwards."""
+        return {measure: self._declared(measure, figure) for measure, figure in figures.items()}
+
+    def _declared(self, measure: str, figure: Figure) -> Estimate:
+        step = step_for(self.held_out)
+        least, most = (limit / step for limit in figure_limits(measure, self.labels, self.records, self.held_out))
+        low, high = max(floor(figure.low / step), ceil(least)), min(ceil(figure.high / step), floor(most))
+        value = min(max(round(figure.value / step), low), high)
+        return Estimate(value=_multiple(value, step), low=_multiple(low, step), high=_multiple(high, step))
+
+
+def _multiple(times: int, step: float) -> float:
+    return round(times * step, _DIGITS)
