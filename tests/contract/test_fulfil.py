@@ -17,7 +17,7 @@ from aegis_provider.synth.offer import with_generated
 from aegis_sdk import ConflictError, UniqueRecordsError
 from aegis_sdk.wire import Verdict, VerdictFinding
 from tests.contract.conftest import PLAN
-from tests.provider.synth.offer import test_offer as offered
+from tests.provider.synth import test_offer as offered
 from tests.stores import web_store
 
 

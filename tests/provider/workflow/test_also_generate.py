@@ -13,12 +13,12 @@ from aegis_provider import load_plan
 from aegis_provider.digests import digest_of
 from aegis_provider.errors import PlanError
 from aegis_provider.synth.attacks import declared_attacks, open_case
+from aegis_provider.synth.beside import compare
 from aegis_provider.synth.generate import generate
 from aegis_provider.workflow import generating, release
 from aegis_provider.workflow.aim import Aim
 from aegis_provider.workflow.card_comparison import compared_in_words, rows_of
 from aegis_provider.workflow.card_making import card_of
-from aegis_provider.workflow.comparing import compare
 from aegis_sdk.wire import publishable, read_json
 
 TABLES = ("trees-5", "trees-20", "trees-50")

@@ -23,7 +23,7 @@ from aegis_provider.privacy import CRITERIA, certain_values_warning, promises_no
 from aegis_provider.release.alone import alone_in_releases, told_alone
 from aegis_provider.release.apply import Applied
 from aegis_provider.release.apply import apply as write_masked
-from aegis_provider.synth.offer import HandedOut, hand_out
+from aegis_provider.release.handing_out import HandedOut, hand_out
 from aegis_provider.table import delimiter_in, table_name
 from aegis_sdk.cli.failures import InputError
 from aegis_sdk.cli.options import AcceptUniqueOption, JsonOption

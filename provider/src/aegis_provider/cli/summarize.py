@@ -20,7 +20,6 @@ from aegis_provider.identifiers import accepted_in_words
 from aegis_provider.output import none_if_refused
 from aegis_provider.plan.reading import load_plan
 from aegis_provider.prepare import PreparedEntry, accepted_in_entry, prepare_entry, refuse_outputs
-from aegis_provider.synth.offer import refuse_early, with_generated
 from aegis_provider.table import delimiter_in, table_name
 from aegis_sdk.cli.failures import InputError
 from aegis_sdk.cli.options import JsonOption
@@ -84,7 +83,10 @@ def summarize(
     intended = load_plan(plan)
     delimiter = delimiter or delimiter_in(table, intended.label)
     refuse_outputs(table, intended, output, plan_output)
-    refuse_early(intended, controls, delimiter=delimiter)
+    if intended.generated:
+        from aegis_provider.synth.offer import refuse_early  # noqa: PLC0415 - few plans need it
+
+        refuse_early(intended, controls, delimiter=delimiter)
     say(f"counting {table_name(table)} ...")
     how: Mapping[str, Any] = {"delimiter": delimiter, "memory_limit": memory_limit}
     outputs = (output, *filter(None, [plan_output]))
@@ -101,6 +103,8 @@ def summarize(
             **how,
         )
     if intended.generated:
+        from aegis_provider.synth.offer import with_generated  # noqa: PLC0415 - few plans need it
+
         with none_if_refused(*outputs), progress_bar("comparing releases") as progress:
             prepared = with_generated(prepared, progress=progress, **how)
     prepared.write(output, plan_output)

@@ -33,7 +33,7 @@ from aegis_provider.receiving.with_entry import judged_beside
 from aegis_provider.release.alone import told_alone
 from aegis_provider.release.apply import apply
 from aegis_provider.release.checked import Checked
-from aegis_provider.synth.offer import hand_out
+from aegis_provider.release.handing_out import hand_out
 from aegis_provider.table import Source, open_table
 from aegis_provider.table.formulas import unescaped_table
 from aegis_provider.workflow.card_public import is_public

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from math import ceil
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,6 +13,33 @@ from aegis_provider.yaml_file import Element
 from aegis_sdk.wire import GeneratedConfiguration, faults_of
 
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
+
+
+@dataclass(frozen=True)
+class Attacked:
+    """What an attack achieved, rounded to thousandths, its interval outwards.
+
+    Attributes:
+        value: How often it succeeded; of `membership`, the AUC.
+        low: The lower limit of the 95 % interval.
+        high: The upper limit.
+        chance: What an attacker without the release achieves; `None` if that is not known.
+    """
+
+    value: float
+    low: float
+    high: float
+    chance: float | None
+
+    @property
+    def limit(self) -> float:
+        """What can be vouched for: the upper limit, rounded up to two digits."""
+        return min(1.0, ceil(round(self.high * 100, 6)) / 100)
+
+    def as_json(self) -> dict[str, float]:
+        """Return it as an entry states it."""
+        chance = {} if self.chance is None else {"chance": self.chance}
+        return {"value": self.value, "low": self.low, "high": self.high, **chance}
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from aegis_provider.check import Interval
+from aegis_provider.plan.generated import Attacked
 from aegis_provider.report.model import (
     BAD,
     BASELINES,
@@ -17,8 +18,7 @@ from aegis_provider.report.model import (
     TextTable,
 )
 from aegis_provider.search import in_words
-from aegis_provider.synth.attacks import Attacked
-from aegis_provider.workflow.comparing import GENERATED, MASKED, Beside, Comparison
+from aegis_provider.workflow.generating import GENERATED, MASKED, Beside, Comparison
 from aegis_sdk.printable import Share, share_with_limits
 from aegis_sdk.reading import shown
 

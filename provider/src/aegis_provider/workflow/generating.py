@@ -1,22 +1,19 @@
-"""Generated tables beside a masked one: drawn, attacked, and stated in the plan."""
+"""Generated tables beside a masked one, as a release and its card know them. `synth.beside` makes them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from aegis_provider.digests import digest_of
-from aegis_provider.errors import PlanError, TableError
-from aegis_provider.plan.generated import GeneratedTable
+from aegis_provider.check import Interval
+from aegis_provider.errors import PlanError
+from aegis_provider.plan.generated import Attacked, GeneratedTable
 from aegis_provider.plan.model import Plan
-from aegis_provider.synth.attacks import Attacked, declared_attacks, open_case
-from aegis_provider.synth.generate import Generated, Knobs, Wish, generate
-from aegis_provider.synth.generate.writing import write
-from aegis_provider.table import Source, table_name
 
 METHOD: Final = "trees"
 LEVELS: Final = (5.0, 20.0, 50.0)
 """The levels of privacy at which a table is generated. On tables without privacy, attacks gain something."""
+MASKED, GENERATED = "masked", "generated"
 
 
 def refuse_equal_ids(plan: Plan) -> None:
@@ -26,7 +23,7 @@ def refuse_equal_ids(plan: Plan) -> None:
         PlanError: It does.
     """
     taken = {*(each.id for each in plan.configurations), *(each.id for each in plan.generated)}
-    for name in map(_id, LEVELS):
+    for name in map(id_at, LEVELS):
         if name in taken:
             raise PlanError(f"{plan.source}: {name!r} is to be the name of a generated table; choose another one there")
 
@@ -67,45 +64,48 @@ class Drawn:
         return GeneratedTable(self.id, folder / self.file, self.sha256, stated)
 
 
-def draw_table(table: Source, plan: Plan, level: float, folder: Path, holdout: float, how: Mapping[str, Any]) -> Drawn:
-    """Generate a table at a level of privacy, attack it, and write it into the folder at the end.
-
-    Args:
-        table: The table.
-        plan: Its plan.
-        level: The level of privacy.
-        folder: The folder.
-        holdout: The share of the records that is not learnt from, and that attacks are compared with.
-        how: How to read the table: `delimiter` and `memory_limit`.
-
-    Raises:
-        PlanError: No attribute may be generated.
-        TableError: The table is too small to learn from, or no record is held out.
-        AegisError: The extra `synth` is not installed.
-    """
-    knobs, wish = Knobs(privacy=level), Wish(holdout=holdout)
-    made = generate(
-        table, plan, method=METHOD, knobs=knobs, wish=wish, accept_identifiers=True, **how
-    )  # the release refused them
-    if not made.held_out:
-        raise TableError(
-            f"{table_name(table)}: none of its {made.combinations:,} combinations of attributes is held out by a "
-            f"holdout of {holdout:g}, so nothing can be compared: state a larger `holdout` in the plan"
-        )
-    attacks = declared_attacks(open_case(made.table, table, plan=plan, holdout=holdout, **how).case)
-    output = folder / file_at(level)
-    write(output, made.table, how["delimiter"])
-    return Drawn(_id(level), output.name, digest_of(output), METHOD, level, _weights(made), attacks)
-
-
 def file_at(level: float) -> str:
     """Return the name of the file of the table at a level of privacy."""
-    return f"generated-{_id(level)}.csv"
+    return f"generated-{id_at(level)}.csv"
 
 
-def _id(level: float) -> str:
+def id_at(level: float) -> str:
+    """Return the id of the table at a level of privacy."""
     return f"{METHOD}-{level:g}"
 
 
-def _weights(made: Generated) -> dict[str, float]:
-    return {name: privacy for name, (privacy, _) in made.weights.items() if privacy > 0}
+@dataclass(frozen=True)
+class Beside:
+    """A release beside others.
+
+    Attributes:
+        id: Its id in the plan.
+        kind: `masked` or `generated`.
+        promise: The privacy that it promises, by name.
+        kept: What it tells about held-out records, as a share of what unmasked records tell; `None` if those tell
+            nothing.
+        attacks: What attacks achieved, by their names in the contract.
+    """
+
+    id: str
+    kind: str
+    promise: Mapping[str, float]
+    kept: Interval | None
+    attacks: Mapping[str, Attacked]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Releases beside each other.
+
+    Attributes:
+        measure: The measure by which they are compared.
+        held_out: The number of records that none of them saw.
+        releases: The releases, the masked ones first.
+        unfinished: The ids of the masked ones for which time was up.
+    """
+
+    measure: str
+    held_out: int
+    releases: tuple[Beside, ...]
+    unfinished: tuple[str, ...] = ()

@@ -21,7 +21,6 @@ from aegis_provider.processes import processes_ready
 from aegis_provider.release.alone import told_alone
 from aegis_provider.search import SearchResult, find_configurations
 from aegis_provider.summary import refuse_name
-from aegis_provider.synth.generate import method_of
 from aegis_provider.table import Source, delimiter_in, table_name
 from aegis_provider.table.address import is_url
 from aegis_provider.workflow.aim import USUAL, Aim
@@ -30,10 +29,9 @@ from aegis_provider.workflow.card_files import CARD_ENDINGS, write_card, write_p
 from aegis_provider.workflow.card_making import Findings, card_of, entry_faults, texts_of_cards
 from aegis_provider.workflow.card_public import public
 from aegis_provider.workflow.card_report import card_report
-from aegis_provider.workflow.comparing import Comparison
 from aegis_provider.workflow.deadline import Deadline
 from aegis_provider.workflow.folder import Folder
-from aegis_provider.workflow.generating import LEVELS, METHOD, file_at
+from aegis_provider.workflow.generating import LEVELS, METHOD, Comparison, file_at
 from aegis_provider.workflow.publishing import asked, check_service, published
 from aegis_provider.workflow.released import Released
 from aegis_provider.workflow.results import Masked, Stage, Summarised, unseen
@@ -239,6 +237,8 @@ def _refuse_early(steps: Steps, service: Client | None) -> None:
     if steps.given is not None or steps.plan.exists():
         steps.planned()
     if steps.aim.generates:
+        from aegis_provider.synth.generate import method_of  # noqa: PLC0415 - only then is it loaded
+
         method_of(METHOD)  # its extra may be missing
     if service is not None:
         with steps.stage("asking the service what it requires"):

@@ -33,17 +33,15 @@ from aegis_provider.records import held_out_share
 from aegis_provider.release.apply import apply
 from aegis_provider.report.risk_verdict import risk_verdict
 from aegis_provider.search import SearchResult, choose_again, find_configurations
-from aegis_provider.synth.offer import with_generated
 from aegis_provider.table import Source, Table, open_table, table_name
 from aegis_provider.table.formulas import unescaped_table
 from aegis_provider.table.values import Domain
 from aegis_provider.table.writing import Writing, plainly
 from aegis_provider.workflow.aim import Aim
-from aegis_provider.workflow.comparing import Comparison, compare
 from aegis_provider.workflow.deadline import Deadline
 from aegis_provider.workflow.drawing import draw_entry
 from aegis_provider.workflow.folder import Folder, digests_of
-from aegis_provider.workflow.generating import LEVELS, Drawn, draw_table, file_at, refuse_equal_ids
+from aegis_provider.workflow.generating import LEVELS, Comparison, Drawn, file_at, refuse_equal_ids
 from aegis_provider.workflow.results import Assessed, Masked, Stage, Summarised
 from aegis_sdk import AegisError
 from aegis_sdk.reading import Alone
@@ -184,6 +182,8 @@ class Steps:
         return tuple(self._drawn(plan, level) for level in LEVELS)
 
     def _drawn(self, plan: Plan, level: float) -> Drawn:
+        from aegis_provider.synth.beside import draw_table  # noqa: PLC0415 - loaded only with --also-generate
+
         def work() -> Drawn:
             with self.stage(f"generating a table, and attacking it: privacy {level:g}"):
                 return draw_table(self.table, plan, level, self.folder.path, held_out_share(plan, None), self.how)
@@ -259,6 +259,8 @@ class Steps:
         if not self.accept_identifiers:
             refuse_written(listed, self.replayed, f"{self.found.source}: the entry")
         if self.found.generated:
+            from aegis_provider.synth.offer import with_generated  # noqa: PLC0415 - few plans need it
+
             with self.stage("learning rules from each release") as progress:
                 prepared = with_generated(prepared, progress=progress, **self.how)
             advice = self._masked_by_best(prepared)
@@ -284,6 +286,8 @@ class Steps:
             return None
         if self.aim.measure not in TRANSFER_MEASURES:
             raise PlanError(f"masked and generated tables cannot be compared by {self.aim.measure}")
+        from aegis_provider.synth.beside import compare  # noqa: PLC0415 - loaded only with --also-generate
+
         plan = _with(self.found, masks)
 
         def work() -> Comparison:

@@ -1,10 +1,10 @@
 """The attacks that an entry can declare, by their names in the contract."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from math import ceil, floor
 from typing import Final
 
+from aegis_provider.plan.generated import Attacked
 from aegis_provider.synth.attacks.attribute_disclosure import attribute_disclosure
 from aegis_provider.synth.attacks.case import Case
 from aegis_provider.synth.attacks.membership import nearest_membership
@@ -12,40 +12,6 @@ from aegis_provider.synth.attacks.outcome import Outcome
 from aegis_provider.synth.attacks.reidentification import reidentification
 
 _PARTS: Final = 1_000
-
-
-@dataclass(frozen=True)
-class Attacked:
-    """What an attack achieved, rounded to thousandths, its interval outwards.
-
-    Attributes:
-        value: How often it succeeded; of `membership`, the AUC.
-        low: The lower limit of the 95 % interval.
-        high: The upper limit.
-        chance: What an attacker without the release achieves; `None` if that is not known.
-    """
-
-    value: float
-    low: float
-    high: float
-    chance: float | None
-
-    @classmethod
-    def of(cls, outcome: Outcome) -> "Attacked":
-        """Return what an attack achieved."""
-        success = outcome.success
-        low, high = floor(success.low * _PARTS) / _PARTS, ceil(success.high * _PARTS) / _PARTS
-        return cls(round(success.value, 3), max(0.0, low), min(1.0, high), round(outcome.baseline.value, 3))
-
-    @property
-    def limit(self) -> float:
-        """What can be vouched for: the upper limit, rounded up to two digits."""
-        return min(1.0, ceil(round(self.high * 100, 6)) / 100)
-
-    def as_json(self) -> dict[str, float]:
-        """Return it as an entry states it."""
-        chance = {} if self.chance is None else {"chance": self.chance}
-        return {"value": self.value, "low": self.low, "high": self.high, **chance}
 
 
 def declared_attacks(case: Case) -> dict[str, Attacked]:
@@ -64,4 +30,10 @@ def declared_attacks(case: Case) -> dict[str, Attacked]:
         else None,
         "membership": next(nearest_membership(case)) if len(case.held_out) else None,
     }
-    return {name: Attacked.of(outcome) for name, outcome in tried.items() if outcome is not None}
+    return {name: _attacked(outcome) for name, outcome in tried.items() if outcome is not None}
+
+
+def _attacked(outcome: Outcome) -> Attacked:
+    success = outcome.success
+    low, high = floor(success.low * _PARTS) / _PARTS, ceil(success.high * _PARTS) / _PARTS
+    return Attacked(round(success.value, 3), max(0.0, low), min(1.0, high), round(outcome.baseline.value, 3))

@@ -1,60 +1,62 @@
-"""Masked and generated releases beside each other: what they tell about held-out records, and what attacks achieve.
+"""Generated tables beside masked ones: drawn and attacked, and compared by what they tell about held-out records.
 
 A mask of all records has seen everyone, so nothing could be held out from it. Therefore masks are compared by what they
 make of the records that are not held out.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from aegis_provider.check import Interval
+from aegis_provider.digests import digest_of
+from aegis_provider.errors import TableError
+from aegis_provider.plan.generated import Attacked
 from aegis_provider.plan.model import Configuration, Plan
 from aegis_provider.progress import Progress
-from aegis_provider.synth.attacks import Attacked, case_by_plan, declared_attacks
+from aegis_provider.synth.attacks import case_by_plan, declared_attacks, open_case
+from aegis_provider.synth.generate import Generated, Knobs, Wish, generate
+from aegis_provider.synth.generate.writing import write
 from aegis_provider.synth.offer import RealSides
 from aegis_provider.synth.transfer import holdout_of, told_by, transfer_of
-from aegis_provider.table import Source, open_table
+from aegis_provider.table import Source, open_table, table_name
+from aegis_provider.workflow.generating import GENERATED, MASKED, METHOD, Beside, Comparison, Drawn, file_at, id_at
 from aegis_sdk.wire import Attack, EntryDocument, GeneratedConfiguration, Holdout, Transfer
 
-MASKED, GENERATED = "masked", "generated"
 
+def draw_table(table: Source, plan: Plan, level: float, folder: Path, holdout: float, how: Mapping[str, Any]) -> Drawn:
+    """Generate a table at a level of privacy, attack it, and write it into the folder at the end.
 
-@dataclass(frozen=True)
-class Beside:
-    """A release beside others.
+    Args:
+        table: The table.
+        plan: Its plan.
+        level: The level of privacy.
+        folder: The folder.
+        holdout: The share of the records that is not learnt from, and that attacks are compared with.
+        how: How to read the table: `delimiter` and `memory_limit`.
 
-    Attributes:
-        id: Its id in the plan.
-        kind: `masked` or `generated`.
-        promise: The privacy that it promises, by name.
-        kept: What it tells about held-out records, as a share of what unmasked records tell; `None` if those tell
-            nothing.
-        attacks: What attacks achieved, by their names in the contract.
+    Raises:
+        PlanError: No attribute may be generated.
+        TableError: The table is too small to learn from, or no record is held out.
+        AegisError: The extra `synth` is not installed.
     """
+    knobs, wish = Knobs(privacy=level), Wish(holdout=holdout)
+    made = generate(
+        table, plan, method=METHOD, knobs=knobs, wish=wish, accept_identifiers=True, **how
+    )  # the release refused them
+    if not made.held_out:
+        raise TableError(
+            f"{table_name(table)}: none of its {made.combinations:,} combinations of attributes is held out by a "
+            f"holdout of {holdout:g}, so nothing can be compared: state a larger `holdout` in the plan"
+        )
+    attacks = declared_attacks(open_case(made.table, table, plan=plan, holdout=holdout, **how).case)
+    output = folder / file_at(level)
+    write(output, made.table, how["delimiter"])
+    return Drawn(id_at(level), output.name, digest_of(output), METHOD, level, _weights(made), attacks)
 
-    id: str
-    kind: str
-    promise: Mapping[str, float]
-    kept: Interval | None
-    attacks: Mapping[str, Attacked]
 
-
-@dataclass(frozen=True)
-class Comparison:
-    """Releases beside each other.
-
-    Attributes:
-        measure: The measure by which they are compared.
-        held_out: The number of records that none of them saw.
-        releases: The releases, the masked ones first.
-        unfinished: The ids of the masked ones for which time was up.
-    """
-
-    measure: str
-    held_out: int
-    releases: tuple[Beside, ...]
-    unfinished: tuple[str, ...] = ()
+def _weights(made: Generated) -> dict[str, float]:
+    return {name: privacy for name, (privacy, _) in made.weights.items() if privacy > 0}
 
 
 def compare(
