@@ -132,7 +132,7 @@ def test_whoever_stops_the_attacks_hears_that_there_is_no_card_and_what_makes_up
     def stopped(*_, **__):
         raise Interrupted(130)
 
-    monkeypatch.setattr("aegis_provider.cli.generate.judge_generated", stopped)
+    monkeypatch.setattr("aegis_provider.synth.judging_generated.judge_generated", stopped)
     output, plan = tmp_path / "out.parquet", write("plan.yaml", PLAN)
     code, printed, said = aegis("generate", table, "--plan", plan, "--output", output, "--method", "cart")
     assert (code, printed, output.exists()) == (130, "", True)

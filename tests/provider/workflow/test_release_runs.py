@@ -159,3 +159,17 @@ def test_a_run_goes_on_with_what_its_draft_heeded_and_with_nothing_else(people, 
         with pytest.raises(PlanError, match="plan that is there already says how columns are read; write it there"):
             release(people, "ill", output=folder, seconds=0, **further)
     assert {each.name: each.read_bytes() for each in folder.iterdir()} == before
+
+
+@pytest.mark.long
+@pytest.mark.processes
+def test_a_release_loads_neither_synthetic_tables_nor_exact_independence(people, tmp_path):
+    run = (
+        "import sys; from aegis_sdk.cli import main\n"
+        f"try: main(['release', {str(people)!r}, '--label', 'ill', '--output', {str(tmp_path / 'r')!r}])\n"
+        "finally: loaded = {'aegis_provider.synth', 'aegis_provider.independence'} & set(sys.modules)\n"
+        "assert not loaded, loaded"
+    )
+    ran = subprocess.run([sys.executable, "-c", run], capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    assert (tmp_path / "r" / "card.json").exists()

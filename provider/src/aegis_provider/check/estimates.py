@@ -18,8 +18,8 @@ from dataclasses import dataclass, replace
 from math import sqrt
 
 import numpy as np
+import scipy  # loads its parts only when they are used
 from numpy.typing import NDArray
-from scipy.special import ndtri, stdtrit
 
 from aegis_provider.check.folds import Fold, Labels
 from aegis_provider.check.result import CHANCE, Interval
@@ -73,7 +73,8 @@ class Estimate:
         others = np.maximum(np.bincount(classes) - 1, 1)
         variances = np.bincount(classes, squares) * (others + 1) / others / len(self.influence) ** 2
         whole, uncertain = float(variances.sum()), float(np.sum(variances**2 / others))
-        width = float(stdtrit(whole**2 / uncertain, _UPPER)) * sqrt(self.excess * whole) if uncertain > 0 else 0.0
+        t = float(scipy.special.stdtrit(whole**2 / uncertain, _UPPER)) if uncertain > 0 else 0.0
+        width = t * sqrt(self.excess * whole)
         return Interval(self.value, max(least, self.value - width), min(most, self.value + width))
 
 
@@ -120,7 +121,7 @@ def noise_of(tested: float, trained: float) -> float:
         return 1.0
     if tested >= trained:
         return 0.0
-    return float(1 - ndtri(tested) / ndtri(trained))
+    return float(1 - scipy.special.ndtri(tested) / scipy.special.ndtri(trained))
 
 
 def excess_of(noise: float, folds: int) -> float:

@@ -1,18 +1,19 @@
+from __future__ import annotations
+
 import json
 import time
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from aegis_provider.cli.fulfil import WORK, WorkOption
 from aegis_provider.cli.stages import stage
-from aegis_provider.handover.agent import Agent, Event
-from aegis_provider.handover.leasing import SECONDS
-from aegis_provider.handover.policy import load_policy
-from aegis_sdk import Client
 from aegis_sdk.printable import one_line
+
+if TYPE_CHECKING:
+    from aegis_provider.handover.agent import Event
 
 
 def agent(
@@ -20,7 +21,7 @@ def agent(
     once: Annotated[bool, typer.Option("--once", help="Do what can be done now, and end.")] = False,  # noqa: FBT002 - a flag
     lease: Annotated[
         int, typer.Option(min=5, max=3600, metavar="SECONDS", help="So long after it has died, another takes over.")
-    ] = SECONDS,
+    ] = 60,
     work: WorkOption = WORK,
     as_json: Annotated[bool, typer.Option("--json", help="Print a line of JSON for each thing done.")] = False,  # noqa: FBT002 - a flag
 ) -> None:
@@ -34,6 +35,10 @@ def agent(
     Any number of agents may run: one of them fulfils a request, and another takes over if it dies. What fails is tried
     again after longer and longer pauses.
     """
+    from aegis_provider.handover.agent import Agent
+    from aegis_provider.handover.policy import load_policy
+    from aegis_sdk import Client
+
     with Client() as service:
         runner = Agent(service, load_policy(policy), work, lease_seconds=lease, stage=stage)
         while True:

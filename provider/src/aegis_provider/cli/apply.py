@@ -1,9 +1,11 @@
+from __future__ import annotations
+
 import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -17,18 +19,14 @@ from aegis_provider.cli.options import (
     TableArgument,
 )
 from aegis_provider.errors import PromiseError
-from aegis_provider.output import refuse_overwriting
-from aegis_provider.plan.reading import load_plan
-from aegis_provider.privacy import CRITERIA, certain_values_warning, promises_nothing
-from aegis_provider.release.alone import alone_in_releases, told_alone
-from aegis_provider.release.apply import Applied
-from aegis_provider.release.apply import apply as write_masked
-from aegis_provider.release.handing_out import HandedOut, hand_out
-from aegis_provider.table import delimiter_in, table_name
 from aegis_sdk.cli.failures import InputError
 from aegis_sdk.cli.options import AcceptUniqueOption, JsonOption
 from aegis_sdk.cli.terminal import aligned, print_result, progress_bar, say, warn
 from aegis_sdk.reading import Alone
+
+if TYPE_CHECKING:
+    from aegis_provider.release.apply import Applied
+    from aegis_provider.release.handing_out import HandedOut
 
 
 def apply(
@@ -54,6 +52,14 @@ def apply(
 
     A generated table that the plan offers is copied as it is, if its SHA-256 is the one that the plan states.
     """
+    from aegis_provider.output import refuse_overwriting
+    from aegis_provider.plan.reading import load_plan
+    from aegis_provider.privacy import certain_values_warning
+    from aegis_provider.release.alone import alone_in_releases, told_alone
+    from aegis_provider.release.apply import apply as write_masked
+    from aegis_provider.release.handing_out import hand_out
+    from aegis_provider.table import delimiter_in, table_name
+
     intended = load_plan(plan)
     delimiter = delimiter or delimiter_in(table, intended.label)
     if intended.generated_table(configuration) is not None:
@@ -146,6 +152,8 @@ def _report(output: Path, applied: Applied, alone: Alone) -> Iterator[str]:
 
 def _measured(applied: Applied) -> Iterator[tuple[str, str, str, str]]:
     """The criteria that say anything, with what they mean: a number that every table reaches is no promise."""
+    from aegis_provider.privacy import CRITERIA, promises_nothing
+
     promises = {name: f"{number:g}" for name, number in applied.promised.items() if not promises_nothing(name, number)}
     for name, reached in applied.reached.items():
         if name in promises or not promises_nothing(name, reached):

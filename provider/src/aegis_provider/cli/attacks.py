@@ -75,7 +75,7 @@ def attack(told: Attacked) -> None:
     """
     roles = told.roles()
     with needs_extra("synth"):
-        import sklearn  # noqa: F401, PLC0415 - an extra, which is better missed before the work than in the middle
+        import sklearn  # noqa: F401 - an extra, which is better missed before the work than in the middle
     plan = None if told.plan is None else load_plan(told.plan, configurations_needed=told.configuration is not None)
     write_page = page_writer(told.html, told.release, told.table, *(plan.files if plan else ()))
     say(f"reading {table_name(told.release)} ...")

@@ -1,17 +1,17 @@
+from __future__ import annotations
+
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from aegis_provider.cli.options import DelimiterOption, MemoryOption, PlanOption, TableArgument
-from aegis_provider.output import refuse_overwriting
-from aegis_provider.plan.reading import load_plan
-from aegis_provider.plan.writing import write_plan
-from aegis_provider.privacy.cell_plan import CellPlan, suppress_cells
-from aegis_provider.table import delimiter_in, table_name
 from aegis_sdk.cli.options import JsonOption
 from aegis_sdk.cli.terminal import aligned, print_result, progress_bar, say
+
+if TYPE_CHECKING:
+    from aegis_provider.privacy.cell_plan import CellPlan
 
 _SHOWN = 10
 
@@ -30,6 +30,12 @@ def cells(
     records instead, which become `*`. Only records that no suppressed cell saves are still left out. `aegis apply`
     and the other commands do what the new plan says.
     """
+    from aegis_provider.output import refuse_overwriting
+    from aegis_provider.plan.reading import load_plan
+    from aegis_provider.plan.writing import write_plan
+    from aegis_provider.privacy.cell_plan import suppress_cells
+    from aegis_provider.table import delimiter_in, table_name
+
     intended = load_plan(plan)
     delimiter = delimiter or delimiter_in(table, intended.label)
     refuse_overwriting(output, table, *intended.files)

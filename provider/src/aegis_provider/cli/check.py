@@ -1,23 +1,21 @@
+from __future__ import annotations
+
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from aegis_provider.check import CheckResult, refuse_other_entry, with_measured
-from aegis_provider.check import check as check_releases
-from aegis_provider.cli.check_report import check_document, check_report
 from aegis_provider.cli.options import DelimiterOption, MemoryOption, PlanOption, TableArgument, names_of
-from aegis_provider.entry_file import write_entry
 from aegis_provider.errors import EntryError
-from aegis_provider.output import refuse_overwriting
-from aegis_provider.plan.model import Plan
-from aegis_provider.plan.reading import load_plan
-from aegis_provider.table import delimiter_in, table_name
 from aegis_sdk.cli.entry_files import document_of, read
 from aegis_sdk.cli.failures import InputError
 from aegis_sdk.cli.options import JsonOption
 from aegis_sdk.cli.terminal import print_result, progress_bar, say
 from aegis_sdk.wire import EntryDocument
+
+if TYPE_CHECKING:
+    from aegis_provider.check import CheckResult
+    from aegis_provider.plan.model import Plan
 
 
 def check(
@@ -41,6 +39,11 @@ def check(
     table as it is, from each configuration, and from nothing. What was not finished in time is named. Everything stays
     on this machine, unless you publish an entry with the AUC.
     """
+    from aegis_provider.check import check as check_releases
+    from aegis_provider.cli.check_report import check_document, check_report
+    from aegis_provider.plan.reading import load_plan
+    from aegis_provider.table import delimiter_in, table_name
+
     intended = load_plan(plan)
     delimiter = delimiter or delimiter_in(table, intended.label)
     ids = names_of("configurations", configurations)
@@ -69,6 +72,9 @@ def _published(path: Path, table: str, plan: Plan, configurations: list[str]) ->
         InputError: It is not a valid entry, or not one of this plan.
         OutputError: The file cannot be written, or is another input.
     """
+    from aegis_provider.check import refuse_other_entry
+    from aegis_provider.output import refuse_overwriting
+
     refuse_overwriting(path, table, *plan.files)
     published = document_of(path, read(path))
     try:
@@ -85,6 +91,9 @@ def _write(path: Path, published: EntryDocument, plan: Plan, result: CheckResult
         InputError: Nothing was finished.
         OutputError: The file cannot be written.
     """
+    from aegis_provider.check import with_measured
+    from aegis_provider.entry_file import write_entry
+
     measured = with_measured(published, plan, result)
     if measured == published:
         raise InputError(f"{path}: nothing was finished that could be added; allow more --seconds")

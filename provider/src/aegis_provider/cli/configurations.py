@@ -1,8 +1,10 @@
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,19 +16,15 @@ from aegis_provider.cli.options import (
     TableArgument,
     page_writer,
 )
-from aegis_provider.output import refuse_overwriting
-from aegis_provider.plan.model import Configuration, Plan
-from aegis_provider.plan.reading import load_plan
-from aegis_provider.plan.writing import write_plan
-from aegis_provider.release.alone import alone_in_releases, told_alone
-from aegis_provider.report.frontier import frontier_report, proof_of
-from aegis_provider.search import FrontierPoint, Requirement, SearchResult, find_configurations
-from aegis_provider.table import delimiter_in, table_name
 from aegis_sdk.cli.failures import InputError
 from aegis_sdk.cli.options import JsonOption, requirements_of
 from aegis_sdk.cli.terminal import aligned, print_result, progress_bar, say, warn
 from aegis_sdk.printable import Share
 from aegis_sdk.reading import Alone
+
+if TYPE_CHECKING:
+    from aegis_provider.plan.model import Configuration, Plan
+    from aegis_provider.search import FrontierPoint, Requirement, SearchResult
 
 _SHOWN = 10
 
@@ -67,6 +65,14 @@ def configurations(
 
     What they keep is their utility: what the masked table tells about the label.
     """
+    from aegis_provider.output import refuse_overwriting
+    from aegis_provider.plan.reading import load_plan
+    from aegis_provider.plan.writing import write_plan
+    from aegis_provider.release.alone import alone_in_releases, told_alone
+    from aegis_provider.report.frontier import frontier_report
+    from aegis_provider.search import find_configurations
+    from aegis_provider.table import delimiter_in, table_name
+
     intended = load_plan(plan, configurations_needed=False)
     delimiter = delimiter or delimiter_in(table, intended.label)
     refuse_overwriting(output, table, *intended.files)
@@ -103,6 +109,8 @@ def _requirements(texts: Sequence[str], shares: str) -> list[Requirement]:
     Raises:
         InputError: A text is not NAME=NUMBERS, a name has several texts, or a share is no number.
     """
+    from aegis_provider.search import Requirement
+
     choices = []
     for text in texts:
         name, equals, numbers = text.partition("=")
@@ -175,6 +183,8 @@ def _point(point: FrontierPoint) -> dict[str, Any]:
 
 
 def _report(output: Path, plan: Plan, result: SearchResult, alone: Alone) -> Iterator[str]:
+    from aegis_provider.report.frontier import proof_of
+
     kept = len(result.configurations)
     yield f"{output}: {kept:,} configuration{'s' * (kept != 1)}"
     yield alone.line(offered=True)
@@ -205,6 +215,8 @@ def _ranking(result: SearchResult) -> Iterator[str]:
 
 
 def _frontier(result: SearchResult) -> Iterator[str]:
+    from aegis_provider.report.frontier import proof_of
+
     names = list(result.configurations[0].privacy)
     rows = []
     for point in result.frontier:

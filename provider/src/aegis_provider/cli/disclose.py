@@ -3,13 +3,7 @@ from typing import Annotated
 import typer
 
 from aegis_provider.cli.options import DelimiterOption, HtmlOption, MemoryOption, OptionalPlanOption, page_writer
-from aegis_provider.disclosure import EntryError, refuse_small_counts
-from aegis_provider.disclosure import disclose as bound_cells
-from aegis_provider.plan.reading import load_plan
-from aegis_provider.report.disclosure import disclosure_report
-from aegis_provider.report.disclosure_document import disclosure_document
 from aegis_provider.report.text import text_lines
-from aegis_provider.table import delimiter_in
 from aegis_sdk.cli.entry_files import document_of, read
 from aegis_sdk.cli.failures import InputError
 from aegis_sdk.cli.options import AttributeOption, EntryArgument, JsonOption
@@ -44,6 +38,13 @@ def disclose(
     differences of overlapping maskings are tables of fewer people. With --table and --plan, it also says how far
     someone who has not seen a record is from the truth.
     """
+    from aegis_provider.disclosure import EntryError, refuse_small_counts
+    from aegis_provider.disclosure import disclose as bound_cells
+    from aegis_provider.plan.reading import load_plan
+    from aegis_provider.report.disclosure import disclosure_report
+    from aegis_provider.report.disclosure_document import disclosure_document
+    from aegis_provider.table import delimiter_in
+
     document = document_of(entry, read(entry))
     intended = None if plan is None else load_plan(plan, configurations_needed=False)
     inputs = (*([table] if table else []), *(intended.files if intended else ()))

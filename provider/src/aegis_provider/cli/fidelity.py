@@ -14,11 +14,7 @@ from aegis_provider.cli.options import (
     page_writer,
     refuse_contradictions,
 )
-from aegis_provider.plan.reading import load_plan
 from aegis_provider.report.text import text_lines
-from aegis_provider.synth.fidelity import fidelity as measure
-from aegis_provider.synth.report.fidelity import fidelity_document, fidelity_report
-from aegis_provider.table import table_name
 from aegis_sdk.cli.failures import InputError
 from aegis_sdk.cli.options import JsonOption
 from aegis_sdk.cli.terminal import print_result, progress_bar, say
@@ -44,6 +40,11 @@ def fidelity(
 
     `aegis risk RELEASE --against TABLE` tells what attacks achieve.
     """
+    from aegis_provider.plan.reading import load_plan
+    from aegis_provider.synth.fidelity import fidelity as measure
+    from aegis_provider.synth.report.fidelity import fidelity_document, fidelity_report
+    from aegis_provider.table import table_name
+
     refuse_contradictions(plan, configuration, holdout, named=label is not None)
     if plan is None and label is None:
         raise InputError("which column should models predict? give --plan, or name it with --label")

@@ -1,7 +1,9 @@
+from __future__ import annotations
+
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 import typer
 
@@ -15,17 +17,14 @@ from aegis_provider.cli.options import (
 )
 from aegis_provider.cli.stages import stage
 from aegis_provider.errors import PlanError
-from aegis_provider.handover import Fulfilled, Task, storage_at
-from aegis_provider.handover import fulfil as fulfil_task
-from aegis_provider.handover import relink as give_new_link
-from aegis_provider.plan.reading import load_plan
-from aegis_provider.table import delimiter_in
-from aegis_sdk import Client
 from aegis_sdk.cli.decisions import RequestIdArgument
 from aegis_sdk.cli.options import AcceptUniqueOption, JsonOption
 from aegis_sdk.cli.request_report import delivered
 from aegis_sdk.cli.terminal import print_result, warn
 from aegis_sdk.wire import read_json
+
+if TYPE_CHECKING:
+    from aegis_provider.handover import Fulfilled
 
 WORK: Final = Path(".aegis-fulfil")
 
@@ -83,6 +82,12 @@ def fulfil(
 
     If it is stopped, the same command again goes on. While it runs, no other program can fulfil the request.
     """
+    from aegis_provider.handover import Task, storage_at
+    from aegis_provider.handover import fulfil as fulfil_task
+    from aegis_provider.plan.reading import load_plan
+    from aegis_provider.table import delimiter_in
+    from aegis_sdk import Client
+
     storage, intended = storage_at(to, link), load_plan(plan)
     with Client() as service:
         task = Task(
@@ -115,6 +120,10 @@ def relink(
 
     The file must still be in the storage that `aegis fulfil` has put it into.
     """
+    from aegis_provider.handover import relink as give_new_link
+    from aegis_provider.handover import storage_at
+    from aegis_sdk import Client
+
     storage = storage_at(to, link)
     with Client() as service:
         request = give_new_link(service, request_id, storage)

@@ -1,8 +1,10 @@
+from __future__ import annotations
+
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -15,19 +17,13 @@ from aegis_provider.cli.options import (
     TableArgument,
 )
 from aegis_provider.digests import digest_of
-from aegis_provider.identifiers import accepted_in_words
-from aegis_provider.plan.reading import load_plan
-from aegis_provider.synth.attacks import Result
-from aegis_provider.synth.generate import DEFAULT_METHOD, MOST, Generated, Knobs, Look, Wish, usual_knobs
-from aegis_provider.synth.generate import generate as generate_records
-from aegis_provider.synth.judging_generated import card_beside, judge_generated
-from aegis_provider.synth.report.generated_card import made_document
-from aegis_provider.table import delimiter_in, table_name
-from aegis_provider.workflow.card_files import remove_card
 from aegis_sdk.cli.failures import InputError
 from aegis_sdk.cli.options import JsonOption
 from aegis_sdk.cli.terminal import print_result, progress_bar, say, time_bar, warn
 from aegis_sdk.printable import Share
+
+if TYPE_CHECKING:
+    from aegis_provider.synth.generate import Generated, Look
 
 _ROUNDING = 1e-6
 
@@ -36,9 +32,9 @@ def generate(
     table: TableArgument,
     plan: PlanOption,
     output: Annotated[Path, typer.Option(help="The file to write: Parquet if it ends in .parquet, otherwise CSV.")],
-    method: Annotated[str, typer.Option(help="trees, wgan-gp, cart or mbi.")] = DEFAULT_METHOD,
+    method: Annotated[str, typer.Option(help="trees, wgan-gp, cart or mbi.")] = "trees",
     records: Annotated[
-        int | None, typer.Option(min=1, max=MOST, help="How many records; by default as many as are learnt from.")
+        int | None, typer.Option(min=1, max=10_000_000, help="How many records; by default as many as are learnt from.")
     ] = None,
     label_shares: Annotated[
         str | None,
@@ -98,6 +94,15 @@ def generate(
     Ctrl-C ends the training after its present step, with the best model until then; before the first, nothing is
     written.
     """
+    from aegis_provider.plan.reading import load_plan
+    from aegis_provider.synth.attacks import Result
+    from aegis_provider.synth.generate import Knobs, Wish, usual_knobs
+    from aegis_provider.synth.generate import generate as generate_records
+    from aegis_provider.synth.judging_generated import card_beside, judge_generated
+    from aegis_provider.synth.report.generated_card import made_document
+    from aegis_provider.table import delimiter_in, table_name
+    from aegis_provider.workflow.card_files import remove_card
+
     intended, digest = load_plan(plan, configurations_needed=False), digest_of(plan)
     delimiter = delimiter or delimiter_in(table, intended.label)
     knobs = Knobs(usual_knobs(method).privacy if privacy is None else privacy, value, epsilon)
@@ -187,6 +192,8 @@ def _described(look: Look) -> str:
 
 
 def _report(generated: Generated, judged: Sequence[str]) -> Iterator[str]:
+    from aegis_provider.identifiers import accepted_in_words
+
     training = generated.training
     yield (
         f"{generated.output}: {generated.table.num_rows:,} records by {generated.method}. Of {generated.of_records:,} "

@@ -1,9 +1,8 @@
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
-from aegis_provider.cli.independence_report import as_document, report
 from aegis_provider.cli.options import (
     AcceptOption,
     DelimiterOption,
@@ -12,11 +11,6 @@ from aegis_provider.cli.options import (
     TableArgument,
     names_of,
 )
-from aegis_provider.independence import STAR, Solver
-from aegis_provider.independence import hide as hide_attributes
-from aegis_provider.plan.reading import load_plan
-from aegis_provider.table import delimiter_in, open_table, table_name
-from aegis_provider.table.formulas import formulas_in
 from aegis_sdk.cli.failures import InputError
 from aegis_sdk.cli.options import JsonOption
 from aegis_sdk.cli.terminal import print_result, progress_bar, say, warn
@@ -56,14 +50,15 @@ def independence(
         bool, typer.Option("--exact-values", help="Write and print the exact values of every record in the clusters.")
     ] = False,
     solver: Annotated[
-        Solver, typer.Option(help="`best` takes the better result of the other two, then improves it.")
+        Literal["matching", "identical", "best"],
+        typer.Option(help="`best` takes the better result of the other two, then improves it."),
     ] = "best",
     seed: Annotated[int, typer.Option(min=0, help="Seed of every random draw.")] = 0,
     seconds: Annotated[
         float,
         typer.Option(min=0, help="Time limit of the search for fewer masked values; the best result so far is used."),
     ] = 30,
-    star: Annotated[str, typer.Option(help="Text that replaces masked values.")] = STAR,
+    star: Annotated[str, typer.Option(help="Text that replaces masked values.")] = "*",
     keep_order: Annotated[bool, typer.Option("--keep-order", help="Keep the order of the records.")] = False,  # noqa: FBT002 - a flag
     delimiter: DelimiterOption = None,
     memory_limit: MemoryOption = "1GB",
@@ -78,6 +73,12 @@ def independence(
     types or --ordered say that they are numbers or dates. The clusters of a single attribute with an order are
     intervals. To rank the masked table with other maskings, name it in a plan by `masked_table`.
     """
+    from aegis_provider.cli.independence_report import as_document, report
+    from aegis_provider.independence import hide as hide_attributes
+    from aegis_provider.plan.reading import load_plan
+    from aegis_provider.table import delimiter_in, open_table, table_name
+    from aegis_provider.table.formulas import formulas_in
+
     if plan is None and keep is None:
         raise InputError("say what must stay as it is: give --plan with a label, or --keep NAME,NAME ('' for nothing)")
     intended = None if plan is None else load_plan(plan, configurations_needed=False)

@@ -1,18 +1,21 @@
 """Arguments and options of commands that take a table, and functions that parse them."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from aegis_provider.extras import needs_extra
-from aegis_provider.output import refuse_overwriting
 from aegis_provider.report.model import Report
-from aegis_provider.table import Source
 from aegis_sdk.cli.failures import InputError
 from aegis_sdk.cli.options import fields_of
+
+if TYPE_CHECKING:
+    from aegis_provider.table import Source
 
 
 def delimiter_of(text: str) -> str:
@@ -119,9 +122,11 @@ def page_writer(path: Path | None, *inputs: Source) -> Callable[[Report], None]:
         AegisError: The libraries that draw are not installed.
         OutputError: The path is that of an input, or cannot be written.
     """
+    from aegis_provider.output import refuse_overwriting
+
     if path is None:
         return lambda _: None
     with needs_extra("plots"):
-        from aegis_provider.report.page import write_page  # noqa: PLC0415 - an extra
+        from aegis_provider.report.page import write_page
     refuse_overwriting(path, *inputs)
     return partial(write_page, path)

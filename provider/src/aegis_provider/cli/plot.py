@@ -5,7 +5,6 @@ import typer
 from pydantic import ValidationError
 
 from aegis_provider.extras import needs_extra
-from aegis_provider.output import refuse_overwriting
 from aegis_provider.report.figures import FIGURES, default_figure
 from aegis_sdk.cli.entry_files import document_of, read
 from aegis_sdk.cli.failures import InputError
@@ -37,6 +36,8 @@ def plot(
     Shows every configuration by its utility and its privacy, with the frontier of those that no other beats. Also
     shows what each masking costs and which masking can be computed from which.
     """
+    from aegis_provider.output import refuse_overwriting
+
     document = document_of(entry, read(entry))
     asked = None if advice is None else advice_of(advice)
     names = [each.name for each in chosen(entry, document, attribute)] if attribute else None
@@ -46,7 +47,7 @@ def plot(
     if privacy is not None and privacy not in PRIVACY_CRITERIA:
         raise InputError(f"--privacy must be one of {', '.join(PRIVACY_CRITERIA)}, not {privacy!r}")
     with needs_extra("plots"):
-        from aegis_provider.report import plots  # noqa: PLC0415 - an extra
+        from aegis_provider.report import plots
     refuse_overwriting(output, entry, *([advice] if advice else []))
     say(f"drawing {entry} ...")
     try:

@@ -1,9 +1,10 @@
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from pydantic import TypeAdapter
 
 from aegis_provider.cli.options import (
     AcceptOption,
@@ -16,16 +17,13 @@ from aegis_provider.cli.options import (
     TableArgument,
 )
 from aegis_provider.cli.stages import stage
-from aegis_provider.identifiers import accepted_in_words
-from aegis_provider.workflow import USUAL, Card, Released
-from aegis_provider.workflow import release as make_release
-from aegis_provider.workflow.card_comparison import HEADER, compared_in_words, rows_of
-from aegis_provider.workflow.steps import PLAN
-from aegis_sdk import Client
 from aegis_sdk.cli.options import AcceptUniqueOption, JsonOption, RequireOption, requirements_of
 from aegis_sdk.cli.terminal import aligned, print_result, warn
 from aegis_sdk.printable import Share
 from aegis_sdk.reading import ACCEPT_UNIQUE
+
+if TYPE_CHECKING:
+    from aegis_provider.workflow import Card, Released
 
 
 def release(
@@ -77,6 +75,10 @@ def release(
     Ctrl-C during the search goes on with the best found until then. The same command again goes on where a run was
     stopped.
     """
+    from aegis_provider.workflow import USUAL
+    from aegis_provider.workflow import release as make_release
+    from aegis_sdk import Client
+
     client = Client() if publish else None
     try:
         released = make_release(
@@ -125,10 +127,16 @@ def _faults(released: Released, *, accept_unique: bool) -> Iterator[str]:
 
 
 def _document(card: Card) -> Any:  # noqa: ANN401 - any JSON value
-    return TypeAdapter(Card).dump_python(card, mode="json")
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(type(card)).dump_python(card, mode="json")
 
 
 def _report(released: Released, faults: Sequence[str]) -> Iterator[str]:
+    from aegis_provider.identifiers import accepted_in_words
+    from aegis_provider.workflow.card_comparison import HEADER, compared_in_words, rows_of
+    from aegis_provider.workflow.steps import PLAN
+
     card = released.card
     yield card.headline
     yield card.alone.line(offered=True)

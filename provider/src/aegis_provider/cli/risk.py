@@ -1,10 +1,11 @@
+from __future__ import annotations
+
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from aegis_provider.cli.attacks import Attacked, attack
 from aegis_provider.cli.options import (
     DelimiterOption,
     HoldoutOption,
@@ -15,20 +16,17 @@ from aegis_provider.cli.options import (
     names_of,
     page_writer,
 )
-from aegis_provider.plan.model import Plan
-from aegis_provider.plan.reading import load_plan
-from aegis_provider.privacy import Assessment, assess, plan_of_roles
-from aegis_provider.release.alone import alone_in_releases, alone_in_table, told_alone
-from aegis_provider.report.risk import risk_report
-from aegis_provider.report.risk_document import risk_document
-from aegis_provider.report.risk_verdict import RiskVerdict, risk_verdict
 from aegis_provider.report.text import text_lines
-from aegis_provider.table import delimiter_in, table_name
 from aegis_sdk._errors import AegisError
 from aegis_sdk.cli.failures import InputError
 from aegis_sdk.cli.options import JsonOption, RequireOption, requirements_of
 from aegis_sdk.cli.terminal import print_result, progress_bar, say
 from aegis_sdk.reading import Alone
+
+if TYPE_CHECKING:
+    from aegis_provider.plan.model import Plan
+    from aegis_provider.privacy import Assessment
+    from aegis_provider.report.risk_verdict import RiskVerdict
 
 _SECONDS: Final = 60.0
 
@@ -68,6 +66,13 @@ def risk(
     what chance achieves. The first line is PASS, FAIL or NOT JUDGED. The exit code is 1 unless all attacks ran, and
     failed.
     """
+    from aegis_provider.cli.attacks import Attacked, attack
+    from aegis_provider.privacy import assess
+    from aegis_provider.report.risk import risk_report
+    from aegis_provider.report.risk_document import risk_document
+    from aegis_provider.report.risk_verdict import risk_verdict
+    from aegis_provider.table import delimiter_in, table_name
+
     if against is not None:
         _refuse_promises({"--require": bool(require), "--check": check})
         roles, most = (quasi_identifiers, sensitive), _SECONDS if seconds is None else seconds
@@ -100,6 +105,9 @@ def risk(
 
 def _alone(table: str, plan: Plan, configuration: str | None, **how: str) -> Alone | None:
     """Return how many records are alone in releases, or in a table without a plan; `None` if a plan has no release."""
+    from aegis_provider.release.alone import alone_in_releases, alone_in_table, told_alone
+    from aegis_provider.table import table_name
+
     if not plan.files:
         return alone_in_table(table, plan, Path(table_name(table)).name, **how)
     if not plan.configurations:
@@ -120,6 +128,9 @@ def _plan(path: Path | None, configuration: str | None, quasi_identifiers: str |
     Raises:
         InputError: Both or neither are given, or a configuration is named without a plan.
     """
+    from aegis_provider.plan.reading import load_plan
+    from aegis_provider.privacy import plan_of_roles
+
     named = quasi_identifiers is not None or sensitive is not None
     if path is not None and named:
         raise InputError(

@@ -1,7 +1,9 @@
+from __future__ import annotations
+
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,13 +16,13 @@ from aegis_provider.cli.options import (
     OddOption,
     TableArgument,
 )
-from aegis_provider.draft import DraftedAttribute, Started
-from aegis_provider.draft import start as draft_plan
-from aegis_provider.table import table_name
 from aegis_sdk.cli.options import JsonOption
 from aegis_sdk.cli.terminal import aligned, print_result, progress_bar, say, warn
 from aegis_sdk.printable import Share
 from aegis_sdk.reading import shown, some
+
+if TYPE_CHECKING:
+    from aegis_provider.draft import DraftedAttribute, Started
 
 _LABELS = 10
 _NAMES = 10
@@ -57,6 +59,9 @@ def start(
     Each attribute gets maskings from fine to coarse, and a comment says what each of them keeps. Identifiers, free text
     and constants are left out, with the reason. The other commands take the plan as it is; edit it as you like.
     """
+    from aegis_provider.draft import start as draft_plan
+    from aegis_provider.table import table_name
+
     say(f"reading {table_name(table)} ...")
     with progress_bar("drafting maskings") as progress:
         started = draft_plan(

@@ -1,29 +1,20 @@
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from aegis_provider.cli.options import AcceptOption, DelimiterOption, MemoryOption, PlanOption, TableArgument
-from aegis_provider.control import (
-    Control,
-    Controlled,
-    LaplaceNoise,
-    MinimumCell,
-    RandomRounding,
-    Split,
-    refuse_conflicts,
-)
-from aegis_provider.entry_warnings import SMALL
-from aegis_provider.identifiers import accepted_in_words
-from aegis_provider.output import none_if_refused
-from aegis_provider.plan.reading import load_plan
-from aegis_provider.prepare import PreparedEntry, accepted_in_entry, prepare_entry, refuse_outputs
-from aegis_provider.table import delimiter_in, table_name
 from aegis_sdk.cli.failures import InputError
 from aegis_sdk.cli.options import JsonOption
 from aegis_sdk.cli.terminal import print_json, progress_bar, say, warn
+
+if TYPE_CHECKING:
+    from aegis_provider.control import Control, Controlled
+    from aegis_provider.prepare import PreparedEntry
 
 _SHOWN = 10
 _VALUES = 4
@@ -57,7 +48,7 @@ def summarize(
         float | None, typer.Option(metavar="E", help="Add noise to every count: differential privacy for all tables.")
     ] = None,
     split: Annotated[
-        Split | None,
+        Literal["equal", "cube_root"] | None,
         typer.Option(
             help="How to split epsilon over the tables; `cube_root` (of their cells) adds the least noise.  [equal]"
         ),
@@ -75,6 +66,13 @@ def summarize(
 
     Only what configurations share is counted, and counts are rounded at random unless you choose another control.
     """
+    from aegis_provider.control import refuse_conflicts
+    from aegis_provider.identifiers import accepted_in_words
+    from aegis_provider.output import none_if_refused
+    from aegis_provider.plan.reading import load_plan
+    from aegis_provider.prepare import accepted_in_entry, prepare_entry, refuse_outputs
+    from aegis_provider.table import delimiter_in, table_name
+
     minimum = _minimum(min_cell, plan_output, merge_rare_labels=merge_rare_labels)
     controls = [*minimum, *_other_controls(round_to, epsilon, split, open_answers=open_answers)]
     refuse_conflicts(controls)
@@ -84,7 +82,7 @@ def summarize(
     delimiter = delimiter or delimiter_in(table, intended.label)
     refuse_outputs(table, intended, output, plan_output)
     if intended.generated:
-        from aegis_provider.synth.offer import refuse_early  # noqa: PLC0415 - few plans need it
+        from aegis_provider.synth.offer import refuse_early
 
         refuse_early(intended, controls, delimiter=delimiter)
     say(f"counting {table_name(table)} ...")
@@ -103,7 +101,7 @@ def summarize(
             **how,
         )
     if intended.generated:
-        from aegis_provider.synth.offer import with_generated  # noqa: PLC0415 - few plans need it
+        from aegis_provider.synth.offer import with_generated
 
         with none_if_refused(*outputs), progress_bar("comparing releases") as progress:
             prepared = with_generated(prepared, progress=progress, **how)
@@ -124,6 +122,8 @@ def _minimum(min_cell: int | None, plan_output: Path | None, *, merge_rare_label
     Raises:
         InputError: Something is requested that has no meaning without it.
     """
+    from aegis_provider.control import MinimumCell
+
     if merge_rare_labels and min_cell is None:
         raise InputError("--merge-rare-labels merges label values with fewer records than --min-cell; give that too")
     if plan_output is not None and min_cell is None:
@@ -133,7 +133,7 @@ def _minimum(min_cell: int | None, plan_output: Path | None, *, merge_rare_label
 
 
 def _other_controls(
-    round_to: int | None, epsilon: float | None, split: Split | None, *, open_answers: bool
+    round_to: int | None, epsilon: float | None, split: Literal["equal", "cube_root"] | None, *, open_answers: bool
 ) -> Iterator[Control]:
     """Yield the requested controls other than the minimum.
 
@@ -141,6 +141,8 @@ def _other_controls(
         InputError: A split or open answers are requested without epsilon.
         AegisError: Noise is requested, but its library is not installed.
     """
+    from aegis_provider.control import LaplaceNoise, RandomRounding
+
     if split is not None and epsilon is None:
         raise InputError("--split says how epsilon is split; give --epsilon too")
     if open_answers and epsilon is None:
@@ -163,6 +165,8 @@ def _warn(prepared: PreparedEntry, plan_output: Path | None) -> None:
 
 def _result(prepared: PreparedEntry) -> dict[str, Any]:
     """Return what was written, as JSON values."""
+    from aegis_provider.entry_warnings import SMALL
+
     entry, exposure, controlled = prepared.entry, prepared.exposure, prepared.controlled
     result = {
         "records": entry.records,

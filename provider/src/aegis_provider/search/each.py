@@ -5,7 +5,6 @@ from contextlib import suppress
 from functools import partial
 
 import numpy as np
-import scipy.linalg  # noqa: F401 - threads can be limited only in libraries that are loaded
 from threadpoolctl import threadpool_limits
 
 from aegis_provider.processes import begun
@@ -64,6 +63,8 @@ def _explore(exploration: Exploration, source: str, seeds: Sequence[Node]) -> No
     Raises:
         PlanError: The requirement takes too long to decide.
     """
+    import scipy.linalg  # noqa: F401, PLC0415 - slow to load, but threads can be limited only in what is loaded
+
     # The matrices are small, so threads would mostly wait for each other.
     with threadpool_limits(1), suppress(TimeIsUpError):
         _explore_in_time(exploration, source, seeds)

@@ -1,14 +1,20 @@
 """Publishing the entry of a release, and asking the service; what can be known of both before any work is done."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 from aegis_provider.advice import EntryAdvice, of_service
 from aegis_provider.control import base_for
 from aegis_provider.errors import PublishingError, ServiceError, shortened
 from aegis_provider.privacy import CRITERIA
 from aegis_provider.workflow.aim import Aim
-from aegis_sdk import AegisError, Client, ConflictError, NotFoundError, ProblemError
+from aegis_sdk import AegisError, ConflictError, NotFoundError, ProblemError
 from aegis_sdk.wire import Advice, EntryDocument, PublishingTerms
+
+if TYPE_CHECKING:  # a client loads httpx
+    from aegis_sdk import Client
 
 _WITHOUT = "nothing was done; without --publish, a release needs no service"
 

@@ -1,5 +1,7 @@
 """From a bare table to a release that can be shared, in one call."""
 
+from __future__ import annotations
+
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
@@ -7,7 +9,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from pydantic import TypeAdapter
 
@@ -38,7 +40,6 @@ from aegis_provider.workflow.results import Masked, Stage, Summarised, unseen
 from aegis_provider.workflow.steps import ENTRY, FOUND, MASKED, PLAN, Steps
 from aegis_sdk import (
     AegisError,
-    Client,
     ServiceUnreachableError,
     UnavailableError,
     UnexpectedAnswerError,
@@ -46,6 +47,9 @@ from aegis_sdk import (
 )
 from aegis_sdk.reading import ACCEPT_UNIQUE, Alone, read_together_line
 from aegis_sdk.wire import EntryDocument
+
+if TYPE_CHECKING:  # a client loads httpx
+    from aegis_sdk import Client
 
 CARD: Final = "card"
 PROVIDER_ONLY: Final = "provider-only.json"
