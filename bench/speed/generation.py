@@ -15,7 +15,7 @@ from aegis_provider.records import Column
 from aegis_provider.synth.generate.levels import levels_of
 from aegis_provider.synth.generate.methods.method import Knobs, Task
 from aegis_provider.synth.generate.methods.registry import method_of
-from aegis_provider.synth.generate.quality import Yardstick
+from aegis_provider.synth.generate.training import Yardstick
 from bench.measuring import MILLISECONDS, heading, in_own_process, peak_memory, run, table
 
 LABELS: Final = 2

@@ -19,7 +19,7 @@ from scipy.stats import spearmanr
 
 from aegis_provider import Plan
 from aegis_provider.check.estimates import weighted_auc
-from aegis_provider.synth.fidelity.models import Trials
+from aegis_provider.synth.fidelity.measuring import Trials
 from aegis_provider.synth.fidelity.parts import parts_of
 from aegis_provider.synth.generate import Knobs, Wish, generate
 from aegis_provider.synth.offer import RealSides

@@ -18,7 +18,7 @@ from aegis_provider.check.estimates import weighted_auc
 from aegis_provider.output import written_whole
 from aegis_provider.synth.attacks import open_case
 from aegis_provider.synth.attacks.membership import nearest_membership
-from aegis_provider.synth.fidelity.models import Trial, Trials
+from aegis_provider.synth.fidelity.measuring import Trial, Trials
 from aegis_provider.synth.fidelity.parts import parts_of
 from aegis_provider.synth.generate import Knobs, Wish, generate
 from aegis_provider.synth.generate.training import STOPPED

@@ -12,7 +12,7 @@ from aegis_provider.counting.counted_table import CountedTable
 from aegis_provider.counting.group_names import group_names as listed_names
 from aegis_provider.counting.merged_names import merged_texts
 from aegis_provider.draft import start
-from aegis_provider.draft.names import group_names
+from aegis_provider.draft.fitting import group_names
 from aegis_provider.table.values import Domain
 from aegis_provider.workflow import release
 from aegis_sdk.reading import some

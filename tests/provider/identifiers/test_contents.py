@@ -3,7 +3,7 @@
 import pyarrow as pa
 
 from aegis_provider.identifiers.contents import contents_of
-from aegis_provider.identifiers.quantities import is_quantity
+from aegis_provider.identifiers.values import is_quantity
 from aegis_provider.identifiers.written import identifying_texts
 from tests.for_each import for_each
 

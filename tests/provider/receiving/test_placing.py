@@ -2,10 +2,8 @@
 
 import time
 
-from aegis_provider.receiving.outputs import can_be_output
-from aegis_provider.receiving.placing import STARRED, UNKNOWN, Listed, placed
+from aegis_provider.receiving.placing import STARRED, UNKNOWN, Listed, Span, can_be_output, placed, span_of
 from aegis_provider.receiving.privacy import Roles
-from aegis_provider.receiving.spans import Span, span_of
 from aegis_provider.table.values import ValueType
 from tests.for_each import for_each
 

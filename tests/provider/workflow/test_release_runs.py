@@ -163,10 +163,12 @@ def test_a_run_goes_on_with_what_its_draft_heeded_and_with_nothing_else(people, 
 
 @pytest.mark.long
 @pytest.mark.processes
-def test_a_release_loads_neither_synthetic_tables_nor_exact_independence(people, tmp_path):
+def test_a_release_loads_neither_synthetic_tables_nor_exact_independence(tmp_path):
+    table = tmp_path / "t.csv"
+    table.write_text("kind,ill\n" + "a,yes\nb,no\nb,yes\n" * 40)
     run = (
         "import sys; from aegis_sdk.cli import main\n"
-        f"try: main(['release', {str(people)!r}, '--label', 'ill', '--output', {str(tmp_path / 'r')!r}])\n"
+        f"try: main(['release', {str(table)!r}, '--label', 'ill', '--output', {str(tmp_path / 'r')!r}])\n"
         "finally: loaded = {'aegis_provider.synth', 'aegis_provider.independence'} & set(sys.modules)\n"
         "assert not loaded, loaded"
     )

@@ -1,7 +1,6 @@
 """A check of the advice with models that are trained on the provider's machine, on the table and on its releases."""
 
-from aegis_provider.check.check import check
-from aegis_provider.check.entry import refuse_other_entry, with_measured
+from aegis_provider.check.check import check, refuse_other_entry, with_measured
 from aegis_provider.check.masked_records import Choose, Refit
 from aegis_provider.check.result import NOTHING, RAW, CheckResult, Interval, Performance
 

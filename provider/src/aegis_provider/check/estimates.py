@@ -21,7 +21,7 @@ import numpy as np
 import scipy  # loads its parts only when they are used
 from numpy.typing import NDArray
 
-from aegis_provider.check.folds import Fold, Labels
+from aegis_provider.check.models import Fold, Labels
 from aegis_provider.check.result import CHANCE, Interval
 
 _UPPER = 0.975

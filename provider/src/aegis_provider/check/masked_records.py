@@ -10,8 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from aegis_provider.check.features import Feature, masked_numbers
-from aegis_provider.check.folds import Fold, Labels
+from aegis_provider.check.models import Feature, Fold, Labels, masked_numbers
 from aegis_provider.counting.counted_table import CountedTable, DistinctRecords
 from aegis_provider.errors import NothingHoldsError, TableError, shortened
 from aegis_provider.plan.model import DROP, IDENTITY, Attribute, Configuration, Plan

@@ -1,14 +1,64 @@
 """What models are trained on, from the columns of a table."""
 
 from collections.abc import Sequence
-from typing import Final
+from dataclasses import dataclass
+from functools import partial
+from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from aegis_provider.check.features import Feature
-from aegis_provider.check.folds import Fold, Labels
-from aegis_provider.classifiers import CLASSIFIERS, LOGISTIC_REGRESSION, RATES, Fitting, Matrix
+from aegis_provider.classifiers import CLASSIFIERS, LOGISTIC_REGRESSION, RATES, Fitting, Matrix, stratified
+from aegis_provider.counting.counts import Places
+from aegis_provider.processes import results
+from aegis_provider.records.records import NUMERIC, as_numbers
+from aegis_provider.table.values import MISSING, Domain, infer_type
+
+
+@dataclass(frozen=True, eq=False)
+class Feature:
+    """A column of a table.
+
+    Attributes:
+        name: The attribute.
+        places: (records,) The place of each value in the order of the domain.
+        numbers: (values,) The number of each value, NaN if it is missing; `None` if the values are categories.
+    """
+
+    name: str
+    places: Places
+    numbers: NDArray[np.float64] | None
+
+    @property
+    def distinct(self) -> int:
+        """How many different values occur."""
+        return len(np.unique(self.places))
+
+
+def masked_numbers(texts: Sequence[str], original: Domain) -> NDArray[np.float64] | None:
+    """(masked values,) The same for masked values, which are numbers only if the values that they mask are, too."""
+    if original.value_type not in NUMERIC or infer_type(texts) not in NUMERIC:
+        return None
+    return as_numbers([None if text == MISSING else text for text in texts])
+
+
+Labels: TypeAlias = NDArray[np.intp]
+"""(records,) The class of each record, from 0."""
+
+
+@dataclass(frozen=True, eq=False)
+class Fold:
+    """The records to train on and those to test on, as ascending indices."""
+
+    train: NDArray[np.intp]
+    test: NDArray[np.intp]
+
+
+def folds_of(labels: Labels, count: int, seed: int) -> list[Fold]:
+    """Split the records at random, with about the same share of each class in every fold; each has `count` records."""
+    [split] = results([partial(stratified, labels, count, seed)], len(labels))
+    return [Fold(train, test) for train, test in split]
+
 
 MODELS: Final = tuple(CLASSIFIERS)
 """The names of the models."""

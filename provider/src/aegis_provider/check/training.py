@@ -11,9 +11,8 @@ from time import monotonic
 import numpy as np
 
 from aegis_provider.check.estimates import weighted_auc
-from aegis_provider.check.folds import Fold, Labels
 from aegis_provider.check.masked_records import MaskedRecords
-from aegis_provider.check.models import USUAL, fitting_of
+from aegis_provider.check.models import USUAL, Fold, Labels, fitting_of
 from aegis_provider.check.result import CHANCE, NOTHING
 from aegis_provider.classifiers import Matrix
 from aegis_provider.processes import results

@@ -10,7 +10,7 @@ from aegis_provider.extras import needs_extra
 from aegis_provider.plan.reading import load_plan
 from aegis_provider.report.text import text_lines
 from aegis_provider.synth.attacks import Result, judge, open_case
-from aegis_provider.synth.attacks.opening import Roles
+from aegis_provider.synth.attacks.case import Roles
 from aegis_provider.synth.report.attacks import attacks_document, attacks_report
 from aegis_provider.table import table_name
 from aegis_sdk.cli.terminal import print_result, progress_bar, say

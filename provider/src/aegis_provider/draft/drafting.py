@@ -1,28 +1,134 @@
 """From a bare table to a plan that can be used as it is: what `aegis start` does."""
 
 import shlex
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from pathlib import Path
 from typing import Final
 
+import ibis
+import yaml
+
 from aegis_provider.counting.counted_table import CountedTable
+from aegis_provider.counting.published_domain import LEAST
 from aegis_provider.draft.attributes import MOST_NUMBERS, DraftedAttribute, drafted, telling_most
-from aegis_provider.draft.bins import bins_of
 from aegis_provider.draft.columns import Column, columns_of
 from aegis_provider.draft.fitting import default_minimum
-from aegis_provider.draft.second_run import extended
-from aegis_provider.draft.writing import plan_text
+from aegis_provider.draft.writing import attribute_lines, plan_text
 from aegis_provider.errors import IdentifierError, PlanError, TableError, shortened
 from aegis_provider.identifiers import MOST_COLUMNS, told
 from aegis_provider.output import refuse_overwriting, written_whole
 from aegis_provider.plan.model import Attribute, Plan
 from aegis_provider.plan.reading import is_sketch, load_plan
+from aegis_provider.plan.writing import Edit, end_of
 from aegis_provider.progress import Progress
 from aegis_provider.table import Source, Table, delimiter_in, described, open_table
+from aegis_provider.table.arithmetic import is_round, plain
+from aegis_provider.table.discretization import (
+    Binned,
+    CutBins,
+    Edges,
+    EqualFrequency,
+    discretized,
+    number_of,
+    plain_key,
+    roundest_above,
+)
 from aegis_provider.table.values import MISSING, Domain
 from aegis_provider.table.writing import plainly
 from aegis_sdk.reading import some
+
+_INDENT = 2
+
+
+def extended(plan: Path, attributes: Sequence[DraftedAttribute], label: str) -> str:
+    """Return the text of a valid plan with these attributes after its own, and no longer among those left out.
+
+    Raises:
+        PlanError: The file is written so that attributes cannot be added or no longer left out.
+    """
+    text = plan.read_bytes().decode()  # with its line ends and byte-order mark
+    nodes = _nodes(yaml.compose(text, Loader=yaml.BaseLoader))
+    own = nodes["attributes"]
+    if not isinstance(own, yaml.MappingNode) or own.flow_style or own.start_mark.column != _INDENT:
+        raise PlanError(f"{plan}: cannot add attributes unless those below `attributes:` are indented by two spaces")
+    place = _line_end(text, end_of(own))
+    added = "".join(f"{line}\n" for each in attributes for line in attribute_lines(each, label))
+    edits = [(place, place, added if text[place - 1] == "\n" else f"\n{added}")]
+    edits += _removals(plan, nodes.get("left_out"), {each.column.name for each in attributes}, text)
+    for start, end, instead in sorted(edits, reverse=True):
+        text = text[:start] + instead + text[end:]
+    return text
+
+
+def _removals(plan: Path, left_out: yaml.Node | None, names: set[str], text: str) -> Iterator[Edit]:
+    if isinstance(left_out, yaml.MappingNode) and left_out.flow_style:
+        raise PlanError(f"{plan}: `left_out` must have one column in each line; rewrite it so")
+    for key, value in left_out.value if isinstance(left_out, yaml.MappingNode) else ():
+        if key.value in names:
+            yield text.rfind("\n", 0, key.start_mark.index) + 1, _line_end(text, value.end_mark.index), ""
+
+
+def _nodes(root: yaml.Node | None) -> dict[str, yaml.Node]:
+    return {key.value: value for key, value in root.value} if isinstance(root, yaml.MappingNode) else {}
+
+
+def _line_end(text: str, place: int) -> int:
+    """Return where the next line begins."""
+    end = text.find("\n", place)
+    return len(text) if end < 0 else end + 1
+
+
+#: The bins, with about equally many records each.
+BINS: Final = 32
+
+
+def bins_of(table: Table, names: Sequence[str]) -> dict[str, Edges]:
+    """Return the edges of the bins of these columns of numbers. They do not depend on the label.
+
+    The table is read twice for each column: for quantiles, and for the numbers that alone would fill a bin. Zero often
+    is one, and tells something else than the numbers beside it.
+
+    Raises:
+        TableError: A value is not a number.
+    """
+    binned = discretized(table, dict.fromkeys(names, EqualFrequency(BINS)))
+    return {name: Edges(tuple(_edges(table, name, binned))) for name in names}
+
+
+def _edges(table: Table, name: str, binned: Table) -> list[Decimal]:
+    """Return the edges of a column's bins without those that tell a number of few records, unless it is round."""
+    reading = binned.reading(name)
+    cuts = reading.bins.edges if isinstance(reading, Binned) and isinstance(reading.bins, CutBins) else ()
+    counted = _counted(table, name)
+    edges = {Decimal(plain(each.normalize())) for each in (*cuts, *_around_frequent(table, counted))}
+    telling = {float(each) for each in edges if each.is_finite() and not is_round(each)}
+    rare = counted.filter(counted["x"].isin(sorted(telling)) & (counted["n"] < LEAST)) if telling else None
+    told = set() if rare is None else {row["x"] for row in table.engine.fetch(rare).to_pylist()}
+    return sorted(each for each in edges if float(each) not in told)
+
+
+def _counted(table: Table, name: str) -> ibis.Table:
+    """Return the different numbers of a column, `x`, with the records of each, `n`."""
+    [place] = table.positions([name])
+    value = plain_key(table.readings[place], table.source[f"c{place}"])
+    numbers = table.source.select(x=number_of(value)).filter(ibis._.x.notnull())
+    return numbers.group_by("x").aggregate(n=ibis._.count())
+
+
+def _around_frequent(table: Table, counted: ibis.Table) -> Iterator[Decimal]:
+    """Yield every number that alone would fill a bin, unless it is the first, and the roundest before the next."""
+    total = counted["n"].sum().over()
+    beside = counted.mutate(
+        total=total, before=counted["x"].lag().over(order_by="x"), after=counted["x"].lead().over(order_by="x")
+    )
+    for found in table.engine.fetch(beside.filter(beside["n"] * BINS >= beside["total"])).to_pylist():
+        if found["before"] is not None:
+            yield roundest_above(found["before"], found["x"])
+        if found["after"] is not None:
+            yield roundest_above(found["x"], found["after"])
+
 
 #: Of more columns, a draft takes those that tell most about the label: a search over hundreds would not end.
 MOST_DRAFTED: Final = 60

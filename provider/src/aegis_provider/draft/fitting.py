@@ -1,9 +1,10 @@
 """Maskings that merge values which tell the same about the label, fitted to the counts of a table."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from itertools import pairwise
+from itertools import chain, count, pairwise
 from typing import Final
 
 import numpy as np
@@ -21,14 +22,55 @@ from aegis_provider.draft.merges import (
     merge_neighbours,
     without_labels_of_rare,
 )
-from aegis_provider.draft.names import group_names
 from aegis_provider.masking import EdgeBuckets, Function
 from aegis_provider.masking.hierarchy import TreeHierarchy
 from aegis_provider.masking.tree import Tree, depth_of, paths_of
 from aegis_provider.plan.model import Attribute, Plan
 from aegis_provider.table import Source, open_table
 from aegis_provider.table.arithmetic import plain, simplest
-from aegis_provider.table.values import MISSING, Domain, ValueType, decimal_of
+from aegis_provider.table.values import MISSING, Domain, ValueType, decimal_of, infer_type
+from aegis_sdk.printable import with_blanks
+
+_LONGEST: Final = 40
+_NUMBERS: Final = (ValueType.INTEGER, ValueType.NUMBER)
+
+
+def group_names(texts: Sequence[str], records: Counts, levels: Sequence[Groups]) -> Mapping[Group, str]:
+    """Return a name for every group of the levels.
+
+    A group is called by its values with 20 records or more, the most frequent first, but numbers in their order, if
+    they fit into 40 characters. Otherwise it is called by the first of them and the number of the others. A rarer value
+    is one of `others`, and how many these are is not said: people would know who is in the table. If a name is taken,
+    it gets a number at the end.
+
+    Args:
+        texts: The values.
+        records: (values,) The records of each value.
+        levels: Groups of the values.
+    """
+    named: dict[Group, str] = {}
+    for group in dict.fromkeys(chain.from_iterable(levels)):
+        frequent = sorted((value for value in group if records[value] >= LEAST), key=lambda value: -int(records[value]))
+        if all(texts[value] for value in frequent) and infer_type([texts[value] for value in frequent]) in _NUMBERS:
+            frequent.sort(key=lambda value: float(texts[value]))
+        told = [with_blanks(re.sub(r"\s+", " ", texts[value])) or "missing" for value in frequent]
+        name = _called(told, has_others=len(told) < len(group))
+        candidates = (name if number == 1 else f"{name} ({number})" for number in count(1))
+        taken = set(named.values())
+        named[group] = next(each for each in candidates if each not in taken)
+    return named
+
+
+def _called(texts: Sequence[str], *, has_others: bool) -> str:
+    def rest(left: int) -> str:
+        return " and others" if has_others else f" and {left} more" * (left > 0)
+
+    for shown in range(len(texts), 0, -1):
+        name = " | ".join(texts[:shown]) + rest(len(texts) - shown)
+        if len(name) <= _LONGEST:
+            return name
+    return f"{texts[0][:_LONGEST]}..." + rest(len(texts) - 1) if texts else "others"
+
 
 _FEWEST_RECORDS: Final = 5
 _MOST_GROUPS: Final = 200

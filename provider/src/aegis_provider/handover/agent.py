@@ -5,25 +5,76 @@ fulfil it, and if that one dies, another takes over.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from aegis_provider.errors import OutputError
-from aegis_provider.handover.approving import approve
 from aegis_provider.handover.fulfilling import Task, fulfil
 from aegis_provider.handover.leasing import LEASED, SECONDS
-from aegis_provider.handover.policy import Policy
+from aegis_provider.handover.policy import Policy, Rule
 from aegis_provider.handover.relinking import ends_soon, relink
 from aegis_provider.handover.retrying import pause
 from aegis_provider.handover.work_folder import InUseError, abandon, work_folder
 from aegis_provider.table import delimiter_in
 from aegis_provider.workflow.results import Stage, unseen
 from aegis_sdk import AegisError, Client, ConflictError, NotFoundError
-from aegis_sdk.wire import DataRequestHead
+from aegis_sdk.reading import promises_of
+from aegis_sdk.wire import DataRequestHead, GrantLimit
+
+MONTH: Final = 30
+"""Days."""
+
+_REASON: Final = "approved by the rules of the provider's agent"
+
+
+def approve(service: Client, policy: Policy) -> Iterator[DataRequestHead]:
+    """Approve the requests that a rule allows, oldest first, and yield each. A person decides about all others.
+
+    The service counts what a tenant was granted, so any number of agents never grant more than a rule says.
+
+    Raises:
+        AegisError: The service does not answer, or does not let the caller approve.
+    """
+    waiting = [each for each in service.requests.list("advised", side="provider") if _is_ours(each, policy)]
+    vouched = _Vouched(service)
+    for request in reversed(waiting):
+        rule = policy.rule_for(request, vouched.of(request))
+        if rule is None:
+            continue
+        try:
+            yield service.requests.approve(request.id, _REASON, _limit(rule))
+        except ConflictError:
+            continue  # its tenant has had enough, or somebody else was faster
+
+
+def _is_ours(request: DataRequestHead, policy: Policy) -> bool:
+    """Whether the agent has the table; it might have no plan for a version that was replaced."""
+    return request.entry.name in policy.tables and not request.stale
+
+
+def _limit(rule: Rule) -> GrantLimit | None:
+    return None if rule.per_month is None else GrantLimit(requests=rule.per_month, days=MONTH)
+
+
+class _Vouched:
+    """What entries vouch for in their configurations; each version is read once."""
+
+    def __init__(self, service: Client) -> None:
+        self._service = service
+        self._schemas: dict[tuple[str, int], Mapping[str, Any]] = {}
+
+    def of(self, request: DataRequestHead) -> Mapping[str, float]:
+        """What is vouched for in the configuration of a request, by criterion."""
+        version = request.entry.id, request.entry.version
+        if version not in self._schemas:
+            self._schemas[version] = self._service.entry(*version).entry_schema
+        columns = promises_of(self._schemas[version], [request.configuration or ""])
+        return {name: number for name, (number,) in columns.items() if number is not None}
+
 
 _ID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 

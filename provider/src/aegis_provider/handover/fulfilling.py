@@ -23,9 +23,16 @@ from aegis_provider.errors import (
 )
 from aegis_provider.handover.agreement import refuse_other
 from aegis_provider.handover.leasing import LEASED, SECONDS, Held, leased
-from aegis_provider.handover.naming import CSV_ENDING, MEDIA_TYPES, file_name
 from aegis_provider.handover.storage import Storage
-from aegis_provider.handover.work_folder import InUseError, abandon, masked_file, work_folder
+from aegis_provider.handover.work_folder import (
+    CSV_ENDING,
+    MEDIA_TYPES,
+    InUseError,
+    abandon,
+    file_name,
+    masked_file,
+    work_folder,
+)
 from aegis_provider.plan.model import DROP, Plan
 from aegis_provider.privacy import CRITERIA, columns_of
 from aegis_provider.receiving.with_entry import SECONDS as TOGETHER_SECONDS

@@ -4,8 +4,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from aegis_provider.errors import OutputError, ServiceError
-from aegis_provider.handover.naming import ending_of, file_name
 from aegis_provider.handover.storage import Storage
+from aegis_provider.handover.work_folder import ending_of, file_name
 from aegis_sdk import Client
 from aegis_sdk.wire import DataRequest
 

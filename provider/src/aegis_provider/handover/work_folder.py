@@ -2,16 +2,34 @@
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Final
 
 from aegis_provider.digests import digest_of
 from aegis_provider.errors import OutputError, ServiceError
-from aegis_provider.handover.naming import file_name
 from aegis_provider.handover.storage import Storage
+from aegis_provider.release.table_file import PARQUET_ENDING
 from aegis_provider.workflow.folder import Folder
-from aegis_sdk.wire import DataRequest
+from aegis_sdk.wire import DataRequest, MediaType
+
+CSV_ENDING: Final = ".csv"
+MEDIA_TYPES: Final[Mapping[str, MediaType]] = {
+    CSV_ENDING: "text/csv",
+    PARQUET_ENDING: "application/vnd.apache.parquet",
+}
+
+
+def file_name(request_id: str, sha256: str, ending: str) -> str:
+    """Return the name in the storage of the table that was masked for a request."""
+    return f"{request_id}-{sha256}{ending}"
+
+
+def ending_of(media_type: str) -> str:
+    """Return the ending of files of a media type."""
+    return next(ending for ending, each in MEDIA_TYPES.items() if each == media_type)
+
 
 _MASKED = "masked"
 

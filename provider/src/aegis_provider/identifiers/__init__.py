@@ -1,12 +1,17 @@
 """The search for what identifies persons: in the columns of a table, and in what leaves."""
 
-from aegis_provider.identifiers.asked import identifying_in, refuse_identifiers, shared_as_they_are, told
-from aegis_provider.identifiers.entries import identifying_in_entry
+from aegis_provider.identifiers.asked import (
+    MOST_COLUMNS,
+    identifying_in,
+    identifying_in_entry,
+    refuse_identifiers,
+    shared_as_they_are,
+    told,
+    values_of,
+)
 from aegis_provider.identifiers.headers import words_of
-from aegis_provider.identifiers.quantities import is_quantity
 from aegis_provider.identifiers.search import identifying
-from aegis_provider.identifiers.survey import MOST_COLUMNS, values_of
-from aegis_provider.identifiers.values import Values
+from aegis_provider.identifiers.values import Values, is_quantity
 from aegis_provider.identifiers.written import (
     Replayed,
     accepted_beside,

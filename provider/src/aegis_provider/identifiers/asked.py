@@ -1,17 +1,159 @@
 """Identifying columns that a plan shares as they are: refused unless their provider accepts that."""
 
-from collections.abc import Collection, Mapping
+import re
+from collections.abc import Collection, Mapping, Sequence
+from itertools import islice
+from math import isfinite
+from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from aegis_provider.errors import IdentifierError, shortened
-from aegis_provider.identifiers.search import identifying
-from aegis_provider.identifiers.survey import values_of
-from aegis_provider.identifiers.written import PARTLY, identifying_texts
+from aegis_provider.errors import IdentifierError, TableError, shortened
+from aegis_provider.identifiers.columns import identifies
+from aegis_provider.identifiers.search import identifying, with_contents
+from aegis_provider.identifiers.values import Values
+from aegis_provider.identifiers.written import PARTLY, Replayed, accepted_in, identifying_texts, texts_of_entry
 from aegis_provider.plan.model import IDENTITY, Configuration, Plan
 from aegis_provider.table import Table
+from aegis_provider.table.discretization import is_number, number_of
+from aegis_provider.table.files import refuse_more_columns
+from aegis_provider.table.values import MISSING, ValueType, infer_type
 from aegis_sdk.printable import Share
+from aegis_sdk.wire import EntryDocument
+
+_NUMBERS: Final = {ValueType.INTEGER, ValueType.NUMBER}
+
+
+def identifying_in_entry(entry: EntryDocument) -> dict[str, str]:
+    """Return which columns of an entry identify persons, by a name or a value or by all of its values, and how."""
+    texts = texts_of_entry(entry)
+    shown = accepted_in([*texts.items(), *((name, [name]) for name in texts)], Replayed({}))
+    reasons = ((each.name, identifies(_values(entry, each.name, each.domain))) for each in entry.attributes)
+    return {name: reason for name, reason in reasons if reason} | {
+        name: f"shows {what}" for name, what in shown.items()
+    }
+
+
+def _values(entry: EntryDocument, name: str, domain: Sequence[str]) -> Values:
+    """Return what is known of a column as if all of its values were there equally often."""
+    listed = tuple(text for text in domain if text != MISSING)
+    numbers = [*map(float, listed)] if infer_type(listed) in _NUMBERS else []  # an entry also lists intervals
+    extent = max(numbers) - min(numbers) if numbers else None
+    known = entry.records if numbers else 0
+    [values] = with_contents([Values(name, entry.records, entry.records, len(listed), known, extent, listed)])
+    return values
+
+
+_COLUMNS_PER_READING: Final = 60
+
+#: The most columns of a table to survey.
+MOST_COLUMNS: Final = 2_000
+
+# Of more values, only so many at both ends are sampled, and of those that are neither plain numbers nor dates.
+_SAMPLED: Final = 2_000
+_PLAIN: Final = "^([+-]?(0|[1-9][0-9]*)?([.][0-9]*)?|[0-9]{4}-[0-9]{2}-[0-9]{2})$"
+
+
+def values_of(table: Table, names: Sequence[str]) -> list[Values]:
+    """Survey these columns. Of those that are not counted yet, the table is read twice for every 60.
+
+    It is read three times more for each of many values.
+
+    Raises:
+        TableError: The table cannot be read, has no records, or there are too many columns.
+    """
+    refuse_more_columns(table.name, names, MOST_COLUMNS)
+    starts = range(0, len(names), _COLUMNS_PER_READING)
+    return [each for start in starts for each in _surveyed(table, names[start : start + _COLUMNS_PER_READING])]
+
+
+def _surveyed(table: Table, names: Sequence[str]) -> list[Values]:
+    counted = dict(zip(names, map(table.known_counts, names), strict=True))
+    rest = [name for name, known in counted.items() if known is None]
+    if (texts := table.in_memory(rest)) is not None:
+        counted |= {name: _counts(column) for name, column in zip(rest, texts.columns, strict=True)}
+    surveyed = {name: _of_counts(table, name, known) for name, known in counted.items() if known is not None}
+    if missing := [name for name in names if name not in surveyed]:
+        surveyed |= {each.name: each for each in _by_queries(table, missing)}
+    return [surveyed[name] for name in names]
+
+
+def _counts(texts: pa.ChunkedArray) -> pa.Table:
+    return pa.Table.from_struct_array(texts.value_counts()).rename_columns(["text", "n"])
+
+
+def _of_counts(table: Table, name: str, counted: pa.Table) -> Values:
+    """Survey a column whose texts are counted."""
+    records = dict(zip(counted["text"].to_pylist(), counted["n"].to_pylist(), strict=True))
+    if not records:
+        raise _no_records(table)
+    total, missing = sum(records.values()), records.pop(MISSING, 0)
+    dtype = _type(table, name)
+    if dtype.is_string():
+        numbers = {text: float(text) for text in records if is_number(text)}
+    else:
+        each = ((text, float(text)) for text in (records if _is_typed_number(dtype) else ()))
+        numbers = {text: number for text, number in each if isfinite(number)}
+    extent = max(numbers.values()) - min(numbers.values()) if numbers else None
+    known, sample = sum(records[text] for text in numbers), _sampled(records, is_text=dtype.is_string())
+    return Values(name, total, total - missing, len(records), known, extent, sample)
+
+
+def _sampled(texts: Collection[str], *, is_text: bool) -> tuple[str, ...]:
+    """Return the texts in their order; of many, the first, the last, and the odd ones of a column of texts."""
+    ordered = sorted(texts)
+    if len(ordered) <= _SAMPLED:
+        return tuple(ordered)
+    odd = (text for text in ordered if re.fullmatch(_PLAIN, text) is None) if is_text else ()
+    return tuple(sorted({*ordered[:_SAMPLED], *ordered[-_SAMPLED:], *islice(odd, _SAMPLED)}))
+
+
+def _by_queries(table: Table, names: Sequence[str]) -> list[Values]:
+    """Survey columns by one query for all, one for the values of those with few, and others for those of many."""
+    keys = table.keys(names, names)
+    asked: dict[str, Any] = {"n": keys.count()}
+    for place, name in enumerate(names):
+        asked |= {f"known{place}": keys[f"v{place}"].count(), f"distinct{place}": keys[f"v{place}"].nunique()}
+        if (dtype := _type(table, name)).is_string() or _is_typed_number(dtype):
+            number = number_of(keys[f"{'v' if dtype.is_string() else 'w'}{place}"])
+            asked |= {f"numbers{place}": number.count(), f"extent{place}": number.max() - number.min()}
+    seen = table.engine.fetch(keys.aggregate(**asked)).to_pylist()[0]
+    if not seen["n"]:
+        raise _no_records(table)
+    few = [name for place, name in enumerate(names) if seen[f"distinct{place}"] <= _SAMPLED]
+    whole = dict(zip(few, table.values(few), strict=True)) if few else {}
+    return [_column(table, name, seen, place, whole.get(name)) for place, name in enumerate(names)]
+
+
+def _type(table: Table, name: str) -> Any:  # noqa: ANN401 - Ibis has no types
+    return table.source[f"c{table.columns.index(name)}"].type()
+
+
+def _is_typed_number(dtype: Any) -> bool:  # noqa: ANN401 - see above
+    return bool(dtype.is_numeric() and not dtype.is_boolean())
+
+
+def _no_records(table: Table) -> TableError:
+    return TableError(f"{table.name}: the table has no records")
+
+
+def _column(table: Table, name: str, seen: dict[str, Any], place: int, whole: pa.Array | None) -> Values:
+    sample = _sample(table, name) if whole is None else _sampled(whole.to_pylist(), is_text=False)
+    numbers, extent = seen.get(f"numbers{place}", 0), seen.get(f"extent{place}")
+    return Values(name, seen["n"], seen[f"known{place}"], int(seen[f"distinct{place}"]), numbers, extent, sample)
+
+
+def _sample(table: Table, name: str) -> tuple[str, ...]:
+    """Return the first, the last, and the odd ones of the many texts of a column."""
+    reading, key = table.reading(name), table.keys([name])
+    values = key.distinct()
+    texts = values.select(v0=reading.text(values["v0"]))
+    ends = [texts.order_by(order).limit(_SAMPLED) for order in (texts["v0"].asc(), texts["v0"].desc())]
+    if key["v0"].type().is_string():
+        ends.append(texts.filter(~texts["v0"].re_search(_PLAIN)).order_by("v0").limit(_SAMPLED))
+    shown = [reading.canonical(table.engine.fetch(each)["v0"].combine_chunks()).to_pylist() for each in ends]
+    return tuple(sorted({text for each in shown for text in each} - {MISSING}))
 
 
 def shared_as_they_are(plan: Plan, configurations: Collection[Configuration]) -> list[str]:

@@ -5,11 +5,9 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from aegis_provider.identifiers.contents import BY_CHANCE, CONTENTS
+from aegis_provider.identifiers.contents import BY_CHANCE, CONTENTS, dates_within, has_check_digits
 from aegis_provider.identifiers.names import are_names, is_made_of_names
-from aegis_provider.identifiers.national import dates_within, has_check_digits
-from aegis_provider.identifiers.quantities import FULL_DATE, is_quantity
-from aegis_provider.identifiers.values import Values
+from aegis_provider.identifiers.values import FULL_DATE, Values, is_quantity
 
 _NEARLY_ALL: Final = 0.85
 _MOST: Final = 0.6

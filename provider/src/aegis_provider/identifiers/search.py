@@ -12,8 +12,7 @@ import pyarrow.compute as pc
 
 from aegis_provider.identifiers.columns import identifies, is_code_like, may_stand_for_people
 from aegis_provider.identifiers.contents import BY_CHANCE, CONTENTS, contents_of, contents_of_each
-from aegis_provider.identifiers.quantities import is_quantity
-from aegis_provider.identifiers.values import Values
+from aegis_provider.identifiers.values import Values, is_quantity
 from aegis_provider.table import Table
 from aegis_provider.table.arrays import text_array
 

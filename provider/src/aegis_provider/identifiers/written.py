@@ -10,8 +10,7 @@ import pyarrow.compute as pc
 
 from aegis_provider.errors import IdentifierError, shortened
 from aegis_provider.identifiers.contents import BY_CHANCE, CONTENTS, contents_of, contents_of_each
-from aegis_provider.identifiers.quantities import is_quantity
-from aegis_provider.identifiers.values import MISSING_CODES
+from aegis_provider.identifiers.values import MISSING_CODES, is_quantity
 from aegis_provider.table import Table
 from aegis_provider.table.arrays import text_array
 from aegis_sdk.reading import shown

@@ -9,9 +9,13 @@
 `assess` does this for a table in a file, with or without its plan.
 """
 
-from aegis_provider.privacy.assessment import IN_BINS, Assessment, ReleasePrivacy, Verdict, assess
-from aegis_provider.privacy.certain_values import (
+from aegis_provider.privacy.assessment import (
     CERTAIN_VALUES_REMEDY,
+    IN_BINS,
+    Assessment,
+    ReleasePrivacy,
+    Verdict,
+    assess,
     certain_values_warning,
     promises_nothing,
 )

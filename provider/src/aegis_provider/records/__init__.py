@@ -1,7 +1,15 @@
 """Records of a table in memory: what models are trained on, and what attacks are tried on."""
 
-from aegis_provider.records.column import Column, as_numbers, numbers_of
-from aegis_provider.records.records import MOST_RECORDS, Records, drawn, read_records, rows_of
+from aegis_provider.records.records import (
+    MOST_RECORDS,
+    Column,
+    Records,
+    as_numbers,
+    drawn,
+    numbers_of,
+    read_records,
+    rows_of,
+)
 from aegis_provider.records.sides import (
     SHARE,
     Sides,

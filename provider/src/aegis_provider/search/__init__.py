@@ -5,7 +5,6 @@ result.frontier[0].configuration  # the best
 """
 
 from aegis_provider.search.configurations import choose_again, find_configurations
-from aegis_provider.search.requirement import Requirement, in_words
-from aegis_provider.search.result import FrontierPoint, SearchResult
+from aegis_provider.search.result import FrontierPoint, Requirement, SearchResult, in_words
 
 __all__ = ["FrontierPoint", "Requirement", "SearchResult", "choose_again", "find_configurations", "in_words"]

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from math import ceil, floor
 
 import numpy as np
+from numpy.typing import NDArray
 
 from aegis_advisor.ranking.blocks import CodeBlocks
 from aegis_advisor.ranking.order import rank
@@ -15,18 +16,38 @@ from aegis_provider.errors import NothingHoldsError, PlanError
 from aegis_provider.plan.model import Configuration, Plan
 from aegis_provider.privacy import CRITERIA, breaks, measure_privacy, refuse_without_order
 from aegis_provider.progress import Progress
-from aegis_provider.search.clock import Clock
 from aegis_provider.search.each import explore_each
 from aegis_provider.search.evaluation import Evaluation
-from aegis_provider.search.exploration import Exploration
+from aegis_provider.search.exploration import Clock, Exploration
 from aegis_provider.search.lattice import Node
-from aegis_provider.search.preference import preferred
 from aegis_provider.search.problem import Problem
-from aegis_provider.search.requirement import Requirement
-from aegis_provider.search.result import FrontierPoint, SearchResult
+from aegis_provider.search.result import FrontierPoint, Requirement, SearchResult
 from aegis_provider.search.utility import measure_of_search
 from aegis_provider.table import Source, open_table
 from aegis_sdk.wire import stricter, strictest
+
+
+def preferred(nodes: Places, utilities: NDArray[np.float64], most: int) -> Places:
+    """(kept, attributes) At most `most` of the (nodes, attributes), the best first.
+
+    The best node with each choice of each attribute is chosen first, so that every attribute is well preserved in some
+    node. The best of the other nodes follow.
+
+    Args:
+        nodes: The nodes.
+        utilities: (nodes,) Their utilities.
+        most: How many to keep.
+    """
+    ordered: Places = nodes[np.argsort(-utilities, kind="stable")]
+    if len(ordered) <= most:
+        return ordered
+    firsts = [np.unique(places, return_index=True)[1] for places in ordered.T]
+    standing_for_a_choice = np.unique(np.concatenate(firsts))
+    others = np.setdiff1d(np.arange(len(ordered)), standing_for_a_choice)
+    chosen = np.concatenate([standing_for_a_choice, others])[:most]
+    kept: Places = ordered[np.sort(chosen)]
+    return kept
+
 
 _DECIMALS = 10**6
 

@@ -1,19 +1,148 @@
 """The exploration of every requirement: one after another, or those of a small lattice side by side."""
 
+import heapq
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
+from itertools import combinations, product
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from aegis_provider.counting.counts import Places
 from aegis_provider.processes import begun
-from aegis_provider.search.ceiling import lower_ceiling
-from aegis_provider.search.clock import TimeIsUpError
-from aegis_provider.search.evaluation import is_decidable
-from aegis_provider.search.exhaustive import explore_all
-from aegis_provider.search.exploration import Exploration, explore_nearby, refined
+from aegis_provider.search.evaluation import decided, is_decidable
+from aegis_provider.search.exploration import SAME, Exploration, TimeIsUpError, explore_nearby, refined
 from aegis_provider.search.lattice import Node
+
+_MOST_EXPANDED: Final = 2_000
+_MOST_STARTS: Final = 64
+
+
+def lower_ceiling(exploration: Exploration) -> None:
+    """Lower the ceiling of the utility by branch and bound, from the finest nodes to coarser ones.
+
+    A node stands for all nodes that are no finer, whose utility its own ceiling limits. Of attributes whose choices
+    break the requirement together, whatever the others are, at least one must be coarser; so the nodes that are coarser
+    by a step in one of these stand for all that meet the requirement. The highest ceiling of the nodes left is a limit,
+    however early the search ends. The requirement must be monotone.
+
+    Raises:
+        TimeIsUpError: The time is up.
+    """
+    choices = exploration.evaluation.lattice.choices
+    finest = [[place for place, finer in enumerate(each.finer) if not finer] for each in choices]
+    if np.prod([float(len(each)) for each in finest]) > _MOST_STARTS:
+        return
+    starts: list[Node] = list(product(*finest))
+    heap, seen = _limited(exploration, starts), set(starts)
+    for done in range(_MOST_EXPANDED):
+        exploration.ceiling = max(exploration.best, -heap[0][0] if heap else -np.inf)
+        if exploration.complete:
+            return
+        exploration.clock.tick(done, _MOST_EXPANDED)
+        fresh = [each for each in _coarser(exploration, heapq.heappop(heap)[1]) if each not in seen]
+        seen.update(fresh)
+        for each in _limited(exploration, fresh):
+            heapq.heappush(heap, each)
+
+
+def _limited(exploration: Exploration, nodes: list[Node]) -> list[tuple[float, Node]]:
+    """Return the nodes with a ceiling above the best utility, each after that with its sign reversed, as a heap."""
+    if not nodes:
+        return []
+    _, limits = exploration.utility.score(np.array(nodes, dtype=np.intp))
+    best = exploration.best + SAME
+    return sorted((-limit, node) for limit, node in zip(limits.tolist(), nodes, strict=True) if limit > best)
+
+
+def _coarser(exploration: Exploration, node: Node) -> list[Node]:
+    choices = exploration.evaluation.lattice.choices
+    return [
+        (*node[:axis], step, *node[axis + 1 :])
+        for axis in _conflict(exploration, node)
+        for step in choices[axis].coarser[node[axis]]
+    ]
+
+
+def _conflict(exploration: Exploration, node: Node) -> tuple[int, ...]:
+    """Return attributes whose choices break the requirement together; all of them if the node meets it."""
+    top = exploration.evaluation.lattice.top
+    masked = [axis for axis, place in enumerate(node) if place != top[axis]]
+    for size in (1, 2):
+        for chosen in combinations(masked, size):
+            if not exploration.holds(_only(node, chosen, top)):
+                return chosen
+    if exploration.holds(node):
+        exploration.add([node])
+        return tuple(range(len(node)))
+    for axis in masked:  # what is left breaks it, and would not without any one of them
+        fewer = [each for each in masked if each != axis]
+        if not exploration.holds(_only(node, fewer, top)):
+            masked = fewer
+    return tuple(masked)
+
+
+def _only(node: Node, chosen: "list[int] | tuple[int, ...]", top: Node) -> Node:
+    return tuple(place if axis in chosen else top[axis] for axis, place in enumerate(node))
+
+
+_AT_ONCE = 256
+
+
+def explore_all(exploration: Exploration, source: str) -> None:
+    """Find all minimal nodes, and a best node among all that meet the requirement.
+
+    Raises:
+        PlanError: As for `decided`.
+        TimeIsUpError: The time is up.
+    """
+    decision = decided(exploration.evaluation, source, exploration.clock.tick)
+    exploration.evaluated += decision.evaluated
+    minimal = exploration.evaluation.lattice.minimal(decision.holds)
+    ceilings = _added(exploration, minimal)
+    exploration.ends = set(map(tuple, minimal.tolist()))
+    _ascend(exploration, minimal, ceilings, decision.holds)
+    exploration.minimal, exploration.ceiling = len(minimal), exploration.best
+
+
+def _added(exploration: Exploration, minimal: Places) -> NDArray[np.float64]:
+    """Add the minimal nodes, and return (minimal,) the ceiling of the utility of each and of all coarser ones."""
+    ceilings = [np.zeros(0)]
+    for start in range(0, len(minimal), _AT_ONCE):
+        exploration.clock.tick()
+        nodes = minimal[start : start + _AT_ONCE]
+        scored, limits = exploration.utility.score(nodes)
+        exploration.utilities.update(zip(map(tuple, nodes.tolist()), scored.tolist(), strict=True))
+        ceilings.append(limits)
+    return np.concatenate(ceilings)
+
+
+def _ascend(exploration: Exploration, minimal: Places, ceilings: NDArray[np.float64], holds: NDArray[np.bool_]) -> None:
+    """Look above the minimal nodes for better ones: coarser masking can raise an adjusted utility.
+
+    Every node that meets the requirement is minimal or coarser than a minimal one. So this is branch and bound: from
+    nodes whose ceiling is above the best utility, step by step to coarser ones, the highest ceiling first.
+    """
+    best, lattice = exploration.best, exploration.evaluation.lattice
+    nodes: list[Node] = list(map(tuple, minimal.tolist()))
+    heap, seen = [(-limit, node) for limit, node in zip(ceilings.tolist(), nodes, strict=True)], set(nodes)
+    heapq.heapify(heap)
+    while heap and -heap[0][0] > best + SAME:
+        exploration.clock.tick()
+        _, node = heapq.heappop(heap)
+        coarser = [each for each in lattice.coarser(node) if each not in seen]
+        seen.update(coarser)
+        if not coarser:
+            continue
+        scored, limits = exploration.utility.score(np.array(coarser, dtype=np.intp))
+        for each, utility, limit in zip(coarser, scored.tolist(), limits.tolist(), strict=True):
+            if utility > best + SAME and holds[each]:
+                best = exploration.utilities[each] = utility
+            heapq.heappush(heap, (-limit, each))
+
 
 # Larger lattices are searched nearby first, so that there is something good if the time ends.
 _QUICKLY_DECIDED = 100_000

@@ -16,7 +16,7 @@ from aegis_provider.plan.model import Configuration, Plan
 from aegis_provider.progress import Progress
 from aegis_provider.synth.attacks import case_by_plan, declared_attacks, open_case
 from aegis_provider.synth.generate import Generated, Knobs, Wish, generate
-from aegis_provider.synth.generate.writing import write
+from aegis_provider.synth.generate.generated import write
 from aegis_provider.synth.offer import RealSides
 from aegis_provider.synth.transfer import holdout_of, told_by, transfer_of
 from aegis_provider.table import Source, open_table, table_name

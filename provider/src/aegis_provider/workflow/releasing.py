@@ -25,13 +25,12 @@ from aegis_provider.search import SearchResult, find_configurations
 from aegis_provider.summary import refuse_name
 from aegis_provider.table import Source, delimiter_in, table_name
 from aegis_provider.table.address import is_url
-from aegis_provider.workflow.aim import USUAL, Aim
+from aegis_provider.workflow.aim import USUAL, Aim, Deadline
 from aegis_provider.workflow.card import Card, CardService
 from aegis_provider.workflow.card_files import CARD_ENDINGS, write_card, write_provider_only
 from aegis_provider.workflow.card_making import Findings, card_of, entry_faults, texts_of_cards
 from aegis_provider.workflow.card_public import public
 from aegis_provider.workflow.card_report import card_report
-from aegis_provider.workflow.deadline import Deadline
 from aegis_provider.workflow.folder import Folder
 from aegis_provider.workflow.generating import LEVELS, METHOD, Comparison, file_at
 from aegis_provider.workflow.publishing import asked, check_service, published

@@ -37,8 +37,7 @@ from aegis_provider.table import Source, Table, open_table, table_name
 from aegis_provider.table.formulas import unescaped_table
 from aegis_provider.table.values import Domain
 from aegis_provider.table.writing import Writing, plainly
-from aegis_provider.workflow.aim import Aim
-from aegis_provider.workflow.deadline import Deadline
+from aegis_provider.workflow.aim import Aim, Deadline
 from aegis_provider.workflow.drawing import draw_entry
 from aegis_provider.workflow.folder import Folder, digests_of
 from aegis_provider.workflow.generating import LEVELS, Comparison, Drawn, file_at, refuse_equal_ids

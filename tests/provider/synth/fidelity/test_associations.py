@@ -7,9 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats.contingency import association
 
-from aegis_provider.synth.fidelity.associations import associations, cramers_v
-from aegis_provider.synth.fidelity.encoding import Encoder, Grouping
-from aegis_provider.synth.fidelity.plain import PlainColumn, PlainRecords
+from aegis_provider.synth.fidelity.comparison import associations, cramers_v
+from aegis_provider.synth.fidelity.encoding import Encoder, Grouping, PlainColumn, PlainRecords
 
 
 def corrected(counts):

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.linalg import sqrtm
 
-from aegis_provider.synth.fidelity.distances import frechet_distance, pair_total_variation
+from aegis_provider.synth.fidelity.encoding import frechet_distance, pair_total_variation
 
 
 def vectors(seed, records=200, width=5):

@@ -10,12 +10,11 @@ from sklearn.metrics import accuracy_score, adjusted_rand_score, roc_auc_score
 from aegis_provider.errors import TableError
 from aegis_provider.records import sides_of
 from aegis_provider.synth.fidelity import Relation, fidelity
-from aegis_provider.synth.fidelity.clusters import agreement, assigned_to, number_of_clusters
+from aegis_provider.synth.fidelity.clusters import agreement, assigned_to, embedded, number_of_clusters
 from aegis_provider.synth.fidelity.comparison import Comparison
-from aegis_provider.synth.fidelity.embedding import embedded
-from aegis_provider.synth.fidelity.models import Trials
+from aegis_provider.synth.fidelity.encoding import stacked
+from aegis_provider.synth.fidelity.measuring import Trials
 from aegis_provider.synth.fidelity.parts import parts_of
-from aegis_provider.synth.fidelity.plain import stacked
 from aegis_provider.synth.released import open_release
 from tests.for_each import for_each
 

@@ -6,8 +6,8 @@ import pytest
 
 from aegis_provider.check import check
 from aegis_provider.synth.fidelity import Relation, fidelity
+from aegis_provider.synth.fidelity.encoding import PlainRecords
 from aegis_provider.synth.fidelity.learning import Lesson
-from aegis_provider.synth.fidelity.plain import PlainRecords
 from aegis_provider.synth.released import Released
 
 PLAN = """

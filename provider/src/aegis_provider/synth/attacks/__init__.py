@@ -1,9 +1,7 @@
 """Attacks on a release, generated or masked, by someone who knows real records in part or in full."""
 
-from aegis_provider.synth.attacks.case import Case
-from aegis_provider.synth.attacks.declared import declared_attacks
-from aegis_provider.synth.attacks.judging import ATTACKS, Judgement, Result, judge
-from aegis_provider.synth.attacks.opening import Opened, case_by_plan, open_case
+from aegis_provider.synth.attacks.case import Case, Opened, case_by_plan, open_case
+from aegis_provider.synth.attacks.judging import ATTACKS, Judgement, Result, declared_attacks, judge
 from aegis_provider.synth.attacks.outcome import Outcome
 
 __all__ = [

@@ -3,11 +3,13 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from math import ceil, floor
 from shlex import quote
 from time import monotonic
 from types import MappingProxyType
 from typing import Final
 
+from aegis_provider.plan.generated import Attacked
 from aegis_provider.progress import Progress
 from aegis_provider.synth.attacks.attribute_disclosure import NAME as DISCLOSURE
 from aegis_provider.synth.attacks.attribute_disclosure import attribute_disclosure
@@ -28,6 +30,34 @@ from aegis_provider.synth.attacks.singling_out import NAME as SINGLING_OUT
 from aegis_provider.synth.attacks.singling_out import singling_out
 from aegis_provider.synth.released import SEEN_ALL, NotUnderstood
 from aegis_sdk.reading import shown
+
+_PARTS: Final = 1_000
+
+
+def declared_attacks(case: Case) -> dict[str, Attacked]:
+    """Try the attacks that an entry can declare; but those that cannot: none can if too much is not understood.
+
+    `reidentification` is by someone who knows half of the quasi-identifiers, `attribute_disclosure` by the number of
+    neighbours that serves the attacker best, and `membership` by the nearest record.
+    """
+    if case.release.not_judged or case.release.not_read:
+        return {}
+    known = len(case.quasi_identifiers) // 2
+    tried: Mapping[str, Outcome | None] = {
+        "reidentification": next(reidentification(case, known=known)) if known else None,
+        "attribute_disclosure": max(attribute_disclosure(case), key=lambda each: each.success.high, default=None)
+        if case.secrets and case.quasi_identifiers
+        else None,
+        "membership": next(nearest_membership(case)) if len(case.held_out) else None,
+    }
+    return {name: _attacked(outcome) for name, outcome in tried.items() if outcome is not None}
+
+
+def _attacked(outcome: Outcome) -> Attacked:
+    success = outcome.success
+    low, high = floor(success.low * _PARTS) / _PARTS, ceil(success.high * _PARTS) / _PARTS
+    return Attacked(round(success.value, 3), max(0.0, low), min(1.0, high), round(outcome.baseline.value, 3))
+
 
 ATTACKS: Final[Mapping[str, Callable[[Case], Iterator[Outcome]]]] = MappingProxyType(
     {

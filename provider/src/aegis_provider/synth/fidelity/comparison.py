@@ -1,6 +1,6 @@
 """Released records beside real ones, other real ones beside them, and shuffled released ones: as many of each."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import combinations
@@ -9,12 +9,48 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from aegis_provider.synth.fidelity.associations import associations
-from aegis_provider.synth.fidelity.distances import Gaussian, pair_total_variation
-from aegis_provider.synth.fidelity.encoding import Encoder, Grouping
+from aegis_provider.synth.fidelity.encoding import (
+    Codes,
+    Encoder,
+    Gaussian,
+    Grouping,
+    PlainRecords,
+    joint_counts,
+    pair_total_variation,
+)
 from aegis_provider.synth.fidelity.parts import Parts
-from aegis_provider.synth.fidelity.plain import PlainRecords
 from aegis_provider.synth.fidelity.result import Association, Compared, Embedding
+
+
+def associations(codes: Codes, sizes: Sequence[int]) -> NDArray[np.float64]:
+    """(columns, columns) Return Cramér's V of each two columns, corrected for the bias of few records.
+
+    It is 0 if nothing of one follows from the other, and if a column is constant; 1 if each determines the other.
+
+    Args:
+        codes: (records, columns) The groups of the values; so numbers may be associated in any shape, not only linear.
+        sizes: (columns,) How many groups there are.
+    """
+    matrix = np.eye(len(sizes))
+    for pair in combinations(range(len(sizes)), 2):
+        matrix[pair] = matrix[pair[::-1]] = cramers_v(joint_counts(codes, pair, sizes))
+    return matrix
+
+
+def cramers_v(counts: NDArray[np.intp]) -> float:
+    """Return the bias-corrected V of a table of counts.
+
+    Source: Bergsma, A bias-correction for Cramér's V and Tschuprow's T (2013), section 3.
+    """
+    counts = counts[counts.sum(axis=1) > 0][:, counts.sum(axis=0) > 0]
+    records, (rows, columns) = counts.sum(), counts.shape
+    if min(rows, columns) < 2:  # noqa: PLR2004 - a constant
+        return 0.0
+    expected = np.outer(counts.sum(axis=1), counts.sum(axis=0)) / records
+    squared = ((counts - expected) ** 2 / expected).sum() / records
+    unbiased = max(0.0, squared - (rows - 1) * (columns - 1) / (records - 1))
+    fewest = min(each - (each - 1) ** 2 / (records - 1) for each in (rows, columns)) - 1
+    return float(np.sqrt(min(1.0, unbiased / fewest))) if fewest > 0 else 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +121,7 @@ class Comparison:
 
     def embedding(self) -> Embedding | None:
         """Return real and released records in two dimensions."""
-        from aegis_provider.synth.fidelity.embedding import embedded  # noqa: PLC0415 - an extra
+        from aegis_provider.synth.fidelity.clusters import embedded  # noqa: PLC0415 - an extra
 
         return embedded(self._encoder.vectors(self.real), self._encoder.vectors(self.released))
 

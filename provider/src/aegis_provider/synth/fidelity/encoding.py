@@ -1,13 +1,100 @@
 """Records as vectors and as groups of values, by what is usual among real records."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Final, Self
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any, Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from aegis_provider.synth.fidelity.plain import PlainColumn, PlainRecords
+from aegis_provider.records import Column, Records
+from aegis_provider.synth.released import Released, ReleasedColumn
+
+
+@dataclass(frozen=True, eq=False)
+class PlainColumn:
+    """A column of plain values.
+
+    Attributes:
+        name: The attribute, or the label.
+        is_numeric: Whether the values are numbers, or dates as days.
+        of_record: (records,) The numbers, NaN where missing; of categories their places in the domain of the table.
+    """
+
+    name: str
+    is_numeric: bool
+    of_record: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class PlainRecords:
+    """Records whose every value is one value."""
+
+    columns: tuple[PlainColumn, ...]
+
+    @classmethod
+    def real(cls, records: Records) -> Self:
+        """Return the records of a table."""
+        return cls(tuple(PlainColumn(each.name, each.numbers is not None, _values(each)) for each in records.columns))
+
+    @classmethod
+    def released(cls, released: Released, rng: np.random.Generator) -> Self:
+        """Return released records. Of the values that a masked one may stand for, each is drawn equally often."""
+        return cls(tuple(PlainColumn(each.name, each.is_numeric, _drawn(each, rng)) for each in released.columns))
+
+    def __len__(self) -> int:
+        return len(self.columns[0].of_record)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(each.name for each in self.columns)
+
+    def column(self, name: str) -> PlainColumn:
+        """Return the column of that name."""
+        return self.columns[self.names.index(name)]
+
+    def only(self, names: Collection[str]) -> Self:
+        """Return the records with these columns only."""
+        return replace(self, columns=tuple(each for each in self.columns if each.name in names))
+
+    def take(self, rows: NDArray[Any]) -> Self:
+        """Return some of the records: by their places, or by a mask."""
+        return replace(self, columns=tuple(replace(each, of_record=each.of_record[rows]) for each in self.columns))
+
+    def shuffled(self, rng: np.random.Generator) -> Self:
+        """Return the records with each column in an order of its own, which tells only how frequent values are."""
+        return replace(
+            self, columns=tuple(replace(each, of_record=rng.permutation(each.of_record)) for each in self.columns)
+        )
+
+
+def stacked(parts: Sequence[PlainRecords]) -> PlainRecords:
+    """Return the records of several tables with the same columns, one table below the other."""
+    columns = zip(*(each.columns for each in parts), strict=True)
+    return PlainRecords(
+        tuple(replace(same[0], of_record=np.concatenate([each.of_record for each in same])) for same in columns)
+    )
+
+
+def _values(column: Column) -> NDArray[np.float64]:
+    return column.places.astype(np.float64) if column.numbers is None else column.numbers[column.places]
+
+
+def _drawn(column: ReleasedColumn, rng: np.random.Generator) -> NDArray[np.float64]:
+    """(records,) Draw one of the values that each record's text may stand for."""
+    domain = column.original.numbers
+    # A missing value where the table has none is one more category.
+    values = np.arange(len(column.positions), dtype=np.float64) if domain is None else domain
+    missing = float(len(column.positions)) if domain is None else np.nan
+    pools = [np.array([each]) if isinstance(each, float) else values[each] for each in column.meanings]
+    pools = [each if len(each) else np.array([missing]) for each in pools]
+    sizes = np.array([len(each) for each in pools])
+    starts = np.cumsum(sizes) - sizes
+    chosen = starts[column.codes] + (rng.random(len(column.codes)) * sizes[column.codes]).astype(np.intp)
+    return np.asarray(np.concatenate(pools)[chosen])
+
 
 Codes = NDArray[np.intp]
 Vectors = NDArray[np.float64]
@@ -112,3 +199,70 @@ def _standardised(column: PlainColumn, scale: NDArray[np.float64]) -> Vectors:
 
 def _indicators(column: PlainColumn, categories: NDArray[np.float64]) -> Vectors:
     return one_hot(_groups(column, categories)[:, None], [len(categories) + 1])
+
+
+def pair_total_variation(one: Codes, other: Codes, sizes: Sequence[int]) -> float:
+    """Return the mean total variation distance of the joint shares of all pairs of columns.
+
+    Args:
+        one: (records, columns) The groups of the values of some records.
+        other: (records, columns) Those of others.
+        sizes: (columns,) How many groups there are.
+    """
+    distances = [
+        float(np.abs(_shares(one, pair, sizes) - _shares(other, pair, sizes)).sum()) / 2
+        for pair in combinations(range(len(sizes)), 2)
+    ]
+    return float(np.mean(distances))
+
+
+def _shares(codes: Codes, pair: tuple[int, int], sizes: Sequence[int]) -> NDArray[np.float64]:
+    return joint_counts(codes, pair, sizes).ravel() / max(1, len(codes))
+
+
+def joint_counts(codes: Codes, pair: tuple[int, int], sizes: Sequence[int]) -> NDArray[np.intp]:
+    """(sizes of the pair) Return how many records have each combination of the groups of two columns."""
+    first, second = pair
+    cells = codes[:, first] * sizes[second] + codes[:, second]
+    return np.bincount(cells, minlength=sizes[first] * sizes[second]).reshape(sizes[first], sizes[second])
+
+
+@dataclass(frozen=True, eq=False)
+class Gaussian:
+    """The normal distribution with the mean and the covariance of some vectors.
+
+    Attributes:
+        mean: (width,) The mean.
+        root: (width, width) The symmetric square root of the covariance.
+        spread: The trace of the covariance.
+    """
+
+    mean: NDArray[np.float64]
+    root: NDArray[np.float64]
+    spread: float
+
+    @classmethod
+    def of(cls, vectors: Vectors) -> Self:
+        """Return the distribution fitted to (records, width) vectors; of none, that of a point at 0."""
+        records = max(1, len(vectors))
+        mean = vectors.sum(axis=0) / records
+        centred = vectors - mean
+        values, axes = np.linalg.eigh(centred.T @ centred / records)
+        values = values.clip(0.0)
+        return cls(mean, (axes * np.sqrt(values)) @ axes.T, float(values.sum()))
+
+    def frechet_distance(self, other: "Gaussian") -> float:
+        """Return the Fréchet distance, as usual without taking the root of it.
+
+        It is |m1 - m2|^2 + tr(S1 + S2 - 2 (S1 S2)^(1/2)). The last trace is the sum of the singular values of
+        S1^(1/2) S2^(1/2), which needs no inverse and no root of a matrix that is not symmetric.
+        Source: Dowson and Landau, The Fréchet distance between multivariate normal distributions (1982), eq. 4.
+        """
+        apart = float(((self.mean - other.mean) ** 2).sum())
+        common = float(np.linalg.svd(self.root @ other.root, compute_uv=False).sum())
+        return max(0.0, apart + self.spread + other.spread - 2 * common)
+
+
+def frechet_distance(one: Vectors, other: Vectors) -> float:
+    """Return the Fréchet distance of the normal distributions fitted to two sets of (records, width) vectors."""
+    return Gaussian.of(one).frechet_distance(Gaussian.of(other))

@@ -8,9 +8,8 @@ from numpy.typing import NDArray
 
 from aegis_provider.errors import TableError, shortened
 from aegis_provider.records import SHARE, Records
-from aegis_provider.synth.fidelity.learning import Lesson
-from aegis_provider.synth.fidelity.matching import records_of_rows
-from aegis_provider.synth.fidelity.plain import PlainRecords, stacked
+from aegis_provider.synth.fidelity.encoding import PlainRecords, stacked
+from aegis_provider.synth.fidelity.learning import Lesson, records_of_rows
 from aegis_provider.synth.fidelity.result import Relation
 from aegis_provider.synth.released import Opened
 from aegis_provider.synth.released.opening import FEWEST

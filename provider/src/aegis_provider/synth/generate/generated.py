@@ -8,9 +8,35 @@ from typing import Final
 import pyarrow as pa
 
 from aegis_provider.digests import digest_of
+from aegis_provider.output import written_whole
+from aegis_provider.release.blocks import block_schema
+from aegis_provider.release.table_file import write_table
 from aegis_provider.synth.generate.methods.method import Knobs
 from aegis_provider.synth.generate.training import Training
+from aegis_provider.table.values import Domain
 from aegis_sdk.printable import Share
+
+_AT_ONCE: Final = 1 << 16
+
+
+def write(output: Path, texts: pa.Table, delimiter: str, *, escape_formulas: bool = False) -> tuple[str, ...]:
+    """Write records of texts: as Parquet, in the types of the columns, if the name ends so, otherwise as CSV.
+
+    Returns:
+        A sentence if a spreadsheet would run something in the file; with `escape_formulas`, it runs nothing.
+
+    Raises:
+        OutputError: The file cannot be written.
+    """
+    names = texts.column_names
+    blocks = [
+        pa.record_batch(batch.columns, schema=block_schema(len(names)))
+        for batch in texts.to_batches(max_chunksize=_AT_ONCE)
+    ]
+    domains = [Domain.of(column.unique().to_pylist()) for column in texts.columns]
+    with written_whole(output) as part:
+        return write_table(part, output, names, blocks, domains, delimiter, escape_formulas=escape_formulas)
+
 
 _FAR_OFF: Final = 1 / 3
 """If the share of held-out records is off by more than this part of the share asked for, readers are told."""

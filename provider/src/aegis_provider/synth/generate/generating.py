@@ -12,6 +12,7 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from aegis_provider.errors import OutputError, PlanError, TableError, nearest, shortened
 from aegis_provider.extras import needs_extra
@@ -28,16 +29,39 @@ from aegis_provider.records import (
     validated_of,
 )
 from aegis_provider.release.table_file import refuse_escaping
-from aegis_provider.synth.generate.checkpoint import Checkpoint
-from aegis_provider.synth.generate.generated import Generated
+from aegis_provider.synth.generate.generated import Generated, write
 from aegis_provider.synth.generate.levels import FEWEST, Codes, Levels, levels_of
 from aegis_provider.synth.generate.methods.method import Knobs, Method, Model, Private, Task
 from aegis_provider.synth.generate.methods.registry import METHODS, method_of, usual_knobs
-from aegis_provider.synth.generate.training import Trainer, Watch
-from aegis_provider.synth.generate.weights import importance_weights, privacy_weights
-from aegis_provider.synth.generate.writing import write
+from aegis_provider.synth.generate.training import Checkpoint, Trainer, Watch
 from aegis_provider.table import Source, Table, open_table, table_name
 from aegis_provider.table.writing import plainly
+from aegis_sdk.cli.signals import held_back
+
+_SALIENCY: Final = 3
+
+
+def privacy_weights(attributes: Sequence[Attribute]) -> NDArray[np.float64]:
+    """(columns,) The weights that the plan states, by default 1; 0 for the label, the last column."""
+    return np.array([*(1.0 if each.privacy_weight is None else each.privacy_weight for each in attributes), 0.0])
+
+
+def importance_weights(
+    plan: Plan, attributes: Sequence[Attribute], codes: Codes, sizes: Sequence[int], seed: int
+) -> NDArray[np.float64]:
+    """(columns,) The weights that the plan states, for other attributes those by saliency, or 1; 0 for the label."""
+    stated = np.array([np.nan if each.importance is None else each.importance for each in attributes] + [0.0])
+    unstated = np.isnan(stated)
+    if not unstated.any():
+        return stated
+    if not plan.saliency:
+        return np.where(unstated, 1.0, stated)
+    from aegis_provider.synth.generate.saliency import importance_of  # noqa: PLC0415 - an extra, and slow to load
+
+    with held_back():
+        importance = importance_of(codes, sizes, np.random.default_rng([seed, _SALIENCY]))
+    return np.where(unstated, importance, stated)
+
 
 DEFAULT_METHOD: Final = next(iter(METHODS))
 MOST: Final = 10_000_000

@@ -11,8 +11,7 @@ from jax import Array
 from numpy.typing import NDArray
 
 from aegis_provider.synth.generate.levels import Codes
-from aegis_provider.synth.generate.methods.wgan_gp.blocks import Blocks
-from aegis_provider.synth.generate.methods.wgan_gp.networks import Weights, initial_weights, outputs_of
+from aegis_provider.synth.generate.methods.wgan_gp.networks import Blocks, Weights, initial_weights, outputs_of
 
 _HIDDEN: Final = 64
 _STEPS: Final = 400

@@ -1,20 +1,188 @@
 """Training of a method until it no longer improves on records that it never saw."""
 
-from collections.abc import Callable, Iterator, Mapping
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from time import monotonic
-from typing import Final
+from typing import Any, Final, Self
+from zipfile import BadZipFile
 
 import numpy as np
-from pydantic import TypeAdapter
+from numpy.typing import NDArray
+from pydantic import TypeAdapter, ValidationError
 from threadpoolctl import threadpool_limits
 
-from aegis_provider.synth.generate.checkpoint import Checkpoint, Saved
-from aegis_provider.synth.generate.levels import Codes
+from aegis_provider.check.estimates import weighted_auc
+from aegis_provider.check.models import Feature, Fold, fitting_of
+from aegis_provider.check.result import CHANCE
+from aegis_provider.output import written_whole
+from aegis_provider.synth.fidelity.encoding import MOST_CATEGORIES, Gaussian, Vectors, one_hot, pair_total_variation
+from aegis_provider.synth.generate.levels import Codes, Levels
 from aegis_provider.synth.generate.methods.method import DivergedError, Method, Model, Resumable, Task
-from aegis_provider.synth.generate.quality import Quality, Yardstick
 from aegis_sdk.cli.signals import held_back
+
+_FORMAT: Final = 3
+"""Raised with every change of what is kept: a training of another format starts anew."""
+
+
+@dataclass(frozen=True, eq=False)
+class Saved:
+    """A training until now.
+
+    Attributes:
+        looks: What was seen of the models.
+        best: The place of the best of them.
+        latest: The state of the last model.
+        best_state: The state of the best one.
+    """
+
+    looks: Sequence[Any]
+    best: int
+    latest: Mapping[str, NDArray[Any]]
+    best_state: Mapping[str, NDArray[Any]]
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """The file of a training.
+
+    Attributes:
+        path: The file.
+        digest: Of all that the training depends on; a file with another one is of another training.
+    """
+
+    path: Path
+    digest: str
+
+    def read(self, looks: TypeAdapter[Any]) -> Saved | None:
+        """Return the training in the file; `None` if there is none, or one of something else."""
+        with suppress(OSError, ValueError, KeyError, TypeError, BadZipFile, ValidationError):
+            with np.load(self.path, allow_pickle=False) as arrays:
+                about = json.loads(str(arrays["about"]))
+                if (about["format"], about["digest"]) != (_FORMAT, self.digest):
+                    return None
+                states = [
+                    {name[1:]: arrays[name] for name in arrays.files if name[0] == which and name != "about"}
+                    for which in ("l", "b")
+                ]
+            return Saved(looks.validate_python(about["looks"]), int(about["best"]), *states)
+        return None
+
+    def write(self, saved: Saved) -> None:
+        """Write the training, whole or not at all.
+
+        Raises:
+            OutputError: It cannot be written.
+        """
+        looks = TypeAdapter(tuple[Any, ...]).dump_python(tuple(saved.looks), mode="json")
+        about = {"format": _FORMAT, "digest": self.digest, "looks": looks, "best": saved.best}
+        states = {f"l{name}": each for name, each in saved.latest.items()}
+        states |= {f"b{name}": each for name, each in saved.best_state.items()}
+        with written_whole(self.path) as part, part.open("wb") as file:
+            np.savez(file, allow_pickle=False, about=np.array(json.dumps(about)), **states)
+
+    def remove(self) -> None:
+        """Remove the file."""
+        self.path.unlink(missing_ok=True)
+
+
+_TWO: Final = 2
+
+
+@dataclass(frozen=True)
+class Quality:
+    """How much generated records resemble real ones.
+
+    Attributes:
+        pair_total_variation: The mean over all pairs of columns of half the sum of absolute differences between the
+            shares of their combinations; 0 if all are equal, at most 1.
+        auc: The AUC, on real records, of boosted trees that were trained on generated ones to predict the label; with
+            more than two values the mean of each against the rest, weighted by records. `None` if the real records
+            have one label value.
+        frechet_distance: The Fréchet distance: of the means and covariances of the levels, where those of numbers are
+            their standardised positions.
+    """
+
+    pair_total_variation: float
+    auc: float | None
+    frechet_distance: float
+
+    @property
+    def score(self) -> float:
+        """By which models are compared: the more, the better."""
+        return (CHANCE if self.auc is None else self.auc) - self.pair_total_variation
+
+
+@dataclass(frozen=True, eq=False)
+class Yardstick:
+    """Real records that generated ones are compared with, again and again.
+
+    Attributes:
+        real: (records, columns) Their levels, the label in the last column.
+        sizes: (columns,) The number of levels of each.
+    """
+
+    real: Codes
+    sizes: Sequence[int]
+    _encoder: "_Encoder"
+    _gaussian: Gaussian
+
+    @classmethod
+    def of(cls, real: Codes, levels: Sequence[Levels]) -> Self:
+        """Return the yardstick of some real records."""
+        encoder = _Encoder.of(real, levels)
+        return cls(real, [each.size for each in levels], encoder, Gaussian.of(encoder.vectors(real)))
+
+    def quality(self, generated: Codes) -> Quality:
+        """Compare generated records with the real ones, both as (records, columns) levels."""
+        frechet = Gaussian.of(self._encoder.vectors(generated)).frechet_distance(self._gaussian)
+        variation = pair_total_variation(generated, self.real, self.sizes)
+        return Quality(variation, predictive_auc(generated, self.real), frechet)
+
+
+@dataclass(frozen=True, eq=False)
+class _Encoder:
+    """Turns levels into vectors.
+
+    Attributes:
+        values: By column, the vector of each level (levels, width).
+    """
+
+    values: tuple[Vectors, ...]
+
+    @classmethod
+    def of(cls, real: Codes, levels: Sequence[Levels]) -> Self:
+        return cls(tuple(_vectors(one, codes) for one, codes in zip(levels, real.T, strict=True)))
+
+    def vectors(self, codes: Codes) -> Vectors:
+        """(records, width) Return the vector of each record."""
+        return np.concatenate([each[column] for each, column in zip(self.values, codes.T, strict=True)], axis=1)
+
+
+def _vectors(levels: Levels, codes: Codes) -> Vectors:
+    """(levels, width) Return standardised positions with an indicator for missing, or indicators of the frequent."""
+    if levels.positions is not None:
+        real = levels.positions[codes]
+        missing = np.arange(levels.size) == (-1 if levels.missing is None else levels.missing)
+        return np.stack([(levels.positions - real.mean()) / (real.std() or 1.0), missing], axis=1)
+    ranks = np.argsort(np.argsort(-np.bincount(codes, minlength=levels.size), kind="stable"))
+    return one_hot(ranks.clip(max=MOST_CATEGORIES)[:, None], [min(levels.size, MOST_CATEGORIES + 1)])
+
+
+def predictive_auc(training: Codes, test: Codes) -> float | None:
+    """Return the AUC on (records, columns) real records of boosted trees trained on others; see `Quality`."""
+    held, classes = np.unique(test[:, -1], return_inverse=True)
+    if len(held) < _TWO:
+        return None
+    codes = np.concatenate([training, test])
+    fold = Fold(np.arange(len(training)), np.arange(len(training), len(codes)))
+    features = [Feature(str(place), column, None) for place, column in enumerate(codes[:, :-1].T)]
+    probabilities = fitting_of("gradient boosting", features, codes[:, -1], fold.train, fold).probabilities()
+    return weighted_auc(probabilities[:, held], classes).value
+
 
 PATIENCE: Final = 8
 """The training stops after this many looks without a better model."""

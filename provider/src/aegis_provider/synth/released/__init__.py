@@ -1,8 +1,7 @@
 """A release beside the table that it was made of, read as its reader sees it."""
 
-from aegis_provider.synth.released.masked_by_plan import meanings_by_plan
 from aegis_provider.synth.released.masked_records import MaskedRecords
-from aegis_provider.synth.released.opening import SEEN_ALL, Opened, open_release
+from aegis_provider.synth.released.opening import SEEN_ALL, Opened, meanings_by_plan, open_release
 from aegis_provider.synth.released.released import NotUnderstood, Released, ReleasedColumn
 
 __all__ = [

@@ -18,8 +18,7 @@ from aegis_provider.synth.report.attacks import (
     attacks_document,
     attacks_headline,
 )
-from aegis_provider.synth.report.fidelity import fidelity_document, fidelity_headline, likeness, model_parts
-from aegis_provider.synth.report.fidelity_terms import TERMS
+from aegis_provider.synth.report.fidelity import TERMS, fidelity_document, fidelity_headline, likeness, model_parts
 from aegis_sdk.printable import Share
 from aegis_sdk.reading import shown
 

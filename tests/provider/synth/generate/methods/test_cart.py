@@ -5,9 +5,8 @@ import numpy as np
 import pytest
 
 from aegis_provider.errors import TableError
-from aegis_provider.synth.generate.methods.cart import FEWEST, Cart
 from aegis_provider.synth.generate.methods.method import Knobs, Task
-from aegis_provider.synth.generate.methods.sequential import Grown, _ordered
+from aegis_provider.synth.generate.methods.sequential import FEWEST, Cart, Grown, _ordered
 from tests.for_each import for_each
 from tests.provider.synth.generate.methods.tasks import assert_drawn_from, only_model, random_columns, shares, task_of
 

@@ -5,7 +5,7 @@ import pytest
 
 from aegis_provider.errors import TableError
 from aegis_provider.synth.generate.methods.method import Knobs
-from aegis_provider.synth.generate.methods.trees import LEAVES, Trees, leaves_of
+from aegis_provider.synth.generate.methods.sequential import LEAVES, Trees, leaves_of
 from tests.for_each import for_each
 from tests.provider.synth.generate.methods.tasks import assert_drawn_from, only_model, random_columns, shares, task_of
 

@@ -9,7 +9,7 @@ from aegis_provider.synth.generate.methods.method import Knobs, Method
 
 
 def _cart() -> Method:
-    from aegis_provider.synth.generate.methods.cart import Cart  # noqa: PLC0415 - an extra, and slow to load
+    from aegis_provider.synth.generate.methods.sequential import Cart  # noqa: PLC0415 - an extra, and slow to load
 
     return Cart()
 
@@ -27,7 +27,7 @@ def _wgan_gp() -> Method:
 
 
 def _trees() -> Method:
-    from aegis_provider.synth.generate.methods.trees import Trees  # noqa: PLC0415 - an extra, and slow to load
+    from aegis_provider.synth.generate.methods.sequential import Trees  # noqa: PLC0415 - an extra, and slow to load
 
     return Trees()
 

@@ -5,9 +5,7 @@ import pytest
 from scipy.optimize import minimize
 
 from aegis_provider.synth.generate.methods.marginals import Marginals, mst
-from aegis_provider.synth.generate.methods.marginals.estimation import estimated
-from aegis_provider.synth.generate.methods.marginals.groups import Groups
-from aegis_provider.synth.generate.methods.marginals.mst import private_tree, simplex
+from aegis_provider.synth.generate.methods.marginals.mst import Groups, estimated, private_tree, simplex
 from tests.for_each import for_each
 from tests.provider.synth.generate.methods.tasks import only_model, random_columns, shares, task_of
 

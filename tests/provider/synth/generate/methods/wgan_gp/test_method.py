@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from aegis_provider.synth.fidelity.distances import pair_total_variation
+from aegis_provider.synth.fidelity.encoding import pair_total_variation
 from aegis_provider.synth.generate.methods.method import DivergedError
 from aegis_provider.synth.generate.methods.wgan_gp import WganGp
 from aegis_provider.synth.generate.methods.wgan_gp.training import Settings

@@ -29,12 +29,12 @@ from aegis_provider.synth.generate.levels import (
     Codes,
     Levels,
     Stretches,
+    Units,
     of_frequent,
     of_nothing,
     positions_of,
 )
-from aegis_provider.synth.generate.methods.marginals.noise import noisy
-from aegis_provider.synth.generate.units import Units
+from aegis_provider.synth.generate.methods.marginals.budget import noisy
 from aegis_provider.table.values import IN_ORDER, MISSING, ValueType, key_of
 
 HALVINGS: Final = 10

@@ -11,10 +11,9 @@ import numpy as np
 from aegis_provider.errors import PlanError, TableError
 from aegis_provider.records import Column
 from aegis_provider.synth.generate.methods.conditional import Conditional
-from aegis_provider.synth.generate.methods.marginals.budget import STEPS, Budget
+from aegis_provider.synth.generate.methods.marginals.budget import STEPS, Budget, noisy
 from aegis_provider.synth.generate.methods.marginals.levels import private_levels
 from aegis_provider.synth.generate.methods.marginals.mst import private_tree
-from aegis_provider.synth.generate.methods.marginals.noise import noisy
 from aegis_provider.synth.generate.methods.marginals.tree import (
     Pair,
     TreeModel,

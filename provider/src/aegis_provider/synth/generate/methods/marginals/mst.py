@@ -12,19 +12,134 @@ most 1 in floating point, too.
 """
 
 import math
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Self
 
+import jax
 import numpy as np
 from numpy.typing import NDArray
 
 from aegis_provider.synth.generate.levels import Codes, Levels
 from aegis_provider.synth.generate.methods.conditional import Conditional
-from aegis_provider.synth.generate.methods.marginals.estimation import estimated
-from aegis_provider.synth.generate.methods.marginals.groups import Groups
-from aegis_provider.synth.generate.methods.marginals.noise import noisy, noisy_largest
+from aegis_provider.synth.generate.methods.marginals.budget import noisy, noisy_largest
 from aegis_provider.synth.generate.methods.marginals.tree import Pair, TreeModel, outward, spanning_tree
+
+_DEVIATIONS: Final = 3
+"""A group has a noisy count of this many standard deviations of its noise, as in MST."""
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """Groups of the levels of a column.
+
+    Attributes:
+        of_level: (levels,) The group of each level.
+        noisy: (levels,) The noisy count of each level.
+        deviation: The standard deviation of the noise.
+    """
+
+    of_level: Codes
+    noisy: NDArray[np.float64]
+    deviation: float
+
+    @classmethod
+    def of(cls, noisy: NDArray[np.float64], deviation: float, *, ordered: bool) -> Self:
+        """Put rare levels together: with their neighbours if they are ordered, otherwise all in one group (MST)."""
+        rare = noisy < _DEVIATIONS * deviation
+        if ordered:
+            return cls(_neighbours(noisy, deviation), noisy, deviation)
+        of_level = np.cumsum(~rare) - 1
+        of_level[rare] = of_level[-1] + 1
+        return cls(of_level, noisy, deviation)
+
+    @property
+    def size(self) -> int:
+        """How many groups there are."""
+        return int(self.of_level.max()) + 1
+
+    @property
+    def levels(self) -> NDArray[np.int64]:
+        """(groups,) How many levels each group has."""
+        return np.bincount(self.of_level)
+
+    @property
+    def counts(self) -> NDArray[np.float64]:
+        """(groups,) The noisy count of each group. Its noise has `levels` times the variance of a level's."""
+        return np.bincount(self.of_level, self.noisy).astype(np.float64)
+
+    def within(self) -> Conditional:
+        """Return the levels of each group, by their noisy counts; with equal shares if none of these is above 0."""
+        weights = np.maximum(self.noisy, 0.0)
+        nothing = np.bincount(self.of_level, weights)[self.of_level] == 0
+        weights[nothing] = 1.0
+        cells = np.argsort(self.of_level, kind="stable")
+        cells = cells[weights[cells] > 0]
+        return Conditional.of_cells(self.of_level[cells], cells, weights[cells], self.size)
+
+
+def _neighbours(noisy: NDArray[np.float64], deviation: float) -> Codes:
+    """(levels,) Group levels in their order, each group as soon as its count stands out from its noise."""
+    of_level = np.zeros(len(noisy), dtype=np.intp)
+    group, count, levels = 0, 0.0, 0
+    for level, each in enumerate(noisy):
+        of_level[level] = group
+        count, levels = count + each, levels + 1
+        if count >= _DEVIATIONS * deviation * np.sqrt(levels):
+            group, count, levels = group + 1, 0.0, 0
+    if levels and group:
+        of_level[of_level == group] = group - 1
+    return of_level
+
+
+with warnings.catch_warnings(), jax.enable_x64(True):
+    # It warns about settings of JAX, whose cache of compiled programs is not ours to turn off.
+    warnings.simplefilter("ignore")
+    import mbi
+
+_MOST_STEPS: Final = 20_000
+_TOLERANCE: Final = 1e-6
+"""The relative decrease of the loss over 50 steps at which the estimation ends."""
+
+
+def estimated(
+    groups: Sequence[Groups], pairs: Mapping[Pair, NDArray[np.float64]], deviation: float
+) -> dict[tuple[int, ...], NDArray[np.float64]]:
+    """Return consistent marginals that fit the noisy ones of single columns and of pairs.
+
+    These are the marginals of the distribution of most entropy among those that minimise the sum of squared differences
+    over their variances (McKenna, Sheldon and Miklau 2019, "Graphical-model based estimation and inference for
+    differential privacy"). It uses double precision: with single precision the estimation stalls.
+
+    Args:
+        groups: The groups of each column, with their noisy counts.
+        pairs: (groups of the one, groups of the other) The noisy counts of each pair of a tree.
+        deviation: The standard deviation of the noise on these.
+
+    Returns:
+        The marginal of each pair and of the last column; none is negative.
+    """
+    domain = mbi.Domain(range(len(groups)), [each.size for each in groups])
+    total = max(1.0, float(np.mean([each.noisy.sum() for each in groups])))
+    asked = [*pairs, (len(groups) - 1,)]
+    with jax.enable_x64(True):
+        measurements = [_single(column, each) for column, each in enumerate(groups)]
+        measurements += [mbi.LinearMeasurement(counts.ravel(), pair, deviation) for pair, counts in pairs.items()]
+        model = mbi.estimation.MirrorDescent().estimate(
+            domain, measurements, known_total=total, iters=_MOST_STEPS, tol=_TOLERANCE
+        )
+        return {each: np.maximum(np.asarray(model.project(each).datavector(flatten=False)), 0.0) for each in asked}
+
+
+def _single(column: int, groups: Groups) -> "mbi.LinearMeasurement":
+    """Return the noisy counts of a column, weighted so that all have the same variance."""
+    if groups.levels.max() == 1:
+        return mbi.LinearMeasurement(groups.counts, (column,), groups.deviation)
+    weights = 1 / np.sqrt(groups.levels)
+    query = mbi.marginal_loss.WeightedQuery(weights)
+    return mbi.LinearMeasurement(groups.counts * weights, (column,), groups.deviation, query)
+
 
 _ROUNDING: Final = 1e-12
 """This share of the budget is left, so that rounding never uses more than all of it."""

@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 
 from aegis_provider.synth.generate.levels import Codes
 from aegis_provider.synth.generate.methods.method import DivergedError, Knobs, Task
-from aegis_provider.synth.generate.methods.wgan_gp.blocks import Blocks, distance_map
-from aegis_provider.synth.generate.methods.wgan_gp.losses import Nearness, nearest_sum
-from aegis_provider.synth.generate.methods.wgan_gp.networks import outputs_of
+from aegis_provider.synth.generate.methods.wgan_gp.networks import Blocks, distance_map, outputs_of
 from aegis_provider.synth.generate.methods.wgan_gp.training import (
+    Nearness,
     Networks,
     Problem,
     Settings,
     initial_networks,
+    nearest_sum,
     trained,
 )
 

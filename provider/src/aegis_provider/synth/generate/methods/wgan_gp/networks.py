@@ -1,13 +1,93 @@
 """Two small networks as functions of their weights."""
 
 from collections.abc import Sequence
-from itertools import pairwise
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
 from typing import TypeAlias
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
+from numpy.typing import NDArray
+
+from aegis_provider.synth.generate.levels import Codes, Levels
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """One block of a record's vector for each column, with an entry for each of its levels."""
+
+    sizes: tuple[int, ...]
+
+    @property
+    def width(self) -> int:
+        """The length of a record's vector."""
+        return sum(self.sizes)
+
+    def one_hot(self, codes: Array) -> Array:
+        """(records, width) Return the vectors of records, given by their (records, columns) levels."""
+        return jnp.concatenate([jax.nn.one_hot(codes[:, place], size) for place, size in enumerate(self.sizes)], axis=1)
+
+    def soft(self, logits: Array, key: Array, temperature: float) -> Array:
+        """(records, width) Return vectors drawn from logits of that shape, by Gumbel-softmax (Jang et al. 2017)."""
+        noisy = logits + jax.random.gumbel(key, logits.shape)
+        return jnp.concatenate([jax.nn.softmax(each / temperature) for each in self._split(noisy)], axis=1)
+
+    def hard(self, logits: NDArray[np.float32], rng: np.random.Generator) -> Codes:
+        """(records, columns) Return levels drawn from (records, width) logits, by the Gumbel-max trick."""
+        noisy = logits + rng.gumbel(size=logits.shape)
+        return np.stack([each.argmax(axis=1) for each in np.split(noisy, self._ends, axis=1)], axis=1)
+
+    def vectors(self, codes: Codes, entries: NDArray[np.float32]) -> NDArray[np.float32]:
+        """(records, features) Return the vectors of records, times a matrix (width, features), without making them."""
+        starts = np.append(0, self._ends)
+        parts = [entries[start + column] for start, column in zip(starts, codes.T, strict=True)]
+        return np.asarray(np.sum(parts, axis=0))
+
+    @property
+    def _ends(self) -> list[int]:
+        """Where each block but the last ends."""
+        return list(accumulate(self.sizes[:-1]))
+
+    def _split(self, vectors: Array) -> list[Array]:
+        return jnp.split(vectors, self._ends, axis=1)
+
+
+def distance_map(levels: Sequence[Levels], weights: NDArray[np.float64]) -> NDArray[np.float32]:
+    """(width, features) Return what turns vectors into features whose Euclidean distances are those of the records.
+
+    Two records are as far apart as `sqrt(sum of weight_j d_j^2)` over the columns. `d_j` is the difference of the
+    positions of two numbers, in [0, 1]. It is 1 between two different categories, and about 1 between a number and a
+    missing one. All entries of a column's block share its weight.
+
+    Args:
+        levels: The levels of each column.
+        weights: (columns,) In [0, 1].
+    """
+    maps = [np.sqrt(weight) * _of_column(each) for each, weight in zip(levels, weights, strict=True) if weight > 0]
+    used = [each.size for each in levels]
+    rows = np.split(np.arange(sum(used)), np.cumsum(used)[:-1])
+    width = sum(each.shape[1] for each in maps)
+    result, column = np.zeros((sum(used), width), dtype=np.float32), 0
+    kept = [block for block, weight in zip(rows, weights, strict=True) if weight > 0]
+    for block, each in zip(kept, maps, strict=True):
+        result[block, column : column + each.shape[1]] = each
+        column += each.shape[1]
+    return result
+
+
+def _of_column(levels: Levels) -> NDArray[np.float64]:
+    """(levels, features) Return the features of each level of a column."""
+    if levels.positions is None:
+        return np.asarray(np.eye(levels.size) / np.sqrt(2))
+    if levels.missing is None:
+        return np.asarray(levels.positions[:, None])
+    is_missing = np.arange(levels.size) == levels.missing
+    # A missing number is in the middle, and half a unit away from that in a direction of its own.
+    places, apart = np.where(is_missing, 0.5, levels.positions), np.where(is_missing, np.sqrt(0.75), 0.0)
+    return np.asarray(np.stack([places, apart], axis=1), dtype=np.float64)
+
 
 Weights: TypeAlias = list[tuple[Array, Array]]
 """For each layer a matrix (inputs, outputs) and a vector (outputs,)."""

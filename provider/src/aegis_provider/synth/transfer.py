@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import ceil, floor
-from typing import Self
+from statistics import fmean
+from typing import Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,10 +18,102 @@ from aegis_advisor.transfer import (
     joint_transfer,
 )
 from aegis_provider.control.rounded_trace import step_for
+from aegis_provider.counting.counts import Partition
+from aegis_provider.counting.published_domain import LEAST, least_records, merged_values
 from aegis_provider.records import Records
-from aegis_provider.synth.released import Released
-from aegis_provider.synth.transfer.alignment import Alignment
+from aegis_provider.synth.released import Released, ReleasedColumn
 from aegis_sdk.wire import Estimate, Holdout, Transfer, figure_limits
+
+Places = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class Alignment:
+    """The groups of an attribute's values in a release and in its table.
+
+    Attributes:
+        released: (released records,) The group of each released value.
+        of_value: (values,) The group of each value of the table.
+        size: How many groups there are; the last one is that of values which the release lacks.
+    """
+
+    released: Places
+    of_value: Places
+    size: int
+
+    @classmethod
+    def of(cls, column: ReleasedColumn, seen: Records, label: str) -> Self:
+        """Return the groups of a released column.
+
+        A masked value is a group: of all values that it stands for, unless another one stands for fewer of them. Of
+        generated and unmasked values, rare ones are merged as in an entry's domain, by the records that were seen: a
+        rule would learn nothing from them one by one.
+        """
+        if any(isinstance(meaning, np.ndarray) and len(meaning) > 1 for meaning in column.meanings):
+            return cls(column.codes, _most_specific(column), len(column.texts) + 1)
+        merged = _merged(column, seen, label)
+        of_text = np.array([_group(column, merged, text) for text in range(len(column.texts))], dtype=np.intp)
+        return cls(of_text[column.codes], merged.groups, merged.size + 1)
+
+    @classmethod
+    def dropped(cls, released: int, values: int) -> Self:
+        """Return that of an attribute that a release of so many records does not have: all values are alike."""
+        return cls(np.zeros(released, dtype=np.intp), np.zeros(values, dtype=np.intp), 1)
+
+
+def _most_specific(column: ReleasedColumn) -> Places:
+    """(values,) The text that stands for each value and for the fewest others; the number of texts if none does."""
+    of_value = np.full(len(column.original.domain), len(column.texts), dtype=np.intp)
+    members = {text: each for text, each in enumerate(column.meanings) if isinstance(each, np.ndarray)}
+    for text in sorted(members, key=lambda text: -len(members[text])):
+        of_value[members[text]] = text
+    return of_value
+
+
+def _merged(column: ReleasedColumn, seen: Records, label: str) -> Partition:
+    """Return the groups of values with enough records."""
+    own, by = seen.column(column.name), seen.column(label)
+    joint = np.zeros((len(own.domain), len(by.domain)), dtype=np.int64)
+    np.add.at(joint, (own.places, by.places), 1)
+    everything = Partition(np.zeros(len(own.domain), dtype=np.intp), 1)
+    merged = merged_values(own.domain, joint, everything, least_records(len(seen)), binned=False, fewest=LEAST)
+    return Partition.of(merged.groups)
+
+
+def _group(column: ReleasedColumn, merged: Partition, text: int) -> int:
+    """Return the group of a released value; of a number that no record has, that of the nearest one."""
+    meaning, numbers = column.meanings[text], column.original.numbers
+    if isinstance(meaning, np.ndarray):
+        return int(merged.groups[meaning[0]]) if len(meaning) else merged.size
+    if numbers is None or np.isnan(numbers).all():
+        return merged.size
+    return int(merged.groups[np.nanargmin(np.abs(numbers - meaning))])
+
+
+Numbers: TypeAlias = tuple[float, float, float]
+"""A number, and the lower and the upper limit of its interval."""
+
+
+def told_by(transfer: Transfer, holdout: Holdout, measure: str) -> Numbers | None:
+    """Return what a release tells by a measure: by `joint` of all attributes together, else as a mean over them.
+
+    By g3, that is how many errors fewer a rule makes. `None` if there are no such figures.
+    """
+    if measure == "joint":
+        return None if transfer.joint is None else _numbers(transfer.joint)
+    figures = [each[measure] for each in transfer.attributes.values() if measure in each]
+    if not figures:
+        return None
+    value, low, high = (fmean(each) for each in zip(*map(_numbers, figures), strict=True))
+    if measure == "g3":
+        most = holdout.majority_error or 0.0
+        return most - value, most - high, most - low
+    return value, low, high
+
+
+def _numbers(estimate: Estimate) -> Numbers:
+    return estimate.value, estimate.low, estimate.high
+
 
 _DIGITS = 6
 """Multiples of a decimal fraction are written with at most so many digits after the point."""
