@@ -18,8 +18,8 @@ from aegis_provider.check.masked_records import (
     is_fitted,
 )
 from aegis_provider.check.models import Fold, folds_of
-from aegis_provider.check.result import CHANCE, NOTHING, RAW, CheckResult, Interval, Performance
 from aegis_provider.check.training import Training
+from aegis_provider.check_result import CHANCE, NOTHING, RAW, CheckResult, Interval, Performance
 from aegis_provider.draft import refitted
 from aegis_provider.errors import EntryError, PlanError
 from aegis_provider.extras import refuse_without

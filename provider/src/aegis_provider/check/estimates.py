@@ -22,7 +22,7 @@ import scipy  # loads its parts only when they are used
 from numpy.typing import NDArray
 
 from aegis_provider.check.models import Fold, Labels
-from aegis_provider.check.result import CHANCE, Interval
+from aegis_provider.check_result import CHANCE, Interval
 
 _UPPER = 0.975
 _UNTESTED = -1

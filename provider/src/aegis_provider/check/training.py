@@ -13,7 +13,7 @@ import numpy as np
 from aegis_provider.check.estimates import weighted_auc
 from aegis_provider.check.masked_records import MaskedRecords
 from aegis_provider.check.models import USUAL, Fold, Labels, fitting_of
-from aegis_provider.check.result import CHANCE, NOTHING
+from aegis_provider.check_result import CHANCE, NOTHING
 from aegis_provider.classifiers import Matrix
 from aegis_provider.processes import results
 from aegis_provider.progress import Progress

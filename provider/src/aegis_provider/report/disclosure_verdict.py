@@ -1,11 +1,16 @@
 """The verdict in the report on what counts give away: its first line, and the places that fail."""
 
-from collections.abc import Iterator
+from __future__ import annotations
 
-from aegis_provider.disclosure import Disclosure, Judged
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
 from aegis_provider.report.model import Part, TextTable
 from aegis_sdk.reading import shown, verdict_in_words
 from aegis_sdk.reading import verdict_line as in_a_line
+
+if TYPE_CHECKING:  # slow to load
+    from aegis_provider.disclosure import Disclosure, Judged
 
 _WORDS = 60
 _PLACES = 10

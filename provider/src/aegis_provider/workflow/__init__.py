@@ -1,8 +1,20 @@
 """From a bare table to a release: every step in its order, in a folder that remembers what is done."""
 
-from aegis_provider.workflow.aim import USUAL, Aim
-from aegis_provider.workflow.card import Card
-from aegis_provider.workflow.released import Released
-from aegis_provider.workflow.releasing import release
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from aegis_provider.workflow.aim import USUAL, Aim
+    from aegis_provider.workflow.card import Card
+    from aegis_provider.workflow.released import Released
+    from aegis_provider.workflow.releasing import release
 
 __all__ = ["USUAL", "Aim", "Card", "Released", "release"]
+
+
+def __getattr__(name: str) -> object:
+    """Import the names on first use: what is handed over needs the folder and the cards, but no release."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from aegis_provider.workflow import aim, released, releasing  # noqa: PLC0415
+
+    return next(getattr(module, name) for module in (aim, releasing, released) if hasattr(module, name))

@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from aegis_provider.check import RAW, Interval
-from aegis_provider.check.result import CHANCE
+from aegis_provider.check_result import CHANCE, RAW, Interval
 from aegis_provider.search import in_words
 from aegis_provider.workflow.generating import Comparison
 from aegis_sdk.printable import Share, share_with_limits

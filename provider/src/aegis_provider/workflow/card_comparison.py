@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from aegis_provider.check import Interval
+from aegis_provider.check_result import Interval
 from aegis_provider.plan.generated import Attacked
 from aegis_provider.report.model import (
     BAD,

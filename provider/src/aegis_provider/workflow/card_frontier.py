@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from aegis_provider.check import NOTHING, RAW
+from aegis_provider.check_result import NOTHING, RAW
 from aegis_provider.report.model import BAD, BASELINES, GOOD, Levels, Measured, Part, Series, TextTable
 from aegis_provider.workflow.card import Card, CardChoice
 from aegis_sdk.printable import Share, share_with_limits

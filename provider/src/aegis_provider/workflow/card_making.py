@@ -1,17 +1,18 @@
 """Makes the card of a release from what its steps found."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import PurePath
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from aegis_advisor.measures import measure_named
 from aegis_provider.advice import EntryAdvice
-from aegis_provider.check import CheckResult
+from aegis_provider.check_result import CheckResult
 from aegis_provider.counting.telling_names import TellingNames
-from aegis_provider.disclosure import Judged
 from aegis_provider.plan.model import Plan
 from aegis_provider.privacy import CERTAIN_VALUES_REMEDY, certain_values_warning, columns_of
 from aegis_provider.report.disclosure_verdict import judged_line
@@ -23,6 +24,9 @@ from aegis_provider.workflow.results import Assessed, Masked, Summarised
 from aegis_sdk.printable import Share
 from aegis_sdk.reading import read_together_line, verdict_line
 from aegis_sdk.wire import EntryDocument, Verdict
+
+if TYPE_CHECKING:  # slow to load
+    from aegis_provider.disclosure import Judged
 
 _PACKAGES: Final = ("aegis-provider", "aegis-advisor", "aegis-sdk")
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import PurePath
 from typing import Any, Final
 
-from aegis_provider.check import Interval
+from aegis_provider.check_result import Interval
 from aegis_provider.control import coarse_privacy
 from aegis_provider.privacy import CRITERIA
 from aegis_provider.workflow.card import Card, CardAuc, CardChoice, CardColumn, CardLabel

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from aegis_advisor.measures import measure_named
-from aegis_provider.check import NOTHING, RAW
+from aegis_provider.check_result import NOTHING, RAW
 from aegis_provider.identifiers import accepted_in_words
 from aegis_provider.privacy import CRITERIA
 from aegis_provider.report.model import BAD, Bars, Part, Report, Section, Term, Terms, TextTable

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from aegis_provider.check import Interval
+from aegis_provider.check_result import Interval
 from aegis_provider.errors import PlanError
 from aegis_provider.plan.generated import Attacked, GeneratedTable
 from aegis_provider.plan.model import Plan

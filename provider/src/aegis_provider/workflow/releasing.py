@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 from pydantic import TypeAdapter
 
-from aegis_provider.check import CheckResult
+from aegis_provider.check_result import CheckResult
 from aegis_provider.digests import digest_of
-from aegis_provider.disclosure import Judged
 from aegis_provider.errors import MachineError, OutputError, SmallCountsError
 from aegis_provider.identifiers import accepted_in
 from aegis_provider.plan.model import Configuration
@@ -47,7 +46,8 @@ from aegis_sdk import (
 from aegis_sdk.reading import ACCEPT_UNIQUE, Alone, read_together_line
 from aegis_sdk.wire import EntryDocument
 
-if TYPE_CHECKING:  # a client loads httpx
+if TYPE_CHECKING:  # slow to load
+    from aegis_provider.disclosure import Judged
     from aegis_sdk import Client
 
 CARD: Final = "card"

@@ -1,18 +1,18 @@
 """The steps of a release, each made from the files of those before it."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
 
 from aegis_provider.advice import EntryAdvice, advise
-from aegis_provider.check import CheckResult, Choose, check
+from aegis_provider.check_result import CheckResult
 from aegis_provider.digests import digest_of
-from aegis_provider.disclosure import Judged, verdict_on
-from aegis_provider.draft import start
 from aegis_provider.errors import NothingHoldsError, PlanError, shortened
 from aegis_provider.identifiers import (
     Replayed,
@@ -28,7 +28,6 @@ from aegis_provider.plan.writing import write_plan
 from aegis_provider.prepare import PreparedEntry
 from aegis_provider.privacy import assess
 from aegis_provider.privacy.cell_plan import suppress_cells
-from aegis_provider.receiving.with_entry import judged_beside
 from aegis_provider.records import held_out_share
 from aegis_provider.release.apply import apply
 from aegis_provider.report.risk_verdict import risk_verdict
@@ -45,6 +44,10 @@ from aegis_provider.workflow.results import Assessed, Masked, Stage, Summarised
 from aegis_sdk import AegisError
 from aegis_sdk.reading import Alone
 from aegis_sdk.wire import TRANSFER_MEASURES, EntryDocument, Verdict, publishable, read_json
+
+if TYPE_CHECKING:  # slow to load
+    from aegis_provider.check import Choose
+    from aegis_provider.disclosure import Judged
 
 PLAN: Final = "plan.yaml"
 FOUND: Final = "configurations.yaml"
@@ -128,6 +131,8 @@ class Steps:
                 refuse_identifiers(as_read, plan.source, [plan.label, *raw], label=plan.label, left_out=plan.left_out)
 
     def _draft(self) -> None:
+        from aegis_provider.draft import start  # noqa: PLC0415 - slow to load
+
         how = {"accept_identifiers": self.accept_identifiers, **self.reads, **self.how}
         with self.stage("looking at the columns") as progress:
             started = start(self.table, self.aim.label, self.plan, progress=progress, **how)
@@ -300,6 +305,7 @@ class Steps:
 
     def judge(self, entry: EntryDocument) -> Judged:
         """Find out whether the counts of the entry give anything away."""
+        from aegis_provider.disclosure import Judged, verdict_on  # noqa: PLC0415 - slow to load
 
         def work() -> Judged:
             with self.stage("judging what the counts give away"):
@@ -313,6 +319,8 @@ class Steps:
         return self.folder.step("together", inputs, [], Verdict, lambda: self._together(entry, configuration))
 
     def _together(self, entry: EntryDocument, configuration: str) -> Verdict:
+        from aegis_provider.receiving.with_entry import judged_beside  # noqa: PLC0415 - slow to load
+
         with self._as_masked() as masked:
             return judged_beside(entry, configuration, masked, self.deadline.for_verdict)
 
@@ -371,6 +379,8 @@ class Steps:
         Raises:
             AegisError: An extra is not installed, or time is up.
         """
+        from aegis_provider.check import check  # noqa: PLC0415 - slow to load
+
         ids = [each.id for each in further]
 
         def work() -> CheckResult:

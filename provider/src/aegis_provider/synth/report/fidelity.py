@@ -5,7 +5,7 @@ from dataclasses import asdict
 from typing import Any, Final
 
 from aegis_provider.check import Interval
-from aegis_provider.check.result import CHANCE
+from aegis_provider.check_result import CHANCE
 from aegis_provider.report.model import (
     BAD,
     GOOD,
