@@ -15,7 +15,7 @@ from typing import Any, Final, Literal
 from aegis_provider.errors import OutputError
 from aegis_provider.handover.fulfilling import Task, fulfil
 from aegis_provider.handover.leasing import LEASED, SECONDS
-from aegis_provider.handover.policy import Policy, Rule
+from aegis_provider.handover.policy import Policy
 from aegis_provider.handover.relinking import ends_soon, relink
 from aegis_provider.handover.retrying import pause
 from aegis_provider.handover.work_folder import InUseError, abandon, work_folder
@@ -46,7 +46,8 @@ def approve(service: Client, policy: Policy) -> Iterator[DataRequestHead]:
         if rule is None:
             continue
         try:
-            yield service.requests.approve(request.id, _REASON, _limit(rule))
+            limit = None if rule.per_month is None else GrantLimit(requests=rule.per_month, days=MONTH)
+            yield service.requests.approve(request.id, _REASON, limit)
         except ConflictError:
             continue  # its tenant has had enough, or somebody else was faster
 
@@ -54,10 +55,6 @@ def approve(service: Client, policy: Policy) -> Iterator[DataRequestHead]:
 def _is_ours(request: DataRequestHead, policy: Policy) -> bool:
     """Whether the agent has the table; it might have no plan for a version that was replaced."""
     return request.entry.name in policy.tables and not request.stale
-
-
-def _limit(rule: Rule) -> GrantLimit | None:
-    return None if rule.per_month is None else GrantLimit(requests=rule.per_month, days=MONTH)
 
 
 class _Vouched:

@@ -72,15 +72,14 @@ def _surveyed(table: Table, names: Sequence[str]) -> list[Values]:
     counted = dict(zip(names, map(table.known_counts, names), strict=True))
     rest = [name for name, known in counted.items() if known is None]
     if (texts := table.in_memory(rest)) is not None:
-        counted |= {name: _counts(column) for name, column in zip(rest, texts.columns, strict=True)}
+        counted |= {
+            name: pa.Table.from_struct_array(column.value_counts()).rename_columns(["text", "n"])
+            for name, column in zip(rest, texts.columns, strict=True)
+        }
     surveyed = {name: _of_counts(table, name, known) for name, known in counted.items() if known is not None}
     if missing := [name for name in names if name not in surveyed]:
         surveyed |= {each.name: each for each in _by_queries(table, missing)}
     return [surveyed[name] for name in names]
-
-
-def _counts(texts: pa.ChunkedArray) -> pa.Table:
-    return pa.Table.from_struct_array(texts.value_counts()).rename_columns(["text", "n"])
 
 
 def _of_counts(table: Table, name: str, counted: pa.Table) -> Values:

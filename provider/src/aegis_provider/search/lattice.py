@@ -51,7 +51,7 @@ class Choices:
         """
         kept: dict[str, Partition] = {}
         for name, partition in partitions.items():
-            if not any(_same(partition, other) for other in kept.values()):
+            if not any(partition.size == other.size and partition.follows_from(other) for other in kept.values()):
                 kept[name] = partition
         ordered = sorted(kept.items(), key=lambda item: -item[1].size)
         ids, groups = tuple(name for name, _ in ordered), tuple(partition for _, partition in ordered)
@@ -87,10 +87,6 @@ class Choices:
     def is_chain(self) -> bool:
         """Whether every two choices are comparable."""
         return bool(np.all(self.follows | self.follows.T))
-
-
-def _same(one: Partition, other: Partition) -> bool:
-    return one.size == other.size and one.follows_from(other)
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,13 +15,13 @@ from aegis_provider.plan.generated import Attacked
 from aegis_provider.plan.model import Configuration, Plan
 from aegis_provider.progress import Progress
 from aegis_provider.synth.attacks import case_by_plan, declared_attacks, open_case
-from aegis_provider.synth.generate import Generated, Knobs, Wish, generate
+from aegis_provider.synth.generate import Knobs, Wish, generate
 from aegis_provider.synth.generate.generated import write
 from aegis_provider.synth.offer import RealSides
 from aegis_provider.synth.transfer import holdout_of, told_by, transfer_of
 from aegis_provider.table import Source, open_table, table_name
 from aegis_provider.workflow.generating import GENERATED, MASKED, METHOD, Beside, Comparison, Drawn, file_at, id_at
-from aegis_sdk.wire import Attack, EntryDocument, GeneratedConfiguration, Holdout, Transfer
+from aegis_sdk.wire import EntryDocument, GeneratedConfiguration, Holdout, Transfer
 
 
 def draw_table(table: Source, plan: Plan, level: float, folder: Path, holdout: float, how: Mapping[str, Any]) -> Drawn:
@@ -52,11 +52,8 @@ def draw_table(table: Source, plan: Plan, level: float, folder: Path, holdout: f
     attacks = declared_attacks(open_case(made.table, table, plan=plan, holdout=holdout, **how).case)
     output = folder / file_at(level)
     write(output, made.table, how["delimiter"])
-    return Drawn(id_at(level), output.name, digest_of(output), METHOD, level, _weights(made), attacks)
-
-
-def _weights(made: Generated) -> dict[str, float]:
-    return {name: privacy for name, (privacy, _) in made.weights.items() if privacy > 0}
+    weights = {name: privacy for name, (privacy, _) in made.weights.items() if privacy > 0}
+    return Drawn(id_at(level), output.name, digest_of(output), METHOD, level, weights, attacks)
 
 
 def compare(
@@ -102,13 +99,11 @@ def _masked(sides: RealSides, mask: Configuration, holdout: Holdout, measure: st
 
 
 def _generated(configuration: GeneratedConfiguration, holdout: Holdout, measure: str) -> Beside:
-    attacks = {name: _attacked(each) for name, each in configuration.attacks.items()}
+    attacks = {
+        name: Attacked(each.value, each.low, each.high, each.chance) for name, each in configuration.attacks.items()
+    }
     kept = None if configuration.transfer is None else _kept(configuration.transfer, holdout, measure)
     return Beside(configuration.id, GENERATED, configuration.privacy or {}, kept, attacks)
-
-
-def _attacked(attack: Attack) -> Attacked:
-    return Attacked(attack.value, attack.low, attack.high, attack.chance)
 
 
 def _kept(transfer: Transfer, holdout: Holdout, measure: str) -> Interval | None:

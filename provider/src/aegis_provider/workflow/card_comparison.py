@@ -105,7 +105,13 @@ def comparison_parts(comparison: Comparison, label: str, released: str) -> Itera
 def _picture(known: Sequence[Beside], label: str) -> Scatter:
     colours = {MASKED: GOOD, GENERATED: BAD}
     points = [
-        ScatterPoint(each.id, each.kind, colours[each.kind], _measured(each.attacks["membership"]), _share(each.kept))
+        ScatterPoint(
+            each.id,
+            each.kind,
+            colours[each.kind],
+            _measured(each.attacks["membership"]),
+            Measured(each.kept.value, (each.kept.low, each.kept.high)),
+        )
         for each in known
         if each.kept is not None
     ]
@@ -120,10 +126,6 @@ def _picture(known: Sequence[Beside], label: str) -> Scatter:
 
 def _measured(attacked: Attacked) -> Measured:
     return Measured(attacked.value, (attacked.low, attacked.high))
-
-
-def _share(kept: Interval) -> Measured:
-    return Measured(kept.value, (kept.low, kept.high))
 
 
 def _promise(each: Beside, *, limits: bool) -> str:

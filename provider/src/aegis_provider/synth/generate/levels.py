@@ -210,7 +210,7 @@ def _of_numbers(column: Column, units: Units, fewest: int, most: int) -> Levels:
     of_value = np.zeros(len(column.domain), dtype=np.intp)
     of_value[present] = first + stretch
     size = first + int(stretch.max()) + 1
-    shares = _shares(of_value, column, size)
+    shares = np.bincount(of_value, column.counts, size) / max(1, len(column.places))
     low, high = _limits(units.of_value[present], column.counts[present], stretch, fewest)
     nothing = np.zeros(first, dtype=np.int64)
     decoder = Stretches(units, np.append(nothing, low), np.append(nothing, high), first)
@@ -224,10 +224,6 @@ def of_nothing(column: Column) -> Levels:
         Categories(np.array([MISSING], dtype=object), np.ones(1)),
     )
     return Levels(column.name, of_value, np.ones(1), None, 0, decoder)
-
-
-def _shares(of_value: Codes, column: Column, size: int) -> NDArray[np.float64]:
-    return np.bincount(of_value, column.counts, size) / max(1, len(column.places))
 
 
 def positions_of(shares: NDArray[np.float64], first: int) -> NDArray[np.float64]:

@@ -200,11 +200,7 @@ def _rows_of_others(judgement: Judgement) -> Iterator[tuple[str | float, ...]]:
     }
     for name, reason in reasons.items():
         if name not in tried:
-            yield name, _result(name, judgement), "-", "0", *["-"] * 4, reason
-
-
-def _result(name: str, judgement: Judgement) -> str:
-    return _word(judgement.results.get(name))
+            yield name, _word(judgement.results.get(name)), "-", "0", *["-"] * 4, reason
 
 
 def _word(result: Result | None) -> str:
