@@ -8,7 +8,7 @@ from functools import cache
 
 from aegis_provider import apply, document_of
 from aegis_provider.prepare import prepare_entry
-from aegis_provider.receiving import verify
+from aegis_provider.receiving.verification import verify
 from aegis_sdk.wire import EXAMPLE_DATA_REQUEST, DataRequest, Evidence
 from app.advice.model.advice import AdviceQuestion
 from app.requests.api.answers import evidence_json

@@ -11,7 +11,7 @@ import pytest
 from aegis_provider import load_plan
 from aegis_provider.control import LaplaceNoise, MinimumCell
 from aegis_provider.errors import MachineError
-from aegis_provider.receiving import verify
+from aegis_provider.receiving.verification import verify
 from tests.for_each import for_each
 from tests.provider.receiving.delivering import Provider, delivery_of, table_text
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from aegis_provider import apply, load_plan
 from aegis_provider.errors import OutputError
-from aegis_provider.receiving import verify
+from aegis_provider.receiving.verification import verify
 from aegis_provider.synth.generate.generated import write as write_generated
 from aegis_provider.synth.released import open_release
 from aegis_provider.table import open_table

@@ -14,7 +14,7 @@ import pytest
 from aegis_provider import PromiseError, apply, document_of, load_plan, prepare_entry, summarize
 from aegis_provider.errors import OutputError, TableError
 from aegis_provider.privacy import assess, plan_of_roles
-from aegis_provider.receiving import verify
+from aegis_provider.receiving.verification import verify
 from aegis_provider.release import table_file
 from tests.for_each import for_each
 from tests.provider.receiving.delivering import Provider, delivery_of

@@ -7,8 +7,9 @@ from typing import Any, Final
 
 from aegis_provider.digests import digest_of
 from aegis_provider.privacy import CRITERIA
-from aegis_provider.receiving import UnknownText, Verified, verify
+from aegis_provider.receiving.parts import UnknownText
 from aegis_provider.receiving.privacy import Measured
+from aegis_provider.receiving.verification import Verified, verify
 from aegis_sdk.cli.terminal import aligned, progress_bar, say, warn
 from aegis_sdk.cli.verifications import LocalVerification
 from aegis_sdk.reading import shown

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+import aegis_sdk  # loads httpx when its client is used
 from aegis_provider.cli.options import (
     AcceptOption,
     DelimiterOption,
@@ -77,9 +78,8 @@ def release(
     """
     from aegis_provider.workflow import USUAL
     from aegis_provider.workflow import release as make_release
-    from aegis_sdk import Client
 
-    client = Client() if publish else None
+    client = aegis_sdk.Client() if publish else None
     try:
         released = make_release(
             table,
@@ -134,7 +134,6 @@ def _document(card: Card) -> Any:  # noqa: ANN401 - any JSON value
 
 def _report(released: Released, faults: Sequence[str]) -> Iterator[str]:
     from aegis_provider.identifiers import accepted_in_words
-    from aegis_provider.workflow.card_comparison import HEADER, compared_in_words, rows_of
     from aegis_provider.workflow.steps import PLAN
 
     card = released.card
@@ -162,6 +161,8 @@ def _report(released: Released, faults: Sequence[str]) -> Iterator[str]:
     yield from aligned(("required", "keeps"), list(_choices(card)))
     yield ""
     if card.comparison is not None:
+        from aegis_provider.workflow.card_comparison import HEADER, compared_in_words, rows_of
+
         yield from aligned(HEADER, rows_of(card.comparison))
         if said := compared_in_words(card.comparison, card.configuration):
             yield said

@@ -10,7 +10,6 @@ from aegis_provider.privacy import CRITERIA
 from aegis_provider.report.model import BAD, Bars, Part, Report, Section, Term, Terms, TextTable
 from aegis_provider.report.negligible import negligible
 from aegis_provider.workflow.card import Card
-from aegis_provider.workflow.card_comparison import comparison_parts
 from aegis_provider.workflow.card_frontier import choices, kept_in_words
 from aegis_provider.workflow.card_public import HIGHEST_SAID
 from aegis_sdk.printable import Share
@@ -51,6 +50,8 @@ def _alone(alone: Alone) -> str:
 
 def _beside(card: Card) -> Iterator[Section]:
     if card.comparison is not None:
+        from aegis_provider.workflow.card_comparison import comparison_parts  # noqa: PLC0415 - few cards have one
+
         parts = comparison_parts(card.comparison, card.label, card.configuration)
         yield Section("Compared with generated tables", list(parts))
 
