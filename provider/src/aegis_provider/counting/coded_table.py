@@ -241,15 +241,16 @@ def _looked_up(table: Table, rows: Expression, now: Sequence[_Column]) -> Expres
     codes = {}
     joined = rows
     for column in now:
-        lookup = ibis.memtable(_lookup(table, column))
+        lookup = table.engine.lookup(_lookup(table, column))
         joined = joined.left_join(lookup, joined[column.key] == lookup[f"key{column.number}"])
     for column in now:
         missing = column.domain.places.get(MISSING)
         for n, each in enumerate(column.partitions):
             name = _code(column.number, n)
-            instead = None if missing is None else int(each.groups[missing])
-            of_missing = ibis.literal(instead, each.code_type)
-            codes[name] = joined[column.key].isnull().ifelse(of_missing, joined[name])
+            codes[name] = joined[name]
+            if missing is not None:
+                of_missing = ibis.literal(int(each.groups[missing]), each.code_type)
+                codes[name] = joined[column.key].isnull().ifelse(of_missing, joined[name])
     keep = [name for name in rows.columns if name not in {column.key for column in now}]
     return joined.select(*keep, **codes)
 

@@ -16,6 +16,9 @@ _LARGEST_KEY: Final = 2**62
 # Keys are made of so many records at once, which stay in the processor's cache.
 _TOGETHER: Final = 1 << 16
 
+# By so many records it is judged whether combinations repeat.
+_LOOKED_AT: Final = 1 << 18
+
 
 @dataclass(frozen=True, eq=False)
 class Combinations:
@@ -77,10 +80,15 @@ class Combinations:
         return keys
 
     def merged(self, views: Mapping[int, Partition]) -> Self:
-        """Return each combination once, if that saves half of them; `views`: all that is known of each attribute."""
-        keys = self.keys(views)
-        keys.sort()
-        if 2 * np.count_nonzero(keys[1:] != keys[:-1]) > len(keys):
+        """Return each combination once, if that saves about half of them.
+
+        Args:
+            views: All that is known of each attribute.
+        """
+        first = {place: codes[:_LOOKED_AT] for place, codes in self.codes.items()}
+        seen = type(self)(first, self.counts[:_LOOKED_AT]).keys(views)
+        # If half of all records repeat others, at least this share of the first ones repeats one of these.
+        if 2 * (len(seen) - len(np.unique(seen))) * len(self.counts) < len(seen) ** 2:
             return self
         _, firsts, counts = np.unique(self.keys(views), return_index=True, return_counts=True)
         return type(self)({place: codes[firsts] for place, codes in self.codes.items()}, counts)

@@ -68,7 +68,7 @@ def _without(table: Table, columns: Sequence[str], combinations: Sequence[tuple[
         )
         for n, reading in enumerate(readings)
     }
-    hidden = table.engine.keep(ibis.memtable(pa.table(keys)))
+    hidden = table.engine.keep(table.engine.lookup(pa.table(keys)))
     places = table.positions(columns)
     equal = [
         reading.key(table.source[f"c{place}"]).identical_to(hidden[f"h{n}"])

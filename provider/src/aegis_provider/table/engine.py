@@ -76,6 +76,15 @@ class Engine:
             self.backend.con.execute(f"CREATE TEMP TABLE {name} AS {self._compiled(expression)}")
             return self.sql(f"SELECT * FROM {name}", expression.schema())  # noqa: S608 - a name of our own
 
+    def lookup(self, table: pa.Table) -> Expression:
+        """Return an Arrow table as one of the engine's, which lasts as long as the connection."""
+        if not self.is_duckdb:
+            return ibis.memtable(table)
+        # Ibis would load pandas to see whether it is given one of its frames.
+        name = f"aegis_{uuid4().hex}"
+        self.backend.con.register(name, table)
+        return self.sql(f"SELECT * FROM {name}", ibis.Schema.from_pyarrow(table.schema))  # noqa: S608 - see above
+
     def register(self, expression: Expression) -> None:
         """Register the in-memory tables of an expression with the backend."""
         self.backend._run_pre_execute_hooks(expression)  # noqa: SLF001 - Ibis itself calls this before a query
