@@ -6,7 +6,6 @@ from itertools import accumulate, groupby
 from math import prod
 from typing import Any, TypeAlias
 
-import ibis
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
@@ -18,6 +17,7 @@ from aegis_provider.errors import TableError
 from aegis_provider.table import Table
 from aegis_provider.table.arrays import number_array, numbers_in, text_array
 from aegis_provider.table.engine import Engine, Expression, counts_of_sets
+from aegis_provider.table.late import ibis
 from aegis_provider.table.reading import Integers
 from aegis_provider.table.values import MISSING, Domain
 

@@ -88,14 +88,14 @@ def _of_counts(table: Table, name: str, counted: pa.Table) -> Values:
     if not records:
         raise _no_records(table)
     total, missing = sum(records.values()), records.pop(MISSING, 0)
-    dtype = _type(table, name)
-    if dtype.is_string():
+    is_text = table.has_texts(name)
+    if is_text:
         numbers = {text: float(text) for text in records if is_number(text)}
     else:
-        each = ((text, float(text)) for text in (records if _is_typed_number(dtype) else ()))
+        each = ((text, float(text)) for text in (records if _is_typed_number(_type(table, name)) else ()))
         numbers = {text: number for text, number in each if isfinite(number)}
     extent = max(numbers.values()) - min(numbers.values()) if numbers else None
-    known, sample = sum(records[text] for text in numbers), _sampled(records, is_text=dtype.is_string())
+    known, sample = sum(records[text] for text in numbers), _sampled(records, is_text=is_text)
     return Values(name, total, total - missing, len(records), known, extent, sample)
 
 

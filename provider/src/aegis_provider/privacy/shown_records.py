@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import product
 
-import ibis
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
@@ -13,6 +12,7 @@ from aegis_provider.counting.counted_table import CountedTable
 from aegis_provider.plan.model import Plan
 from aegis_provider.privacy.privacy_table import PrivacyTable
 from aegis_provider.table import Table
+from aegis_provider.table.late import ibis
 from aegis_provider.table.values import MISSING, Domain
 
 

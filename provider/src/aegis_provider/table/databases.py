@@ -6,12 +6,13 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-import ibis
+import duckdb
 
 from aegis_provider.errors import TableError, nearest, shortened
 from aegis_provider.table.address import Address
 from aegis_provider.table.duckdb_engine import bounded, duckdb_engine, quoted, schema_of
 from aegis_provider.table.engine import Engine
+from aegis_provider.table.late import ibis
 from aegis_provider.table.orders import orders_in_duckdb, orders_in_postgres
 from aegis_provider.table.table import Table
 
@@ -42,7 +43,7 @@ def open_database(text: str, memory_limit: str) -> Iterator[Table]:
 
 def engine_of(name: str, backend: Any) -> Engine:  # noqa: ANN401 - Ibis has no types
     """Return the engine of any backend but DuckDB's; these drivers share no error class."""
-    return Engine(name, backend, (Exception,), _explained)
+    return Engine(name, lambda: backend, (Exception,), _explained)
 
 
 def _connected(address: Address) -> Any:  # noqa: ANN401 - see above
@@ -83,9 +84,10 @@ def _no_table(address: Address, known: Sequence[str]) -> str:
 
 
 def _duckdb_table(address: Address, memory_limit: str) -> Iterator[Table]:
-    engine = duckdb_engine(address.name, ibis.duckdb.connect())
-    with bounded(engine.backend, memory_limit):
-        yield with_orders(engine, _held_table(engine, address))
+    connection = duckdb.connect()
+    engine = duckdb_engine(address.name, connection)
+    with bounded(connection, memory_limit):
+        yield with_orders(engine, _held_table(engine, connection, address))
 
 
 def with_orders(engine: Engine, source: Any) -> Table:  # noqa: ANN401 - see above
@@ -97,9 +99,9 @@ def with_orders(engine: Engine, source: Any) -> Table:  # noqa: ANN401 - see abo
         return replace(table, orders=orders_in(engine.backend, engine.backend.compile(source)))
 
 
-def _held_table(engine: Engine, address: Address) -> Any:  # noqa: ANN401 - see above
+def _held_table(engine: Engine, connection: duckdb.DuckDBPyConnection, address: Address) -> Any:  # noqa: ANN401 - see above
     """Return a table of a DuckDB file, attached to a database in memory, which holds temporary tables."""
-    connection, schema = engine.backend.con, address.parents[-1] if address.parents else "main"
+    schema = address.parents[-1] if address.parents else "main"
     with engine.complaining():
         connection.execute(f"ATTACH {quoted(str(address.file))} AS held (TYPE duckdb, READ_ONLY)")
         # The file's views are other people's SQL, and may name any file on this machine.
@@ -109,7 +111,7 @@ def _held_table(engine: Engine, address: Address) -> Any:  # noqa: ANN401 - see 
         if address.table not in known:
             raise TableError(_no_table(address, known))
         query = f"SELECT * FROM held.{_identifier(schema)}.{_identifier(address.table)}"  # noqa: S608 - quoted
-        return engine.sql(query, schema_of(engine.backend, query))
+        return engine.sql(query, schema_of(engine, query))
 
 
 def _identifier(name: str) -> str:

@@ -3,9 +3,10 @@
 import os
 import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from functools import partial
+from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import Any
 from uuid import uuid4
 
@@ -13,22 +14,32 @@ import duckdb
 
 from aegis_provider.errors import CONVERT, TableError, shortened
 from aegis_provider.table.engine import Engine, Expression
+from aegis_provider.table.late import ibis
 
 _THREADS = 4
 _LONGEST = 200
 _MEMORY = re.compile(r"\s*(?=[\d.]*[1-9])\d*\.?\d+\s*(?:[KMGT]i?B|%)\s*", re.ASCII | re.IGNORECASE)
 
 
-def duckdb_engine(name: str, backend: Any, *, several: bool = False) -> Engine:  # noqa: ANN401 - Ibis has no types
-    """Return the engine of an open DuckDB; with `several` files, error messages name the file."""
+def duckdb_engine(
+    name: str,
+    connection: duckdb.DuckDBPyConnection,
+    connected: Callable[[], Any] | None = None,
+    *,
+    several: bool = False,
+) -> Engine:
+    """Return the engine of an open DuckDB; with `several` files, error messages name the file.
+
+    `connected` returns its backend of Ibis if there is one.
+    """
+    backend = connected or (lambda: ibis.duckdb.from_connection(connection))
     # Arrow wraps what DuckDB complains of while it streams.
-    return Engine(name, backend, (duckdb.Error, OSError), partial(_explained, several=several))
+    return Engine(name, backend, (duckdb.Error, OSError), partial(_explained, several=several), connection)
 
 
 @contextmanager
-def bounded(backend: Any, memory_limit: str) -> Iterator[None]:  # noqa: ANN401 - see above
+def bounded(connection: duckdb.DuckDBPyConnection, memory_limit: str) -> Iterator[None]:
     """Limit DuckDB's memory and let the rest spill to a temporary directory. At the end, close it and remove this."""
-    connection = backend.con
     try:
         with tempfile.TemporaryDirectory(prefix="aegis-") as spill:
             _bound(connection, memory_limit, spill)
@@ -41,6 +52,7 @@ def bounded(backend: Any, memory_limit: str) -> Iterator[None]:  # noqa: ANN401 
 def _bound(connection: duckdb.DuckDBPyConnection, memory_limit: str, spill: str) -> None:
     _limit_memory(connection, memory_limit)
     connection.execute("SET temp_directory = $1", [spill])
+    connection.execute("SET python_enable_replacements = false")  # no name in SQL means a variable of this process
     connection.execute("SET TimeZone = 'UTC'")  # moments without a zone of their own are told alike everywhere
     hide_progress(connection)
     # The least and the greatest number in a Parquet file leave out NaN, and DuckDB 2.0 concludes that there is none.
@@ -66,30 +78,49 @@ def _limit_memory(connection: duckdb.DuckDBPyConnection, memory_limit: str) -> N
         raise complaint from error
 
 
-def schema_of(backend: Any, query: str) -> dict[str, Any]:  # noqa: ANN401 - see above
-    """Return the columns of a query with their Ibis types.
+def schema_of(engine: Engine, query: str) -> dict[str, Any]:
+    """Return the columns of a query of DuckDB with their Ibis types.
 
     Raises:
         duckdb.Error: DuckDB rejects the query.
     """
     # Ibis 12 uses a method that DuckDB 2 no longer has.
-    described = backend.con.execute(f"DESCRIBE {query}").fetchall()
-    read = backend.compiler.type_mapper.from_string
+    described = engine.backend.con.execute(f"DESCRIBE {query}").fetchall()
+    read = engine.backend.compiler.type_mapper.from_string
     types = {kind: read(kind) for kind in {kind for _, kind, *_ in described}}  # parse each type once, for wide tables
     return {name: types[kind] for name, kind, *_ in described}
 
 
-def view_of(engine: Engine, query: str) -> Expression:
+def view_of(engine: Engine, query: str) -> "View":
     """Return a view of a query, so that DuckDB parses its text, which grows with the columns, only once.
 
     Raises:
         TableError: DuckDB rejects the query.
     """
-    name = f"aegis_{uuid4().hex}"
-    with engine.complaining():
-        engine.backend.con.execute(f"CREATE TEMP VIEW {name} AS {query}")
-        view = f"SELECT * FROM {name}"  # noqa: S608 - a name of our own
-        return engine.sql(view, schema_of(engine.backend, view))
+    view = View(engine, f"aegis_{uuid4().hex}")
+    engine.execute(f"CREATE TEMP VIEW {view.name} AS {query}")
+    return view
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """A view of DuckDB by its name, or the Ibis expression that it becomes when anything else is asked of it."""
+
+    engine: Engine
+    name: str
+
+    @cached_property
+    def expression(self) -> Expression:
+        """The view in Ibis."""
+        query = f"SELECT * FROM {self.name}"  # noqa: S608 - a name of our own
+        with self.engine.complaining():
+            return self.engine.sql(query, schema_of(self.engine, query))
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - Ibis has no types
+        return getattr(self.expression, name)
+
+    def __getitem__(self, name: str) -> Expression:
+        return self.expression[name]
 
 
 def quoted(text: str) -> str:

@@ -3,15 +3,15 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeAlias
 from uuid import uuid4
 
-import ibis
+import duckdb
 import pyarrow as pa
-import sqlglot.expressions as sge
-from sqlglot import column, func, select
 
 from aegis_provider.errors import TableError
+from aegis_provider.table.late import ibis
 
 Expression: TypeAlias = Any
 """An Ibis expression: a table, a column or a value. Ibis has no type hints to check."""
@@ -23,15 +23,22 @@ class Engine:
 
     Attributes:
         name: A readable name of the table, without secrets, which begins every error message.
-        backend: The backend.
+        connected: Returns the backend, when it is needed first.
         errors: The exceptions that its driver raises.
         explained: Turns such an exception into a sentence.
+        connection: The connection of DuckDB, in this process; `None` for others.
     """
 
     name: str
-    backend: Any
+    connected: Callable[[], Any]
     errors: tuple[type[Exception], ...]
     explained: Callable[[Exception], str]
+    connection: duckdb.DuckDBPyConnection | None = None
+
+    @cached_property
+    def backend(self) -> Any:  # noqa: ANN401 - Ibis has no types
+        """The backend of Ibis."""
+        return self.connected()
 
     def fetch(self, expression: Expression) -> pa.Table:
         """Return all rows.
@@ -40,21 +47,33 @@ class Engine:
             TableError: The engine fails.
         """
         with self.complaining():
-            if self.is_duckdb:
-                return self.backend.con.sql(self._compiled(expression)).to_arrow_table()
+            if self.connection is not None:
+                return self.connection.sql(self._compiled(expression)).to_arrow_table()
             return expression.to_pyarrow()
 
     def stream(self, expression: Expression, records: int) -> Iterator[pa.RecordBatch]:
-        """Yield the rows in batches of at most `records`, in the engine's order.
+        """Yield the rows of an expression, or a query of DuckDB, in batches of at most `records`, in their order.
 
         Raises:
             TableError: The engine fails.
         """
         with self.complaining():
-            if self.is_duckdb:
-                yield from self.backend.con.sql(self._compiled(expression)).to_arrow_reader(records)
+            if self.connection is not None:
+                query = expression if isinstance(expression, str) else self._compiled(expression)
+                yield from self.connection.sql(query).to_arrow_reader(records)
             else:
                 yield from expression.to_pyarrow_batches(chunk_size=records)
+
+    def execute(self, statement: str) -> None:
+        """Run a statement of DuckDB.
+
+        Raises:
+            TableError: DuckDB rejects it.
+        """
+        if self.connection is None:
+            raise TypeError("only DuckDB runs statements")
+        with self.complaining():
+            self.connection.execute(statement)
 
     def sql(self, query: str, schema: Mapping[str, Any]) -> Expression:
         """Return the rows of a query in the engine's own SQL."""
@@ -71,18 +90,18 @@ class Engine:
             if self.backend.name == "pyspark":
                 self.register(expression)
                 return expression.cache()  # Spark has no temporary tables
-            if not self.is_duckdb:
+            if self.connection is None:
                 return self.backend.create_table(name, expression, temp=True)
-            self.backend.con.execute(f"CREATE TEMP TABLE {name} AS {self._compiled(expression)}")
+            self.connection.execute(f"CREATE TEMP TABLE {name} AS {self._compiled(expression)}")
             return self.sql(f"SELECT * FROM {name}", expression.schema())  # noqa: S608 - a name of our own
 
     def lookup(self, table: pa.Table) -> Expression:
         """Return an Arrow table as one of the engine's, which lasts as long as the connection."""
-        if not self.is_duckdb:
+        if self.connection is None:
             return ibis.memtable(table)
         # Ibis would load pandas to see whether it is given one of its frames.
         name = f"aegis_{uuid4().hex}"
-        self.backend.con.register(name, table)
+        self.connection.register(name, table)
         return self.sql(f"SELECT * FROM {name}", ibis.Schema.from_pyarrow(table.schema))  # noqa: S608 - see above
 
     def register(self, expression: Expression) -> None:
@@ -103,7 +122,7 @@ class Engine:
     def is_duckdb(self) -> bool:
         """Whether it is DuckDB, in this process."""
         # Ibis 12 calls DuckDB by names that DuckDB 2 no longer has, for readers and for the columns of a table.
-        return bool(self.backend.name == "duckdb")
+        return self.connection is not None
 
     def _compiled(self, expression: Expression) -> str:
         self.register(expression)
@@ -141,11 +160,14 @@ def counts_of_sets(engine: Engine, keys: Expression, sets: Sequence[Two], shown:
 
 
 def _query(engine: Engine, keys: Expression, sets: Sequence[Two]) -> str:
-    names = {name: column(name, quoted=True) for name in keys.columns}
-    absent = [func("grouping", each).as_(f"{name}_absent", quoted=True) for name, each in names.items()]
+    import sqlglot  # noqa: PLC0415 - slow to load, as Ibis is
+    import sqlglot.expressions as sge  # noqa: PLC0415
+
+    names = {name: sqlglot.column(name, quoted=True) for name in keys.columns}
+    absent = [sqlglot.func("grouping", each).as_(f"{name}_absent", quoted=True) for name, each in names.items()]
     count = sge.Count(this=sge.Star()).as_("n", quoted=True)
     inner = engine.backend.compiler.to_sqlglot(keys)
-    query = select(*names.values(), *absent, count).from_(inner.subquery("keys"))
+    query = sqlglot.select(*names.values(), *absent, count).from_(inner.subquery("keys"))
     tuples = [sge.Tuple(expressions=[names[name] for name in each]) for each in sets]
     query.set("group", sge.Group(grouping_sets=[sge.GroupingSets(expressions=tuples)]))
     return query.sql(dialect=engine.backend.dialect)

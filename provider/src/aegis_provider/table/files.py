@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-import ibis
+import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -20,6 +20,7 @@ from aegis_provider.table.frame_types import index_columns, selected
 from aegis_provider.table.in_memory import InMemory
 from aegis_provider.table.orders import orders_in_parquet
 from aegis_provider.table.plain_csv import UNNAMED, Form, LongLineError, lines_of, plain_files
+from aegis_provider.table.reading import AS_TEXT
 from aegis_provider.table.table import Table
 
 _NAMES: Final = 5
@@ -51,10 +52,13 @@ class _Files:
         places = [f"c{place}" for place in range(len(self.columns))]
         values = "*" if self.schema is None else selected(self.schema, places, engine.name)
         query = f"SELECT {values} FROM {self._reader()} AS t({', '.join(places)})"  # noqa: S608 - quoted paths, places
-        table = Table.of(engine, view_of(engine, query), self.columns)
-        orders = orders_in_parquet(self.paths) if self.delimiter is None else {}
+        view = view_of(engine, query)
+        if self.delimiter is None:
+            table = replace(Table.of(engine, view, self.columns), orders=orders_in_parquet(self.paths))
+        else:
+            table = Table(engine.name, self.columns, engine, view, (AS_TEXT,) * len(self.columns))
         memory = InMemory.of_files(self.plain)
-        table = replace(table, finder=self, delimiter=self.delimiter, orders=orders, index=self._index(), memory=memory)
+        table = replace(table, finder=self, delimiter=self.delimiter, index=self._index(), memory=memory)
         return replace(table, written=self.forms[0].name) if self.forms else table
 
     def whereabouts(self, table: Table, place: int, text: str) -> str:
@@ -103,10 +107,11 @@ def open_files(
         TableError: A file cannot be read, has too many columns, or the delimiter or a header is invalid.
     """
     is_parquet = _first_bytes(paths[0], len(_PARQUET_MAGIC)) == _PARQUET_MAGIC
-    backend = ibis.duckdb.connect()
-    with bounded(backend, memory_limit), _parquet_files(paths) if is_parquet else _csv_files(paths, delimiter) as files:
+    opened = _parquet_files(paths) if is_parquet else _csv_files(paths, delimiter)
+    connection = duckdb.connect()
+    with bounded(connection, memory_limit), opened as files:
         refuse_more_columns(name, files.columns, most_columns)
-        yield files.table(duckdb_engine(name, backend, several=len(paths) > 1))
+        yield files.table(duckdb_engine(name, connection, several=len(paths) > 1))
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Protocol, TypeAlias
 
-import ibis
+import duckdb
 import pyarrow as pa
 
 from aegis_provider.errors import TableError
@@ -55,12 +55,12 @@ def open_frame(table: Frame, memory_limit: str) -> Iterator[Table]:
     name = frame_name(table)
     columns = _arrow_table(table)
     refuse_repeated(columns.column_names, name)
-    backend = ibis.duckdb.connect()
-    with bounded(backend, memory_limit):
-        engine = duckdb_engine(name, backend)
+    connection = duckdb.connect()
+    with bounded(connection, memory_limit):
+        engine = duckdb_engine(name, connection)
         places = [f"c{place}" for place in range(columns.num_columns)]
         with engine.complaining():
-            backend.con.register("held", columns.rename_columns(places))
+            connection.register("held", columns.rename_columns(places))
         query = f"SELECT {selected(columns.schema, places, name)} FROM held"  # noqa: S608 - places
         opened = Table.of(engine, view_of(engine, query), columns.column_names)
         memory = InMemory(lambda: 0) if columns.nbytes <= SMALL else None

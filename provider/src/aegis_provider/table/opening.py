@@ -4,11 +4,10 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from glob import glob, has_magic
 from pathlib import Path
-from typing import TypeAlias
-
-import ibis
+from typing import TYPE_CHECKING, TypeAlias, TypeGuard, Union
 
 from aegis_provider.errors import TableError
+from aegis_provider.table import late
 from aegis_provider.table.address import Address, is_url, without_secrets
 from aegis_provider.table.databases import engine_of, open_database, with_orders
 from aegis_provider.table.duckdb_engine import duckdb_engine
@@ -17,7 +16,10 @@ from aegis_provider.table.frames import ArrowTable, LazyFrame, frame_name, open_
 from aegis_provider.table.plain_csv import fields_of_header
 from aegis_provider.table.table import DELIMITERS, Table
 
-Source: TypeAlias = str | Path | ibis.Table | ArrowTable | LazyFrame
+if TYPE_CHECKING:
+    import ibis
+
+Source: TypeAlias = Union[str, Path, "ibis.Table", ArrowTable, LazyFrame]
 """Anything that is accepted as a table; see `open_table`."""
 
 
@@ -50,7 +52,7 @@ def open_table(
         return open_database(table, memory_limit)
     if isinstance(table, str | Path):
         return _open_paths(table, delimiter, memory_limit, most_columns)
-    if isinstance(table, ibis.Table):
+    if _is_expression(table):
         return _open_expression(table)
     return open_frame(table, memory_limit)
 
@@ -61,7 +63,7 @@ def table_name(table: Source) -> str:
         return without_secrets(table)
     if isinstance(table, str | Path):
         return str(table)
-    return _expression_name(table) if isinstance(table, ibis.Table) else frame_name(table)
+    return _expression_name(table) if _is_expression(table) else frame_name(table)
 
 
 def files_of(table: Source) -> list[Path]:
@@ -124,13 +126,18 @@ def _open_paths(table: str | Path, delimiter: str, memory_limit: str, most_colum
 
 
 @contextmanager
-def _open_expression(table: ibis.Table) -> Iterator[Table]:
+def _open_expression(table: "ibis.Table") -> Iterator[Table]:
     backend, name = table.get_backend(), _expression_name(table)
     is_duckdb = backend.name == "duckdb"
-    engine = duckdb_engine(name, backend) if is_duckdb else engine_of(name, backend)
+    engine = duckdb_engine(name, backend.con, lambda: backend) if is_duckdb else engine_of(name, backend)
     engine.register(table)
     yield with_orders(engine, table)
 
 
-def _expression_name(table: ibis.Table) -> str:
+def _is_expression(table: object) -> "TypeGuard[ibis.Table]":
+    """Return whether this is a table of Ibis, without loading it."""
+    return type(table).__module__.partition(".")[0] == "ibis" and isinstance(table, late.ibis.Table)
+
+
+def _expression_name(table: "ibis.Table") -> str:
     return str(table.get_name()) if type(table.op()).__name__ == "DatabaseTable" else "the table"

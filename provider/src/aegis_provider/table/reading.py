@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-import ibis
 import pyarrow as pa
 
 from aegis_provider.table.arrays import text_array
 from aegis_provider.table.engine import Engine, Expression
+from aegis_provider.table.late import ibis
 from aegis_provider.table.values import MISSING
 
 

@@ -10,9 +10,10 @@ import pyarrow.compute as pc
 
 from aegis_provider.errors import TableError, nearest, shortened
 from aegis_provider.table.arrays import number_array, numbers_in
+from aegis_provider.table.duckdb_engine import View
 from aegis_provider.table.engine import Engine, Expression, counts_of_sets
 from aegis_provider.table.in_memory import Column, InMemory, combined
-from aegis_provider.table.reading import Reading, reading_of, with_dates
+from aegis_provider.table.reading import AS_TEXT, Reading, reading_of, with_dates
 from aegis_provider.table.values import MISSING, Domain
 
 _RECORDS_PER_BATCH = 1 << 16
@@ -109,6 +110,10 @@ class Table:
             if name not in self.columns:
                 raise TableError(self._lacking(name, names))
         return [self.columns.index(name) for name in names]
+
+    def has_texts(self, name: str) -> bool:
+        """Return whether a column has texts, however they are read."""
+        return self.delimiter is not None or bool(self.source[f"c{self.columns.index(name)}"].type().is_string())
 
     def reading(self, name: str) -> Reading:
         """Return the reading of a column."""
@@ -334,9 +339,14 @@ class Table:
 
     def _read(self, columns: Sequence[Column]) -> Iterator[pa.RecordBatch]:
         """Yield the texts of these columns as `v0, v1, ...`."""
-        keys = (reading.key(self.source[f"c{place}"]) for place, reading in columns)
-        texts = {f"v{n}": reading.text(key) for n, ((_, reading), key) in enumerate(zip(columns, keys, strict=True))}
-        for batch in self.engine.stream(self.source.select(**texts), _RECORDS_PER_BATCH):
+        if isinstance(self.source, View) and all(reading == AS_TEXT for _, reading in columns):
+            texts = (f"coalesce(c{place}, '') AS v{n}" for n, (place, _) in enumerate(columns))
+            read = f"SELECT {', '.join(texts)} FROM {self.source.name}"  # noqa: S608 - our own names
+        else:
+            keys = [reading.key(self.source[f"c{place}"]) for place, reading in columns]
+            shown = [reading.text(key) for (_, reading), key in zip(columns, keys, strict=True)]
+            read = self.source.select(**{f"v{n}": text for n, text in enumerate(shown)})
+        for batch in self.engine.stream(read, _RECORDS_PER_BATCH):
             both = zip(columns, batch.columns, strict=True)
             yield pa.record_batch([reading.canonical(each) for (_, reading), each in both], batch.schema.names)
 

@@ -9,11 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-import ibis
-
 from aegis_provider.errors import TableError
 from aegis_provider.table.engine import Expression
 from aegis_provider.table.forms import Form, Plain
+from aegis_provider.table.late import ibis
 from aegis_provider.table.reading import AS_TEXT, Reading
 from aegis_provider.table.table import Table
 from aegis_provider.table.values import MISSING
@@ -86,8 +85,7 @@ def plainly(table: Table, writings: Mapping[str, Writing]) -> Table:
 
 def is_text(table: Table, name: str) -> bool:
     """Return whether a column has texts that are read as they are."""
-    dtype = table.source[f"c{table.columns.index(name)}"].type()
-    return bool(table.reading(name) == AS_TEXT and dtype.is_string())
+    return table.reading(name) == AS_TEXT
 
 
 def _refuse_many_odd(table: Table, readings: Mapping[str, Written]) -> None:

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Protocol
 
-import ibis
 import pyarrow as pa
 
 from aegis_provider.table.arithmetic import floor_ratio, interval_name, minus, plus, times
 from aegis_provider.table.engine import Expression
+from aegis_provider.table.late import ibis
 from aegis_provider.table.reading import AS_TEXT, Reading, translated
 from aegis_provider.table.values import MISSING, Domain, ValueType
 

@@ -4,13 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import ibis
-
 from aegis_provider.errors import TableError, shortened
 from aegis_provider.table import Table
 from aegis_provider.table.discretization.bins import Binned, Bins, EvenBins, not_a_number, number_of, plain_key
 from aegis_provider.table.discretization.rules import Rule
 from aegis_provider.table.engine import Expression
+from aegis_provider.table.late import ibis
 from aegis_provider.table.recognition import odd_texts, recognised_in
 from aegis_provider.table.values import ValueType
 from aegis_provider.table.writing import Writing, plainly
