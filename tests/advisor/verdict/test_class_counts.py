@@ -178,7 +178,7 @@ def test_the_verdict_names_the_number_and_what_it_had_no_time_for_is_no_pass():
     masking = Masking("m", 1, np.zeros(2, dtype=np.int64), counts, deterministic=True)
     evidence = replace(evidence_of(counts, [masking], histogram=False), values=2, rounded_once=3)
     privacy = {"k": [2, 2, 5], "l": [2, 2, 2], "beta": [1500, 1500, None]}
-    releases = Releases(np.zeros((3, 1), dtype=np.int64), [("m",)], [None] * 3, privacy=privacy, in_columns=True)
+    releases = Releases(np.zeros((3, 1), dtype=np.int64), [("m",)], [0] * 3, privacy=privacy, in_columns=True)
     findings = judge(PublishedCounts([evidence], {}, releases)).findings
     assert [(each.reason, each.path) for each in findings] == [
         (Reason.CERTAIN, ("configuration_table", "privacy", "beta", place)) for place in (0, 1)

@@ -13,7 +13,7 @@ from tests.advisor.cases import evidence_of, mapped
 from tests.for_each import for_each
 
 
-def published(table, base, privacy, *, suppressed=None, others=(), known=None):
+def published(table, base, privacy, *, suppressed=0, others=(), known=None):
     """An entry of one masking, whose rows are its masked values, with a configuration of it, and perhaps others."""
     rows = np.arange(len(table))
     evidence = evidence_of(table, [mapped("m", rows, table)], histogram=False)
@@ -108,11 +108,18 @@ def test_a_combination_of_exact_values_has_no_record_or_k():
     pair = PairCounts((0, 1), ("m", "m"), np.array([[5, 5], [30, 25]]), Perturbation(rounded_to=5))
     codes = np.array([[0, 0]])
     for promised, findings in ((4, (Finding(Reason.LIKELY, ("pairs", 7, "joint"), 2),)), (3, ()), (5, ())):
-        releases = Releases(codes, [("m",), ("m",)], [None], (), {"k": [promised]})
+        releases = Releases(codes, [("m",), ("m",)], [0], (), {"k": [promised]})
         assert judge(PublishedCounts(evidence, {7: pair}, releases)).findings == findings
-    releases = Releases(codes, [("m",), ("m",)], [None], (), {"k": [4]})
+    releases = Releases(codes, [("m",), ("m",)], [0], (), {"k": [4]})
     stopped = find_promised(PublishedCounts(evidence, {7: pair}, releases), stop=lambda: True)
     assert list(stopped) == [Finding(Reason.UNDECIDED, ("pairs", 7, "joint"), 4)]
+
+
+def test_what_is_not_published_tells_no_more_than_what_is():
+    """A consumer's copy has no numbers of suppressed records; that some are does not make a promise that of all."""
+    entry, others = np.array([[3, 0], [21, 30]]), [{"k": 7}]
+    told = {each: judge(published(entry, 3, {"k": 7}, suppressed=each, others=others)) for each in (None, 0, 9)}
+    assert {each: verdict.passed for each, verdict in told.items()} == {None: True, 0: False, 9: True}
 
 
 def test_it_is_undecided_once_it_is_to_stop_whatever_row_that_is():

@@ -1,6 +1,8 @@
 """A small table that is kept in memory says what its engine says."""
 
 import os
+import subprocess
+import sys
 from collections import Counter
 from dataclasses import replace
 from itertools import product
@@ -81,3 +83,21 @@ def test_a_large_file_is_not_kept(tmp_path):
     os.truncate(path, 17 << 20)  # a sparse file, of which nothing is read
     with open_table(path) as opened:
         assert opened.memory is None
+
+
+_WITHOUT_IBIS = """
+import sys
+from pathlib import Path
+from aegis_provider import load_plan, prepare_entry
+prepare_entry(sys.argv[1], load_plan(Path(sys.argv[2])), name="small")
+print([each for each in ("ibis", "pandas", "sqlglot") if each in sys.modules])
+"""
+
+
+@pytest.mark.long
+def test_a_small_csv_file_is_counted_without_ibis(write, plan_of):
+    """A quarter of a second is more than all of the counting."""
+    table = write("t.csv", "a,b,y\n" + "".join(f"{n % 7},{n % 5}.50,{n % 2}\n" for n in range(90)))
+    plan_of("{a: {maskings: {m: {bucketize: {width: 2}}}}, b: {}}", "{raw: {}, m: {a: m}}")
+    command = [sys.executable, "-c", _WITHOUT_IBIS, str(table), str(table.parent / "plan.yaml")]
+    assert subprocess.run(command, check=True, capture_output=True, text=True).stdout == "[]\n"

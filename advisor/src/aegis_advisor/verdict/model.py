@@ -90,8 +90,8 @@ class Releases:
     Attributes:
         codes: (configurations, attributes) indices into `options`.
         options: for each attribute, the ids of the maskings that codes stand for.
-        suppressed: (configurations,) the number of records; None where it is not published.
-        cells: (configurations,) the number of cells, likewise; empty if no cell is suppressed.
+        suppressed: (configurations,) the number of records, 0 if it suppresses none; None where it is not published.
+        cells: (configurations,) the number of cells, likewise; empty if no configuration suppresses any.
         privacy: (configurations,) by criterion, what they vouch for; None where they do not.
         in_columns: whether the document has them as columns of a table.
         known: the places of the attributes that privacy is about, the quasi-identifiers; all of them without it.
@@ -121,8 +121,8 @@ class Releases:
         return cls(
             np.stack(codes, axis=1),
             options,
-            [row.suppressed for row in rows] or [None] * len(codes[0]),
-            [row.suppressed_cells for row in rows],
+            [row.suppressed or 0 for row in rows] or [0] * len(codes[0]),  # whoever has counts has these numbers
+            [row.suppressed_cells or 0 for row in rows],
             _vouched(rows) if table is None else table.privacy or {},
             table is not None,
             None if known is None else frozenset(places[name] for name in known),

@@ -20,7 +20,7 @@ from aegis_advisor.arrays import BoolArray, FloatArray, IntArray
 from aegis_advisor.atoms import coarsening
 from aegis_advisor.evidence import DROP, AttributeEvidence
 from aegis_advisor.reconstruction.ipf import never
-from aegis_advisor.verdict.model import LIKELY, SMALL, Finding, PublishedCounts, Reason, Releases
+from aegis_advisor.verdict.model import LIKELY, SMALL, Finding, PublishedCounts, Reason
 from aegis_advisor.verdict.privacy_numbers import label_totals
 from aegis_advisor.verdict.rounded_tables import RoundedTable, tables_of, tables_of_pairs
 
@@ -122,12 +122,13 @@ def _promised(published: PublishedCounts, rows: Mapping[int, IntArray]) -> _Numb
     for place, own in rows.items():
         options = [_is_finer(published.evidence[place], each, own) for each in releases.options[place]]
         finer &= np.array(options, dtype=bool)[releases.codes[:, place]]
-    whole = [not (records or cells) for records, cells in zip(releases.suppressed, _cells(releases), strict=True)]
+    cells = releases.cells or [0] * len(releases.codes)
+    whole = [both == (0, 0) for both in zip(releases.suppressed, cells, strict=True)]
     stated = [
         {name: number for name, each in releases.privacy.items() if (number := each[at]) is not None} for at in masked
     ]
     held = [each for at, each in zip(masked, stated, strict=True) if finer[at] and whole[at]]
-    if finer[masked].all() and not any(_cells(releases)):
+    if finer[masked].all() and all(each == 0 for each in cells):
         sizes = [each.get("k", 1.0) for each in stated]
         held += stated if len(stated) == 1 else [{"k": min(sizes, default=1.0)}]
     numbers: dict[str, float] = {}
@@ -135,10 +136,6 @@ def _promised(published: PublishedCounts, rows: Mapping[int, IntArray]) -> _Numb
         stronger = max if name in _LEAST else min
         numbers[name] = stronger(numbers.get(name, number), number)
     return {name: each for name, each in numbers.items() if not (name in {"k", "l"} and each <= 1)}
-
-
-def _cells(releases: Releases) -> Sequence[int | None]:
-    return releases.cells or [None] * len(releases.codes)
 
 
 def _is_finer(evidence: AttributeEvidence, option: str, rows: IntArray) -> bool:

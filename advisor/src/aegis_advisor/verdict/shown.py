@@ -90,7 +90,7 @@ def _suppressed(published: PublishedCounts) -> Iterator[Finding]:
     numbers counts records.
     """
     releases = published.releases
-    given = [place for place, records in enumerate(releases.suppressed) if records is not None]
+    given = [place for place, records in enumerate(releases.suppressed) if records]
     records = np.array([releases.suppressed[place] for place in given], dtype=np.int64)
     codes = releases.codes[given]
     coarser = [_coarser(each, options) for each, options in zip(published.evidence, releases.options, strict=True)]
