@@ -177,6 +177,19 @@ def test_polish_of_windows_is_told_from_german(tmp_path):
         assert described(table).startswith(f"{path}, CSV in Windows-1250 (assumed")
 
 
+def test_files_of_one_table_have_one_older_encoding(tmp_path):
+    """The letters of the second file alone are of no one language."""
+    parts = {"1.csv": ["Łódź", "Kraków", "Gdańsk", "Wrocław", "Poznań"] * 3, "2.csv": ["Łódź", "Győr"]}
+    for name, towns in parts.items():
+        rows = [["Miasto", "y"], *([each, "1"] for each in towns)]
+        (tmp_path / name).write_bytes(csv_of(rows).encode("cp1250"))
+    with open_table(tmp_path / "2.csv", delimiter=";") as table:
+        assert "Windows-1252" in described(table)
+    with open_table(tmp_path / "*.csv", delimiter=";") as table:
+        texts = [row["v0"] for batch in table.batches(["Miasto"]) for row in batch.to_pylist()]
+    assert texts == [town for towns in parts.values() for town in towns]
+
+
 def test_a_word_for_totals_that_many_records_have_is_a_value(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("claim;amount;krank\n" + "fire;3;ja\n" * 9 + "total;;ja\n" * 9, encoding="utf-8")

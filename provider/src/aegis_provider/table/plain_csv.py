@@ -11,7 +11,7 @@ from codecs import BOM_UTF16_BE, BOM_UTF16_LE, getincrementaldecoder
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import StringIO
 from itertools import islice, takewhile
 from pathlib import Path
@@ -107,7 +107,7 @@ def plain_files(paths: Sequence[Path], delimiter: str) -> Iterator[tuple[list[Pa
         TableError: A file is no CSV at all, a record has more or fewer fields than the header, or a column has values
             but no name.
     """
-    forms = [form_of(path, delimiter) for path in paths]
+    forms = _alike(paths, [form_of(path, delimiter) for path in paths])
     with TemporaryDirectory(prefix="aegis-") as folder:
         plain = []
         for place, (path, form) in enumerate(zip(paths, forms, strict=True)):
@@ -116,6 +116,18 @@ def plain_files(paths: Sequence[Path], delimiter: str) -> Iterator[tuple[list[Pa
                 _copy(path, copy, delimiter, form)
             plain.append(copy)
         yield plain, forms
+
+
+def _alike(paths: Sequence[Path], forms: list[Form]) -> list[Form]:
+    """Return the forms with one of the older encodings for all files that have one, by the letters of all.
+
+    Each alone may have too few letters to tell, and one word would become two.
+    """
+    older = [path for path, form in zip(paths, forms, strict=True) if form.encoding in OLDER]
+    if len({form.encoding for form in forms} & OLDER.keys()) < 2:  # noqa: PLR2004 - two that differ
+        return forms
+    encoding = encoding_by_letters(b"\n".join(_bytes_of(path, 0, _HEAD // len(older)) for path in older))
+    return [replace(form, encoding=encoding) if form.encoding in OLDER else form for form in forms]
 
 
 def form_of(path: Path, delimiter: str) -> Form:

@@ -279,12 +279,14 @@ class Table:
         return f"{self.name}: {where}" if where else self.name
 
     def unlabelled(self, label: str, missing: int, records: int) -> str:
-        """Say in words that a few of the records have no label, which hardly means something; empty if it may."""
+        """Say in words that a few of the records have no label, which hardly means something; empty if it may.
+
+        It does not say how many, since people may read it who must not know small counts.
+        """
         if not 0 < missing <= _FEW_UNLABELLED * records:
             return ""
-        verbs = ("1 record has", "makes", "its") if missing == 1 else (f"{missing:,} records have", "make", "their")
-        have, make, their = verbs
-        return f"{self.located(label, '')}: {have} no {shortened(label)}, and {make} a label value of {their} own"
+        few = f"a few records ({_FEW_UNLABELLED:.0%} at most) have no {shortened(label)}"
+        return f"{self.located(label, '')}: {few}, and make a label value of their own"
 
     def first_row(self, place: int, text: str) -> int | None:
         """Return the number, from 1, of the first record with this text in that column."""
