@@ -28,7 +28,8 @@ def test_what_a_step_leaves_is_there_for_the_next_ones_and_a_verdict_always_has_
     assert before_comparing < seconds < deadline.left == 58
     assert 3 * of_a_fold < seconds  # models are trained, too
     clock.now += 60.0
-    assert (deadline.left, deadline.for_search, deadline.for_rounding) == (0, 0, 0)
+    assert (deadline.left, deadline.for_search, deadline.for_rounding) == (0, 6, 0)
+    assert Deadline(0.0, clock).for_search == 0
     assert deadline.for_check(compares=False) == (0, 0)
     assert deadline.is_over()
     assert deadline.for_verdict > 0

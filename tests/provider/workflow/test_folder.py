@@ -9,7 +9,7 @@ from aegis_provider.workflow.folder import Folder, digests_of
 from tests.for_each import for_each
 
 
-def made(folder, inputs, text="made"):
+def made(folder, inputs, text="made", keeps=lambda _: True):
     """Take a step that writes a file; return its result and whether it was worked out."""
     ran = []
 
@@ -18,7 +18,7 @@ def made(folder, inputs, text="made"):
         folder.file("file").write_text(text)
         return {"text": text}
 
-    return folder.step("step", inputs, ["file"], dict[str, str], work), bool(ran)
+    return folder.step("step", inputs, ["file"], dict[str, str], work, keeps), bool(ran)
 
 
 @pytest.fixture
@@ -29,6 +29,13 @@ def folder(tmp_path):
 def test_a_step_is_taken_once(folder):
     assert made(Folder.open(folder, []), {"a": 1}) == ({"text": "made"}, True)
     assert made(Folder.open(folder, []), {"a": 1}, "other") == ({"text": "made"}, False)
+
+
+def test_a_step_for_which_time_was_up_is_taken_again(folder):
+    made(Folder.open(folder, []), {"a": 1}, "a part")
+    for ran in (True, False):
+        again = made(Folder.open(folder, []), {"a": 1}, "all", keeps=lambda kept: kept["text"] == "all")
+        assert again == ({"text": "all"}, ran)
 
 
 def test_other_inputs_take_it_again(folder):

@@ -14,6 +14,7 @@ from aegis_sdk.wire import TRANSFER_MEASURES
 
 # Counting and masking come after the search, and models are trained at last, so it takes less than half.
 _SEARCH: Final = 0.45
+_LEAST_OF_ALL_FOR_SEARCH: Final = 0.1
 _ROUNDING: Final = 0.3
 _CHECK: Final = 0.9
 _CHECK_BEFORE_COMPARING: Final = 0.5
@@ -29,7 +30,8 @@ class Deadline:
 
     What makes it a release is done whole, whatever time it takes: reading, drafting, counting, masking, and measuring
     privacy; and so are the tables that are generated before the search, with the attacks on them. The search, rounding
-    anew, and what is measured by models and other attacks share what is left of the time.
+    anew, and what is measured by models and other attacks share what is left of the time. The search has a tenth of
+    all, even if less is left.
 
     Attributes:
         seconds: How long it may take.
@@ -54,8 +56,8 @@ class Deadline:
 
     @property
     def for_search(self) -> float:
-        """The seconds of the search."""
-        return _SEARCH * self.left
+        """The seconds of the search: a tenth of all at least, since generating tables may take the rest."""
+        return max(_SEARCH * self.left, _LEAST_OF_ALL_FOR_SEARCH * self.seconds)
 
     @property
     def for_rounding(self) -> float:

@@ -84,6 +84,7 @@ class Folder:
         outputs: Sequence[str],
         result: type[Result],
         work: Callable[[], Result],
+        keeps: Callable[[Result], bool] = lambda _: True,
     ) -> Result:
         """Return the result of a step, which is worked out unless its inputs and outputs are as they were.
 
@@ -93,6 +94,7 @@ class Folder:
             outputs: The names of the files that it writes.
             result: The type of its result.
             work: Does the step.
+            keeps: Called with the result of an earlier run: whether it is whole, or to be worked out again.
 
         Raises:
             OutputError: What is done cannot be written down.
@@ -101,7 +103,8 @@ class Folder:
         done = self.done.get(name)
         if done is not None and done.inputs == digest and self._are_unchanged(done.outputs):
             with suppress(ValidationError):  # another release of this package wrote it
-                return adapter.validate_python(done.result)
+                if keeps(kept := adapter.validate_python(done.result)):
+                    return kept
         found = work()
         written = {each: digest_of(self.file(each)) for each in outputs if self.file(each).exists()}
         self.done[name] = Done(digest, written, adapter.dump_python(found, mode="json"))

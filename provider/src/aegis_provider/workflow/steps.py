@@ -205,7 +205,16 @@ class Steps:
             NothingHoldsError: None does.
         """
         inputs = {**self.origin, "plan": digest_of(self.plan), **_digests(drawn)}
-        return self.folder.step("search", inputs, [FOUND], SearchResult, lambda: self._search(drawn))
+        return self.folder.step("search", inputs, [FOUND], SearchResult, lambda: self._search(drawn), self._kept_search)
+
+    def _kept_search(self, result: SearchResult) -> bool:
+        """Say of the search of an earlier run that it was not finished; another would make another release."""
+        if not result.complete:
+            with self.stage(
+                "keeping what was found until the search ended: more --seconds, or another folder, may find more"
+            ):
+                pass
+        return True
 
     def _search(self, drawn: Sequence[Drawn]) -> SearchResult:
         plan = load_plan(self.plan, configurations_needed=False)
@@ -301,7 +310,7 @@ class Steps:
                 return compare(self.table, plan, masks, entry, self.aim.measure, self.how, *further)
 
         inputs = self._of(ENTRY, plan=digest_of(self.folder.file(FOUND)), compared=[each.id for each in masks])
-        return self.folder.step("comparison", inputs, [], Comparison, work)
+        return self.folder.step("comparison", inputs, [], Comparison, work, self._is_finished)
 
     def judge(self, entry: EntryDocument) -> Judged:
         """Find out whether the counts of the entry give anything away."""
@@ -311,12 +320,14 @@ class Steps:
             with self.stage("judging what the counts give away"):
                 return verdict_on(entry, self.deadline.for_verdict)
 
-        return self.folder.step("verdict", self._of(ENTRY), [], Judged, work)
+        return self.folder.step("verdict", self._of(ENTRY), [], Judged, work, lambda each: _is_decided(each.verdict))
 
     def judge_together(self, entry: EntryDocument, configuration: str) -> Verdict:
         """Find out whether the entry gives anything away to somebody who has the masked table, too."""
         inputs = {**self._of(ENTRY), MASKED: digest_of(self.folder.file(MASKED)), "configuration": configuration}
-        return self.folder.step("together", inputs, [], Verdict, lambda: self._together(entry, configuration))
+        return self.folder.step(
+            "together", inputs, [], Verdict, lambda: self._together(entry, configuration), _is_decided
+        )
 
     def _together(self, entry: EntryDocument, configuration: str) -> Verdict:
         from aegis_provider.receiving.with_entry import judged_beside  # noqa: PLC0415 - slow to load
@@ -392,7 +403,11 @@ class Steps:
                 return check(self.table, plan, configurations, seconds=seconds, progress=progress, **how)
 
         inputs = self._of(FOUND, checked=list(configurations), further=ids)
-        return self.folder.step("check", inputs, [], CheckResult, work)
+        return self.folder.step("check", inputs, [], CheckResult, work, self._is_finished)
+
+    def _is_finished(self, result: CheckResult | Comparison) -> bool:
+        """Whether a result of an earlier run is finished; if not, it is still better than none when time is up."""
+        return not result.unfinished or self.deadline.is_over()
 
     def _choose(self, seconds: float) -> Choose | None:
         """Return the search by some of the records; `None` if configurations suppress cells, which it does not do."""
@@ -421,6 +436,10 @@ class Steps:
     def _of(self, file: str, **more: Any) -> dict[str, Any]:  # noqa: ANN401 - any JSON value
         """Return what a step is made from that uses this file."""
         return {**self.origin, file: digest_of(self.folder.file(file)), **more}
+
+
+def _is_decided(verdict: Verdict) -> bool:
+    return all(each.reason != "undecided" for each in verdict.findings)
 
 
 def _digests(drawn: Sequence[Drawn]) -> dict[str, Any]:
