@@ -42,7 +42,7 @@ from aegis_provider.plan.model import Plan
 from aegis_provider.progress import Progress
 from aegis_provider.release.alone import alone_in_releases, known_of
 from aegis_provider.summary import SharedSummary, summarize_in_doubt, summarize_shared
-from aegis_provider.table import Source, Table, open_table
+from aegis_provider.table import Source, Table, delimiter_in, open_table
 from aegis_provider.table.writing import plainly
 from aegis_sdk.wire import Configuration, EntryDocument
 
@@ -131,7 +131,7 @@ def prepare_entry(
     exact: bool = False,
     pairs: bool = False,
     accept_identifiers: bool = False,
-    delimiter: str = ",",
+    delimiter: str | None = None,
     memory_limit: str = "1GB",
     progress: Progress = lambda _done, _total: None,
 ) -> PreparedEntry:
@@ -147,7 +147,7 @@ def prepare_entry(
         exact: Publish every count, and every value, as it is, whatever that gives away.
         pairs: Whether to count pairs of attributes too, which the measure `joint` needs.
         accept_identifiers: Whether the entry may have what identifies persons.
-        delimiter: Separator of the fields of a CSV table.
+        delimiter: Separator of the fields of a CSV table; by default, the usual one that its header has.
         memory_limit: DuckDB's memory; the rest goes to disk.
         progress: Called with (done, total), first for records counted, then for cells that have their noise.
 
@@ -162,7 +162,7 @@ def prepare_entry(
     refuse_conflicts(controls)
     if exact and controls:
         raise ControlError("exact counts are published as they are; leave out the controls, or do not ask for them")
-    how: dict[str, Any] = {"delimiter": delimiter, "memory_limit": memory_limit}
+    how: dict[str, Any] = {"delimiter": delimiter or delimiter_in(table, plan.label), "memory_limit": memory_limit}
     counting = {"name": name, "pairs": pairs, "progress": progress, **how}
     with open_table(table, **how) as given:
         opened = plainly(given, plan.writings)
@@ -214,14 +214,17 @@ def _with_alone(entry: EntryDocument, table: Table, plan: Plan) -> EntryDocument
     return entry.model_copy(update={**named, "configurations": listed})
 
 
-def accepted_in_entry(prepared: PreparedEntry, *, delimiter: str = ",", memory_limit: str = "1GB") -> dict[str, str]:
+def accepted_in_entry(
+    prepared: PreparedEntry, *, delimiter: str | None = None, memory_limit: str = "1GB"
+) -> dict[str, str]:
     """Return which columns of an entry have what identifies persons, and what they have.
 
     Raises:
         TableError: The table cannot be read.
     """
+    plan = prepared.intended
+    delimiter = delimiter or delimiter_in(prepared.table, plan.label)
     with open_table(prepared.table, delimiter=delimiter, memory_limit=memory_limit) as opened:
-        plan = prepared.intended
         replayed = Replayed.of(opened, opened.columns, plan.left_out, identifying_in(opened, plan))
         return accepted_in(texts_of_entry(prepared.entry).items(), replayed)
 

@@ -13,7 +13,7 @@ from aegis_provider.counting.telling_names import TellingNames, telling_names
 from aegis_provider.errors import PlanError
 from aegis_provider.plan.model import Plan
 from aegis_provider.progress import Progress
-from aegis_provider.table import Source, Table, open_table
+from aegis_provider.table import Source, Table, delimiter_in, open_table
 from aegis_sdk.wire import EntryDocument
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
@@ -24,7 +24,7 @@ def summarize(
     plan: Plan,
     *,
     name: str,
-    delimiter: str = ",",
+    delimiter: str | None = None,
     memory_limit: str = "1GB",
     pairs: bool = False,
     progress: Progress = lambda _done, _records: None,
@@ -41,7 +41,7 @@ def summarize(
         table: The table.
         plan: The plan of the table.
         name: The name of the entry: a-z 0-9 - _ .
-        delimiter: Separator of the fields of a CSV table.
+        delimiter: Separator of the fields of a CSV table; by default, the usual one that its header has.
         memory_limit: DuckDB's memory; the rest goes to disk.
         pairs: Whether to count pairs too, which the measure `joint` needs: the joint counts of every two masked
             attributes that a configuration uses together, except those that can be computed from others.
@@ -52,7 +52,7 @@ def summarize(
             contain.
         TableError: The table does not fit the plan, or has more pairs of values than an entry can hold.
     """
-    how = {"delimiter": delimiter, "memory_limit": memory_limit}
+    how = {"delimiter": delimiter or delimiter_in(table, plan.label), "memory_limit": memory_limit}
     return summarize_in_doubt(table, plan, name=name, pairs=pairs, progress=progress, **how)[0]
 
 

@@ -23,7 +23,7 @@ def refusal(write, plan_of):
     def said_of(content, attributes=PLAN, **options):
         path = write("table.csv", content)
         with pytest.raises(TableError) as raised:
-            summarize(path, plan_of(attributes), name="t", **options)
+            summarize(path, plan_of(attributes), name="t", **{"delimiter": ",", **options})
         message = str(raised.value)
         assert "\n" not in message
         assert message.startswith(f"{path}: ")

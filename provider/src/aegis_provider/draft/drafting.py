@@ -320,8 +320,8 @@ def _refuse_unread(table: Table, survey: _Survey, *, odd_as_missing: bool) -> No
     if label.spellings and not label.fold_case:
         alike = some([shortened(text) for text in label.spellings], _SPELLINGS)
         raise TableError(
-            f"{table.name}: the label {shortened(label.name)} is written {alike}; --fold-case makes one value of those "
-            "that differ only in case, or in blanks around them"
+            f"{table.name}: the label {shortened(label.name)} is written {alike}; --fold-case (fold_case=True in "
+            "Python) makes one value of those that differ only in case, or in blanks around them"
         )
     odd = {each.name: each.recognised for each in survey.to_draft if each.recognised and each.recognised.odd}
     if odd and not odd_as_missing:
@@ -330,7 +330,8 @@ def _refuse_unread(table: Table, survey: _Survey, *, odd_as_missing: bool) -> No
         more = f"; and {len(odd) - _COLUMNS} more columns" if len(odd) > _COLUMNS else ""
         raise TableError(
             f"{table.located(name, next(iter(first.odd)))}: {said}{more}. Clean these cells, or let --odd-as-missing "
-            f"take them for missing, or `aegis start` with --add {shlex.quote(name)} take the column for texts"
+            f"(odd_as_missing=True in Python) take them for missing, or `aegis start` with --add {shlex.quote(name)} "
+            "take the column for texts"
         )
 
 

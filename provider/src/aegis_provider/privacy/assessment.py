@@ -18,6 +18,8 @@ from aegis_provider.privacy.risk import ClassSizes, Risk
 from aegis_provider.progress import Progress
 from aegis_provider.table import Source, open_table
 from aegis_sdk.reading import shown, some
+from aegis_provider.table import Source, delimiter_in, open_table
+from aegis_sdk.reading import some
 from aegis_sdk.wire import SUPPRESSED, strictest
 
 TRIVIAL: Final[Mapping[str, float]] = {"k": 1, "l": 1, "entropy_l": 1, "t": 1, "ordered_t": 1, "alpha": 1}
@@ -273,7 +275,7 @@ def assess(
     *,
     configuration: str | None = None,
     require: Mapping[str, float] | None = None,
-    delimiter: str = ",",
+    delimiter: str | None = None,
     memory_limit: str = "1GB",
     progress: Progress = lambda _done, _all: None,
 ) -> Assessment:
@@ -285,7 +287,7 @@ def assess(
         configuration: The id of the only configuration to measure.
         require: Privacy by name that each release must reach besides its promise; without configurations, the table
             as it is must reach it.
-        delimiter: Separator of the fields of a CSV table.
+        delimiter: Separator of the fields of a CSV table; by default, the usual one that its header has.
         memory_limit: Memory that reading may use.
         progress: Called with (done, total), counting releases.
 
@@ -297,7 +299,7 @@ def assess(
     for name in require or {}:
         if name not in CRITERIA:
             raise PlanError(f"unknown privacy criterion {name!r}; use one of {', '.join(CRITERIA)}")
-    chosen = _chosen(plan, configuration)
+    chosen, delimiter = _chosen(plan, configuration), delimiter or delimiter_in(table, plan.label)
     with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened:
         counted = CountedTable.of(opened, plan)
         refuse_without_order(require or {}, counted, plan)

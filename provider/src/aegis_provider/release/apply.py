@@ -23,7 +23,7 @@ from aegis_provider.release.checked import Checked
 from aegis_provider.release.promise import Promise, Suppression
 from aegis_provider.release.shuffle import shuffled
 from aegis_provider.release.table_file import refuse_escaping, write_table
-from aegis_provider.table import Source, Table, open_table
+from aegis_provider.table import Source, Table, delimiter_in, open_table
 from aegis_provider.table.formulas import unescaped_table
 from aegis_provider.table.writing import plainly
 
@@ -67,7 +67,7 @@ def apply(
     configuration: str,
     output: Path,
     *,
-    delimiter: str = ",",
+    delimiter: str | None = None,
     memory_limit: str = "1GB",
     force: bool = False,
     keep_order: bool = False,
@@ -92,7 +92,8 @@ def apply(
         plan: The plan with the configuration.
         configuration: The id of the configuration.
         output: The file to write.
-        delimiter: The delimiter of the output, and of the table if it is CSV.
+        delimiter: The delimiter of the output, and of the table if it is CSV; by default, the usual one that its
+            header has.
         memory_limit: The memory limit of DuckDB, which spills the rest to disk.
         force: Whether to write the table even if it breaks a promise.
         keep_order: Whether records keep the order of the table.
@@ -111,7 +112,7 @@ def apply(
             `accept_identifiers` is off.
         PromiseError: A promise is broken, or what must be suppressed differs from what is declared, and `force` is off.
     """
-    chosen = plan.configuration(configuration)
+    chosen, delimiter = plan.configuration(configuration), delimiter or delimiter_in(table, plan.label)
     refuse_masked_elsewhere(plan, chosen)
     refuse_overwriting(output, table, *plan.files)
     if escape_formulas:

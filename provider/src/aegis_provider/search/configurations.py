@@ -23,7 +23,7 @@ from aegis_provider.search.lattice import Node
 from aegis_provider.search.problem import Problem
 from aegis_provider.search.result import FrontierPoint, Requirement, SearchResult
 from aegis_provider.search.utility import measure_of_search
-from aegis_provider.table import Source, open_table
+from aegis_provider.table import Source, delimiter_in, open_table
 from aegis_sdk.wire import stricter, strictest
 
 
@@ -60,7 +60,7 @@ def find_configurations(
     measure: str = "joint",
     most: int = 1000,
     seconds: float = 60.0,
-    delimiter: str = ",",
+    delimiter: str | None = None,
     memory_limit: str = "1GB",
     progress: Progress = lambda _done, _all: None,
 ) -> SearchResult:
@@ -83,7 +83,7 @@ def find_configurations(
             of which the mean counts. It is corrected for chance where advice does that by default.
         most: How many configurations to keep; at least one for each requirement is.
         seconds: How long to search; the requirements share it.
-        delimiter: Separator of the fields of a CSV table.
+        delimiter: Separator of the fields of a CSV table; by default, the usual one that its header has.
         memory_limit: Memory that reading may use.
         progress: Called with (done, all).
 
@@ -98,6 +98,7 @@ def find_configurations(
         raise PlanError("nothing is required; require k=5, for example")
     for each in required:
         each.check(plan)
+    delimiter = delimiter or delimiter_in(table, plan.label)
     by, clock = measure_of_search(measure), Clock(seconds, len(required), progress)
     with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened:
         counted = CountedTable.of(opened, plan)

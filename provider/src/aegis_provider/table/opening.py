@@ -102,9 +102,9 @@ def described(table: Table) -> str:
 
 
 def _header(path: Path, delimiter: str) -> tuple[str, ...]:
-    """Return the fields of the header, or none if the file cannot be read."""
+    """Return the fields of the header, or none if the file cannot be read; a pipe might never end."""
     try:
-        return fields_of_header(path, delimiter)
+        return fields_of_header(path, delimiter) if path.is_file() else ()
     except (TableError, OSError):
         return ()
 
