@@ -90,7 +90,7 @@ def core_seconds(*roots: psutil.Process) -> float:
 
 def core_seconds_of_children(process: psutil.Process) -> float:
     """The core seconds that all have used which a process has ever started."""
-    return core_seconds(process) - sum(process.cpu_times()[:2])
+    return core_seconds(process) - float(sum(process.cpu_times()[:2]))
 
 
 def family(root: psutil.Process) -> list[psutil.Process]:
@@ -103,7 +103,7 @@ def family(root: psutil.Process) -> list[psutil.Process]:
 
 def _own_and_inherited(process: psutil.Process) -> float:
     try:
-        return sum(process.cpu_times()[:4])
+        return float(sum(process.cpu_times()[:4]))
     except psutil.NoSuchProcess:  # its parent has its times by now
         return 0.0
 

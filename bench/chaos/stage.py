@@ -194,7 +194,7 @@ def _command(process: psutil.Process) -> str:
 
 def _children(process: psutil.Process) -> list[psutil.Process]:
     try:
-        return process.children()
+        return list(process.children())
     except psutil.Error:
         return []
 

@@ -118,7 +118,7 @@ def _show_memory(before: Sizes, after: Sizes, ever: Sizes) -> None:
 
 def _most(sizes: Sizes, kind: str, place: int) -> float:
     """The most of what stands in a place of the sizes of a kind of process."""
-    return max((size[place] for size in sizes.values() if size[0] == kind), default=0.0)
+    return max((float(size[place]) for size in sizes.values() if size[0] == kind), default=0.0)
 
 
 def _keep(wrong: list[tuple[Case, Answer]], place: Path) -> None:

@@ -10,6 +10,7 @@ from functools import cache
 from random import Random
 from typing import Any
 
+from app.platform.http.codings import zstd  # type: ignore[attr-defined]
 from bench.hostile.values import NUMBERS, PLACE, TEXTS, any_value, large_object, long_list, nested
 
 #: The most bytes that come out of a bomb; the service accepts 64 MiB.
@@ -151,7 +152,7 @@ def _truncated(rng: Random, document: Document, _: Mapping[str, Any]) -> Body:
     return _body(text[: rng.randrange(len(text))])
 
 
-def _bytes(rng: Random, document: Document, _: Mapping[str, Any]) -> Body:
+def _bytes(rng: Random, document: Document, _known: Mapping[str, Any]) -> Body:
     content = bytearray(_text(document).encode())
     for _ in range(rng.randrange(1, 9)):
         place = rng.randrange(len(content))

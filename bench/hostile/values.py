@@ -27,7 +27,8 @@ TEXTS = (
 
 def any_value(rng: Random) -> Any:  # noqa: ANN401 -- that is what it is for
     """A value of some type."""
-    kinds = (None, True, False, 0, 1, -1, 1.5, 10**30, "", "1", [], {}, [[]], [None], {"": 0}, {"a": {"b": []}})
+    lists: tuple[Any, ...] = ([], {}, [[]], [None], {"": 0}, {"a": {"b": []}})
+    kinds = (None, True, False, 0, 1, -1, 1.5, 10**30, "", "1", *lists)
     return rng.choice((*kinds, rng.choice(TEXTS), [0] * rng.randrange(9), rng.random(), rng.randrange(-9, 200)))
 
 

@@ -92,7 +92,7 @@ def _loaded(given: argparse.Namespace) -> bool:
 
 def _own_seconds() -> float:
     """The core seconds of this process, which is all clients."""
-    return sum(psutil.Process().cpu_times()[:2])
+    return float(sum(psutil.Process().cpu_times()[:2]))
 
 
 def _show_answers(tally: Tally) -> None:

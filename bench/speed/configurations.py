@@ -40,7 +40,7 @@ def main() -> None:
     with TemporaryDirectory() as place:
         whole, small = made(Path(place), ATTRIBUTES), made(Path(place), SMALL)
         heading(f"Configurations that meet {REQUIRED.described()}; at most {MOST:,} kept; reading the file included")
-        columns = ("table", "combinations", "evaluated", "minimal", "kept", "peak, MB", "s", "")
+        columns: tuple[str, ...] = ("table", "combinations", "evaluated", "minimal", "kept", "peak, MB", "s", "")
         table(columns, [figures("the example", example.TABLE, example.PLAN), figures("synthetic", *whole)])
         heading("The same by the number of attributes of the synthetic table, 5 levels each")
         table(columns[1:], [figures("", *made(Path(place), size))[1:] for size in (4, 6, 8)])

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import numpy as np
 import psycopg
@@ -128,9 +129,9 @@ def _published(provider: Client, name: str) -> Head:
 
 def _requested(provider: Client, consumer: Client, head: Head) -> dict[str, str]:
     """Requests for a table, each in another state."""
-    asked = {"purpose": "a study of care", "contact": "me@lab.example", "terms": head.terms}
+    how: dict[str, Any] = {"purpose": "a study of care", "contact": "me@lab.example", "terms": head.terms}
     made = {
-        state: consumer.requests.create(head.id, MEASURE, **asked, wait=PATIENCE)
+        state: consumer.requests.create(head.id, MEASURE, **how, wait=PATIENCE)
         for state in ("advised", "countered", "approved", "delivered", "received")
     }
     provider.requests.counter(made["countered"].id, "c7")

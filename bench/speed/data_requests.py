@@ -10,9 +10,11 @@ import sys
 import threading
 import time
 from collections import defaultdict
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import httpx
 import numpy as np
@@ -50,7 +52,7 @@ def main(kills: int = 0) -> None:
         _report(market, ended, seconds, kills, _left(market, ended))
 
 
-def _published(market: Marketplace) -> dict[str, Head]:
+def _published(market: Marketplace) -> Mapping[str, Head]:
     """Publish an entry for each table, and start the agents."""
     place, entries = market.place, {}
     maskings = ", ".join(f"a{number}: tens" for number in range(ATTRIBUTES))
@@ -85,7 +87,7 @@ def _write_table(path: Path, records: int) -> None:
     np.savetxt(path, np.column_stack([values, label]), fmt="%02d", delimiter=",", header=header, comments="")
 
 
-def _consumer(market: Marketplace, entries: dict[str, Head], tenant: str) -> list[DataRequest]:
+def _consumer(market: Marketplace, entries: Mapping[str, Head], tenant: str) -> list[DataRequest]:
     """Ask for all tables of a consumer one after the other, and check each delivery."""
     ended, number = [], int(tenant.rpartition("-")[2])
     with Client(market.url, market.keys[tenant]) as client:
@@ -99,8 +101,8 @@ def _consumer(market: Marketplace, entries: dict[str, Head], tenant: str) -> lis
 
 
 def _asked(client: Client, head: Head, attributes: list[str]) -> DataRequest:
-    asked = {"purpose": "a study of care", "contact": "me@lab.example", "terms": head.terms}
-    return client.requests.create(head.id, "mutual_information", **asked, attributes=attributes)
+    how: dict[str, Any] = {"purpose": "a study of care", "contact": "me@lab.example", "terms": head.terms}
+    return client.requests.create(head.id, "mutual_information", **how, attributes=attributes)
 
 
 def _checked(client: Client, request_id: str) -> DataRequest:

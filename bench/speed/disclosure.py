@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from statistics import median
 
 import numpy as np
@@ -56,8 +57,8 @@ def main() -> None:
         columns = ("case", "cells", "method", "programs", "complete", "s", "ms each", "cold, ms", *_FOLLOWS)
         table(columns, [_row(name, evidence_of(case)) for name, case in CASES.items()])
         heading("The attributes of the example")
-        columns = ("attribute", "cells", "method", "s", "smallest count", "smallest determined", *_FOLLOWS)
-        table(columns, [_example_row(one) for one in _example()])
+        of_example = ("attribute", "cells", "method", "s", "smallest count", "smallest determined", *_FOLLOWS)
+        table(of_example, [_example_row(one) for one in _example()])
 
 
 _FOLLOWS = ("exact", f"within {WITHIN}")
@@ -134,7 +135,7 @@ def _cold(evidence: AttributeEvidence, bounds: CellBounds) -> float:
     if sums is None:
         raise ValueError("the made-up counts contradict each other")
     costs = -np.eye(sums.cells.size)[:ONE_BY_ONE]
-    return median(timed(lambda cost=cost: linprog(cost, A_eq=sums.matrix, b_eq=sums.most))[0] for cost in costs)
+    return median(timed(partial(linprog, cost, A_eq=sums.matrix, b_eq=sums.most))[0] for cost in costs)
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ from threadpoolctl import threadpool_limits
 
 from aegis_provider import apply
 from aegis_sdk import Client
+from aegis_sdk.wire import RankedConfiguration
 from bench.measuring import MILLISECONDS, heading, percentile, run, table, timed, verdict
 from bench.speed.advice import MEASURE, new_questions, publish
 from bench.speed.service import running_service
@@ -70,7 +71,7 @@ def main() -> None:
         entry_id = publish(client)
         question = percentile(new_questions(client, entry_id, QUESTIONS), 50)
         ranking = client.advise(entry_id, MEASURE, limit=None).ranking or []
-    deviations = {row.configuration: row.deviation for row in ranking}
+    deviations = {row.configuration: row.deviation for row in ranking if isinstance(row, RankedConfiguration)}
     with threadpool_limits(1):
         trained = train(list(deviations))
     print_times(trained, question)

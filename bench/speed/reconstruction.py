@@ -69,7 +69,7 @@ def _mask(rng: np.random.Generator, case: Case, level: int) -> IntArray:
         return np.searchsorted(cuts, np.arange(case.values), side="right")
     if case.kind == "random":
         return rng.integers(0, case.groups, case.values)
-    return np.arange(case.values) // 4 ** (level + 1)
+    return np.arange(case.values) // int(4 ** (level + 1))
 
 
 def _square(side: int) -> list[IntArray]:
