@@ -24,7 +24,7 @@ AUDIT_STAMP := .venv-audit/.installed
 
 PROJECTS := pyproject.toml advisor/pyproject.toml sdk/pyproject.toml provider/pyproject.toml constraints.txt
 PINNED := --constraint constraints.txt
-TO_RUN := --editable ./advisor --editable './sdk[receipts]' --editable './provider[plots,check]' --editable '.[embedded]'
+TO_RUN := --editable ./advisor --editable './sdk[receipts]' --editable './provider[check]' --editable '.[embedded]'
 ALL := $(TO_RUN) --editable './provider[postgres,noise,independence,synth,storage]' --editable '.[telemetry,dev]'
 
 .DEFAULT_GOAL := help
@@ -178,7 +178,7 @@ sbom/aegis-server.cdx.json: installed = ./advisor ./sdk .[embedded]
 sbom/aegis-server.cdx.json: project = pyproject.toml
 sbom/aegis-sdk.cdx.json: installed = ./sdk
 sbom/aegis-sdk.cdx.json: project = sdk/pyproject.toml
-sbom/aegis-provider.cdx.json: installed = ./advisor ./sdk ./provider[postgres,plots,noise,independence,check,synth,storage]
+sbom/aegis-provider.cdx.json: installed = ./advisor ./sdk ./provider[postgres,noise,independence,check,synth,storage]
 sbom/aegis-provider.cdx.json: project = provider/pyproject.toml
 
 # An environment with nothing else in it, not even pip, so that the bill lists what an installation brings, and no more.

@@ -100,7 +100,7 @@ SERVICE = [
     *requirements_of("advisor/pyproject.toml"),
     *requirements_of("sdk/pyproject.toml"),
 ]
-PROVIDER = requirements_of("provider/pyproject.toml", "postgres plots noise independence check synth")
+PROVIDER = requirements_of("provider/pyproject.toml", "postgres noise independence check synth")
 
 
 def licence(one: Distribution) -> str:

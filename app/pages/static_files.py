@@ -8,6 +8,7 @@ from typing import Final
 
 from fastapi import APIRouter, Response
 
+from aegis_sdk.charts import style
 from app.platform.errors import NotFoundError
 
 router = APIRouter()
@@ -39,7 +40,8 @@ def static_url(name: str) -> str:
 
 @cache
 def _content(name: str) -> bytes:
-    return (_FOLDER / name).read_bytes()
+    own = (_FOLDER / name).read_bytes()
+    return own + style().encode() if name == "console.css" else own
 
 
 @cache

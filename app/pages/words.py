@@ -1,16 +1,15 @@
 """How pages write numbers, times and words."""
 
-import math
 import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Final
 
 from markupsafe import Markup
 
-from aegis_sdk.reading import alone_at_most, share_alone
+from aegis_sdk.reading import alone_at_most, number, percent, share_alone
 from aegis_sdk.wire import PRIVACY_CRITERIA
-from app.pages.charts.numbers import percent
 
 _UNITS: Final = ("bytes", "kB", "MB", "GB", "TB")
 _TEN: Final = 10
@@ -20,38 +19,19 @@ _THOUSAND: Final = 1000
 _GROUPS: Final = frozenset({"limit", "require", "weights"})
 
 
-def count(number: int) -> str:
+def count(things: int) -> str:
     """A number of things, such as `12,345`."""
-    return f"{number:,}"
+    return f"{things:,}"
 
 
-def share(part: float) -> str:
-    """A share from 0 to 1 in percent, as charts write it: `87.3 %`, and `100 %` of all only."""
-    return percent(part)
-
-
-def significant(number: float, digits: int = 3) -> str:
-    """A number with so many significant digits, without an exponent as long as it is of a usual size."""
-    if number == 0 or not math.isfinite(number):
-        return f"{number:g}"
-    decimals = max(digits - 1 - math.floor(math.log10(abs(number))), 0)
-    tiny, huge = 1e-6, 1e15
-    return f"{number:,.{decimals}f}" if tiny <= abs(number) < huge else f"{number:.{digits - 1}e}"
-
-
-def number(value: float) -> str:
-    """A number as somebody wrote it, such as `10` or `0.25`, with six digits at most."""
-    return f"{value:,.6g}"
-
-
-def size(number: int) -> str:
+def size(length: int) -> str:
     """So many bytes, such as `1.5 MB`."""
-    amount, place = float(number), 0
+    amount, place = float(length), 0
     while amount >= _THOUSAND and place < len(_UNITS) - 1:
         amount, place = amount / _THOUSAND, place + 1
     if place == 0:
-        return f"{number} bytes"
-    return f"{amount:.0f} {_UNITS[place]}" if amount >= _TEN else f"{significant(amount)} {_UNITS[place]}"
+        return f"{length} bytes"
+    return f"{amount:.0f} {_UNITS[place]}" if amount >= _TEN else f"{number(amount)} {_UNITS[place]}"
 
 
 def moment(at: datetime) -> Markup:
@@ -94,9 +74,9 @@ def criterion(name: str) -> str:
     return name if len(name) == 1 else name[:1].upper() + name[1:].replace("_", " ")
 
 
-def plural(number: int, one: str, many: str | None = None) -> str:
+def plural(things: int, one: str, many: str | None = None) -> str:
     """So many things, such as `1 entry` or `2 entries`."""
-    return f"{count(number)} {one if number == 1 else many or one + 's'}"
+    return f"{count(things)} {one if things == 1 else many or one + 's'}"
 
 
 FILTERS: Mapping[str, Callable[..., Any]] = {
@@ -107,12 +87,13 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "duration": duration,
     "field_name": field_name,
     "moment": moment,
-    "number": number,
+    # As somebody wrote it, such as `10` or `0.25`.
+    "number": partial(number, digits=6),
     "plural": plural,
-    "share": share,
+    "share": percent,
     "alone": share_alone,
     "alone_at_most": alone_at_most,
-    "significant": significant,
+    "significant": number,
     "size": size,
     "term": term,
 }

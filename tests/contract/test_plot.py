@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import pytest
 
-from aegis_provider.report.plots import frontier, pareto, scored
+from aegis_provider.report.figures import frontier
 from aegis_sdk.wire import Advice, EntryDocument
 
 HEALTH = Path(__file__).parents[2] / "examples" / "health"
@@ -35,17 +35,18 @@ def test_an_advice_becomes_a_page_with_its_frontier(aegis, advised, tmp_path):
 
     document = EntryDocument.model_validate_json(entry.read_bytes())
     asked = Advice.model_validate_json(advice.read_bytes())
-    edge = pareto(scored(document, asked, "k"), "k")
+    chart = frontier(document, asked, "k")
+    utilities = {row.configuration: row.utility for row in asked.ranking}
+    edge = {mark.first for mark in chart.chosen.marks if mark.on_frontier}
     k = {each.id: each.privacy["k"] for each in document.configurations}
     best = {}
     for row in asked.ranking:
         best[k[row.configuration]] = max(best.get(k[row.configuration], 0.0), row.utility)
     beaten = {k for k in best if any(other > k and best[other] >= best[k] for other in best)}
-    assert {each.privacy: each.utility for each in edge} == {k: best[k] for k in best if k not in beaten}
-    cells = set(re.findall(r"<td[^>]*>([^<]*)</td>", page.read_text(encoding="utf-8")))
-    assert {each.configuration for each in edge} <= cells
-    assert asked.configuration in {each.configuration for each in edge}
+    assert {each.x: utilities[each.name] for each in edge} == {k: best[k] for k in best if k not in beaten}
+    cells = set(re.findall(r'<th scope="row"><bdi>([^<]*)</bdi>', page.read_text(encoding="utf-8")))
+    assert {each.name for each in edge} <= cells
+    assert asked.configuration in {each.name for each in edge}
 
-    figure = frontier(document, asked)
-    assert figure.get_supxlabel() == "70 of 70 configurations; intervals: of samples like this table"
-    assert len(figure.axes[0].collections[0].get_offsets()) == 70
+    assert "Intervals (95 %) are those of samples like this table." in chart.notes
+    assert len(chart.points) == 70

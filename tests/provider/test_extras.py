@@ -10,7 +10,7 @@ from aegis_sdk import AegisError
 from tests.for_each import for_each
 
 
-@for_each(("library", "extra"), [("matplotlib", "plots"), ("ortools", "independence")])
+@for_each(("library", "extra"), [("opendp", "noise"), ("ortools", "independence")])
 def test_a_missing_library_is_named_with_its_extra(monkeypatch, library, extra):
     said = rf"^{library} is not installed: run make install or pip install './provider\[{extra}\]' in the repository$"
     monkeypatch.setitem(sys.modules, library, None)
@@ -21,5 +21,5 @@ def test_a_missing_library_is_named_with_its_extra(monkeypatch, library, extra):
 
 
 def test_a_library_of_no_extra_is_an_error_like_any_other():
-    with pytest.raises(ModuleNotFoundError, match="nowhere"), needs_extra("plots"):
+    with pytest.raises(ModuleNotFoundError, match="nowhere"), needs_extra("noise"):
         import_module("nowhere")

@@ -7,7 +7,6 @@ from importlib.util import find_spec
 from aegis_sdk import AegisError
 
 _LIBRARIES = {
-    "plots": ("jinja2", "markupsafe", "matplotlib"),
     "noise": ("opendp",),
     "independence": ("ortools",),
     "storage": ("obstore",),

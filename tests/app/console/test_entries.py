@@ -145,7 +145,7 @@ async def test_generated_tables_and_measured_models_are_named(api):
         ({"min_cell": 5}, "no count but 0 is below 5"),
         ({"rounded_to": 5}, "to a multiple of 5"),
         ({"rounded_to": 5, "rounding": "once"}, "once, so that all tables agree"),
-        ({"epsilon": 1.5, "split": "equal"}, "epsilon 1.50, split over the tables in equal parts"),
+        ({"epsilon": 1.5, "split": "equal"}, "epsilon 1.5, split over the tables in equal parts"),
         ({"open_answers": True}, "full answers"),
     ],
     ids=["minimum", "rounded", "once", "noise", "open"],

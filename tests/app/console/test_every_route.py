@@ -230,7 +230,7 @@ async def test_no_other_file_is_served(stage: Stage):
 async def test_every_file_that_is_served_says_what_it_is(stage: Stage):
     for name, media_type in TYPES.items():
         answer = await stage.nobody.client.get(f"/static/{name}")
-        assert answer.content == (STATIC / name).read_bytes()
+        assert answer.content.startswith((STATIC / name).read_bytes())
         assert answer.headers["Content-Type"].partition(";")[0] == media_type
         assert answer.headers["X-Content-Type-Options"] == "nosniff"
 

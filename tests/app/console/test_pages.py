@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from aegis_sdk.reading import number, percent
 from app.pages.glossary import glossary
 from app.pages.static_files import TYPES
-from app.pages.words import anchor, criterion, moment, plural, share, significant, size
+from app.pages.words import anchor, criterion, moment, plural, size
 from tests.app.console.html import BROWSER, SENT, look
 from tests.service import publish, running_app
 
@@ -161,8 +162,8 @@ async def test_entries_are_listed_and_searched(database_url):
 
 
 def test_numbers_are_written_for_people():
-    assert (significant(0.000123456), significant(1234.5), significant(0.0)) == ("0.000123", "1,234", "0")
-    assert (share(0.8734), size(999), size(1_540_000)) == ("87.3\N{NO-BREAK SPACE}%", "999 bytes", "1.54 MB")
+    assert (number(0.000123456), number(1234.5), number(0.0)) == ("0.000123", "1,234", "0")
+    assert (percent(0.8734), size(999), size(1_540_000)) == ("87.3\N{NO-BREAK SPACE}%", "999 bytes", "1.54 MB")
     assert (size(67_108_864), size(9_990_000)) == ("67 MB", "9.99 MB")
     assert [criterion(name) for name in ("k", "entropy_l", "suppressed")] == ["k", "Entropy l", "Suppressed"]
     assert (plural(1, "entry", "entries"), plural(12_345, "row")) == ("1 entry", "12,345 rows")

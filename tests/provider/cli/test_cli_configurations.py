@@ -151,7 +151,7 @@ def test_the_page_has_a_line_for_each_share_left_out(aegis, small, tmp_path):
     required = ("--require", "k=2,6", "--suppress-at-most", "0,0.2", "--html", page)
     assert aegis("configurations", *small, *required)[0] == 0
     read = Reader(page.read_text(encoding="utf-8"))
-    assert read.elements["svg"] == 1
+    assert read.elements["figure"] == 1
     for text in ("k = 2", "k = 6", "at most 0 % of the records left out", "at most 20 % of the records left out"):
         assert text in read.texts
     cells = [cell for cell in read.texts if cell in ("c0001", "c0002", "no combination meets it")]

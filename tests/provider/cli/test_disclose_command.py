@@ -278,7 +278,7 @@ def test_the_page_shows_what_was_found_and_hostile_names_as_text(aegis, folder):
     assert code == 0
     assert "\x1b" not in out
     read = Reader((folder / "page.html").read_text(encoding="utf-8"))
-    assert (read.elements["script"], read.elements["svg"]) == (0, 2)
+    assert (read.elements["script"], read.elements["figure"]) == (0, 2)
     assert {"At a glance", "Small counts", "What all tables say together", "What the numbers mean"} <= set(read.texts)
     assert any(
         text.endswith(f"The smallest in no table: 1 record of {HOSTILE} {HOSTILE}\\x1b[31m x yes.")
@@ -297,7 +297,7 @@ def test_the_page_of_the_health_example_has_the_truth_beside_it(aegis, tmp_path)
     assert "visits 36 6 144 144 39 51 100 % 100 % 100 % 100 % in closed form" in lines
     assert "deductible_plan 0 % 1.1 % 0 % 1.1 %" in lines
     read = Reader(page.read_text(encoding="utf-8"))
-    assert read.elements["svg"] == 3
+    assert read.elements["figure"] == 3
     assert "Compared with the truth" in read.texts
 
 

@@ -64,7 +64,7 @@ def test_a_generated_table_is_measured_in_one_line_tables_and_a_page(aegis, peop
     assert first.endswith("records that the release never saw).")
     assert all(words in out for words in WORDS)
     html = Reader(page.read_text())
-    assert html.elements["svg"] == 2
+    assert html.elements["figure"] == 2
     assert html.elements["script"] == 0
     assert {"real records", "released records", "chance", first} <= set(html.texts)
     assert max(html.ids.values(), default=1) == 1

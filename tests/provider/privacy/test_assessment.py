@@ -24,7 +24,7 @@ from aegis_provider.privacy import (
     plan_of_roles,
 )
 from aegis_provider.table import open_table
-from aegis_sdk.printable import Share, share_with_limits
+from aegis_sdk.reading import Share, share_with_limits
 from tests.for_each import for_each
 from tests.provider import oracle
 from tests.provider.privacy.privacy_tables import records_of

@@ -6,8 +6,9 @@ import pytest
 
 from aegis_provider import Configuration
 from aegis_provider.report.frontier import frontier_report
-from aegis_provider.report.model import Levels, Measured, TextTable
+from aegis_provider.report.model import TextTable
 from aegis_provider.search import FrontierPoint, Requirement, SearchResult
+from aegis_sdk.charts import Interval, Plane, Spot
 
 
 def point(k, left_out, share, *, more=0.0):
@@ -33,13 +34,13 @@ def test_there_is_a_series_for_each_share_left_out_and_a_place_for_each_requirem
         ("k = 5", "0 %", "-", "-", "-"),
         ("k = 5", "1 %", "c5", "3", "60 %"),
     ]
-    assert isinstance(picture, Levels)
+    assert isinstance(picture, Plane)
     assert picture.places == ["k = 2", "k = 5"]
-    assert {each.name: list(each.numbers) for each in picture.series} == {
-        "at most 0 % of the records left out": [Measured(0.8), None],
-        "at most 1 % of the records left out": [Measured(0.9, (0.9, pytest.approx(0.945))), Measured(0.6)],
+    assert {each.name: each.spots for each in picture.series} == {
+        "at most 0 % of the records left out": [Spot(0, 0.8)],
+        "at most 1 % of the records left out": [Spot(0, 0.9, up=Interval(0.9, pytest.approx(0.945))), Spot(1, 0.6)],
     }
-    assert sorted(picture.levels.values()) == [0, 1]
+    assert sorted(picture.y.levels.values()) == [0, 1]
 
 
 def test_no_limit_is_above_the_table_as_it_is():

@@ -1,14 +1,15 @@
 """Reports as Markdown: every part has its form, and no text of a table becomes markup."""
 
 from aegis_provider.report.markdown import markdown_lines
-from aegis_provider.report.model import Bars, Report, Section, Term, Terms, TextTable
-from aegis_sdk.printable import Share
+from aegis_provider.report.model import Report, Section, Term, Terms, TextTable
+from aegis_sdk.charts import BAD, Axis, Lengths, SeriesBars
+from aegis_sdk.reading import Share
 
 
 def test_every_part_has_its_form():
     table = TextTable(("value", "share"), [("a", Share(0.5)), ("b", 1234)], "below")
     terms = Terms([Term("k", "the smallest class")])
-    figure = Bars(["a"], {("kept", "#000000"): [1.0]}, "share", "caption")
+    figure = SeriesBars("Kept", Axis("share", "share"), ["a"], [Lengths("kept", BAD, [1.0])])
     lines = list(markdown_lines(Report("Title", ["Summary."], [Section("Part", ["Words.", table, terms, figure])])))
     assert lines == [
         "# Title",

@@ -6,11 +6,13 @@ import pytest
 
 from aegis_provider.check import NOTHING, RAW, Interval
 from aegis_provider.report.markdown import markdown_lines
-from aegis_provider.report.model import Bars, Levels, Measured, Terms, TextTable
+from aegis_provider.report.model import Terms, TextTable
 from aegis_provider.report.page import render_page
 from aegis_provider.workflow import Card
 from aegis_provider.workflow.card import CardAuc, CardChoice, CardColumn, CardLabel
 from aegis_provider.workflow.card_report import card_report
+from aegis_sdk.charts import Interval as Limits
+from aegis_sdk.charts import Plane, SeriesBars, Spot
 from aegis_sdk.reading import Alone
 from tests.for_each import for_each
 
@@ -97,42 +99,46 @@ def test_the_frontier_stands_between_the_table_as_it_is_and_nothing_shared():
 
 
 def test_the_picture_has_the_same_numbers_with_their_intervals():
-    [picture] = parts_of(CARD, Levels)
+    [picture] = parts_of(CARD, Plane)
     assert picture.places == ["k = 2", "k = 5", "k = 10"]
     told, predicted = picture.series
-    assert told.numbers == [Measured(0.9), Measured(0.8, (0.8, 0.84)), Measured(0.003, (0.003, 1.0))]
-    assert predicted.numbers == [Measured(0.85, (0.8, 0.9)), None, None]
-    assert sorted(picture.levels.values()) == [0, 1]
+    assert told.spots == [
+        Spot(0, 0.9),
+        Spot(1, 0.8, up=Limits(0.8, 0.84)),
+        Spot(2, 0.003, up=Limits(0.003, 1.0)),
+    ]
+    assert predicted.spots == [Spot(0, 0.85, up=Limits(0.8, 0.9))]
+    assert sorted(picture.y.levels.values()) == [0, 1]
     assert picture.marked == (1, "this release")
-    assert "A line upwards ends where it is proven that nothing keeps more." in picture.caption
+    assert "A line upwards ends where it is proven that nothing keeps more." in picture.notes[0]
 
 
 def test_without_models_there_is_the_measure_alone():
     frontier = tuple(replace(each, predicted=None, proven=True) for each in CARD.frontier)
     card = replace(CARD, frontier=frontier, measured=(), check="")
     assert table_of(card, "required").header[-1] == "keeps"
-    [picture] = parts_of(card, Levels)
+    [picture] = parts_of(card, Plane)
     assert [each.name for each in picture.series] == ["by the measure joint"]
     assert "AUC" not in "\n".join(markdown_lines(card_report(card)))
 
 
 def test_negligible_costs_share_one_bar():
-    [bars] = parts_of(CARD, Bars)
+    [bars] = parts_of(CARD, SeriesBars)
     assert bars.groups == ["age", "pay", "3 others, together"]
-    assert bars.series[("lost", "#d55e00")] == [0.2, 0.05, pytest.approx(0.0075)]
+    assert bars.series[0].lengths == [0.2, 0.05, pytest.approx(0.0075)]
 
 
 def test_columns_that_lose_nothing_have_no_picture():
     columns = tuple(replace(each, lost=None if each.lost is None else 0.0) for each in CARD.columns)
-    assert parts_of(replace(CARD, columns=columns), Bars) == []
+    assert parts_of(replace(CARD, columns=columns), SeriesBars) == []
 
 
 def test_of_many_columns_the_dearest_have_their_own_bars():
     columns = tuple(column(f"a{place}", 0.03 + place / 1000) for place in range(30))
-    [bars] = parts_of(replace(CARD, columns=columns), Bars)
+    [bars] = parts_of(replace(CARD, columns=columns), SeriesBars)
     assert (bars.groups[0], bars.groups[-1]) == ("a29", "10 others, together")
-    [lost] = bars.series.values()
-    assert sum(lost) == pytest.approx(sum(each.lost for each in columns))
+    [lost] = bars.series
+    assert sum(lost.lengths) == pytest.approx(sum(each.lost for each in columns))
 
 
 def test_the_label_keeps_and_loses_nothing():
@@ -163,7 +169,7 @@ def test_every_number_has_its_words(measure, told):
 
 def test_the_page_has_both_pictures():
     page = render_page(card_report(CARD))
-    assert page.count("<svg") == 2
+    assert page.count("<figure") == 2
     assert "this release" in page
     assert "3 others, together" in page
 

@@ -5,19 +5,28 @@ from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import quote_plus, urlencode
 
-from markupsafe import Markup
 from pydantic import BaseModel, Field
 
 from aegis_sdk import wire
-from aegis_sdk.reading import Alone, as_sentence, headline, kept_by_best, maskings_of, outcome, promises_of, whole_of
+from aegis_sdk.charts import Markup, rendered
+from aegis_sdk.charts.costs import costs_chart
+from aegis_sdk.charts.kept import PROTECTION, frontier_chart, protections_of
+from aegis_sdk.reading import (
+    Alone,
+    as_sentence,
+    headline,
+    kept_by_best,
+    maskings_of,
+    number,
+    outcome,
+    percent,
+    promises_of,
+    whole_of,
+)
 from app.advice.api.answers import advice_answer
 from app.advice.pages.views.compared import compared_chart
-from app.advice.pages.views.costs import costs_chart
-from app.advice.pages.views.frontier import PROTECTION, frontier_chart, protections_of
 from app.advice.service.advice import SeenAdvice
 from app.entries.api.mapping import entry_document
-from app.pages.charts import rendered
-from app.pages.words import number, share, significant
 
 #: Rows of the ranking on a page.
 ROWS: Final = 25
@@ -215,9 +224,9 @@ def _kept_name(advice: Answer) -> str:
 def _kept(advice: Answer, row: wire.CoarseRow) -> str:
     """How much a configuration keeps, with its interval where there is one."""
     if not isinstance(row, wire.RankedConfiguration):
-        return "" if row.utility_share is None else share(row.utility_share)
+        return "" if row.utility_share is None else percent(row.utility_share)
     whole = whole_of(advice) if isinstance(advice, wire.Advice) else None
-    return significant(row.deviation) if whole is None else share(whole.kept(row.deviation).share)
+    return number(row.deviation) if whole is None else percent(whole.kept(row.deviation).share)
 
 
 def _rows(
@@ -242,7 +251,7 @@ def _rows(
 
 
 def _number(value: float | None) -> str:
-    return "" if value is None else number(value)
+    return "" if value is None else number(value, 6)
 
 
 def _tells_difference(advice: Answer) -> bool:

@@ -4,9 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from aegis_sdk.reading import maskings_of, shown
-from aegis_sdk.wire import Advice, AttributeAdvice, CoarseAdvice, CoarseAttribute
-from app.advice.pages.views.costs import (
+from aegis_sdk.charts import Bar, Bars, Group
+from aegis_sdk.charts.costs import (
     ABOUT_BANDS,
     LIMITS,
     MOST_ATTRIBUTES,
@@ -16,7 +15,8 @@ from app.advice.pages.views.costs import (
     nothing_scored,
     whole_legend,
 )
-from app.pages.charts import Bar, Bars, Group, number
+from aegis_sdk.reading import maskings_of, number, shown
+from aegis_sdk.wire import Advice, AttributeAdvice, CoarseAdvice, CoarseAttribute
 
 Answer = Advice | CoarseAdvice
 

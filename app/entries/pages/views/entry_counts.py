@@ -4,13 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from markupsafe import Markup
 from numpy.typing import NDArray
 
+from aegis_sdk.charts import Markup, category_bars, rendered
 from app.entries.model.entries import CountKind, CountTable, Head
 from app.entries.pages.views.entry_lists import PartPage
 from app.entries.pages.views.entry_parts import WholeAttribute
-from app.pages.charts import category_bars, rendered
 from app.pages.slices import Slice
 from app.platform.database.arrays import unpack
 

@@ -5,10 +5,10 @@ from typing import Final
 
 from aegis_advisor.evidence import ControlContent
 from aegis_sdk import wire
-from aegis_sdk.reading import few_in_words, seen_by
+from aegis_sdk.reading import few_in_words, number, seen_by
 from app.entries.api.mapping import verdict_answer
 from app.entries.model.verdicts import StoredVerdict
-from app.pages.words import count, significant
+from app.pages.words import count
 
 _PASSED: Final = (
     "No exact count of 1 to 4 records is shown by a table, follows from all tables together, or has a probability "
@@ -66,6 +66,6 @@ def control_words(control: ControlContent) -> Iterator[str]:
         split = {"equal": " in equal parts", "cube_root": " by the cube root of their cells"}.get(
             control.split or "", ""
         )
-        yield f"Noise: differential privacy with epsilon {significant(epsilon)}, split over the tables{split}."
+        yield f"Noise: differential privacy with epsilon {number(epsilon)}, split over the tables{split}."
     if control.open_answers:
         yield "Open answers: whoever sees the entry reads full answers about it."

@@ -22,7 +22,7 @@ from aegis_provider.errors import PromiseError
 from aegis_sdk.cli.failures import InputError
 from aegis_sdk.cli.options import AcceptUniqueOption, JsonOption
 from aegis_sdk.cli.terminal import aligned, print_result, progress_bar, say, warn
-from aegis_sdk.reading import Alone
+from aegis_sdk.reading import Alone, number
 
 if TYPE_CHECKING:
     from aegis_provider.release.apply import Applied
@@ -131,7 +131,7 @@ def _handed_out(handed_out: HandedOut) -> dict[str, Any]:
 def _told(handed_out: HandedOut, command: str) -> Iterator[str]:
     generated = handed_out.generated
     yield f"{handed_out.output}: the generated table {generated.id}, SHA-256 {handed_out.sha256} as the plan states"
-    if limits := ", ".join(f"{name} at most {limit:g}" for name, limit in generated.privacy.items()):
+    if limits := ", ".join(f"{name} at most {number(limit, 6)}" for name, limit in generated.privacy.items()):
         yield f"promised: {limits}; {command} tries the attacks again"
 
 
@@ -154,10 +154,10 @@ def _measured(applied: Applied) -> Iterator[tuple[str, str, str, str]]:
     """The criteria that say anything, with what they mean: a number that every table reaches is no promise."""
     from aegis_provider.privacy import CRITERIA, promises_nothing
 
-    promises = {name: f"{number:g}" for name, number in applied.promised.items() if not promises_nothing(name, number)}
+    promises = {name: number(limit, 6) for name, limit in applied.promised.items() if not promises_nothing(name, limit)}
     for name, reached in applied.reached.items():
         if name in promises or not promises_nothing(name, reached):
-            yield name, f"{reached:.4g}", promises.get(name, ""), CRITERIA[name].consequence(reached)
+            yield name, number(reached, 4), promises.get(name, ""), CRITERIA[name].consequence(reached)
 
 
 def _result(applied: Applied) -> dict[str, Any]:

@@ -6,7 +6,8 @@ from typing import Any, Final
 
 from aegis_provider.check import RAW, CheckResult, Interval, Performance
 from aegis_sdk.cli.terminal import aligned
-from aegis_sdk.printable import Share, shown
+from aegis_sdk.printable import shown
+from aegis_sdk.reading import Share
 
 _TWO_CLASSES: Final = 2
 

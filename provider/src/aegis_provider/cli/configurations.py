@@ -19,8 +19,7 @@ from aegis_provider.cli.options import (
 from aegis_sdk.cli.failures import InputError
 from aegis_sdk.cli.options import JsonOption, requirements_of
 from aegis_sdk.cli.terminal import aligned, print_result, progress_bar, say, warn
-from aegis_sdk.printable import Share
-from aegis_sdk.reading import Alone
+from aegis_sdk.reading import Alone, Share
 
 if TYPE_CHECKING:
     from aegis_provider.plan.model import Configuration, Plan

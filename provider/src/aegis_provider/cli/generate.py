@@ -20,7 +20,7 @@ from aegis_provider.digests import digest_of
 from aegis_sdk.cli.failures import InputError
 from aegis_sdk.cli.options import JsonOption
 from aegis_sdk.cli.terminal import print_result, progress_bar, say, time_bar, warn
-from aegis_sdk.printable import Share
+from aegis_sdk.reading import Share
 
 if TYPE_CHECKING:
     from aegis_provider.synth.generate import Generated, Look

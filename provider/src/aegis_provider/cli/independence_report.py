@@ -6,8 +6,7 @@ from typing import Any
 from aegis_provider.identifiers import accepted_in_words
 from aegis_provider.independence import Association, Cluster, Extent, Hidden
 from aegis_sdk.cli.terminal import aligned
-from aegis_sdk.printable import Share
-from aegis_sdk.reading import shown, some
+from aegis_sdk.reading import Share, shown, some
 
 _CLUSTERS = 12
 _VALUES = 6

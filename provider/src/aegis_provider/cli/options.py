@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from aegis_provider.extras import needs_extra
 from aegis_provider.report.model import Report
 from aegis_sdk.cli.failures import InputError
 from aegis_sdk.cli.options import fields_of
@@ -119,14 +118,13 @@ def page_writer(path: Path | None, *inputs: Source) -> Callable[[Report], None]:
     Anything that would prevent writing is an error at once.
 
     Raises:
-        AegisError: The libraries that draw are not installed.
         OutputError: The path is that of an input, or cannot be written.
     """
     from aegis_provider.output import refuse_overwriting
 
     if path is None:
         return lambda _: None
-    with needs_extra("plots"):
-        from aegis_provider.report.page import write_page
     refuse_overwriting(path, *inputs)
+    from aegis_provider.report.page import write_page  # noqa: PLC0415 - only a run with a page needs it
+
     return partial(write_page, path)

@@ -6,6 +6,9 @@ from pydantic import ValidationError
 
 from aegis_provider.extras import needs_extra
 from aegis_provider.report.figures import FIGURES, default_figure
+from aegis_provider.errors import PlotError
+from aegis_provider.output import refuse_overwriting
+from aegis_provider.report.figures import FIGURES, Subject, possible, write_figure, write_figures
 from aegis_sdk.cli.entry_files import document_of, read
 from aegis_sdk.cli.failures import InputError
 from aegis_sdk.cli.options import AttributeOption, EntryArgument, JsonOption
@@ -16,13 +19,13 @@ from aegis_sdk.wire import PRIVACY_CRITERIA, Advice, NotJsonError, faults_of, re
 
 def plot(
     entry: EntryArgument,
-    output: Annotated[Path, typer.Option(help="An image (.png) or a page of all figures (.html).")],
+    output: Annotated[Path, typer.Option(help="An image (.svg) or a page of all figures (.html).")],
     advice: Annotated[Path | None, typer.Option(help="The output of `aegis advise ... --limit 10000 --json`.")] = None,
     figure: Annotated[
         str | None,
         typer.Option(
             metavar=f"[{'|'.join(FIGURES)}]",
-            help="The figure in a .png; by default frontier, or lattice without --advice.",
+            help="The figure in an .svg; by default frontier, or lattice without --advice.",
         ),
     ] = None,
     privacy: Annotated[
@@ -42,22 +45,21 @@ def plot(
     asked = None if advice is None else advice_of(advice)
     names = [each.name for each in chosen(entry, document, attribute)] if attribute else None
     whole_page = _is_page(output, figure)
+    subject = Subject(document, asked, privacy, names)
     if figure is not None and figure not in FIGURES:
         raise InputError(f"--figure must be one of {', '.join(FIGURES)}, not {figure!r}")
     if privacy is not None and privacy not in PRIVACY_CRITERIA:
         raise InputError(f"--privacy must be one of {', '.join(PRIVACY_CRITERIA)}, not {privacy!r}")
-    with needs_extra("plots"):
-        from aegis_provider.report import plots
     refuse_overwriting(output, entry, *([advice] if advice else []))
     say(f"drawing {entry} ...")
     try:
         if whole_page:
-            drawn = plots.drawable(document, asked)
-            plots.write_page(output, document, asked, privacy, names)
+            drawn = [each.name for each in possible(subject)]
+            write_figures(output, subject)
         else:
-            drawn = [figure or default_figure(asked)]
-            plots.write_image(output, drawn[0], document, asked, privacy, names)
-    except plots.PlotError as error:
+            drawn = [figure or next(each.name for each in FIGURES.values() if asked or not each.needs_advice)]
+            write_figure(output, drawn[0], subject)
+    except PlotError as error:
         raise InputError(f"{advice or entry}: {error}") from error
     if as_json:
         print_json({"output": str(output), "figures": drawn})
@@ -72,10 +74,10 @@ def _is_page(output: Path, figure: str | None) -> bool:
         InputError: It is neither, or `--figure` is given for a page.
     """
     kind = output.suffix.lower()
-    if kind not in (".html", ".png"):
-        raise InputError(f"{output}: is neither a .png nor a .html file; name one that is")
+    if kind not in (".html", ".svg"):
+        raise InputError(f"{output}: is neither an .svg nor a .html file; name one that is")
     if kind == ".html" and figure is not None:
-        raise InputError(f"{output}: a page shows every figure; use --figure with a .png only")
+        raise InputError(f"{output}: a page shows every figure; use --figure with an .svg only")
     return kind == ".html"
 
 

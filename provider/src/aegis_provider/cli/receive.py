@@ -12,7 +12,7 @@ from aegis_provider.receiving.privacy import Measured
 from aegis_provider.receiving.verification import Verified, verify
 from aegis_sdk.cli.terminal import aligned, progress_bar, say, warn
 from aegis_sdk.cli.verifications import LocalVerification
-from aegis_sdk.reading import shown
+from aegis_sdk.reading import number, shown
 from aegis_sdk.wire import LARGEST_DIFFERENCES, LONGEST_REASON, DataRequest, DeliveryVerdict, Difference, Evidence
 
 _SHOWN: Final = 10
@@ -105,11 +105,11 @@ def _left_out(verified: Verified, evidence: Evidence) -> str:
     if verified.comparison is None:
         return ""
     missing, declared = verified.comparison.missing, evidence.suppressed
-    number = f"{missing.least:,}" if missing.least == missing.most else f"{missing.least:,} to {missing.most:,}"
+    missed = f"{missing.least:,}" if missing.least == missing.most else f"{missing.least:,} to {missing.most:,}"
     said = "the entry does not say how many may be" if declared is None else f"{declared:,} are declared"
     if declared is None and verified.comparison.left_out.is_nothing:
         said = "none is declared"
-    return f"records: {verified.records:,}; {number} left out by the published counts, {said}"
+    return f"records: {verified.records:,}; {missed} left out by the published counts, {said}"
 
 
 def _measured(verified: Verified) -> Iterator[str]:
@@ -117,20 +117,21 @@ def _measured(verified: Verified) -> Iterator[str]:
     if privacy is None or not privacy.reached:
         return
     yield f"measured: {', '.join(_reached(name, privacy) for name in privacy.reached)}"
-    if privacy.k_by_all != privacy.reached.get("k"):
+    if privacy.k_by_all is not None and privacy.k_by_all != privacy.reached.get("k"):
         named = ", ".join(shown(name) for name in privacy.quasi_identifiers)
-        yield f"the provider says that only {named} identify people; by all but the label, k = {privacy.k_by_all:g}"
+        k = number(privacy.k_by_all, 6)
+        yield f"the provider says that only {named} identify people; by all but the label, k = {k}"
     if privacy.undecided:
-        names = [f"{name} (promised: {privacy.promised[name]:g})" for name in privacy.undecided]
+        names = [f"{name} (promised: {number(privacy.promised[name], 6)})" for name in privacy.undecided]
         yield f"not decided: {', '.join(names)}; {privacy.reason}"
 
 
 def _reached(name: str, privacy: Measured) -> str:
     """A criterion's number, and the promise unless it is not decided whether that is kept."""
-    reached, promised = f"{name} = {privacy.reached[name]:.4g}", privacy.promised.get(name)
+    reached, promised = f"{name} = {number(privacy.reached[name], 4)}", privacy.promised.get(name)
     if promised is None or name in privacy.undecided:
         return reached
-    return f"{reached} ({CRITERIA[name].sign} {promised:g} promised)"
+    return f"{reached} ({CRITERIA[name].sign} {number(promised, 6)} promised)"
 
 
 def _unknown_row(unknown: UnknownText) -> tuple[str, ...]:

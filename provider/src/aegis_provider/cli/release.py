@@ -20,8 +20,7 @@ from aegis_provider.cli.options import (
 from aegis_provider.cli.stages import stage
 from aegis_sdk.cli.options import AcceptUniqueOption, JsonOption, RequireOption, requirements_of
 from aegis_sdk.cli.terminal import aligned, print_result, warn
-from aegis_sdk.printable import Share
-from aegis_sdk.reading import ACCEPT_UNIQUE
+from aegis_sdk.reading import ACCEPT_UNIQUE, Share
 
 if TYPE_CHECKING:
     from aegis_provider.workflow import Card, Released

@@ -18,8 +18,7 @@ from aegis_provider.cli.options import (
 )
 from aegis_sdk.cli.options import JsonOption
 from aegis_sdk.cli.terminal import aligned, print_result, progress_bar, say, warn
-from aegis_sdk.printable import Share
-from aegis_sdk.reading import shown, some
+from aegis_sdk.reading import Share, shown, some
 
 if TYPE_CHECKING:
     from aegis_provider.draft import DraftedAttribute, Started

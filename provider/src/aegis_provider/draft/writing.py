@@ -12,8 +12,8 @@ from aegis_provider.masking.tree import Tree
 from aegis_provider.plan.writing import scalar
 from aegis_provider.table.arithmetic import plain
 from aegis_provider.table.discretization import Edges
-from aegis_sdk.printable import Share, one_line
-from aegis_sdk.reading import some
+from aegis_sdk.printable import one_line
+from aegis_sdk.reading import Share, some
 
 _WIDTH: Final = 100
 _INTRODUCTION: Final = (

@@ -19,7 +19,7 @@ from aegis_provider.table import Table
 from aegis_provider.table.discretization import is_number, number_of
 from aegis_provider.table.files import refuse_more_columns
 from aegis_provider.table.values import MISSING, ValueType, infer_type
-from aegis_sdk.printable import Share
+from aegis_sdk.reading import Share
 from aegis_sdk.wire import EntryDocument
 
 _NUMBERS: Final = {ValueType.INTEGER, ValueType.NUMBER}

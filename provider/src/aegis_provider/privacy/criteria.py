@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from aegis_provider.privacy.classes import Classes, SensitiveCounts
 from aegis_provider.privacy.criterion import Criterion, Numbers, two_digits
-from aegis_sdk.printable import Share
+from aegis_sdk.reading import Share, number
 from aegis_sdk.wire import PRIVACY_CRITERIA
 
 
@@ -110,7 +110,7 @@ def _times(times: float, how: str, when: str = "") -> str:
     """Say how many times as likely a value can become."""
     if times > _NO_LIMIT:
         return f"no useful limit: {when}a value can be more than {_NO_LIMIT} times {how}"
-    return f"{when}a value can be {times:.3g} times {how}"
+    return f"{when}a value can be {number(times)} times {how}"
 
 
 #: Rounding may raise the entropy l-diversity of a single value up to this.
@@ -132,7 +132,9 @@ _CRITERIA = (
         "quasi-identifiers. 1 means that some record stands alone. More is better. (Sweeney 2002)",
         axis="k: records in the smallest equivalence class",
         consequence=lambda reached: (
-            "some record stands alone" if reached == 1 else f"every record is one of at least {reached:g} alike"
+            "some record stands alone"
+            if reached == 1
+            else f"every record is one of at least {number(reached, 6)} alike"
         ),
         of_sizes=lambda sizes: sizes.astype(np.float64),
         is_whole=True,
@@ -148,7 +150,7 @@ _CRITERIA = (
         consequence=lambda reached: (
             "someone who finds a person's class may learn the value for certain"
             if reached == 1
-            else f"at least {reached:g} values are possible for every record"
+            else f"at least {number(reached, 6)} values are possible for every record"
         ),
         of_values=_distinct_l,
         is_whole=True,
@@ -163,7 +165,7 @@ _CRITERIA = (
         consequence=lambda reached: (
             "some class leaves nothing to guess: all its records have one value"
             if reached < _MORE_THAN_ONE
-            else f"guessing a value is as hard as among {reached:.3g} equally frequent ones"
+            else f"guessing a value is as hard as among {number(reached)} equally frequent ones"
         ),
         of_values=_entropy_l,
         survives_merged_classes=True,
@@ -232,7 +234,7 @@ _CRITERIA = (
         "natural logarithm. A mechanism has it, not a table, so whoever vouches for it must know why. Less is better. "
         "(Dwork 2006)",
         axis="epsilon: privacy budget of differential privacy",
-        consequence=lambda reached: f"one record makes any release at most {exp(reached):.3g} times as likely",
+        consequence=lambda reached: f"one record makes any release at most {number(exp(reached))} times as likely",
         survives_merged_classes=True,
         survives_merged_values=True,
     ),

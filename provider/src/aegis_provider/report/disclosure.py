@@ -8,9 +8,9 @@ from aegis_provider.disclosure import AttributeDisclosure, Cell, Disclosure
 from aegis_provider.report.disclosure_tables import WORDS, all_tables, count, tables, where
 from aegis_provider.report.disclosure_terms import TERMS
 from aegis_provider.report.disclosure_verdict import failures, verdict_line
-from aegis_provider.report.model import BAD, GOOD, NEUTRAL, Bars, Part, Report, Section, Terms, TextTable
-from aegis_sdk.printable import Share
-from aegis_sdk.reading import shown
+from aegis_provider.report.model import Part, Report, Section, Terms, TextTable
+from aegis_sdk.charts import BAD, GOOD, NEUTRAL, Axis, Lengths, SeriesBars, Tone
+from aegis_sdk.reading import Share, shown
 
 _ROWS = 30
 _METHODS = {
@@ -18,8 +18,7 @@ _METHODS = {
     "closed_form": "in closed form",
     "linear_programs": "by {} linear programs",
 }
-_SHADES: Final = ("#e0782e", "#eb9f67", "#f2c09b", "#f8ddc9")
-_WIDE = "#d3e5f1"
+_STRENGTHS: Final = (0.8, 0.6, 0.4, 0.25)
 
 
 def disclosure_report(disclosure: Disclosure, summarize: str, *, in_full: bool = False) -> Report:
@@ -111,16 +110,20 @@ def _counted(name: str, cell: Cell) -> str:
 def _small(disclosure: Disclosure) -> Iterator[Part]:
     few = f"1 to {disclosure.below - 1}"
     attributes = _worst(disclosure, lambda each: each.below + each.linked.derived_below)
-    series = {
-        (f"counts of {few} in its tables", GOOD): [each.below for each in attributes],
-        (f"counts of {few} in no table, but determined exactly", BAD): [
-            each.linked.derived_below for each in attributes
+    yield SeriesBars(
+        f"Small counts that are published, and small counts that differences of tables give away.{_of_all(disclosure)}",
+        Axis("counts", "counts, on a logarithmic scale"),
+        [each.name for each in attributes],
+        [
+            Lengths(f"counts of {few} in its tables", GOOD, [each.below for each in attributes]),
+            Lengths(
+                f"counts of {few} in no table, but determined exactly",
+                BAD,
+                [each.linked.derived_below for each in attributes],
+            ),
         ],
-    }
-    caption = (
-        f"Small counts that are published, and small counts that differences of tables give away.{_of_all(disclosure)}"
+        is_logarithmic=True,
     )
-    yield Bars([each.name for each in attributes], series, "counts, on a logarithmic scale", caption, shares=False)
     small = f"below {disclosure.below}"
     header = ("attribute", "tables", "smallest", small, "smallest exact", "where", "by difference")
     rows = [
@@ -190,7 +193,7 @@ def _linked_row(attribute: AttributeDisclosure, within: Sequence[int]) -> tuple[
     )
 
 
-def _known_within(disclosure: Disclosure) -> Bars:
+def _known_within(disclosure: Disclosure) -> SeriesBars:
     """Draw how well the cells of each attribute are known from all its tables together, the best known first."""
     attributes = _worst(disclosure, lambda each: each.linked.share_within(disclosure.within))
     linked = [each.linked for each in attributes]
@@ -198,32 +201,37 @@ def _known_within(disclosure: Disclosure) -> Bars:
     empty = [each.empty / each.cells for each in linked]
     in_tables = [each.in_tables / each.cells for each in linked]
     exact = [each.share_within(ks[0]) for each in linked]
-    series = {
-        ("no record, for certain", NEUTRAL): empty,
-        ("in a table", GOOD): in_tables,
-        ("in no table, known exactly", BAD): [
-            all_of_them - none - seen for all_of_them, none, seen in zip(exact, empty, in_tables, strict=True)
-        ],
-    }
+    elsewhere = [whole - none - seen for whole, none, seen in zip(exact, empty, in_tables, strict=True)]
+    series = [
+        Lengths("no record, for certain", NEUTRAL, empty),
+        Lengths("in a table", GOOD, in_tables),
+        Lengths("in no table, known exactly", BAD, elsewhere),
+    ]
     for place, (before, k) in enumerate(pairwise(ks)):
-        colour = _SHADES[min(place, len(_SHADES) - 1)]
-        series[f"to within {k}", colour] = [each.share_within(k) - each.share_within(before) for each in linked]
-    series["less well", _WIDE] = [1 - each.share_within(ks[-1]) for each in linked]
-    caption = "How well cells are known from all tables together. Orange is what differences of tables give away."
-    axis = "share of the cells: groups of values by label value"
-    return Bars([each.name for each in attributes], series, axis, f"{caption}{_of_all(disclosure)}", stacked=True)
+        tone = Tone("red", _STRENGTHS[min(place, len(_STRENGTHS) - 1)])
+        known = [each.share_within(k) - each.share_within(before) for each in linked]
+        series.append(Lengths(f"to within {k}", tone, known))
+    series.append(Lengths("less well", Tone("blue", 0.2), [1 - each.share_within(ks[-1]) for each in linked]))
+    return SeriesBars(
+        "How well cells are known from all tables together",
+        Axis("share", "share of the cells: groups of values by label value", "share"),
+        [each.name for each in attributes],
+        series,
+        is_stacked=True,
+        notes=[f"Orange is what differences of tables give away.{_of_all(disclosure)}"],
+    )
 
 
 def _truth(disclosure: Disclosure) -> Iterator[Part]:
     compared = [(each.name, known) for each in disclosure.attributes if (known := each.compared) is not None]
     nearest = sorted(compared, key=lambda item: item[1].margins.values - item[1].pooled.values, reverse=True)[:_ROWS]
-    series = {
-        ("the two histograms alone", NEUTRAL): [known.margins.values for _, known in nearest],
-        ("pooled reconstruction, from all tables", BAD): [known.pooled.values for _, known in nearest],
-    }
+    series = [
+        Lengths("the two histograms alone", NEUTRAL, [known.margins.values for _, known in nearest]),
+        Lengths("pooled reconstruction, from all tables", BAD, [known.pooled.values for _, known in nearest]),
+    ]
     axis = "share of the records that would have to move (total variation distance, by single values)"
     caption = f"How far someone who has only the entry is from the true joint counts.{_of_all(disclosure)}"
-    yield Bars([name for name, _ in nearest], series, axis, caption)
+    yield SeriesBars(caption, Axis("share", axis, "share"), [name for name, _ in nearest], series)
     header = ("attribute", "all tables, by groups", "margins, by groups", "all tables, by values", "margins, by values")
     rows = [
         (

@@ -1,22 +1,30 @@
-"""The registry of the figures of an entry and of an advice about it, and the data that they are drawn from.
+"""The registry of the figures of an entry and of an advice about it, each as a chart, a file, or a section of a page.
 
-To add a figure, write a module that has a `Drawing`, and add its record here. Then `aegis plot --figure NAME` draws it,
-and the page of all figures has a section for it.
+To add a figure, write a function that returns a chart, and add its record here. Then `aegis plot --figure NAME` draws
+it, and the page of all figures has a section for it.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from importlib import import_module
-from typing import TYPE_CHECKING, Final, cast
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
 
 from aegis_provider.errors import PlotError
-from aegis_provider.report.model import Part
-from aegis_sdk.wire import Advice, EntryDocument
+from aegis_provider.output import written_whole
+from aegis_provider.privacy import CRITERIA
+from aegis_provider.report.model import Figure, Part, Report, Section, Term, Terms
+from aegis_provider.report.page import render_page
+from aegis_sdk.charts import Bars, Frontier, document
+from aegis_sdk.charts.axis import drawable
+from aegis_sdk.charts.costs import costs_chart
+from aegis_sdk.charts.hasse import Hasse, lattice_chart
+from aegis_sdk.charts.kept import frontier_chart
+from aegis_sdk.reading import ids_of, reference_known, shown, some, vouched_for, whole_of
+from aegis_sdk.wire import PRIVACY_CRITERIA, Advice, EntryDocument
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-_ASK = "aegis advise ENTRY_ID --measure mutual_information --limit 10000 --json > advice.json"
+_ASK: Final = "aegis advise ENTRY_ID --measure mutual_information --limit 10000 --json > advice.json"
+_MOST_NAMES: Final = 8
+_SCHEMA: Final = ("records", "configurations", "configuration_table")
 
 
 @dataclass(frozen=True)
@@ -46,23 +54,10 @@ class Subject:
             raise PlotError(f"this figure needs an advice: run `{_ASK}` and give --advice advice.json")
         return self.advice
 
-
-@dataclass(frozen=True)
-class Drawing:
-    """How a figure is drawn.
-
-    Attributes:
-        figure: The figure.
-        parts: Its section of the page: the figure and an explanation in words.
-        is_possible: Whether there is anything to draw. The subject has an advice if the figure needs one.
-
-    Raises:
-        PlotError: From `figure` and `parts`, if there is nothing to draw.
-    """
-
-    figure: "Callable[[Subject], Figure]"
-    parts: Callable[[Subject], Iterator[Part]]
-    is_possible: Callable[[Subject], bool] = lambda _: True
+    @property
+    def schema(self) -> dict[str, Any]:
+        """What charts read of the entry."""
+        return self.entry.model_dump(include={"label": {"name"}, **dict.fromkeys(_SCHEMA, True)})
 
 
 @dataclass(frozen=True)
@@ -72,37 +67,236 @@ class EntryFigure:
     Attributes:
         name: What `aegis plot --figure` calls it.
         heading: The heading of its section on the page.
-        drawing: Where its `Drawing` is, as "module:NAME". Only loading it needs matplotlib.
+        chart: The chart.
+        words: What it shows, and what the words in it mean.
         needs_advice: Whether it cannot be drawn from an entry alone.
+        is_possible: Whether there is anything to draw. The subject has an advice if the figure needs one.
+
+    Raises:
+        PlotError: From `chart` and `words`, if there is nothing to draw.
     """
 
     name: str
     heading: str
-    drawing: str
+    chart: Callable[[Subject], Figure]
+    words: Callable[[Subject], Iterator[Part]]
     needs_advice: bool = False
+    is_possible: Callable[[Subject], bool] = lambda _: True
 
-    def load(self) -> Drawing:
-        """Import the figure's drawing."""
-        module, _, name = self.drawing.partition(":")
-        return cast("Drawing", getattr(import_module(module), name))
+    def drawn(self, subject: Subject) -> Figure:
+        """The chart, with the name of the entry in its title.
 
-    def is_possible(self, subject: Subject) -> bool:
-        """Whether there is anything to draw."""
-        return (subject.advice is not None or not self.needs_advice) and self.load().is_possible(subject)
+        Raises:
+            PlotError: There is nothing to draw.
+        """
+        chart = self.chart(subject)
+        if chart.drawing is None:
+            raise PlotError(chart.empty)
+        return chart
+
+    def parts(self, subject: Subject) -> Iterator[Part]:
+        """Its section of the page."""
+        first, *others = self.words(subject)
+        yield from (first, self.drawn(subject), *others)
 
 
-_FIGURES = (
+def frontier(entry: EntryDocument, advice: Advice, privacy: str | None = None) -> Frontier:
+    """Return every ranked configuration by the privacy it vouches for (to the right) and what it keeps (better is up).
+
+    That is a share of what the table tells, between the table as it is and nothing shared; or the deviation, if the
+    whole is not known. There are 95 % intervals where the advice has standard errors.
+
+    Args:
+        entry: The entry as it is published.
+        advice: Advice about the entry.
+        privacy: The name of a criterion, by default that of `best_promise`.
+
+    Raises:
+        PlotError: The advice has no ranking or ranks what the entry does not have, or nothing ranked vouches for it.
+    """
+    if not advice.ranking:
+        raise PlotError("the advice has no ranking; ask again with --limit 10000 --json")
+    name = privacy or best_promise(entry, advice)
+    known, vouched = set(ids_of(entry)), vouched_for(entry, name)
+    for row in advice.ranking:
+        if row.configuration not in known:
+            raise PlotError(f"the advice ranks {row.configuration!r}, which {entry.name!r} does not have")
+    if not any(row.configuration in vouched for row in advice.ranking):
+        raise PlotError(f"no configuration of the ranking vouches for {name}; name another with --privacy")
+    chart = frontier_chart(advice, Subject(entry).schema, name)
+    if chart.drawing is None or not all(drawable(row.deviation) for row in advice.ranking):
+        raise PlotError("a number is missing or too large to draw; was the file changed?")
+    required = ", ".join(f"{name} = {number:g}" for name, number in (advice.request.get("require") or {}).items())
+    notes = [*chart.notes, *([f"Required: {required}."] if required else [])]
+    return replace(chart, title=shown(f"{chart.title}: {entry.name}", 70), notes=notes)
+
+
+def best_promise(entry: EntryDocument, advice: Advice | None = None) -> str:
+    """Return the first privacy criterion by which configurations differ, or else the first vouched for.
+
+    The configurations are those that the advice ranks; without advice, all.
+
+    Raises:
+        PlotError: No configuration vouches for any privacy.
+    """
+    vouched = {name: numbers for name in PRIVACY_CRITERIA if (numbers := vouched_for(entry, name))}
+    if not vouched:
+        raise PlotError(f"no configuration of {entry.name!r} vouches for any privacy; write promises in the plan")
+    ids = ids_of(entry) if advice is None else [row.configuration for row in advice.ranking or ()]
+    ranked = {name: {by_id[each] for each in ids if each in by_id} for name, by_id in vouched.items()}
+    return next((name for name, numbers in ranked.items() if len(numbers) > 1), next(iter(vouched)))
+
+
+def costs(entry: EntryDocument, advice: Advice, attributes: Sequence[str] | None = None) -> Bars:
+    """Return the deviation of every scored masking as a bar, by attribute, the attribute with most to lose first.
+
+    If more utility is better, the reference utility of the attribute is outlined: all that a masking can lose. The
+    outline is broken if the unmasked joint counts are not known. Then more may be lost, and the bounds are shown. The
+    maskings of the best configuration are marked.
+
+    Args:
+        entry: The entry as it is published.
+        advice: Advice about the entry.
+        attributes: The names of the attributes to draw, with all their maskings; by default those with most to lose.
+
+    Raises:
+        PlotError: The advice scores no masking of these attributes.
+    """
+    if not any(each.maskings and (not attributes or each.name in attributes) for each in advice.attributes or ()):
+        raise PlotError("the advice scores no masking of these attributes; ask again with --json")
+    chart = costs_chart(advice, Subject(entry).schema, attributes)
+    return replace(chart, title=shown(f"{chart.title}: {entry.name}", 70))
+
+
+def _about_frontier(subject: Subject) -> Iterator[Part]:
+    entry, advice = subject.entry, subject.answer
+    yield (
+        "Each point is a configuration. Points further to the right are more private, and higher points are more "
+        "useful. No ranked configuration of this entry lies above and to the right of the frontier. Choose one on the "
+        "frontier: any other gives up privacy or utility for nothing. An entry may contain only some of the "
+        "configurations that its maskings allow, such as the minimal ones for the requirements. The frontier is that "
+        "of the configurations in the entry."
+    )
+    if whole_of(advice) is not None:
+        yield (
+            "What a configuration keeps is a share of what the table tells about the label, or of as much of that as "
+            "is known: 100 % is the table as it is, 0 % is nothing shared."
+        )
+    criterion = CRITERIA[subject.privacy or best_promise(entry, advice)]
+    yield Terms([Term(criterion.word, criterion.meaning)])
+
+
+def _about_costs(subject: Subject) -> Iterator[Part]:
+    advice, attributes = subject.answer, subject.attributes
+    yield (
+        "For each attribute, the bars show how far every masking is from the reference utility: what the unmasked "
+        "attribute tells about the label, or as much of that as is known. A long bar means a high cost. If all bars "
+        "are short and the joint counts are known, the attribute tells little in any case."
+    )
+    chosen = [each for each in advice.attributes or () if not attributes or each.name in attributes]
+    if unknown := [each.name for each in chosen if each.maskings and not reference_known(each)]:
+        yield (
+            f"The unmasked joint counts of {some(unknown, _MOST_NAMES)} are not known. The reference utility is only "
+            "what the published tables tell. The attribute may tell more, and each masking may lose more than its bar "
+            "shows. The true number certainly lies between the numbers in brackets."
+        )
+
+
+def _lattice(subject: Subject) -> Hasse:
+    return lattice_chart(subject.entry, subject.advice, subject.attributes)
+
+
+def _about_lattice(subject: Subject) -> Iterator[Part]:
+    yield (
+        "A masking stands above those it can be computed from: it tells no more than they do, and is at least as "
+        "private. Maskings in one box group the values alike. If no path leads up from one to another, neither can be "
+        "computed from the other."
+    )
+    if subject.advice is not None:
+        yield (
+            "The darker a box, the more of the reference utility of its attribute is lost. Dropping the attribute "
+            "loses all of it. Hatched boxes have a loss that is not known: no configuration that was asked about uses "
+            "the masking, or the unmasked joint counts are not known and it may lose little or much of what they would "
+            "tell. Boxes with a thick frame are what the best configuration has."
+        )
+
+
+_FIGURES: Final = (
     EntryFigure(
-        "frontier", "Utility against privacy", "aegis_provider.report.plots.frontier:DRAWING", needs_advice=True
+        "frontier",
+        "Utility against privacy",
+        lambda subject: frontier(subject.entry, subject.answer, subject.privacy),
+        _about_frontier,
+        needs_advice=True,
+        is_possible=lambda subject: (
+            bool(subject.answer.ranking) and any(vouched_for(subject.entry, name) for name in PRIVACY_CRITERIA)
+        ),
     ),
-    EntryFigure("costs", "What each masking costs", "aegis_provider.report.plots.costs:DRAWING", needs_advice=True),
-    EntryFigure("lattice", "Which masking can be computed from which", "aegis_provider.report.plots.hasse:DRAWING"),
+    EntryFigure(
+        "costs",
+        "What each masking costs",
+        lambda subject: costs(subject.entry, subject.answer, subject.attributes),
+        _about_costs,
+        needs_advice=True,
+        is_possible=lambda subject: any(each.maskings for each in subject.answer.attributes or ()),
+    ),
+    EntryFigure("lattice", "Which masking can be computed from which", _lattice, _about_lattice),
 )
 
 FIGURES: Final[dict[str, EntryFigure]] = {each.name: each for each in _FIGURES}
 """The registry, by name, in the order of the page."""
 
 
-def default_figure(advice: Advice | None) -> str:
-    """Return the name of the first figure that can be drawn with the advice, or without one."""
-    return next(each.name for each in FIGURES.values() if advice is not None or not each.needs_advice)
+def possible(subject: Subject) -> list[EntryFigure]:
+    """Return the figures that can be drawn."""
+    return [
+        each
+        for each in FIGURES.values()
+        if (subject.advice is not None or not each.needs_advice) and each.is_possible(subject)
+    ]
+
+
+def write_figure(path: Path, name: str, subject: Subject) -> None:
+    """Write the figure of that name as SVG, whole or not at all.
+
+    Raises:
+        PlotError: There is nothing to draw.
+        OutputError: The file cannot be written.
+    """
+    with written_whole(path) as part:
+        part.write_text(document(FIGURES[name].drawn(subject)), encoding="utf-8")
+
+
+def write_figures(path: Path, subject: Subject) -> None:
+    """Write the page of all figures, whole or not at all.
+
+    Raises:
+        PlotError: As `figures_page` does.
+        OutputError: The file cannot be written.
+    """
+    with written_whole(path) as part:
+        part.write_text(figures_page(subject), encoding="utf-8")
+
+
+def figures_page(subject: Subject) -> str:
+    """Return one HTML document with every figure that can be drawn, each with an explanation in words.
+
+    Raises:
+        PlotError: A figure cannot be drawn.
+    """
+    entry, advice = subject.entry, subject.advice
+    sections = [Section(each.heading, tuple(each.parts(subject))) for each in possible(subject)]
+    title = f"{entry.name}: {shown(entry.title, 100)}" if entry.title else entry.name
+    return render_page(Report(title, [] if advice is None else [_about(entry, advice)], sections))
+
+
+def _about(entry: EntryDocument, advice: Advice) -> str:
+    others = len(advice.tied or ()) - 1
+    tied = f" ({others} other{'s' * (others != 1)} equally good)" if others > 0 else ""
+    measure = shown(str(advice.request.get("measure", "measure")).replace("_", " "), 32)
+    unit = advice.unit if advice.joint is None else "squared correlations"
+    return (
+        f"{advice.configuration}{tied} is the best of {advice.considered} configurations by "
+        f"{measure}{f' ({unit})' if unit else ''}; the ranking is {advice.ranking_basis}. "
+        f"The table has {entry.records:,} records and the label {entry.label.name}."
+    )

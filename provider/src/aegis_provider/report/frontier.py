@@ -3,24 +3,11 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from aegis_provider.report.model import (
-    BAD,
-    BASELINES,
-    GOOD,
-    OTHER,
-    Levels,
-    Measured,
-    Part,
-    Report,
-    Section,
-    Series,
-    TextTable,
-)
+from aegis_provider.report.model import BASELINES, Part, Report, Section, TextTable
 from aegis_provider.search import FrontierPoint, SearchResult, in_words
-from aegis_sdk.printable import Share
-from aegis_sdk.reading import shown
+from aegis_sdk.charts import TONES, Axis, Interval, Measured, Plane, Series, Tone
+from aegis_sdk.reading import Share, shown
 
-_COLOURS: Final = (GOOD, BAD, OTHER, "#009e73", "#cc79a7", "#e69f00")
 _NONE: Final = "-"
 
 
@@ -50,15 +37,12 @@ def _parts(result: SearchResult, label: str) -> Iterator[Part]:
     yield TextTable(("required", "left out at most", "configuration", "records left out", "keeps", ""), rows)
     places = list(dict.fromkeys(in_words(each.requirement.privacy) for each in result.frontier))
     shares = list(dict.fromkeys(each.requirement.suppress_at_most for each in result.frontier))
-    yield Levels(
-        places=places,
-        series=[
-            _series(result.frontier, places, share, _COLOURS[number % len(_COLOURS)])
-            for number, share in enumerate(shares)
-        ],
-        levels=BASELINES,
-        axes=("required privacy", f"kept of what the table tells about {shown(label)}"),
-        caption="What the best configuration keeps. A line upwards ends where it is proven that nothing keeps more.",
+    yield Plane(
+        Axis("privacy", "required privacy"),
+        Axis("kept", f"kept of what the table tells about {shown(label)}", "share", levels=BASELINES),
+        [_series(result.frontier, places, share, TONES[number % len(TONES)]) for number, share in enumerate(shares)],
+        places,
+        notes=["What the best configuration keeps. A line upwards ends where it is proven that nothing keeps more."],
     )
 
 
@@ -68,15 +52,16 @@ def _row(point: FrontierPoint) -> tuple[str, ...]:
     return (in_words(point.requirement.privacy), most, *found, proof_of(point))
 
 
-def _series(points: Sequence[FrontierPoint], places: Sequence[str], share: float, colour: str) -> Series:
+def _series(points: Sequence[FrontierPoint], places: Sequence[str], share: float, tone: Tone) -> Series:
     """Return what is kept at each place if at most that share of the records is left out."""
     there = {in_words(each.requirement.privacy): each for each in points if each.requirement.suppress_at_most == share}
     numbers = [_measured(there.get(place)) for place in places]
-    return Series(f"at most {Share(share)} of the records left out", colour, numbers, joined=True)
+    return Series.at_places(f"at most {Share(share)} of the records left out", tone, numbers, is_joined=True)
 
 
 def _measured(point: FrontierPoint | None) -> Measured | None:
     if point is None or point.configuration is None:
         return None
-    limits = None if point.complete or point.at_most is None else (point.share, max(point.share, point.at_most))
+    known = point.complete or point.at_most is None
+    limits = None if known else Interval(point.share, max(point.share, point.at_most or 0.0))
     return Measured(point.share, limits)

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from aegis_provider.report.model import Part, Report, Terms, TextTable
-from aegis_sdk.printable import Share, one_line
+from aegis_provider.report.model import Part, Report, Terms, TextTable, cell_text
+from aegis_sdk.printable import one_line
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|#~])")
 
@@ -35,19 +35,13 @@ def _table_lines(table: TextTable) -> Iterator[str]:
     right = [bool(table.rows) and not isinstance(cell, str) for cell in (table.rows or [table.header])[0]]
     yield _row(table.header)
     yield _row(["---:" if each else "---" for each in right], raw=True)
-    yield from (_row([_cell(cell) for cell in row]) for row in table.rows)
+    yield from (_row([cell_text(cell) for cell in row]) for row in table.rows)
     if table.caption:
         yield from ("", f"({_escaped(table.caption)})")
 
 
 def _row(cells: Sequence[str], *, raw: bool = False) -> str:
     return f"| {' | '.join(cells if raw else map(_escaped, cells))} |"
-
-
-def _cell(cell: str | float) -> str:
-    if isinstance(cell, str | Share):
-        return str(cell)
-    return f"{cell:,}" if isinstance(cell, int) else f"{cell:.4g}"
 
 
 def _escaped(text: str) -> str:

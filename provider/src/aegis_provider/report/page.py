@@ -1,64 +1,45 @@
-"""A report as a page of plain HTML: no script, nothing loaded, every text escaped, and its figures inside as SVG.
+"""A report as a page of plain HTML: no script, nothing loaded, every text escaped, and its charts inside as SVG.
 
-    with drawing():
-        figure = Figure(figsize=(7, 3))
-        ...
-        plot = Plot(figure_svg(figure), "Records by the size of their equivalence class")
-    page = render_page(Report("Privacy of health.csv", ["One sentence."], [Section("Classes", [plot])]))
-
-Needs the extra `plots` (jinja2, matplotlib).
+page = render_page(Report("Privacy of health.csv", ["One sentence."], [Section("Classes", [chart])]))
 """
 
-import re
 from collections.abc import Iterator
-from contextlib import contextmanager
-from io import StringIO
+from dataclasses import replace
+from itertools import count
 from pathlib import Path
-
-import matplotlib as mpl
-import matplotlib.figure as mpl_figure
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
+from typing import Final
 
 from aegis_provider.output import written_whole
-from aegis_provider.report.charts import drawn
-from aegis_provider.report.model import Figure, Plot, Report, Terms, TextTable
-from aegis_sdk.printable import Share
+from aegis_provider.report.model import Part, Report, Section, Terms, TextTable, cell_text
+from aegis_sdk.charts import rendered, style
+from aegis_sdk.charts.markup import Markup, joined, tag
 
-_NO_METADATA = dict.fromkeys(("Creator", "Date", "Format", "Type"))
-
-
-@contextmanager
-def drawing() -> Iterator[None]:
-    """Set the style of all figures. Draw them, and turn them into SVG or files, within this context."""
-    style = mpl.rc_context(
-        {
-            "axes.axisbelow": True,
-            "axes.grid": True,
-            "axes.spines.right": False,
-            "axes.spines.top": False,
-            "figure.constrained_layout.use": True,
-            "font.size": 9,
-            "grid.color": "#dddddd",
-            "svg.fonttype": "none",
-            # The same figure gives the same file.
-            "svg.hashsalt": "aegis",
-            # A name such as `$x$` is a name, not mathematics.
-            "text.parse_math": False,
-        }
-    )
-    with style:
-        yield
-
-
-def figure_svg(figure: mpl_figure.Figure) -> str:
-    """Return the figure as an `<svg>` element in which texts stay texts, escaped."""
-    file = StringIO()
-    figure.savefig(file, format="svg", metadata=_NO_METADATA)
-    svg = file.getvalue()
-    # A page may have several figures, so ids must differ. Nothing refers to the ids of groups, and all other ids are
-    # digests of what they name.
-    return re.sub(r'<g id="[^"]*"', "<g", svg[svg.index("<svg") :])
+_SHORT: Final = 12
+_BREAK: Final = Markup("\n")
+_POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+_STYLE: Final = """
+:root { color-scheme: light dark; }
+body { background: var(--chart-surface); color: var(--chart-ink); font: 16px/1.5 system-ui, sans-serif; }
+body { margin: 2rem auto; max-width: 56rem; padding: 0 1rem; }
+h1 { font-size: 1.6rem; line-height: 1.25; }
+h2 { border-top: 1px solid var(--chart-grid); font-size: 1.2rem; margin-top: 2.2rem; padding-top: .8rem; }
+h1, h2, p, td, dt, dd { overflow-wrap: anywhere; }
+table { border-collapse: collapse; font-size: .875rem; margin: 1rem 0; width: 100%; }
+caption { color: var(--chart-soft); padding-bottom: .3rem; text-align: left; }
+th, td { border-bottom: 1px solid var(--chart-grid); padding: .25rem .6rem .25rem 0; text-align: left; }
+th, td { vertical-align: top; }
+.number, .short { white-space: nowrap; }
+.number { font-variant-numeric: tabular-nums; text-align: right; }
+dt { font-weight: 600; margin-top: .6rem; }
+dd { margin: 0 0 0 1.2rem; }
+.chart { margin: 1.2rem 0; }
+@media print {
+  body { font-size: 10pt; margin: 0; max-width: none; padding: 0; }
+  h2 { break-after: avoid; }
+  figure, tr, dt { break-inside: avoid; }
+  thead { display: table-header-group; }
+}
+"""
 
 
 def write_page(path: Path, report: Report) -> None:
@@ -73,29 +54,52 @@ def write_page(path: Path, report: Report) -> None:
 
 def render_page(report: Report) -> str:
     """Return the page as one self-contained HTML document in UTF-8; fractions have up to four significant digits."""
-    folder = FileSystemLoader(Path(__file__).parent)
-    environment = Environment(loader=folder, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
-    environment.filters |= {"cell": _cell, "as_svg": _as_svg}
-    environment.tests |= {
-        "number": lambda cell: not isinstance(cell, str),
-        "table": lambda part: isinstance(part, TextTable),
-        "terms": lambda part: isinstance(part, Terms),
-        "figure": lambda part: isinstance(part, Figure),
-    }
-    return environment.get_template("page.html.jinja").render(report=report)
+    head = tag(
+        "head",
+        tag("meta", charset="utf-8"),
+        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        Markup(f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'),
+        tag("title", report.title),
+        Markup(f"<style>{style()}{_STYLE}</style>"),
+    )
+    return f"<!DOCTYPE html>\n{tag('html', head, tag('body', render_fragment(report)), lang='en')}\n"
 
 
-def _as_svg(figure: Figure) -> Markup:
-    if isinstance(figure, Plot):
-        svg = figure.svg
-    else:
-        with drawing():
-            svg = figure_svg(drawn(figure))
-    # The only text that is not escaped here, because matplotlib escapes what it writes.
-    return Markup(svg)  # noqa: S704 - see above
+def render_fragment(report: Report) -> Markup:
+    """Return what is in the body of the page, which needs the style sheet of charts."""
+    numbers = count(1)
+    summary = (tag("p", sentence) for sentence in report.summary)
+    first = tag("section", tag("h2", "At a glance"), *summary) if report.summary else None
+    sections = (_section(section, numbers) for section in report.sections)
+    return joined(tag("h1", report.title), _BREAK, first, *sections)
 
 
-def _cell(cell: str | float) -> str:
-    if isinstance(cell, str | Share):
-        return str(cell)
-    return f"{cell:,}" if isinstance(cell, int) else f"{cell:.4g}"
+def _section(section: Section, numbers: Iterator[int]) -> Markup:
+    return tag("section", tag("h2", section.heading), _BREAK, *(_part(part, numbers) for part in section.parts))
+
+
+def _part(part: Part, numbers: Iterator[int]) -> Markup:
+    if isinstance(part, str):
+        return tag("p", part)
+    if isinstance(part, TextTable):
+        return _table(part)
+    if isinstance(part, Terms):
+        return tag("dl", *(joined(tag("dt", word), tag("dd", meaning)) for word, meaning in part.pairs))
+    # A page may have several charts, whose ids must differ.
+    return rendered(replace(part, id=f"chart-{next(numbers)}"))
+
+
+def _table(table: TextTable) -> Markup:
+    first = table.rows[0] if table.rows else table.header
+    heads = (
+        tag("th", name, scope="col", class_=None if isinstance(cell, str) else "number")
+        for name, cell in zip(table.header, first, strict=True)
+    )
+    rows = (tag("tr", *map(_cell, row)) for row in table.rows)
+    caption = tag("caption", table.caption) if table.caption else None
+    return tag("table", caption, tag("thead", tag("tr", *heads)), tag("tbody", *(joined(row, _BREAK) for row in rows)))
+
+
+def _cell(cell: str | float) -> Markup:
+    is_short = isinstance(cell, str) and len(cell) < _SHORT
+    return tag("td", cell_text(cell), class_="short" if is_short else None if isinstance(cell, str) else "number")

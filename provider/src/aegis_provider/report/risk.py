@@ -15,12 +15,12 @@ from aegis_provider.privacy import (
     promises_nothing,
     roles_of,
 )
-from aegis_provider.report.model import BAD, GOOD, OTHER, Bars, Curve, Curves, Part, Report, Section, TextTable
+from aegis_provider.report.model import Part, Report, Section, TextTable
 from aegis_provider.report.risk_document import suppression_document
 from aegis_provider.report.risk_terms import terms
 from aegis_provider.report.risk_verdict import RiskVerdict
-from aegis_sdk.printable import Share
-from aegis_sdk.reading import Alone, as_sentence, shown
+from aegis_sdk.charts import BAD, GOOD, OTHER, Axis, Lengths, Plane, Series, SeriesBars, Spot, Tone
+from aegis_sdk.reading import Alone, Share, as_sentence, number, shown
 
 _DRAWN_KS = range(2, 51)
 _USUAL_K = 5
@@ -32,10 +32,10 @@ _CRITERIA = ("k", "l", "t")
 _BANDS: Final = ((1, 1), (2, 2), (3, 4), (5, 9), (10, 19), (20, 49), (50, 99), (100, None))
 """Sizes of equivalence classes that are reported together: the least and the most of each band."""
 _RISKY: Final = {
-    ("alone", "#d55e00"): (1, 1),
-    ("in a class of 2 to 4: risk above 1 in 5", "#f0b27a"): (2, 4),
-    ("in a class of 5 to 19: risk above 1 in 20", "#a9cce3"): (5, 19),
-    ("in a class of 20 or more", "#0072b2"): (20, None),
+    ("alone", BAD): (1, 1),
+    ("in a class of 2 to 4: risk above 1 in 5", Tone("red", 0.5)): (2, 4),
+    ("in a class of 5 to 19: risk above 1 in 20", Tone("blue", 0.35)): (5, 19),
+    ("in a class of 20 or more", GOOD): (20, None),
 }
 
 
@@ -147,14 +147,14 @@ def _in_detail(assessment: Assessment, release: ReleasePrivacy) -> Iterator[Sect
 def _criteria(assessment: Assessment, release: ReleasePrivacy) -> Iterator[Part]:
     broken = {each.name for each in release.broken}
     promised = {
-        name: f"{promise:g}, {'BROKEN' if name in broken else 'held'}"
+        name: f"{number(promise, 6)}, {'BROKEN' if name in broken else 'held'}"
         for name, promise in release.promise.items()
         if not promises_nothing(name, promise)
     }
     rows = [
         (
             f"{name}: {CRITERIA[name].word}",
-            f"{reached:.4g}",
+            number(reached, 4),
             promised.get(name, ""),
             CRITERIA[name].consequence(reached),
         )
@@ -200,25 +200,29 @@ def _classes(sizes: ClassSizes, compared: Mapping[str, ReleasePrivacy]) -> Itera
     yield _beside("share of the records, by the size of their equivalence class", shares, caption)
 
 
-def _beside(axis: str, compared: Mapping[str, Mapping[str, float]], caption: str) -> Bars:
+def _beside(axis: str, compared: Mapping[str, Mapping[str, float]], caption: str) -> SeriesBars:
     """Draw shares of the table as it is, the first of `compared`, beside those of a release if there is one."""
-    series = {
-        (name, colour): list(shares.values())
-        for (name, shares), colour in zip(compared.items(), (BAD, GOOD), strict=False)
-    }
-    return Bars(list(next(iter(compared.values()), ())), series, axis, caption)
+    series = [
+        Lengths(name, tone, list(shares.values()))
+        for (name, shares), tone in zip(compared.items(), (BAD, GOOD), strict=False)
+    ]
+    groups = list(next(iter(compared.values()), ()))
+    return SeriesBars(caption, Axis("share", axis, "share"), groups, series)
 
 
-def _classes_of_all(assessment: Assessment) -> Bars:
+def _classes_of_all(assessment: Assessment) -> SeriesBars:
     """Draw the share of records in small classes: of the table as it is, and of the configurations, worst first."""
     measured = [each for each in assessment.releases if each.risk is not None]
     worst = sorted(measured, key=_exposed, reverse=True)[:_ROWS]
     releases = [assessment.as_it_is, *worst]
-    series = {named: [_share(each.sizes, *band) for each in releases] for named, band in _RISKY.items()}
+    series = [
+        Lengths(name, tone, [_share(each.sizes, *band) for each in releases]) for (name, tone), band in _RISKY.items()
+    ]
     few = f" These are the worst {_ROWS} of {len(measured)}." if len(measured) > _ROWS else ""
-    caption = f"How many records are in small classes. The configuration with most records at risk comes first.{few}"
+    notes = [f"The configuration with most records at risk comes first.{few}"]
     names = [assessment.unmasked_id, *(each.id for each in worst)]
-    return Bars(names, series, "share of the records", caption, stacked=True)
+    axis = Axis("share", "share of the records", "share")
+    return SeriesBars("How many records are in small classes", axis, names, series, is_stacked=True, notes=notes)
 
 
 def _exposed(release: ReleasePrivacy) -> tuple[float, ...]:
@@ -232,16 +236,21 @@ def _suppression_table(sizes: ClassSizes) -> TextTable:
     return TextTable(("so that the others have", "records", "share"), rows)
 
 
-def _suppression_curves(assessment: Assessment) -> Curves:
+def _suppression_curves(assessment: Assessment) -> Plane:
     measured = [each for each in assessment.releases if each.sizes is not None and each.risk is not None]
-    name, colour, width = "configurations", OTHER, 0.7
-    if len(measured) == 1:
-        name, colour, width = f"as {measured[0].id} masks it", GOOD, 2.0
-    curves = [Curve(name, colour, _left_out(each.sizes, _DRAWN_KS), width) for each in measured[:_CURVES]]
-    curves.append(Curve(assessment.unmasked_name, BAD, _left_out(assessment.as_it_is.sizes, _DRAWN_KS)))
+    is_one = len(measured) == 1
+    name, tone = (f"as {measured[0].id} masks it", GOOD) if is_one else ("configurations", OTHER)
+    curves = [_curve(name, tone, each.sizes, is_faint=not is_one) for each in measured[:_CURVES]]
+    curves.append(_curve(assessment.unmasked_name, BAD, assessment.as_it_is.sizes))
     first = f" The first {_CURVES} configurations." if len(measured) > _CURVES else ""
     caption = f"How many records must be suppressed so that all others have k-anonymity.{first}"
-    return Curves(_DRAWN_KS, curves, ("k", "share to suppress"), caption)
+    up = Axis("share", "share to suppress", "share")
+    return Plane(Axis("k", "k"), up, curves, notes=[caption], is_whole=False)
+
+
+def _curve(name: str, tone: Tone, sizes: ClassSizes | None, *, is_faint: bool = False) -> Series:
+    spots = [Spot(k, share) for k, share in zip(_DRAWN_KS, _left_out(sizes, _DRAWN_KS), strict=True)]
+    return Series(name, tone, spots, is_joined=True, has_marks=False, is_faint=is_faint)
 
 
 def _share(sizes: ClassSizes | None, least: int, most: int | None) -> float:

@@ -5,12 +5,13 @@ from dataclasses import dataclass
 
 from aegis_provider.errors import PlanError, nearest
 from aegis_provider.plan.model import Configuration, Plan
+from aegis_sdk.reading import number
 from aegis_provider.privacy import CRITERIA, measured_names
 
 
 def in_words(privacy: Mapping[str, float]) -> str:
     """Return required privacy in words: `k = 5, l = 2`."""
-    return ", ".join(f"{name} = {number:g}" for name, number in privacy.items())
+    return ", ".join(f"{name} = {number(limit, 6)}" for name, limit in privacy.items())
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from aegis_provider.check_result import CHANCE, RAW, Interval
 from aegis_provider.search import in_words
 from aegis_provider.workflow.generating import Comparison
-from aegis_sdk.printable import Share, share_with_limits
-from aegis_sdk.reading import Alone
+from aegis_sdk.reading import Alone, Share, number, share_with_limits
 
 
 @dataclass(frozen=True)
@@ -201,9 +200,11 @@ class Card:
         """Say what was asked, what the plan promises, and what was measured: `k: 5 asked, 5 promised, 7 measured`."""
         said = []
         for name in (each for each in self.required if each in self.reached):
-            numbers = {"asked": self.asked.get(name), "promised": self.promised.get(name)}
-            known = [f"{number:g} {what}" for what, number in numbers.items() if number is not None]
-            said.append(f"{name}: {', '.join([*known, f'{self.reached[name]:g} measured in the masked table'])}")
+            stated = {"asked": self.asked.get(name), "promised": self.promised.get(name)}
+            known = [f"{number(limit, 6)} {what}" for what, limit in stated.items() if limit is not None]
+            said.append(
+                f"{name}: {', '.join([*known, f'{number(self.reached[name], 6)} measured in the masked table'])}"
+            )
         return "; ".join(said)
 
     @property

@@ -5,22 +5,12 @@ from typing import Final
 
 from aegis_provider.check_result import Interval
 from aegis_provider.plan.generated import Attacked
-from aegis_provider.report.model import (
-    BAD,
-    BASELINES,
-    GOOD,
-    Measured,
-    Part,
-    Scatter,
-    ScatterPoint,
-    Term,
-    Terms,
-    TextTable,
-)
+from aegis_provider.report.model import BASELINES, Part, Term, Terms, TextTable
 from aegis_provider.search import in_words
 from aegis_provider.workflow.generating import GENERATED, MASKED, Beside, Comparison
-from aegis_sdk.printable import Share, share_with_limits
-from aegis_sdk.reading import shown
+from aegis_sdk.charts import BAD, GOOD, Axis, Plane, Series, Spot
+from aegis_sdk.charts import Interval as Limits
+from aegis_sdk.reading import Share, share_with_limits, shown
 
 _UNKNOWN: Final = "-"
 _NOT_JUDGED: Final = "not judged"
@@ -102,30 +92,23 @@ def comparison_parts(comparison: Comparison, label: str, released: str) -> Itera
     yield Terms(_TERMS)
 
 
-def _picture(known: Sequence[Beside], label: str) -> Scatter:
-    colours = {MASKED: GOOD, GENERATED: BAD}
-    points = [
-        ScatterPoint(
-            each.id,
-            each.kind,
-            colours[each.kind],
-            _measured(each.attacks["membership"]),
-            Measured(each.kept.value, (each.kept.low, each.kept.high)),
-        )
-        for each in known
-        if each.kept is not None
-    ]
-    return Scatter(
-        points,
-        ("success of membership inference (AUC)", f"told about {shown(label)} of held-out records"),
-        {"chance": 0.5},
-        BASELINES,
-        "The further up, the more useful; the further left, the less is given away. Lines are 95 % intervals.",
+def _picture(known: Sequence[Beside], label: str) -> Plane:
+    kinds = {kind: [each for each in known if each.kind == kind] for kind in (MASKED, GENERATED)}
+    tones = {MASKED: GOOD, GENERATED: BAD}
+    return Plane(
+        Axis("AUC", "success of membership inference (AUC)", levels={"chance": 0.5}),
+        Axis("told", f"told about {shown(label)} of held-out records", "share", levels=BASELINES),
+        [Series(kind, tones[kind], list(_spots(some))) for kind, some in kinds.items() if some],
+        notes=["The further up, the more useful; the further left, the less is given away."],
     )
 
 
-def _measured(attacked: Attacked) -> Measured:
-    return Measured(attacked.value, (attacked.low, attacked.high))
+def _spots(releases: Sequence[Beside]) -> Iterator[Spot]:
+    for each in releases:
+        kept, attacked = each.kept, each.attacks["membership"]
+        if kept is not None:
+            across, up = Limits(attacked.low, attacked.high), Limits(kept.low, kept.high)
+            yield Spot(attacked.value, kept.value, across, up, each.id)
 
 
 def _promise(each: Beside, *, limits: bool) -> str:

@@ -1,15 +1,13 @@
 """The files of a card: Markdown to read, HTML to print, JSON for programs."""
 
-from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 from aegis_provider.errors import OutputError
-from aegis_provider.extras import needs_extra
 from aegis_provider.output import written_whole
 from aegis_provider.report.markdown import markdown_lines
 from aegis_provider.report.model import Report
-from aegis_sdk import AegisError
+from aegis_provider.report.page import render_page
 
 CARD_ENDINGS: Final = (".json", ".md", ".html")
 
@@ -39,18 +37,14 @@ def write_provider_only(file: Path, as_json: str) -> None:
 
 
 def write_card(stem: Path, report: Report, as_json: str, *, private: bool = False) -> tuple[Path, ...]:
-    """Write a card to `stem` with the endings `.json`, `.md` and, if the extra `plots` is installed, `.html`.
+    """Write a card to `stem` with the endings `.json`, `.md` and `.html`.
 
     A `private` card can be read by its owner only.
 
     Raises:
         OutputError: A file cannot be written.
     """
-    texts = {".json": as_json, ".md": "\n".join(markdown_lines(report))}
-    with suppress(AegisError), needs_extra("plots"):
-        from aegis_provider.report.page import render_page  # noqa: PLC0415 - an extra
-
-        texts[".html"] = render_page(report)
+    texts = {".json": as_json, ".md": "\n".join(markdown_lines(report)), ".html": render_page(report).rstrip()}
     files = {stem.with_name(f"{stem.name}{ending}"): text for ending, text in texts.items()}
     for file, text in files.items():
         with written_whole(file, private=private) as part:

@@ -3,11 +3,12 @@
 from collections.abc import Iterator
 from typing import Final
 
+from aegis_provider.check import NOTHING, RAW
 from aegis_provider.check_result import NOTHING, RAW
-from aegis_provider.report.model import BAD, BASELINES, GOOD, Levels, Measured, Part, Series, TextTable
+from aegis_provider.report.model import BASELINES, Part, TextTable
 from aegis_provider.workflow.card import Card, CardChoice
-from aegis_sdk.printable import Share, share_with_limits
-from aegis_sdk.reading import shown
+from aegis_sdk.charts import BAD, GOOD, Axis, Interval, Measured, Plane, Series
+from aegis_sdk.reading import Share, share_with_limits, shown
 
 _UNKNOWN: Final = "not known"
 _NONE: Final = "-"
@@ -84,33 +85,33 @@ def _model(card: Card) -> str:
     return "a model" if best is None else best.model
 
 
-def _picture(card: Card, known: list[CardChoice], *, models: bool) -> Levels:
+def _picture(card: Card, known: list[CardChoice], *, models: bool) -> Plane:
     told = [Measured(each.kept or 0.0, _limits(each)) for each in known]
-    series = [Series(f"by the measure {card.measure}", GOOD, told, joined=True)]
+    series = [Series.at_places(f"by the measure {card.measure}", GOOD, told, is_joined=True)]
     if models:
         predicted = [
             None
             if each.predicted is None
-            else Measured(each.predicted.value, (each.predicted.low, each.predicted.high))
+            else Measured(each.predicted.value, Interval(each.predicted.low, each.predicted.high))
             for each in known
         ]
-        series.append(Series(f"by {_model(card)}, with 95 % intervals", BAD, predicted))
+        series.append(Series.at_places(f"by {_model(card)}, with 95 % intervals", BAD, predicted))
     aim = next((place for place, each in enumerate(known) if each.is_aim), None)
-    return Levels(
-        places=[each.in_words for each in known],
-        series=series,
-        levels=BASELINES,
-        axes=("required privacy", f"kept of what the table tells about {shown(card.label)}"),
-        caption=_below(card, known, models=models),
+    return Plane(
+        Axis("privacy", "required privacy"),
+        Axis("kept", f"kept of what the table tells about {shown(card.label)}", "share", levels=BASELINES),
+        series,
+        [each.in_words for each in known],
+        notes=[_below(card, known, models=models)],
         marked=None if aim is None else (aim, "this release"),
     )
 
 
-def _limits(choice: CardChoice) -> tuple[float, float] | None:
+def _limits(choice: CardChoice) -> Interval | None:
     """Return the share and the most that is possible, if no configuration is proven to be the best."""
     if choice.proven or choice.at_most is None or choice.kept is None:
         return None
-    return choice.kept, max(choice.kept, choice.at_most)
+    return Interval(choice.kept, max(choice.kept, choice.at_most))
 
 
 def _below(card: Card, known: list[CardChoice], *, models: bool) -> str:

@@ -21,8 +21,7 @@ from aegis_provider.workflow.aim import Aim
 from aegis_provider.workflow.card import Card, CardAuc, CardChoice, CardColumn, CardLabel, CardService
 from aegis_provider.workflow.generating import Comparison
 from aegis_provider.workflow.results import Assessed, Masked, Summarised
-from aegis_sdk.printable import Share
-from aegis_sdk.reading import read_together_line, verdict_line
+from aegis_sdk.reading import Share, read_together_line, verdict_line
 from aegis_sdk.wire import EntryDocument, Verdict
 
 if TYPE_CHECKING:  # slow to load

@@ -14,7 +14,7 @@ from aegis_provider.control import coarse_privacy
 from aegis_provider.privacy import CRITERIA
 from aegis_provider.workflow.card import Card, CardAuc, CardChoice, CardColumn, CardLabel
 from aegis_provider.workflow.generating import Comparison
-from aegis_sdk.printable import Share
+from aegis_sdk.reading import Share
 from aegis_sdk.wire import Configuration, EntryDocument
 
 HIGHEST_SAID: Final = 0.2

@@ -1,22 +1,23 @@
 """The release card for people: its sections, and their words."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from aegis_advisor.measures import measure_named
 from aegis_provider.check_result import NOTHING, RAW
 from aegis_provider.identifiers import accepted_in_words
 from aegis_provider.privacy import CRITERIA
-from aegis_provider.report.model import BAD, Bars, Part, Report, Section, Term, Terms, TextTable
-from aegis_provider.report.negligible import negligible
+from aegis_provider.report.model import Part, Report, Section, Term, Terms, TextTable
 from aegis_provider.workflow.card import Card
 from aegis_provider.workflow.card_frontier import choices, kept_in_words
 from aegis_provider.workflow.card_public import HIGHEST_SAID
-from aegis_sdk.printable import Share
-from aegis_sdk.reading import Alone, as_sentence, shown
+from aegis_sdk.charts import BAD, Axis, Lengths, SeriesBars
+from aegis_sdk.reading import Alone, Share, as_sentence, number, shown
 
 _LABELS_SHOWN: Final = 30
 _COLUMNS_SHOWN: Final = 200
+#: At most this share of the whole is negligible, all that is left out one by one together.
+NEGLIGIBLE: Final = 0.02
 _BARS: Final = 20
 
 
@@ -115,11 +116,14 @@ def _costs(card: Card) -> Iterator[Part]:
         bars.append((f"{len(rest)} others, together", sum(share for _, share in rest)))
     if any(share for _, share in bars):
         axis = f"share of what the whole table tells about {shown(card.label)}"
-        caption = (
-            "What the masking of each column loses of what the column tells by itself. What several columns tell "
-            "counts for each of them, so these do not add up: together they lose less."
+        caption = "What several columns tell counts for each of them, so these do not add up: together they lose less."
+        yield SeriesBars(
+            "What the masking of each column loses of what the column tells by itself",
+            Axis("lost", axis, "share"),
+            [name for name, _ in bars],
+            [Lengths("lost", BAD, [share for _, share in bars])],
+            notes=[caption],
         )
-        yield Bars([name for name, _ in bars], {("lost", BAD): [share for _, share in bars]}, axis, caption)
 
 
 def _labels(card: Card) -> Iterator[tuple[str, ...]]:
@@ -222,7 +226,7 @@ def _ranked_by(card: Card) -> str:
 
 
 def _origin(card: Card) -> Iterator[Part]:
-    versions = ", ".join(f"{name} {number}" for name, number in card.versions.items())
+    versions = ", ".join(f"{name} {version}" for name, version in card.versions.items())
     rows = [
         ("table", shown(card.table)),
         ("label", shown(card.label)),
@@ -236,5 +240,21 @@ def _origin(card: Card) -> Iterator[Part]:
     yield TextTable(("what", "value"), rows)
 
 
-def _number(number: float | None) -> str:
-    return "-" if number is None else f"{number:.6g}"
+def _number(value: float | None) -> str:
+    return "-" if value is None else number(value, 6)
+
+
+def negligible(numbers: Sequence[float], whole: float) -> int:
+    """Return how many of the last numbers are negligible together; 0 instead of 1, which has its own place anyway.
+
+    Args:
+        numbers: Numbers of at least 0, the largest first.
+        whole: What they are a part of.
+    """
+    small, rest = 0, 0.0
+    for one in reversed(numbers):
+        rest += one
+        if rest > NEGLIGIBLE * whole:
+            break
+        small += 1
+    return small if small > 1 else 0

@@ -9,12 +9,13 @@ import pyarrow as pa
 import pyarrow.csv as arrow_csv
 
 from aegis_provider.advice import EntryAdvice
-from aegis_provider.extras import needs_extra
+from aegis_provider.report.page import render_fragment
 from aegis_provider.search import FrontierPoint
 from aegis_provider.workflow.card import Card
 from aegis_provider.workflow.card_making import Findings
 from aegis_provider.workflow.card_report import card_report
 from aegis_provider.workflow.steps import MASKED
+from aegis_sdk.charts import style
 from aegis_sdk.wire import EntryDocument
 
 
@@ -70,7 +71,4 @@ class Released:
 
     def _repr_html_(self) -> str:
         """Return the card, as notebooks show it."""
-        with needs_extra("plots"):
-            from aegis_provider.report.page import render_page  # noqa: PLC0415 - an extra
-        page = render_page(card_report(self.card))
-        return page[page.index("<body>") + len("<body>") : page.index("</body>")]
+        return f"<style>{style()}</style>{render_fragment(card_report(self.card))}"

@@ -4,8 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from aegis_sdk.cli.terminal import aligned
-from aegis_sdk.printable import Share
-from aegis_sdk.reading import maskings_of, measured_of, shown
+from aegis_sdk.reading import Share, maskings_of, measured_of, shown
 from aegis_sdk.wire import CoarseAdvice
 
 

@@ -4,8 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from aegis_sdk.cli.terminal import aligned
-from aegis_sdk.printable import Share
-from aegis_sdk.reading import GeneratedOutline, generated_of, promises_of, shown
+from aegis_sdk.reading import GeneratedOutline, Share, generated_of, number, promises_of, shown
 from aegis_sdk.wire import ATTACKS, SUPPRESSED, Advice, CoarseAdvice, TransferAdvice
 
 _MOST_NAMES = 3
@@ -84,8 +83,8 @@ def _generated(best: GeneratedOutline) -> Iterator[str]:
 
 
 def _interval(low: float | None, high: float | None) -> str:
-    return "-" if low is None or high is None else f"{low:.4g} to {high:.4g}"
+    return "-" if low is None or high is None else f"{number(low, 4)} to {number(high, 4)}"
 
 
-def _number(number: float | None) -> str:
-    return "-" if number is None else f"{number:g}"
+def _number(value: float | None) -> str:
+    return "-" if value is None else number(value, 6)

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
 from aegis_sdk.cli.terminal import aligned
-from aegis_sdk.printable import Share, one_line
-from aegis_sdk.reading import shown
+from aegis_sdk.printable import one_line
+from aegis_sdk.reading import Share, number, shown
 from aegis_sdk.wire import Change, Cost, DataRequest, DataRequestHead, Delivery, Verification
 
 _LONG = 60
@@ -75,7 +75,7 @@ def delivered(delivery: Delivery) -> Iterator[str]:
     yield f"{shown(delivery.url, _LINK)}{until}"
     yield f"SHA-256 {shown(delivery.sha256, _LINK)}"
     if delivery.privacy:
-        numbers = ", ".join(f"{shown(name)} = {number:g}" for name, number in delivery.privacy.items())
+        numbers = ", ".join(f"{shown(name)} = {number(reached, 6)}" for name, reached in delivery.privacy.items())
         yield f"{numbers}, as its provider measured"
 
 
@@ -87,13 +87,13 @@ def _verified(verification: Verification) -> Iterator[str]:
     records = "not counted" if verification.records is None else f"{verification.records} records"
     yield f"its consumer found: {records}, SHA-256 {shown(verification.sha256, _LINK)}, {counts}"
     if verification.privacy:
-        numbers = ", ".join(f"{shown(name)} = {number:g}" for name, number in verification.privacy.items())
+        numbers = ", ".join(f"{shown(name)} = {number(reached, 6)}" for name, reached in verification.privacy.items())
         yield f"{numbers}, as its consumer measured"
 
 
 def _plain(value: object) -> str:
     if isinstance(value, dict):
-        return " ".join(f"{name}={number:g}" for name, number in value.items())
+        return " ".join(f"{name}={limit:g}" for name, limit in value.items())
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 

@@ -7,13 +7,14 @@ from aegis_sdk.cli.entry_files import document_of, read
 from aegis_sdk.cli.failures import InputError
 from aegis_sdk.cli.options import AttributeOption, EntryArgument, JsonOption
 from aegis_sdk.cli.terminal import aligned, print_result
-from aegis_sdk.printable import Share
 from aegis_sdk.reading import (
     AttributeOutline,
     EntryOutline,
     GeneratedOutline,
     MaskingOutline,
     Range,
+    Share,
+    number,
     outline_of,
     seen_by,
     shown,
@@ -180,10 +181,10 @@ def _configurations(outline: EntryOutline) -> Iterator[str]:
 
 
 def _generated(generated: GeneratedOutline) -> tuple[str, str, int, str, str]:
-    vouched = ", ".join(f"{name} {number:g}" for name, number in generated.privacy.items())
+    vouched = ", ".join(f"{name} {number(limit, 6)}" for name, limit in generated.privacy.items())
     declared = "declared" if generated.transfers else "-"
     return shown(generated.id), shown(generated.method), generated.records, vouched or "-", declared
 
 
 def _range(name: str, vouched: Range) -> tuple[str, int, str, str]:
-    return name, vouched.configurations, f"{vouched.least:g}", f"{vouched.most:g}"
+    return name, vouched.configurations, number(vouched.least, 6), number(vouched.most, 6)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import typer
 
-from aegis_sdk.printable import Share, one_line
+from aegis_sdk.printable import one_line
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -116,4 +116,6 @@ def aligned(header: Sequence[str], rows: Sequence[Sequence[str | float]]) -> Ite
 
 
 def _cell(cell: str | float) -> str:
+    from aegis_sdk.reading.numbers import Share  # noqa: PLC0415 - what a command needs that prints a table
+
     return str(cell) if isinstance(cell, str | int | Share) else f"{cell:.6f}"

@@ -29,12 +29,14 @@ from aegis_sdk.reading.function_words import in_words, unit_of
 from aegis_sdk.reading.generated import AttackOutline, GeneratedOutline, declares_joint, generated_in, generated_of
 from aegis_sdk.reading.headline import Kept, Whole, headline, kept_by_best, whole_of
 from aegis_sdk.reading.lattice import Lattice, Node, lattice_of
+from aegis_sdk.reading.numbers import DASH, Share, number, percent, share_with_limits
 from aegis_sdk.reading.outcome import outcome
 from aegis_sdk.reading.outline import AttributeOutline, EntryOutline, MaskingOutline, Range, outline_of, seen_by
 from aegis_sdk.reading.verdict import few_in_words, read_together_line, verdict_in_words, verdict_line
 
 __all__ = [
     "ACCEPT_UNIQUE",
+    "DASH",
     "LEAST_SHARE",
     "MOST_ALONE",
     "Alone",
@@ -48,6 +50,7 @@ __all__ = [
     "MaskingOutline",
     "Node",
     "Range",
+    "Share",
     "Whole",
     "alone_at_most",
     "as_sentence",
@@ -65,15 +68,18 @@ __all__ = [
     "maskings_in",
     "maskings_of",
     "measured_of",
+    "number",
     "one_line",
     "outcome",
     "outline_of",
+    "percent",
     "private_only",
     "promises_of",
     "read_together_line",
     "reference_known",
     "seen_by",
     "share_alone",
+    "share_with_limits",
     "shown",
     "some",
     "stated_deviation",

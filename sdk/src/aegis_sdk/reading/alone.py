@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from aegis_sdk.printable import Share, shown, some
+from aegis_sdk.printable import shown, some
 from aegis_sdk.reading.configurations import maskings_of
+from aegis_sdk.reading.numbers import Share
 from aegis_sdk.wire import DROP, IDENTITY, EntryDocument
 
 LEAST_SHARE: Final = 0.001

@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass
 
+from aegis_sdk.reading.numbers import number
 from aegis_sdk.wire import IDENTITY, AttributeAdvice, MaskingScore
 
 _FAR_APART = 2
@@ -24,7 +25,7 @@ class Bounds:
         return known and self.most > _FAR_APART * self.least + _ROUNDING
 
     def __str__(self) -> str:
-        return f"{self.least:.2g} to {self.most:.2g}"
+        return f"{number(self.least, 2)} to {number(self.most, 2)}"
 
 
 def reference_known(attribute: AttributeAdvice) -> bool:
@@ -57,12 +58,12 @@ def stated_deviation(attribute: AttributeAdvice, masking: str) -> str:
     `about 0.16`.
     """
     score = attribute.maskings[masking]
-    number = f"{score.deviation:.3g}"
+    stated = number(score.deviation)
     # An unmasked attribute loses nothing, however little is known of it.
     if reference_known(attribute) or masking == IDENTITY:
-        return number
+        return stated
     bounds = deviation_bounds(attribute, score)
     if bounds.far_apart:
-        return f"{number} ({bounds})"
+        return f"{stated} ({bounds})"
     no_less = score.source in _CERTAIN_SOURCES and bounds.least >= score.deviation * (1 - _ROUNDING)
-    return f"{'at least' if no_less else 'about'} {number}"
+    return f"{'at least' if no_less else 'about'} {stated}"

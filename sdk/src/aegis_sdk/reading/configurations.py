@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from aegis_sdk.printable import Share
+from aegis_sdk.reading.numbers import Share
 from aegis_sdk.wire import PRIVACY_CRITERIA, SUPPRESSED, EntryDocument
 
 

@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from aegis_sdk.printable import Share, shown
+from aegis_sdk.printable import shown
 from aegis_sdk.reading.certainty import reference_known
 from aegis_sdk.reading.configurations import measured_of
+from aegis_sdk.reading.numbers import Share
 from aegis_sdk.wire import Advice, CoarseAdvice
 
 _NEARLY = 0.005

@@ -1,7 +1,7 @@
+from aegis_sdk.charts import rendered
+from aegis_sdk.charts.costs import BANDS, costs_chart
 from app.advice.pages.views.compared import compared_chart
-from app.advice.pages.views.costs import BANDS, costs_chart
-from app.pages.charts import rendered
-from tests.app.console.charts.answers import ATTRIBUTES, coarse_advice, first_changed, full_advice, schema_of
+from tests.sdk.charts.answers import ATTRIBUTES, coarse_advice, first_changed, full_advice, schema_of
 
 SCHEMA = schema_of([2, 5, 10])
 FULL = full_advice([0.001, 0.002, 0.03])

@@ -1,7 +1,7 @@
 """Pages have words for each criterion of the contract: without them, a page with one would fail."""
 
+from aegis_sdk.charts.kept import PROTECTION, SUPPRESSED
 from aegis_sdk.wire import PRIVACY_CRITERIA
-from app.advice.pages.views.frontier import PROTECTION, SUPPRESSED
 from app.entries.pages.views.entry_words import CRITERIA
 
 

@@ -1,8 +1,8 @@
 import pytest
 
-from app.advice.pages.views.frontier import frontier_chart, protections_of, real_differences
-from app.pages.charts import rendered
-from tests.app.console.charts.answers import coarse_advice, first_changed, full_advice, schema_of
+from aegis_sdk.charts import rendered
+from aegis_sdk.charts.kept import frontier_chart, protections_of, real_differences
+from tests.sdk.charts.answers import coarse_advice, first_changed, full_advice, schema_of
 
 KS = [2, 5, 10, 20]
 LOST = [0.002, 0.001, 0.03, 0.05]

@@ -15,7 +15,7 @@ from aegis_provider.records import Column, Records
 from aegis_provider.synth.attacks.case import Case
 from aegis_provider.synth.attacks.outcome import CONFIDENCE, Outcome, exactly
 from aegis_provider.synth.released.released import Distances, Released, positions_of
-from aegis_sdk.printable import Share
+from aegis_sdk.reading import Share
 
 MOST: Final = 20
 """An attribute with more values is cut into classes."""

@@ -10,7 +10,7 @@ from aegis_provider.records import Records, drawn
 from aegis_provider.synth.attacks.case import Case
 from aegis_provider.synth.attacks.outcome import Outcome, exactly, mean_of
 from aegis_provider.synth.released import Released
-from aegis_sdk.printable import Share
+from aegis_sdk.reading import Share
 
 NAME: Final = "closer to the seen records"
 CAVEAT: Final = (

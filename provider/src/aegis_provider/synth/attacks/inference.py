@@ -12,7 +12,7 @@ from aegis_provider.synth.attacks.case import Case
 from aegis_provider.synth.attacks.linkability import nearest
 from aegis_provider.synth.attacks.outcome import Outcome, share_of
 from aegis_provider.synth.released import ReleasedColumn
-from aegis_sdk.printable import Share
+from aegis_sdk.reading import Share
 
 NAME: Final = "inference"
 TOLERANCE: Final = 0.05

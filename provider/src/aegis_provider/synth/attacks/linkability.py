@@ -16,7 +16,7 @@ from aegis_provider.records import Records
 from aegis_provider.synth.attacks.case import Case
 from aegis_provider.synth.attacks.outcome import Outcome, exactly, share_of
 from aegis_provider.synth.released.released import Distances, Released
-from aegis_sdk.printable import Share
+from aegis_sdk.reading import Share
 
 NAME: Final = "linkability"
 NEIGHBOURS: Final = (1, 5, 10)

@@ -15,7 +15,7 @@ from aegis_provider.records import Records, drawn
 from aegis_provider.synth.attacks.case import Case
 from aegis_provider.synth.attacks.outcome import Outcome, exactly
 from aegis_provider.synth.released import Released
-from aegis_sdk.printable import Share
+from aegis_sdk.reading import Share
 
 NEAREST: Final = "membership by nearest record"
 DENSITY: Final = "membership by density"

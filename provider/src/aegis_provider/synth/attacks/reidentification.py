@@ -20,7 +20,7 @@ from aegis_provider.records import Records, drawn
 from aegis_provider.synth.attacks.case import Case
 from aegis_provider.synth.attacks.outcome import Outcome, share_of
 from aegis_provider.synth.released import Released, ReleasedColumn
-from aegis_sdk.printable import Share
+from aegis_sdk.reading import Share
 
 NAME: Final = "re-identification"
 

@@ -14,7 +14,7 @@ from aegis_provider.records import Records
 from aegis_provider.synth.attacks.case import Case
 from aegis_provider.synth.attacks.outcome import CONFIDENCE, Outcome, wilson
 from aegis_provider.synth.released import Released, ReleasedColumn
-from aegis_sdk.printable import Share
+from aegis_sdk.reading import Share
 
 NAME: Final = "singling out"
 COLUMNS: Final = 4

@@ -14,7 +14,7 @@ from aegis_provider.release.table_file import write_table
 from aegis_provider.synth.generate.methods.method import Knobs
 from aegis_provider.synth.generate.training import Training
 from aegis_provider.table.values import Domain
-from aegis_sdk.printable import Share
+from aegis_sdk.reading import Share
 
 _AT_ONCE: Final = 1 << 16
 

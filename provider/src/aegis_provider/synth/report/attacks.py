@@ -5,27 +5,16 @@ from dataclasses import asdict
 from typing import Any, Final
 
 from aegis_provider.check import Interval
-from aegis_provider.report.model import (
-    BAD,
-    GOOD,
-    NEUTRAL,
-    Levels,
-    Measured,
-    Part,
-    Report,
-    Section,
-    Series,
-    Term,
-    Terms,
-    TextTable,
-)
+from aegis_provider.report.model import Part, Report, Section, Term, Terms, TextTable
 from aegis_provider.synth.attacks import Judgement, Opened, Outcome
 from aegis_provider.synth.attacks.judging import Result
 from aegis_provider.synth.attacks.singling_out import NAME as SINGLING_OUT
 from aegis_provider.synth.released import SEEN_ALL
 from aegis_provider.synth.report.not_understood import NOT_JUDGED, documents_of, notes_on, why_not_judged
-from aegis_sdk.printable import Share, some
-from aegis_sdk.reading import shown
+from aegis_sdk.charts import BAD, GOOD, NEUTRAL, Axis, Measured, Plane, Series
+from aegis_sdk.charts import Interval as Limits
+from aegis_sdk.printable import some
+from aegis_sdk.reading import Share, shown
 
 _SHOWN: Final = 5
 _WORDS: Final = 60
@@ -240,22 +229,22 @@ def _number(outcome: Outcome, interval: Interval) -> str:
     return f"{interval.value:.3f}" if outcome.measure == "AUC" else str(Share(interval.value))
 
 
-def _drawn(best: list[Outcome]) -> Levels:
+def _drawn(best: list[Outcome]) -> Plane:
     held_out = [None if each.held_out is None else _measured(each.held_out) for each in best]
     series = [
-        Series("success", BAD, [_measured(each.success) for each in best]),
-        Series("without the release", NEUTRAL, [_measured(each.baseline) for each in best]),
-        *([Series("held out", GOOD, held_out)] if any(held_out) else []),
+        Series.at_places("success", BAD, [_measured(each.success) for each in best]),
+        Series.at_places("without the release", NEUTRAL, [_measured(each.baseline) for each in best]),
+        *([Series.at_places("held out", GOOD, held_out)] if any(held_out) else []),
     ]
     places = [f"{each.name}\n{shown(each.variant)}" for each in best]
     caption = (
         "What each attack achieves, with 95 % intervals. An attack whose success is no higher than the others fails."
     )
-    return Levels(places, series, {}, ("attack", "success"), caption)
+    return Plane(Axis("attack", "attack"), Axis("success", "success", "share"), series, places, notes=[caption])
 
 
 def _measured(interval: Interval) -> Measured:
-    return Measured(interval.value, (interval.low, interval.high))
+    return Measured(interval.value, Limits(interval.low, interval.high))
 
 
 def attack_notes(opened: Opened, judgement: Judgement, seconds: float, *, sure: bool = False) -> Iterator[str]:

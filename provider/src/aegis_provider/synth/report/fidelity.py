@@ -6,24 +6,14 @@ from typing import Any, Final
 
 from aegis_provider.check import Interval
 from aegis_provider.check_result import CHANCE
-from aegis_provider.report.model import (
-    BAD,
-    GOOD,
-    Levels,
-    Measured,
-    Part,
-    Points,
-    Report,
-    Section,
-    Series,
-    Term,
-    Terms,
-    TextTable,
-)
+from aegis_provider.report.disclosure_terms import TERMS
+from aegis_provider.report.model import Part, Report, Section, Term, Terms, TextTable
 from aegis_provider.synth.fidelity import Compared, Embedding, Fidelity, ModelValue, Relation
 from aegis_provider.synth.report.not_understood import NOT_JUDGED, documents_of, notes_on, why_not_judged
-from aegis_sdk.printable import Share, some
-from aegis_sdk.reading import shown
+from aegis_sdk.charts import BAD, GOOD, Axis, Measured, Plane, Series, Spot
+from aegis_sdk.charts import Interval as Limits
+from aegis_sdk.printable import some
+from aegis_sdk.reading import Share, shown
 
 TERMS: Final = Terms(
     [
@@ -142,11 +132,12 @@ def model_parts(result: Fidelity) -> Iterator[Part]:
     yield TextTable(header, [_row(each) for each in result.models], guessed)
     places = [each.model for each in result.models]
     series = [
-        Series("trained on real records", GOOD, [_measured(each.real_auc) for each in result.models]),
-        Series("trained on the release", BAD, [_measured(each.auc) for each in result.models]),
+        Series.at_places("trained on real records", GOOD, [_measured(each.real_auc) for each in result.models]),
+        Series.at_places("trained on the release", BAD, [_measured(each.auc) for each in result.models]),
     ]
     caption = "How well each model tells the label values of real records apart, with 95 % intervals."
-    yield Levels(places, series, {"chance": CHANCE}, ("model", "AUC"), caption)
+    auc = Axis("AUC", "AUC", "share", levels={"chance": CHANCE})
+    yield Plane(Axis("model", "model"), auc, series, places, notes=[caption])
 
 
 def _row(one: ModelValue) -> tuple[str, ...]:
@@ -168,7 +159,7 @@ def _number(interval: Interval, sign: str = "") -> str:
 
 
 def _measured(interval: Interval) -> Measured:
-    return Measured(interval.value, (interval.low, interval.high))
+    return Measured(interval.value, Limits(interval.low, interval.high))
 
 
 def likeness(result: Fidelity) -> TextTable:
@@ -197,17 +188,18 @@ def _associations(result: Fidelity) -> TextTable:
     return TextTable(("column", "column", "release", "real records", "other real records"), rows, most=_SHOWN)
 
 
-def _overlay(embedding: Embedding) -> Points:
-    series = {
-        ("real records", GOOD): [(x, y) for x, y in embedding.real.tolist()],
-        ("released records", BAD): [(x, y) for x, y in embedding.released.tolist()],
-    }
+def _overlay(embedding: Embedding) -> Plane:
+    series = [
+        Series("real records", GOOD, [Spot(x, y) for x, y in embedding.real.tolist()]),
+        Series("released records", BAD, [Spot(x, y) for x, y in embedding.released.tolist()]),
+    ]
     caption = (
         f"{len(embedding.real):,} real and {len(embedding.released):,} released records by t-SNE: near ones have "
         "similar values. Where only one colour is, the release has what is not in the table, or lacks what is. "
         "Directions, and how large and how far apart groups are, mean nothing."
     )
-    return Points(series, caption)
+    title = "Real and released records by t-SNE"
+    return Plane(Axis("", ""), Axis("map", title), series, notes=[caption], is_map=True)
 
 
 def _notes(result: Fidelity) -> Iterator[str]:

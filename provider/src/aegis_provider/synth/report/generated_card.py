@@ -19,8 +19,7 @@ from aegis_provider.synth.report.attacks import (
     attacks_headline,
 )
 from aegis_provider.synth.report.fidelity import TERMS, fidelity_document, fidelity_headline, likeness, model_parts
-from aegis_sdk.printable import Share
-from aegis_sdk.reading import shown
+from aegis_sdk.reading import Share, shown
 
 _PACKAGES: Final = ("aegis-provider", "aegis-sdk")
 _COLUMNS_SHOWN: Final = 200

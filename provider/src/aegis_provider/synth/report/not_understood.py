@@ -4,8 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from aegis_provider.synth.released import NotUnderstood
-from aegis_sdk.printable import Share
-from aegis_sdk.reading import shown
+from aegis_sdk.reading import Share, shown
 
 NOT_JUDGED: Final = "NOT JUDGED"
 

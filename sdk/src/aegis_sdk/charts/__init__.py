@@ -1,0 +1,47 @@
+"""Charts: typed descriptions, drawn as SVG by one renderer, each with its table. Data in, markup out.
+
+`rendered` gives HTML for a page that has `style`; `document` gives an SVG file.
+"""
+
+from aegis_sdk.charts.axis import Axis, Interval
+from aegis_sdk.charts.bars import Bar, Bars, Group, category_bars
+from aegis_sdk.charts.drawing import Cell, Chart, Column, Drawing, Table
+from aegis_sdk.charts.frontier import Frontier
+from aegis_sdk.charts.markup import Markup
+from aegis_sdk.charts.plane import Measured, Plane, Series, Spot
+from aegis_sdk.charts.points import Point
+from aegis_sdk.charts.rendering import document, rendered, style
+from aegis_sdk.charts.series_bars import Lengths, SeriesBars
+from aegis_sdk.charts.tones import BAD, GOOD, NEUTRAL, OTHER, TONES, Tone
+
+__all__ = [
+    "BAD",
+    "GOOD",
+    "NEUTRAL",
+    "OTHER",
+    "TONES",
+    "Axis",
+    "Bar",
+    "Bars",
+    "Cell",
+    "Chart",
+    "Column",
+    "Drawing",
+    "Frontier",
+    "Group",
+    "Interval",
+    "Lengths",
+    "Markup",
+    "Measured",
+    "Plane",
+    "Point",
+    "Series",
+    "SeriesBars",
+    "Spot",
+    "Table",
+    "Tone",
+    "category_bars",
+    "document",
+    "rendered",
+    "style",
+]

@@ -1,0 +1,186 @@
+"""What an axis shows, where numbers stand on it, and which round numbers are written beside it."""
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import count
+from types import MappingProxyType
+from typing import Final, Literal, Self
+
+from aegis_sdk.reading.numbers import DASH, number, percent
+
+Unit = Literal["share", "number", "rank"]
+
+_WRITTEN: Final[Mapping[Unit, Callable[[float], str]]] = MappingProxyType(
+    {"share": percent, "number": number, "rank": lambda rank: f"{rank:,.0f}"}
+)
+_VAST: Final = 1e100
+_DECADES: Final = 30
+"""A span of so many times is shown by powers of ten."""
+_ALIKE: Final = 1e-9
+_TINY: Final = 1e-100
+_STEPS: Final = (1, 2, 5)
+_CHARACTER: Final = 6.8
+_BETWEEN: Final = 12.0
+NARROWEST: Final = 264.0
+"""The width in pixels of a plot on a phone that is 360 pixels wide. What fits there fits everywhere."""
+
+
+def drawable(number: float) -> bool:
+    """Whether the number has a place on an axis: it is finite, and not vast."""
+    return -_VAST <= number <= _VAST
+
+
+@dataclass(frozen=True)
+class Interval:
+    """The limits of a number."""
+
+    low: float
+    high: float
+
+    @property
+    def is_drawable(self) -> bool:
+        """Whether both limits have a place on an axis."""
+        return drawable(self.low) and drawable(self.high)
+
+
+@dataclass(frozen=True)
+class Axis:
+    """An axis.
+
+    Attributes:
+        name: A word or two for the head of a column, such as `k`.
+        title: What it shows, with the unit.
+        unit: `share` for shares of 1, which are written in percent; `rank` for places in an order.
+        higher_is_better: Which end is better. The better one is at the right or at the top.
+        levels: Numbers that a line across the plot marks, by what they are.
+    """
+
+    name: str
+    title: str
+    unit: Unit = "number"
+    higher_is_better: bool = True
+    levels: Mapping[str, float] = field(default_factory=dict)
+
+    def written(self, value: float) -> str:
+        """The number as text."""
+        return _WRITTEN[self.unit](value)
+
+    def interval_written(self, interval: Interval | None) -> str:
+        """The limits as text; a dash if there are none."""
+        return DASH if interval is None else f"{self.written(interval.low)} to {self.written(interval.high)}"
+
+    def gain(self, value: float) -> float:
+        """The number, or its opposite if less is better: more of it is better."""
+        return value if self.higher_is_better else -value
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Where numbers stand on an axis, as shares of its length.
+
+    Attributes:
+        low: The least number.
+        high: The greatest number.
+        logarithmic: Whether equal distances are equal ratios; if `low` is 0, nearly so from 1 on.
+        turned: Whether numbers fall along the axis.
+        inset: The share of the axis that is left free at either end.
+    """
+
+    low: float
+    high: float
+    logarithmic: bool = False
+    turned: bool = False
+    inset: float = 0.0
+
+    @classmethod
+    def over(cls, numbers: Iterable[float], *, turned: bool = False, inset: float = 0.0) -> Self:
+        """The scale of these numbers: logarithmic if all are above 0 and the greatest is many times the least."""
+        known = sorted(numbers)
+        low, high = (known[0], known[-1]) if known else (0.0, 0.0)
+        return cls(low, high, logarithmic=low > _TINY and high / low >= _DECADES, turned=turned, inset=inset)
+
+    @cached_property
+    def is_point(self) -> bool:
+        """Whether the ends are alike, but for rounding."""
+        return self.high - self.low <= max(_ALIKE * max(abs(self.low), abs(self.high)), _TINY)
+
+    def place(self, number: float) -> float:
+        """Where the number stands, from 0 to 1; half-way if the scale has one number only."""
+        if self.is_point:
+            return 0.5
+        if self.logarithmic and self.low <= 0:
+            along = math.log1p(max(number, 0.0)) / math.log1p(self.high)
+        elif self.logarithmic:
+            along = math.log(number / self.low) / math.log(self.high / self.low)
+        else:
+            along = (number - self.low) / (self.high - self.low)
+        along = min(max(along, 0.0), 1.0)
+        return self.inset + (1 - 2 * self.inset) * (1 - along if self.turned else along)
+
+    def ticks(self, most: int = 5) -> tuple[float, ...]:
+        """About so many round numbers between the ends at most, ascending."""
+        if self.is_point:
+            return (self.low,)
+        if self.logarithmic and self.low <= 0:
+            return (0.0, *_powers(1.0, max(self.high, 1.0), most))
+        return _powers(self.low, self.high, most + 2) if self.logarithmic else round_numbers(self.low, self.high, most)
+
+
+def round_numbers(low: float, high: float, most: int = 5) -> tuple[float, ...]:
+    """The multiples of a step between the limits, ends included: as many as possible, at most `most`.
+
+    The step is 1, 2 or 5 times a power of ten. The limits must differ by more than rounding.
+    """
+    least = math.floor(math.log10((high - low) / most)) - 1
+    steps = ((step, exponent) for exponent in count(least) for step in _STEPS)
+    within = (_multiples(low, high, step, exponent) for step, exponent in steps)
+    return next(tuple(numbers) for numbers in within if len(numbers) <= most)
+
+
+def _multiples(low: float, high: float, step: int, exponent: int) -> Sequence[float]:
+    """The multiples of `step` times a power of ten between the limits."""
+    unit = step * 10.0**exponent
+    first, last = math.ceil(low / unit - _ALIKE), math.floor(high / unit + _ALIKE)
+    return [_multiple(number * step, exponent) for number in range(first, last + 1)]
+
+
+def _multiple(number: int, exponent: int) -> float:
+    """A whole number times a power of ten; the division gives the nearest number to the decimal one."""
+    return float(number * 10**exponent) if exponent >= 0 else number / 10**-exponent
+
+
+def _powers(low: float, high: float, most: int) -> tuple[float, ...]:
+    """Powers of ten between the limits, with 2 and 5 times these if there is room, every second if there is not."""
+    exponents = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    for steps in (_STEPS, (1,)):
+        numbers = [_multiple(step, exponent) for exponent in exponents for step in steps]
+        within = [each for each in numbers if low * (1 - _ALIKE) <= each <= high * (1 + _ALIKE)]
+        if len(within) <= most:
+            return tuple(within)
+    return tuple(within[:: math.ceil(len(within) / most)])
+
+
+def chosen_ticks(scale: Scale, numbers: Sequence[float], written: Callable[[float], str]) -> tuple[float, ...]:
+    """The numbers to write beside an axis: those that occur, if they are few, or else round ones.
+
+    Args:
+        scale: The axis.
+        numbers: The numbers that occur.
+        written: How a number is written.
+    """
+    few = sorted(set(numbers))
+    occurring = len(few) <= len(_STEPS) * 2 and not scale.is_point
+    ticks = few if occurring else scale.ticks()
+    return tuple(sorted(_that_fit(scale, ticks, written)))
+
+
+def _that_fit(scale: Scale, ticks: Sequence[float], written: Callable[[float], str]) -> Iterator[float]:
+    """Those whose texts do not touch on a phone; the ends come first."""
+    taken: list[tuple[float, float]] = []
+    for tick in dict.fromkeys([*ticks[:1], *ticks[-1:], *ticks]):
+        middle, half = scale.place(tick) * NARROWEST, (len(written(tick)) * _CHARACTER + _BETWEEN) / 2
+        if all(middle + half <= left or middle - half >= right for left, right in taken):
+            taken.append((middle - half, middle + half))
+            yield tick

@@ -1,0 +1,244 @@
+"""What each masking costs or, in the coarse view, keeps."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Any, Final, Literal
+
+from aegis_sdk.charts import Axis, Bar, Bars, Group, Interval
+from aegis_sdk.reading import maskings_of, reference_known, shown, stated_deviation, utility_bounds
+from aegis_sdk.reading.numbers import number, percent
+from aegis_sdk.wire import (
+    Advice,
+    AttributeAdvice,
+    AttributeTransferAdvice,
+    CoarseAdvice,
+    CoarseAttribute,
+    MaskingScore,
+    TransferAdvice,
+)
+
+#: What the words of the coarse view mean, as shares of what an attribute tells.
+BANDS: Final[Mapping[str, Interval]] = MappingProxyType(
+    {
+        "none": Interval(0.0, 0.05),
+        "little": Interval(0.05, 0.35),
+        "some": Interval(0.35, 0.65),
+        "much": Interval(0.65, 0.95),
+        "all": Interval(0.95, 1.0),
+    }
+)
+LIMITS: Final = (0.05, 0.35, 0.65, 0.95)
+ABOUT_BANDS: Final = "Bars are ranges, of shares that were rounded before: exact ones would reveal the counts."
+_CONFIDENCE: Final = 1.96
+MOST_ATTRIBUTES: Final = 8
+_MOST_MASKINGS: Final = 6
+_STAR: Final = "★"
+
+Answer = Advice | CoarseAdvice
+
+
+def costs_chart(
+    advice: Answer,
+    schema: Mapping[str, Any],
+    attributes: Sequence[str] | None = None,
+    *,
+    id: str = "costs",  # noqa: A002 - the name that HTML has for it
+) -> Bars:
+    """What each masking costs, by attribute, the attribute with most to lose first; those of the best are marked.
+
+    In the coarse view, the range of what each masking keeps. The eight attributes that come first are drawn, with six
+    maskings each; the table has all.
+
+    Args:
+        advice: The answer, which has succeeded.
+        schema: The schema of its entry.
+        attributes: The names of those to draw, all with all their maskings; by default all attributes.
+        id: Of the element.
+    """
+    best = maskings_of(schema, advice.configuration)
+    groups = _full_groups(advice, best) if isinstance(advice, Advice) else _coarse_groups(advice, best)
+    groups = [each for each in groups if not attributes or each.name in attributes]
+    drawn, rest = (groups, []) if attributes else _shortened(groups)
+    left_out = [_left_out(groups)] if rest else []
+    if isinstance(advice, CoarseAdvice):
+        notes = [ABOUT_BANDS] if groups else []
+        return _bars(id, "What each masking keeps", advice, drawn, rest, [*notes, *left_out])
+    notes = [*_about_wholes(advice), *left_out]
+    return _bars(id, "What each masking costs", advice, drawn, rest, notes)
+
+
+def _bars(
+    id: str,  # noqa: A002 - the name that HTML has for it
+    title: str,
+    advice: Answer,
+    drawn: Sequence[Group],
+    rest: Sequence[Group],
+    notes: Sequence[str],
+) -> Bars:
+    bars = [bar for group in drawn for bar in group.bars]
+    return Bars(
+        id,
+        title,
+        axis_of(advice),
+        drawn,
+        LIMITS if isinstance(advice, CoarseAdvice) else None,
+        legend=tuple(_legend(advice, bars)),
+        notes=notes,
+        rest=rest,
+        empty=nothing_scored(advice),
+    )
+
+
+def axis_of(advice: Answer) -> Axis:
+    """What lengths show: deviations, or what is kept in the coarse view."""
+    if isinstance(advice, CoarseAdvice):
+        return Axis("kept", "kept of what the attribute tells", "share")
+    measure = shown(str(advice.request.get("measure", "measure")).replace("_", " "))
+    unit = "squared correlations" if advice.joint is not None else advice.unit
+    alone = ", each attribute alone" if advice.joint is not None else ""
+    return Axis("deviation", f"deviation by {measure}{f' ({unit})' if unit else ''}{alone}")
+
+
+def _legend(advice: Answer, bars: Sequence[Bar]) -> Iterator[tuple[str, str]]:
+    best = shown(advice.configuration or "the best")
+    verb = "kept" if isinstance(advice, CoarseAdvice) else "lost"
+    if any(bar.tone == "best" for bar in bars):
+        yield "best", f"{_STAR} {verb} by {best}"
+    if any(bar.tone == "plain" for bar in bars):
+        yield "plain", f"{verb} by another masking"
+    yield from whole_legend(bars)
+
+
+def whole_legend(bars: Sequence[Bar]) -> Iterator[tuple[str, str]]:
+    """What the outlines mean that these bars have."""
+    if any(bar.whole is not None and bar.is_whole_certain for bar in bars):
+        yield "whole", "all that the attribute tells"
+    if any(bar.whole is not None and not bar.is_whole_certain for bar in bars):
+        yield "unsure", "all that it is known to tell"
+
+
+def _full_groups(advice: Advice, best: Mapping[str, str]) -> list[Group]:
+    if isinstance(advice.transfer, TransferAdvice):
+        return _declared_groups(advice.transfer)
+    scored = [each for each in advice.attributes or [] if each.maskings]
+    scored.sort(key=lambda each: -max(score.deviation for score in each.maskings.values()))
+    return [_full_group(advice, each, best.get(each.name)) for each in scored]
+
+
+def _full_group(advice: Advice, attribute: AttributeAdvice, best: str | None) -> Group:
+    """The maskings of an attribute, the cheapest first."""
+    cheapest_first = sorted(attribute.maskings, key=lambda name: attribute.maskings[name].deviation)
+    bars = [cost_bar(advice, attribute, name, is_best=name == best) for name in cheapest_first]
+    return Group(attribute.name, bars, "" if reference_known(attribute) else _of_what_is_known(attribute))
+
+
+def cost_bar(advice: Answer, attribute: AttributeAdvice, masking: str, *, is_best: bool = False) -> Bar:
+    """What a masking loses, within all that its attribute tells."""
+    score, known = attribute.maskings[masking], reference_known(attribute)
+    whole = attribute.reference_utility if advice.better != "lower" and attribute.reference_utility > 0 else None
+    # A share of what is known would be mistaken for a share of the whole.
+    share = f" ({percent(score.deviation / whole)})" if whole and known else ""
+    return Bar(
+        masking,
+        score.deviation,
+        f"{stated_deviation(attribute, masking)}{share}",
+        interval=_interval(score),
+        whole=whole,
+        is_whole_certain=known,
+        tone="best" if is_best else "plain",
+        mark=_STAR if is_best else "",
+    )
+
+
+def _interval(score: MaskingScore) -> Interval | None:
+    """The 95 % interval of a deviation, as far as the utility varies by chance."""
+    if not score.standard_error:
+        return None
+    half = _CONFIDENCE * score.standard_error
+    return Interval(max(score.deviation - half, 0.0), score.deviation + half)
+
+
+def _of_what_is_known(attribute: AttributeAdvice) -> str:
+    bounds = utility_bounds(attribute)
+    between = f" ({bounds})" if bounds.far_apart else ""
+    return f"known: {number(attribute.reference_utility)}{between}"
+
+
+def _about_wholes(advice: Advice) -> Iterator[str]:
+    """What is not certain about the costs, and how much that can be."""
+    scored = [each for each in advice.attributes or [] if each.maskings]
+    if any(not reference_known(each) for each in scored):
+        yield "Where not all is known that an attribute tells, a masking may lose more; brackets have proven bounds."
+    if any(score.standard_error for each in scored for score in each.maskings.values()):
+        yield "Intervals (95 %) are those of samples like this table."
+
+
+def _coarse_groups(advice: CoarseAdvice, best: Mapping[str, str]) -> list[Group]:
+    """The ranges of each attribute, those that keep most first."""
+    groups = (_coarse_group(each, best.get(each.name)) for each in advice.attributes or [])
+    return [group for group in groups if group.bars]
+
+
+def _coarse_group(attribute: CoarseAttribute, best: str | None) -> Group:
+    scored = (band_bar(name, score.kept, is_best=name == best) for name, score in attribute.maskings.items())
+    return Group(attribute.name, sorted((bar for bar in scored if bar is not None), key=lambda bar: -bar.end))
+
+
+def band_bar(masking: str, kept: str | None, *, is_best: bool = False) -> Bar | None:
+    """The range that a word of the coarse view stands for; `None` without a word that is known."""
+    if kept is None or kept not in BANDS:
+        return None
+    band = BANDS[kept]
+    tone: Literal["best", "plain"] = "best" if is_best else "plain"
+    text = f"{kept} ({100 * band.low:.0f} to {percent(band.high)})"
+    return Bar(masking, band.high, text, start=band.low, whole=1.0, tone=tone, mark=_STAR if is_best else "")
+
+
+def _declared_groups(transfer: TransferAdvice) -> list[Group]:
+    """What the best configuration loses of each attribute, by the utilities that its provider declares."""
+    bars = [
+        Bar(
+            each.name,
+            each.deviation,
+            number(each.deviation),
+            interval=_declared_interval(each),
+            whole=each.reference_utility,
+            tone="best",
+        )
+        for each in sorted(transfer.attributes, key=lambda each: -each.deviation)
+    ]
+    return [Group("", bars)] if bars else []
+
+
+def _declared_interval(each: AttributeTransferAdvice) -> Interval:
+    low, high = each.deviation - (each.high - each.utility), each.deviation + (each.utility - each.low)
+    return Interval(max(low, 0.0), max(high, 0.0))
+
+
+def _shortened(groups: Sequence[Group]) -> tuple[list[Group], list[Group]]:
+    """The groups and bars that are drawn, and those that only the table has; a marked bar is always drawn."""
+    drawn, rest = [], list(groups[MOST_ATTRIBUTES:])
+    for group in groups[:MOST_ATTRIBUTES]:
+        wanted = sorted(range(len(group.bars)), key=lambda place: (not group.bars[place].mark, place))
+        kept = set(wanted[: len(group.bars) if not group.name else _MOST_MASKINGS])
+        drawn.append(replace(group, bars=[bar for place, bar in enumerate(group.bars) if place in kept]))
+        others = [bar for place, bar in enumerate(group.bars) if place not in kept]
+        rest += [replace(group, bars=others)] if others else []
+    return drawn, rest
+
+
+def _left_out(groups: Sequence[Group]) -> str:
+    bars, few = sum(len(group.bars) for group in groups), min(len(groups), MOST_ATTRIBUTES)
+    of = f"{few} of {len(groups):,} attributes" if few < len(groups) else "each attribute"
+    return f"Drawn are at most {_MOST_MASKINGS} maskings of {of}; the table has all {bars:,}."
+
+
+def nothing_scored(advice: Answer) -> str:
+    """Why there is no bar, and what to do."""
+    if isinstance(advice, CoarseAdvice):
+        return (
+            "This view has the order alone. Shares are given by mutual_information without bias correction, of two "
+            "attributes or more: ask by that measure to see what each masking keeps."
+        )
+    return "The answer scores no single masking of these configurations."

@@ -1,0 +1,250 @@
+"""What the frontier shows of an advice: each ranked configuration by what it keeps and what it protects."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from types import MappingProxyType
+from typing import Any, Final
+
+from aegis_sdk.charts import Axis, Frontier, Interval, Point
+from aegis_sdk.reading import configurations_of, promises_of, shown, whole_of
+from aegis_sdk.reading.numbers import number
+from aegis_sdk.wire import PRIVACY_CRITERIA, Advice, CoarseAdvice, RankedConfiguration
+
+SUPPRESSED: Final = "suppressed"
+
+#: What the axis to the right can show, and what that is.
+PROTECTION: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "k": "k: records in the smallest equivalence class",
+        "l": "l: fewest sensitive values in an equivalence class",
+        "entropy_l": "entropy l: sensitive values in an equivalence class, by entropy",
+        "t": "t: distance of an equivalence class from the table",
+        "ordered_t": "ordered t: distance of an equivalence class from the table",
+        "alpha": "alpha: largest share of a sensitive value in a class",
+        "beta": "beta: largest relative gain in confidence",
+        "delta_disclosure": "delta: largest change of a frequency, as a logarithm",
+        "epsilon": "epsilon of differential privacy",
+        "reidentification": "people whose quasi-identifiers are predicted, at most",
+        "attribute_disclosure": "people of whom a secret is guessed, at most",
+        "membership": "area under the ROC curve of an attack on membership, at most",
+        SUPPRESSED: "records left out",
+    }
+)
+
+#: Those that people ask for first, in this order.
+_FIRST: Final = ("k", "t", "l", SUPPRESSED, "epsilon")
+_SHARES: Final = frozenset({"alpha", "reidentification", "attribute_disclosure"})
+_CONFIDENCE: Final = 1.96
+_LONGEST: Final = 40
+
+Answer = Advice | CoarseAdvice
+Link = Callable[[str], str]
+"""Returns the address of a configuration's page."""
+
+
+@dataclass(frozen=True)
+class Upward:
+    """The upward axis and where a row of the ranking stands on it.
+
+    Attributes:
+        axis: The axis.
+        height: The number of a row; `None` if it has none.
+        interval: The limits of that number; `None` if they are not known.
+        note: What readers should know about it; may be empty.
+    """
+
+    axis: Axis
+    height: Callable[[Any], float | None]
+    interval: Callable[[Any], Interval | None] = lambda _: None
+    note: str = ""
+
+
+def protections_of(advice: Answer, schema: Mapping[str, Any]) -> tuple[str, ...]:
+    """What the axis to the right can show: criteria that ranked configurations vouch for, and what is suppressed.
+
+    Those by which they differ come first; among these `k`, `t`, `l`, `suppressed` and `epsilon`. `schema` is the
+    entry's.
+    """
+    columns = _columns(advice, schema)
+    order = [*_FIRST, *(name for name in PROTECTION if name not in _FIRST)]
+    return tuple(sorted(columns, key=lambda name: (len(set(columns[name]) - {None}) < 2, order.index(name))))  # noqa: PLR2004 - they differ
+
+
+def frontier_chart(
+    advice: Answer,
+    schema: Mapping[str, Any],
+    across: str | None = None,
+    *,
+    link: Link | None = None,
+    id: str = "frontier",  # noqa: A002 - the name that HTML has for it
+) -> Frontier:
+    """The chart of what configurations keep against what they protect.
+
+    The full view shows shares of what the table tells, with 95 % intervals where the answer has errors, or deviations
+    if the whole is not known. The coarse view shows its shares without intervals, or ranks if it has no shares.
+
+    Args:
+        advice: The answer, which has succeeded.
+        schema: The schema of its entry.
+        across: What the axis to the right shows, one of `protections_of`; by default the first.
+        link: Returns the address of a configuration.
+        id: Of the element.
+    """
+    columns = _columns(advice, schema)
+    name = across if across in columns else next(iter(protections_of(advice, schema)), None)
+    upward, rows = upward_of(advice, schema), list(advice.ranking or [])
+    if name is None:
+        return Frontier(id, "Utility kept", Axis("", ""), upward.axis, (), empty=_nothing(advice))
+    points = _points(advice, rows, columns[name], upward, link)
+    return Frontier(
+        id,
+        f"Utility kept against {name}",
+        _across(name),
+        upward.axis,
+        points,
+        tuple(_notes(advice, schema, name, upward, len(points))),
+        _nothing(advice),
+    )
+
+
+def _columns(advice: Answer, schema: Mapping[str, Any]) -> dict[str, list[float | None]]:
+    """The numbers of the ranked configurations by what they are; suppressed records as a share."""
+    columns = promises_of(schema, [row.configuration for row in advice.ranking or []])
+    numbers, records = columns.get(SUPPRESSED), schema.get("records")
+    shares = {SUPPRESSED: [None if each is None else each / records for each in numbers]} if numbers and records else {}
+    return {name: column for name, column in columns.items() if name in PRIVACY_CRITERIA} | shares
+
+
+def _across(name: str) -> Axis:
+    if name == SUPPRESSED:
+        return Axis(name, f"{PROTECTION[name]}, as a share of all (fewer is better)", "share", higher_is_better=False)
+    more = PRIVACY_CRITERIA[name] == "higher"
+    title = f"{PROTECTION[name]} ({'more' if more else 'less'} is more private)"
+    return Axis(name, title, "share" if name in _SHARES else "number", higher_is_better=more)
+
+
+def _points(
+    advice: Answer, rows: Sequence[Any], numbers: Sequence[float | None], upward: Upward, link: Link | None
+) -> tuple[Point, ...]:
+    """The rows that have both numbers."""
+    alike = {*(advice.indistinguishable or []), *(advice.tied or [])}
+    return tuple(
+        Point(
+            row.configuration,
+            x,
+            y,
+            upward.interval(row),
+            is_best=row.configuration == advice.configuration,
+            is_alike=row.configuration in alike and row.configuration != advice.configuration,
+            href=None if link is None else link(row.configuration),
+        )
+        for row, x in zip(rows, numbers, strict=True)
+        if x is not None and (y := upward.height(row)) is not None
+    )
+
+
+def upward_of(advice: Answer, schema: Mapping[str, Any]) -> Upward:
+    """The upward axis: what the answer honestly says about how much is kept. `schema` is the entry's."""
+    label = shown(schema["label"]["name"], _LONGEST)
+    return _full(advice, label) if isinstance(advice, Advice) else _coarse(advice, label)
+
+
+def _full(advice: Advice, label: str) -> Upward:
+    whole, measure = whole_of(advice), _measure(advice)
+    if whole is None:
+        title = f"deviation by {measure}{_in_unit(advice)} (less is better)"
+        return Upward(Axis("deviation", title, higher_is_better=False), lambda row: row.deviation)
+    tells = "tells" if whole.of_all else "is known to tell"
+    top = "the table as it is" if whole.of_all else "all that is known"
+    levels = {"the best that is declared" if advice.transfer else top: 1.0, "nothing shared": 0.0}
+    title = f"kept of what the table {tells} about {label}, by {measure}"
+    return Upward(
+        Axis("kept", title, "share", levels=levels),
+        lambda row: whole.kept(row.deviation).share,
+        lambda row: _interval(row, whole.utility, whole.kept(row.deviation).share),
+        _about_intervals(advice),
+    )
+
+
+def _interval(row: RankedConfiguration, whole: float, kept: float) -> Interval | None:
+    """The 95 % interval of a share: as declared, or by the standard error."""
+    if row.low is not None and row.high is not None:
+        below, above = (row.utility - row.low) / whole, (row.high - row.utility) / whole
+    elif row.standard_error:
+        below = above = _CONFIDENCE * row.standard_error / whole
+    else:
+        return None
+    return Interval(max(kept - below, 0.0), min(kept + above, 1.0))
+
+
+def _about_intervals(advice: Advice) -> str:
+    rows = advice.ranking or []
+    if advice.transfer is not None:
+        return "Intervals (95 %) are those that the provider declares."
+    if not any(row.standard_error for row in rows):
+        return ""
+    if advice.joint is not None:
+        return "Intervals (95 %) are where the values by exact counts would be."
+    return "Intervals (95 %) are those of samples like this table."
+
+
+def _coarse(advice: CoarseAdvice, label: str) -> Upward:
+    rows = advice.ranking or []
+    if any(row.utility_share is not None for row in rows):
+        levels = {"all attributes unmasked": 1.0, "nothing shared": 0.0}
+        title = f"about how much is kept of what the unmasked attributes tell about {label}"
+        note = "Shares are coarse, since exact numbers would reveal the counts; they have no intervals."
+        if _out_of_order(rows):
+            note += " The order is by deviations that are rounded otherwise, so a lower rank can have a larger share."
+        return Upward(Axis("kept, about", title, "share", levels=levels), lambda row: row.utility_share, note=note)
+    note = "Order only: the distance between two ranks says nothing about how much is kept."
+    axis = Axis("rank", "rank by what is kept (1 is the best)", "rank", higher_is_better=False)
+    return Upward(axis, lambda row: row.rank, note=note)
+
+
+def _out_of_order(rows: Sequence[Any]) -> bool:
+    """Whether a share rises on the way down the ranking."""
+    shares = [row.utility_share for row in rows if row.utility_share is not None]
+    return any(after > before for before, after in pairwise(shares))
+
+
+def _notes(advice: Answer, schema: Mapping[str, Any], name: str, upward: Upward, points: int) -> Iterator[str]:
+    """What readers should know: which configurations these are, and how certain their places."""
+    ranked, considered = len(advice.ranking or []), advice.considered
+    yield "Better is up and to the right."
+    if considered is not None and ranked < considered:
+        yield f"The ranking has {ranked:,} of {considered:,} that meet what is required."
+    if (every := len(configurations_of(schema))) > (considered or ranked):
+        yield f"The entry has {every:,} configurations."
+    if points < ranked:
+        yield f"{ranked - points:,} of these {'state' if ranked - points > 1 else 'states'} no {name}."
+    if upward.note:
+        yield upward.note
+    if (words := real_differences(advice)) is not None:
+        yield words
+
+
+def real_differences(advice: Answer) -> str | None:
+    """Which differences from the best are real, in a sentence; `None` if that is not known or there are no others."""
+    if advice.indistinguishable_count is None or advice.considered == 1:
+        return None
+    others = advice.indistinguishable_count - 1
+    if not others:
+        return f"{shown(advice.configuration or '')} can be told apart from all others by the sample (95 %)."
+    return f"{number(others)} other{'s' * (others > 1)} cannot be told apart from the best by the sample (95 %)."
+
+
+def _measure(advice: Answer) -> str:
+    return shown(str(advice.request.get("measure", "measure")).replace("_", " "))
+
+
+def _in_unit(advice: Answer) -> str:
+    return f" ({advice.unit})" if advice.unit else ""
+
+
+def _nothing(advice: Answer) -> str:
+    """What to say if no configuration can be drawn, and what to do."""
+    if not advice.ranking:
+        return "The answer ranks no configuration. Ask again with a limit above 0."
+    return "No ranked configuration says what it protects, so there is nothing to draw against. The ranking has all."

@@ -1,0 +1,127 @@
+"""Names beside points, as far as they fit on a phone; and how wide texts are, more or less."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+from unicodedata import combining, east_asian_width
+
+from aegis_sdk.charts.axis import NARROWEST
+from aegis_sdk.charts.markup import cut, pixels, place
+
+LONGEST: Final = 18
+_LINE: Final = 14.0
+_RISE: Final = 7.0
+_BESIDE: Final = 7.0
+_BEYOND: Final = 12.0
+"""How far a text may reach beyond the plot."""
+
+
+def text_width(text: str, size: float = 12.0) -> float:
+    """About how many pixels a text of that size takes, rather too many than too few; there is no font to measure."""
+    wide = sum(0 if combining(each) else 1.0 if east_asian_width(each) in "WFA" else 0.56 for each in text)
+    return wide * size
+
+
+@dataclass(frozen=True)
+class Box:
+    """A rectangle in pixels of the narrowest plot."""
+
+    left: float
+    right: float
+    top: float
+    bottom: float
+
+    def overlaps(self, other: "Box") -> bool:
+        """Whether the two have more than an edge in common."""
+        across = self.left < other.right and other.left < self.right
+        return across and self.top < other.bottom and other.top < self.bottom
+
+
+@dataclass(frozen=True)
+class Named:
+    """A point that may have its name beside it.
+
+    Attributes:
+        name: Its name.
+        more: How many more are at the same place.
+        along: The share of the width.
+        height: Pixels from the top.
+        top: Pixels from the top to the upper end of its interval.
+        is_first: Whether it has its name in any case.
+    """
+
+    name: str
+    more: int
+    along: float
+    height: float
+    top: float
+    is_first: bool = False
+
+    @property
+    def text(self) -> str:
+        """What is written beside it."""
+        return cut(self.name, LONGEST) + (f" and {self.more:,} more" if self.more else "")
+
+
+@dataclass(frozen=True)
+class Level:
+    """A line across the plot: its name, its pixels from the top, and whether the name is at the right end."""
+
+    text: str
+    height: float
+    at_end: bool = True
+
+    @property
+    def at(self) -> str:
+        """Pixels from the top, as text."""
+        return pixels(self.height)
+
+    def box_in(self, room: float = NARROWEST) -> Box:
+        """Where its name is in a plot that is so many pixels wide."""
+        width = text_width(self.text)
+        left = room - width if self.at_end else 0.0
+        return Box(left, left + width, self.height - _RISE - _LINE, self.height)
+
+
+@dataclass(frozen=True)
+class Label:
+    """A name beside a point.
+
+    Attributes:
+        number: The place of the point among those given.
+        text: The name.
+        x: The place of the point.
+        dx: How many pixels beside that the text starts or ends.
+        y: Its base line.
+        anchor: `start` or `end`.
+        is_first: Whether it is that of the best.
+    """
+
+    number: int
+    text: str
+    x: str
+    dx: str
+    y: str
+    anchor: str
+    is_first: bool = False
+
+
+def labels_of(points: Sequence[Named], taken: Sequence[Box]) -> list[Label]:
+    """The labels that overlap neither each other nor what is taken. Points come in order of importance."""
+    boxes, labels = list(taken), []
+    for number, point in enumerate(points):
+        label, box = _beside(number, point)
+        if point.is_first or (box.left >= -_BEYOND and not any(box.overlaps(other) for other in boxes)):
+            boxes.append(box)
+            labels.append(label)
+    return labels
+
+
+def _beside(number: int, point: Named) -> tuple[Label, Box]:
+    """The name at the right of a point, or above its interval if there is no room at the right."""
+    width, x = text_width(point.text), point.along * NARROWEST
+    starts = x + _BESIDE + width <= NARROWEST + _BEYOND
+    shift, y = (_BESIDE, point.height - _RISE) if starts else (_BEYOND, min(point.top - 2, point.height - _RISE))
+    anchor, left = ("start", x + shift) if starts else ("end", x + shift - width)
+    label = Label(number, point.text, place(point.along), pixels(shift), pixels(y), anchor, point.is_first)
+    return label, Box(left, left + width, y - _LINE, y + 2)
