@@ -100,7 +100,7 @@ class TestTheExample:
     def test_configurations(self, aegis, health):
         configurations = load_plan(EXAMPLE / "plan.yaml").configurations
         k = [each.privacy["k"] for each in configurations]
-        assert line_of(aegis("show", health)[1], "k  ").split() == ["k", "70", f"{min(k):g}", f"{max(k):g}"]
+        assert line_of(aegis("show", health)[1], "k  ").split() == ["k", "70", f"{min(k):,g}", f"{max(k):,g}"]
         dropped = sum(each.maskings["visits"] == "drop" for each in configurations)
         found = json.loads(aegis("show", health, "--attribute", "visits", "--json")[1])
         assert found["attributes"][0]["maskings"][-1]["configurations"] == dropped
@@ -308,7 +308,7 @@ class TestHostile:
 
     @pytest.mark.processes
     def test_the_base_installation_is_enough(self, tmp_path):
-        heavy = ["duckdb", "ibis", "jinja2", "matplotlib", "numpy", "pyarrow", "yaml"]
+        heavy = ["aegis_sdk.charts", "duckdb", "ibis", "jinja2", "matplotlib", "numpy", "pyarrow", "yaml"]
         run = f"import sys; sys.modules |= dict.fromkeys({heavy}); from aegis_sdk.cli import main; main()"
         entry = written(tmp_path / "entry.json", EXAMPLE_ENTRY)
         ran = subprocess.run(

@@ -1,14 +1,13 @@
 """The report on what counts give away: what `aegis disclose` prints and draws."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Final
 
-from aegis_provider.disclosure import AttributeDisclosure, Cell, Disclosure
-from aegis_provider.report.disclosure_tables import WORDS, all_tables, count, tables, where
-from aegis_provider.report.disclosure_terms import TERMS
+from aegis_provider.disclosure import AttributeDisclosure, Cell, Disclosure, PublishedTable
 from aegis_provider.report.disclosure_verdict import failures, verdict_line
 from aegis_provider.report.model import Part, Report, Section, Terms, TextTable
+from aegis_provider.report.terms import DISCLOSURE
 from aegis_sdk.charts import BAD, GOOD, NEUTRAL, Axis, Lengths, SeriesBars, Tone
 from aegis_sdk.reading import Share, shown
 
@@ -18,6 +17,12 @@ _METHODS = {
     "closed_form": "in closed form",
     "linear_programs": "by {} linear programs",
 }
+_WORDS = 60
+"""The most characters of a name."""
+
+_TABLES = 10
+_MOST_TABLES = 200
+_KINDS = {"label": "histogram", "histogram": "histogram", "joint": "unmasked", "masking": "", "pairs": ""}
 _STRENGTHS: Final = (0.8, 0.6, 0.4, 0.25)
 
 
@@ -37,8 +42,8 @@ def disclosure_report(disclosure: Disclosure, summarize: str, *, in_full: bool =
     if any(each.compared for each in disclosure.attributes):
         sections.append(Section("Compared with the truth", list(_truth(disclosure))))
     sections += [
-        Section("Every table by itself, the smallest counts first", list(tables(disclosure, in_full=in_full))),
-        Section("What the numbers mean", [Terms(TERMS)]),
+        Section("Every table by itself, the smallest counts first", list(_tables(disclosure, in_full=in_full))),
+        Section("What the numbers mean", [Terms(DISCLOSURE)]),
     ]
     title = f"What the counts of {disclosure.entry} give away"
     summary = [verdict_line(disclosure, summarize), *_summary(disclosure)]
@@ -71,7 +76,7 @@ def _reservations(disclosure: Disclosure) -> Iterator[str]:
     if disclosure.unfinished:
         names = ", ".join(map(shown, disclosure.unfinished))
         yield f"bounds stopped early, so more cells may be determined exactly (see --seconds): {names}"
-    tables = [table for _, table in all_tables(disclosure)]
+    tables = [table for _, table in _all_tables(disclosure)]
     changed = sum(not each.is_plain for each in tables)
     if changed:
         epsilon = f", epsilon {disclosure.epsilon:g} in total" if disclosure.epsilon is not None else ""
@@ -104,7 +109,7 @@ def _one_label(disclosure: Disclosure) -> str:
 
 
 def _counted(name: str, cell: Cell) -> str:
-    return f"{cell.count:,} record{'s' * (cell.count != 1)} of {shown(name, WORDS)} {where(cell)}"
+    return f"{cell.count:,} record{'s' * (cell.count != 1)} of {shown(name, _WORDS)} {_where(cell)}"
 
 
 def _small(disclosure: Disclosure) -> Iterator[Part]:
@@ -130,10 +135,10 @@ def _small(disclosure: Disclosure) -> Iterator[Part]:
         (
             shown(each.name),
             len(each.tables),
-            count(each.smallest),
+            _count(each.smallest),
             each.below,
-            count(each.linked.smallest),
-            where(each.linked.smallest),
+            _count(each.linked.smallest),
+            _where(each.linked.smallest),
             each.linked.derived_below,
         )
         for each in disclosure.attributes
@@ -145,7 +150,7 @@ def _small(disclosure: Disclosure) -> Iterator[Part]:
         "the smallest of each attribute:"
     )
     derived = [
-        (shown(each.name), cell.count, where(cell), "smaller than any in its tables" if each.given_away else "")
+        (shown(each.name), cell.count, _where(cell), "smaller than any in its tables" if each.given_away else "")
         for each in disclosure.attributes
         if (cell := each.linked.derived) is not None and cell.count < disclosure.below
     ]
@@ -170,7 +175,7 @@ def _by_whole_numbers(disclosure: Disclosure) -> Iterator[Part]:
     """Name the cells that no differences of tables give away, but that have the same count in all whole tables."""
     linked = [(shown(each.name), each.linked) for each in disclosure.attributes]
     named = [(name, known.by_whole_numbers, known.smallest_by_whole_numbers) for name, known in linked]
-    if rows := [(name, cells, count(smallest), where(smallest)) for name, cells, smallest in named if cells]:
+    if rows := [(name, cells, _count(smallest), _where(smallest)) for name, cells, smallest in named if cells]:
         note = "exact cells that follow only because counts are whole numbers"
         yield TextTable(("attribute", "only whole numbers", "smallest", "where"), rows, note)
     undecided = [f"{known.undecided:,} of {name}" for name, known in linked if known.undecided]
@@ -256,3 +261,63 @@ def _worst(disclosure: Disclosure, exposure: Callable[[AttributeDisclosure], flo
 def _of_all(disclosure: Disclosure) -> str:
     attributes = len(disclosure.attributes)
     return f" These are the worst {_ROWS} of {attributes}." if attributes > _ROWS else ""
+
+
+def _tables(disclosure: Disclosure, *, in_full: bool) -> Iterator[Part]:
+    """Yield every examined table."""
+    ordered = sorted(_all_tables(disclosure), key=lambda item: _order(item[1]))
+    rows = [
+        (
+            shown(name),
+            _KINDS[each.kind] or shown(each.name, _WORDS),
+            each.records,
+            each.cells,
+            each.occupied,
+            _count(each.smallest),
+            _where(each.smallest),
+            each.below,
+            each.declared.in_words(),
+        )
+        for name, each in ordered[:_MOST_TABLES]
+    ]
+    header = (
+        "of",
+        "table",
+        "records",
+        "cells",
+        "above 0",
+        "smallest",
+        "where",
+        f"below {disclosure.below}",
+        "declared",
+    )
+    more = f"the first {_MOST_TABLES} of {len(ordered)}" if len(ordered) > _MOST_TABLES else ""
+    yield TextTable(header, rows, more, most=None if in_full else _TABLES)
+    if disclosure.pairs:
+        yield "each table of pairs is examined on its own here; the verdict takes all tables together"
+    if disclosure.associations:
+        yield (
+            f"{disclosure.associations} pairs say what they tell of the label together (with_label), which is not used "
+            "here: a chi-square depends on the counts of both attributes and the label, and narrows them down"
+        )
+
+
+def _order(table: PublishedTable) -> float:
+    return float("inf") if table.smallest is None else table.smallest.count
+
+
+def _all_tables(disclosure: Disclosure) -> list[tuple[str, PublishedTable]]:
+    """Return every examined table, with the name of what it counts."""
+    of_attributes = ((each.name, table) for each in disclosure.attributes for table in each.tables)
+    of_pairs = (("pairs", table) for table in disclosure.pairs)
+    return list(chain([(disclosure.label, disclosure.histogram)], of_attributes, of_pairs))
+
+
+def _where(cell: Cell | None) -> str:
+    """Return the values and the label value of a cell: `[5,7) x poor`."""
+    return "-" if cell is None else " x ".join(shown(each, _WORDS) for each in cell.place)
+
+
+def _count(cell: Cell | None) -> str | int:
+    """Return the count of a cell, or a dash."""
+    return "-" if cell is None else cell.count

@@ -17,8 +17,8 @@ from aegis_provider.privacy import (
 )
 from aegis_provider.report.model import Part, Report, Section, TextTable
 from aegis_provider.report.risk_document import suppression_document
-from aegis_provider.report.risk_terms import terms
 from aegis_provider.report.risk_verdict import RiskVerdict
+from aegis_provider.report.terms import risk_terms
 from aegis_sdk.charts import BAD, GOOD, OTHER, Axis, Lengths, Plane, Series, SeriesBars, Spot, Tone
 from aegis_sdk.reading import Alone, Share, as_sentence, number, shown
 
@@ -60,7 +60,7 @@ def risk_report(assessment: Assessment, table: str, verdict: RiskVerdict, alone:
     else:
         sections += _in_detail(assessment, only or assessment.as_it_is)
     return Report(
-        title, list(_summary(assessment, verdict, alone)), [*sections, Section("What the numbers mean", terms())]
+        title, list(_summary(assessment, verdict, alone)), [*sections, Section("What the numbers mean", risk_terms())]
     )
 
 

@@ -6,8 +6,8 @@ from typing import Any, Final
 
 from aegis_provider.check import Interval
 from aegis_provider.check_result import CHANCE
-from aegis_provider.report.disclosure_terms import TERMS
 from aegis_provider.report.model import Part, Report, Section, Term, Terms, TextTable
+from aegis_provider.report.terms import FIDELITY
 from aegis_provider.synth.fidelity import Compared, Embedding, Fidelity, ModelValue, Relation
 from aegis_provider.synth.report.not_understood import NOT_JUDGED, documents_of, notes_on, why_not_judged
 from aegis_sdk.charts import BAD, GOOD, Axis, Measured, Plane, Series, Spot
@@ -78,7 +78,7 @@ def fidelity_report(result: Fidelity, release: str) -> Report:
         Section("Associations that differ most", [_associations(result)]),
         *([Section("Records in a picture", [_overlay(result.embedding)])] if result.embedding else []),
         Section("What to know about the numbers", list(_notes(result))),
-        Section("What the numbers mean", [TERMS]),
+        Section("What the numbers mean", [FIDELITY]),
     ]
     return Report(f"Value and fidelity of {release}", [fidelity_headline(result)], sections)
 

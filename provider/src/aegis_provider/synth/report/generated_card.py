@@ -7,6 +7,7 @@ from importlib.metadata import version
 from typing import Any, Final
 
 from aegis_provider.report.model import Part, Report, Section, TextTable
+from aegis_provider.report.terms import FIDELITY
 from aegis_provider.synth.attacks import Judgement, Opened
 from aegis_provider.synth.attacks.exact_copies import NAME as EXACT_COPIES
 from aegis_provider.synth.fidelity import Fidelity
@@ -18,7 +19,7 @@ from aegis_provider.synth.report.attacks import (
     attacks_document,
     attacks_headline,
 )
-from aegis_provider.synth.report.fidelity import TERMS, fidelity_document, fidelity_headline, likeness, model_parts
+from aegis_provider.synth.report.fidelity import fidelity_document, fidelity_headline, likeness, model_parts
 from aegis_sdk.reading import Share, shown
 
 _PACKAGES: Final = ("aegis-provider", "aegis-sdk")
@@ -236,7 +237,7 @@ def _worth(card: GeneratedCard) -> Iterator[Part]:
         return
     yield from model_parts(card.fidelity)
     yield likeness(card.fidelity)
-    yield TERMS
+    yield FIDELITY
 
 
 def _limits(card: GeneratedCard) -> Iterator[Part]:
