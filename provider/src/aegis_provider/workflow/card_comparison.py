@@ -99,7 +99,7 @@ def _picture(known: Sequence[Beside], label: str) -> Plane:
         Axis("AUC", "success of membership inference (AUC)", levels={"chance": 0.5}),
         Axis("told", f"told about {shown(label)} of held-out records", "share", levels=BASELINES),
         [Series(kind, tones[kind], list(_spots(some))) for kind, some in kinds.items() if some],
-        notes=["The further up, the more useful; the further left, the less is given away."],
+        notes=["The further up, the more useful; the further left, the less is given away. Lines are 95 % intervals."],
     )
 
 

@@ -27,10 +27,9 @@ from aegis_sdk.reading.configurations import (
 )
 from aegis_sdk.reading.function_words import in_words, unit_of
 from aegis_sdk.reading.generated import AttackOutline, GeneratedOutline, declares_joint, generated_in, generated_of
-from aegis_sdk.reading.headline import Kept, Whole, headline, kept_by_best, whole_of
+from aegis_sdk.reading.headline import Kept, Whole, headline, kept_by_best, outcome, whole_of
 from aegis_sdk.reading.lattice import Lattice, Node, lattice_of
 from aegis_sdk.reading.numbers import DASH, Share, number, percent, share_with_limits
-from aegis_sdk.reading.outcome import outcome
 from aegis_sdk.reading.outline import AttributeOutline, EntryOutline, MaskingOutline, Range, outline_of, seen_by
 from aegis_sdk.reading.verdict import few_in_words, read_together_line, verdict_in_words, verdict_line
 
