@@ -138,7 +138,7 @@ class CountedEntry:
             "label": label,
             "attributes": attributes,
             **({"pairs": told.pairs} if self.pairs else {}),
-            **({} if told.trace is None else {"joint_trace": self._joint_trace(told.trace, label, attributes)}),
+            **({} if told.trace is None else {"joint_trace": self._joint_trace(told.trace.value, label, attributes)}),
             "configurations": [self._configuration(each) for each in plan.configurations],
         }
         return entry_of(document, plan.source)

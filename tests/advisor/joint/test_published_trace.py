@@ -49,10 +49,12 @@ def test_inexact_counts_prove_nothing():
         (0.36, None, False),
         (0.34, None, True),
         (0.4, 0.1, False),
-        (0.3, 0.1, True),
+        (0.3, 0.1, False),
+        (0.2, 0.1, True),
         (1.0, None, False),
         (1.01, None, True),
-        (1.05, 0.1, False),
+        (1.09, 0.1, False),
+        (1.2, 0.1, True),
     ],
 )
 def test_less_than_a_part_or_more_than_all_is_a_fault(value, rounded_to, faulty):

@@ -8,10 +8,14 @@ import pyarrow as pa
 import pytest
 from sklearn.metrics import mutual_info_score
 
+from aegis_advisor.evidence import PairCounts
 from aegis_provider import LaplaceNoise, MinimumCell, RandomRounding, load_plan, prepare_entry
-from aegis_provider.control.rounded_trace import step_for
+from aegis_provider.control.rounded_trace import rounded_trace, step_for
 from aegis_provider.counting import unmasked_trace as module
 from aegis_provider.counting.coded_table import CodedTable
+from aegis_provider.counting.unmasked_trace import UnmaskedTrace
+from aegis_provider.plan.model import IDENTITY
+from aegis_sdk.wire.joint_trace import JointTrace, is_multiple
 from tests.for_each import for_each
 
 PLAN = """label: y
@@ -142,13 +146,13 @@ def test_controlled_counts_have_a_rounded_trace(plans, controls):
     columns = records()
     exact = told([columns[name] for name in "abc"], columns["y"])
     trace = trace_of(plans["coarse"], columns, controls)
-    assert trace.rounded_to == step_for(600) == 0.02
-    assert trace.value == pytest.approx(round(exact / 0.02) * 0.02)
-    assert trace.value != exact
+    assert trace.rounded_to in {0.02, 0.05, 0.1}
+    assert is_multiple(trace.value, trace.rounded_to)
+    assert 0 < abs(trace.value - exact) < trace.rounded_to
 
 
 def test_by_default_it_is_rounded(plans):
-    assert trace_of(plans["coarse"], records(), exact=False).rounded_to == 0.02
+    assert trace_of(plans["coarse"], records(), exact=False).rounded_to in {0.02, 0.05}
 
 
 def test_noise_does_not_cover_it_so_it_is_left_out(plans):
@@ -169,11 +173,68 @@ def test_the_step_is_coarser_for_small_tables(number, step):
     assert step_for(number) == step
 
 
-@for_each(("rare", "step"), [(300, 0.02), (5, 0.5), (8, 0.2)])
-def test_the_step_is_coarser_for_rare_labels(plans, rare, step):
-    """A label value of 8 records, published as such beside a minimum of 5, may move it by 5 / (10 * 4)."""
-    columns = records() | {"y": np.where(np.arange(600) < rare, "u", "v")}
-    assert trace_of(plans["coarse"], columns, [MinimumCell(5)]).rounded_to == step
+@for_each(("slope", "spread", "step"), [(0.0, 0.0, 0.001), (0.01, 0.0, 0.05), (0.01, 0.001, 0.05), (0.01, 0.01, 0.001)])
+def test_the_step_hides_a_record_that_the_rounding_of_other_counts_does_not(entry, slope, spread, step):
+    drawn = [rounded(entry, slope, spread, seed) for seed in range(400)]
+    assert {each.rounded_to for each in drawn} == {step}
+    values = np.array([each.value for each in drawn])
+    assert np.ptp(values) == pytest.approx(step, abs=1e-9)
+    assert values.mean() == pytest.approx(TRACE, abs=4 * step / 2 / np.sqrt(400))
+
+
+def test_without_a_step_that_leaves_a_reference_there_is_none(entry):
+    assert rounded(entry, slope=0.1, spread=0.0, seed=0) is None
+
+
+def test_a_rare_label_value_leaves_none(plans):
+    columns = records() | {"y": np.where(np.arange(600) < 8, "u", "v")}
+    assert trace_of(plans["coarse"], columns, [MinimumCell(5)]) is None
+
+
+@for_each("seed", range(4))
+def test_slope_and_spread_are_derivatives_of_the_trace(seed):
+    """Against differences of the trace of tables in which one count is larger by a ten-thousandth of the records."""
+    random = np.random.default_rng(seed)
+    a, y = random.integers(0, 3, 4000), random.integers(0, 2, 4000)
+    b = np.where(random.random(4000) < 0.5, a, random.integers(0, 4, 4000))
+    y = np.where(random.random(4000) < 0.2, a == 1, y)
+    joints = [np.array([[np.sum((x == v) & (y == w)) for w in (0, 1)] for v in np.unique(x)], float) for x in (a, b)]
+    both = np.array([[np.sum((a == v) & (b == w)) for w in range(4)] for v in range(3)], float)
+    moves = np.zeros((7, 2))
+    for cell in product(range(7), (0, 1)):
+        by_label = np.concatenate(joints)
+        by_label[cell] += 0.4
+        moves[cell] = (trace_by(by_label, both) - trace_by(np.concatenate(joints), both)) / 0.4
+    centred = [m - m.mean(axis=0) - m.mean(axis=1, keepdims=True) + m.mean() for m in (moves[:3], moves[3:])]
+    squares = np.concatenate([np.square(m).ravel() for m in centred])
+    pairs = [PairCounts((0, 1), (IDENTITY, IDENTITY), both.astype(np.int64))]
+    assert module._spread(joints, pairs) == pytest.approx(np.sqrt(squares.sum() - squares.max()), rel=0.01)
+
+
+def trace_by(by_label, both):
+    """The trace by counts with the label that need not agree with the counts of the two attributes."""
+    number, groups = both.sum(), np.concatenate([both.sum(axis=1), both.sum(axis=0)])
+    together = np.block([[np.diag(groups[:3]), both], [both.T, np.diag(groups[3:])]])
+    labels = np.array([by_label[:3].sum(axis=0)])
+    covariance = together / number - np.outer(groups, groups) / number**2
+    with_label = by_label / number - np.outer(groups, labels / number) / number
+    return float(
+        np.sum(np.diagonal(with_label.T @ np.linalg.pinv(covariance, rcond=1e-9) @ with_label) / (labels / number))
+    )
+
+
+TRACE = 0.3217
+
+
+@pytest.fixture(scope="module")
+def entry(plans):
+    entry = prepare_entry(pa.table(records(0, 20_000)), plans["coarse"], name="t", pairs=True, exact=True).entry
+    return entry.model_copy(update={"joint_trace": JointTrace(value=TRACE)})
+
+
+def rounded(entry, slope, spread, seed):
+    chance = np.random.default_rng(seed).bytes
+    return rounded_trace(entry, UnmaskedTrace(TRACE, slope, spread), 5, chance)["joint_trace"]
 
 
 @pytest.mark.long

@@ -136,7 +136,7 @@ class PublishedTrace:
 
     Attributes:
         value: the trace, in the unit of `joint` with its default correction.
-        rounded_to: it was rounded to a multiple of this; None if it is exact.
+        rounded_to: it was rounded up or down to a multiple of this; None if it is exact.
     """
 
     value: float
@@ -145,12 +145,12 @@ class PublishedTrace:
     @property
     def least(self) -> float:
         """The lowest trace that may have been rounded to this one."""
-        return self.value - (self.rounded_to or 0.0) / 2
+        return self.value - (self.rounded_to or 0.0)
 
     @property
     def most(self) -> float:
         """The highest trace that may have been rounded to this one."""
-        return self.value + (self.rounded_to or 0.0) / 2
+        return self.value + (self.rounded_to or 0.0)
 
 
 @dataclass(frozen=True, slots=True)

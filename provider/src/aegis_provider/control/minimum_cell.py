@@ -88,7 +88,7 @@ class MinimumCell(Control):
         rounded = [] if known.rounds else list(self._unmerged(entry))
         attributes = [self._attribute(each, rounded) for each in entry.attributes]
         _refuse_small(attributes, self.least)
-        trace = rounded_trace(entry, entry.label.histogram, self.least)
+        trace = {} if known.rounds else rounded_trace(entry, known.told.trace, 0, self.random_bytes)
         changed = {"attributes": attributes, "configurations": list(vouched.configurations), **trace}
         held = entry.model_copy(update=changed)
         changes = Changes(

@@ -1,9 +1,14 @@
-"""The trace of the unmasked table, rounded so that it tells next to nothing of a few people."""
+"""The trace of the unmasked table, rounded at random so that it tells next to nothing of a few people."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator
 from typing import Any, Final
 
+import numpy as np
+
+from aegis_provider.control.dependent_rounding import RandomBytes, uniform
+from aegis_provider.counting.counts import Counts
+from aegis_provider.counting.unmasked_trace import UnmaskedTrace, largest_slope
 from aegis_sdk.wire import EntryDocument, JointTrace
 
 _RECORDS: Final = 10
@@ -12,30 +17,54 @@ _RECORDS: Final = 10
 _FINEST: Final = 0.001
 """More digits than these change no decision."""
 
+_SLOPES: Final = 1.2
+"""What a reader does not know of the trace is, as a standard deviation, so many times what one record changes."""
 
-_PARTS: Final = 10
-"""The records of a base beside those of the rarest label value count a tenth (`rounded_trace`)."""
+_MOST: Final = 0.2
+"""A trace that is known less well than to this share of itself is no reference for what configurations keep."""
 
 
-def rounded_trace(entry: EntryDocument, label: Sequence[int], base: int) -> dict[str, Any]:
-    """Return the fields that change if the entry's trace is rounded; none if it has none.
+def rounded_trace(
+    entry: EntryDocument, unmasked: UnmaskedTrace | None, base: int, chance: RandomBytes
+) -> dict[str, Any]:
+    """Return the fields that change if the entry's trace is rounded to a multiple of a step, up or down at random.
 
-    Of a label value with `m` records, `x` of them in a group of `n`, one record more moves the trace by about
-    `(2 x + 1) / (m n)`, and groups have at least 20. So a step of `base / (10 m)` hides as many records as the base
-    does where few of a group have the value. Where most have it, the trace can tell them (docs/security.md).
+    Rounding by a step adds a variance of `step**2 / 6` to that of the counts that a reader does not know, which are
+    rounded by `base`. Where the two hide no single record, the trace is left out.
 
     Args:
         entry: The entry.
-        label: The published records of each label value.
+        unmasked: How much of the trace single counts are; None if there is no trace.
         base: The base by which other counts are rounded.
+        chance: The source of randomness.
     """
-    if entry.joint_trace is None:
+    if entry.joint_trace is None or unmasked is None:
         return {}
-    rarest = max(1, min(label) - base + 1)  # at least so many: what is published as 3 may be 1
-    step = step_for(entry.records, base / (_PARTS * rarest))
+    value = entry.joint_trace.value
+    if value > unmasked.value:  # a single table tells more than the adjusted whole, and that is published
+        unmasked = UnmaskedTrace(value, max(unmasked.slope, largest_slope(_tables(entry))))
+    unknown = (base * unmasked.spread) ** 2 / 6
+    hidden = math.sqrt(6 * max((_SLOPES * unmasked.slope) ** 2 - unknown, 0.0))
+    if hidden > _MOST * value:
+        return {"joint_trace": None}
+    step = step_for(entry.records, hidden)
     # Dividing by a whole number gives the nearest decimal fraction.
-    value = round(round(entry.joint_trace.value / step) * step, 6)
-    return {"joint_trace": JointTrace(value=value, rounded_to=step)}
+    rounded = round((math.floor(value / step) + _up(value / step, chance)) * step, 6)
+    return {"joint_trace": JointTrace(value=rounded, rounded_to=step)}
+
+
+def _tables(entry: EntryDocument) -> Iterator[Counts]:
+    """Yield the counts of attributes and of their maskings with the label."""
+    for attribute in entry.attributes:
+        for joint in (attribute.joint, *(each.joint for each in attribute.maskings)):
+            if joint is not None:
+                yield np.array(joint, dtype=np.int64)
+
+
+def _up(number: float, chance: RandomBytes) -> bool:
+    """Whether a number is rounded up, with the probability that makes this unbiased."""
+    [drawn] = uniform(np.array([2**32]), chance)
+    return bool(drawn < (number % 1) * 2**32)
 
 
 def step_for(records: int, at_least: float = 0.0) -> float:

@@ -97,7 +97,7 @@ class RandomRounding(Control):
             "records": int(histogram.sum()),
             "label": entry.label.model_copy(update={"histogram": histogram.tolist()}),
             "attributes": [self._attribute(each, up, labels) for each in entry.attributes],
-            **rounded_trace(entry, histogram.tolist(), self.base),
+            **rounded_trace(entry, self.beside.told.trace, self.base, self._chance("joint_trace")),
         }
         if entry.configurations is not None:
             changed["configurations"] = [self._configuration(each) for each in entry.masked]

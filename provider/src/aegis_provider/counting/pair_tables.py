@@ -9,6 +9,7 @@ from aegis_provider.counting.counted_table import CountedAttribute, CountedTable
 from aegis_provider.counting.pair_cells import LabelAssociation, LabelSums, PairCells
 from aegis_provider.counting.pair_counts import Pair, Views, count_pairs, pairs_used
 from aegis_provider.counting.published_domain import PublishedDomain
+from aegis_provider.counting.unmasked_trace import UnmaskedTrace
 from aegis_provider.errors import PlanError, TableError
 from aegis_provider.plan.model import IDENTITY, Masking, Plan
 from aegis_provider.progress import Progress
@@ -35,7 +36,7 @@ class PairsTold:
     pairs: Sequence[dict[str, Any]] = ()
     sums: Mapping[PairName, LabelSums] = field(default_factory=dict)
     frequent: Mapping[PairName, LabelAssociation] = field(default_factory=dict)
-    trace: float | None = None
+    trace: UnmaskedTrace | None = None
 
 
 def pair_tables(

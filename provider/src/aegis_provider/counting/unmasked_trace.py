@@ -1,12 +1,15 @@
 """What the unmasked table tells by the measure `joint`: one number, to which what configurations keep is compared."""
 
 import math
-from collections.abc import Mapping
-from itertools import combinations
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, combinations
 from typing import Final
 
 import numpy as np
+import scipy
 
+from aegis_advisor.arrays import FloatArray
 from aegis_advisor.evidence import AttributeEvidence, PairCounts
 from aegis_advisor.joint import largest_part, score_jointly
 from aegis_provider.counting.coded_table import CodedTable
@@ -24,7 +27,27 @@ MOST_DIMENSIONS: Final = 2_000
 """The most values of all attributes together, which bounds memory (about 100 MB) and time."""
 
 
-def unmasked_trace(counted: CountedTable, label: str) -> float:
+_RIDGE: Final = 1e-9
+"""Added to the variances of indicators, so that attributes that determine each other can be told apart by none."""
+
+
+@dataclass(frozen=True)
+class UnmaskedTrace:
+    """What the unmasked table tells, and how much of that single counts are.
+
+    Attributes:
+        value: The adjusted trace.
+        slope: The most that it changes if two records of an attribute's groups exchange their label values.
+        spread: Its standard deviation if every count of a group with a label value has one of a record, but for the
+            count that moves it most.
+    """
+
+    value: float
+    slope: float = 0.0
+    spread: float = 0.0
+
+
+def unmasked_trace(counted: CountedTable, label: str) -> UnmaskedTrace:
     """Return Pillai's trace of all unmasked attributes and the label, adjusted for the number of values.
 
     If the adjustment makes it smaller than that of a single attribute, or than 0, it is that. Rare values are merged,
@@ -40,12 +63,59 @@ def unmasked_trace(counted: CountedTable, label: str) -> float:
     views = dict(enumerate(whole_values(counted)))
     views = {place: view for place, view in views.items() if view.size > 1}
     if not views:
-        return 0.0
+        return UnmaskedTrace(0.0)
     labels = counted.attributes[0].counts.label_histogram()
     evidence = [_evidence(counted.attributes[place], view, labels) for place, view in views.items()]
     codes, options = np.zeros((1, len(views)), dtype=np.int64), [(IDENTITY,)] * len(views)
-    scores = score_jointly(evidence, options, codes, _pairs(counted, label, views), corrected=True)
-    return max(float(scores.utility[0]), largest_part(evidence), 0.0)
+    pairs = _pairs(counted, label, views)
+    scores = score_jointly(evidence, options, codes, pairs, corrected=True)
+    value = max(float(scores.utility[0]), largest_part(evidence), 0.0)
+    joints = [np.asarray(each.joint, dtype=np.float64) for each in evidence]
+    return UnmaskedTrace(value, largest_slope(joints), _spread(joints, pairs))
+
+
+def largest_slope(joints: Iterable[FloatArray | Counts]) -> float:
+    """Return the most that a trace changes if two records of different groups exchange their label values.
+
+    A label value with `m` records, `x` of them in a group of `n`, adds `x**2 / (m n)`, whose slope is `2 x / (m n)`.
+
+    Args:
+        joints: By attribute or masking, counts (groups, labels).
+    """
+    return max(map(_slope, joints), default=0.0)
+
+
+def _slope(joint: FloatArray | Counts) -> float:
+    shares = (joint + 0.5) / np.maximum(joint.sum(axis=1, keepdims=True), 1)
+    moves = 2 * np.ptp(shares, axis=0) / np.maximum(joint.sum(axis=0), 1)
+    return float(np.sort(moves)[-2:].sum())
+
+
+def _spread(joints: Sequence[FloatArray], pairs: Sequence[PairCounts]) -> float:
+    """The trace's derivatives by counts with the label are twice the regression's coefficients over label counts."""
+    labels = np.maximum(joints[0].sum(axis=0), 1)
+    moves = np.split(2 * _coefficients(joints, pairs) / labels, list(accumulate(map(len, joints)))[:-1])
+    centred = [each - each.mean(axis=0) - each.mean(axis=1, keepdims=True) + each.mean() for each in moves]
+    squares = np.concatenate([np.square(each).ravel() for each in centred])
+    return math.sqrt(max(squares.sum() - squares.max(), 0.0))
+
+
+def _coefficients(joints: Sequence[FloatArray], pairs: Sequence[PairCounts]) -> FloatArray:
+    """(groups, labels) The coefficients of a linear regression of the labels' indicators on those of all groups."""
+    starts = [0, *accumulate(map(len, joints))]
+    together = np.zeros((starts[-1], starts[-1]))
+    for start, joint in zip(starts, joints, strict=False):
+        together[range(start, start + len(joint)), range(start, start + len(joint))] = joint.sum(axis=1)
+    for pair in pairs:
+        one, two = (slice(starts[place], starts[place + 1]) for place in pair.attributes)
+        together[one, two], together[two, one] = pair.joint, pair.joint.T
+    by_label, groups = np.concatenate(joints), together.diagonal()
+    records, labels = joints[0].sum(), joints[0].sum(axis=0)
+    covariances = together / records - np.outer(groups, groups) / records**2
+    covariances[np.diag_indices_from(covariances)] += _RIDGE
+    with_label = by_label / records - np.outer(groups, labels) / records**2
+    found: FloatArray = scipy.linalg.solve(covariances, with_label, assume_a="pos")
+    return found
 
 
 def whole_values(counted: CountedTable) -> list[Partition]:
