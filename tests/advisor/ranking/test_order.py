@@ -14,7 +14,7 @@ def ranked(deviations, information=None, tolerance=0.0, limit=None):
     return rank(
         CodeBlocks.of(np.arange(deviations.size)[:, None], [deviations.size]),
         deviations=deviations,
-        tie_utilities=[information],
+        tie_utilities=lambda: [information],
         tolerance=tolerance,
         limit=limit,
     )

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Self
 
 import numpy as np
@@ -196,13 +197,17 @@ def _rank(
     scores: Scores,
     question: Question,
 ) -> Ranking:
-    informed = assessments
-    if (question.measure, question.reference, question.bias_correction) != (TIE_BREAK.id, "pooled", False):
-        informed = [one.assess_pooled(TIE_BREAK) for one in selected]
+    is_tie_break = (question.measure, question.reference, question.bias_correction) == (TIE_BREAK.id, "pooled", False)
+
+    @cache
+    def tie_utilities() -> list[FloatArray]:
+        informed = assessments if is_tie_break else [one.assess_pooled(TIE_BREAK) for one in selected]
+        return lookups(selected, informed, "utility", question.weights)
+
     return rank(
         blocks,
         deviations=scores.deviations,
-        tie_utilities=lookups(selected, informed, "utility", question.weights),
+        tie_utilities=tie_utilities,
         tolerance=scores.tolerance,
         limit=question.limit,
     )

@@ -51,7 +51,7 @@ def rank(
     blocks: CodeBlocks,
     *,
     deviations: FloatArray,
-    tie_utilities: Sequence[FloatArray],
+    tie_utilities: Callable[[], Sequence[FloatArray]],
     tolerance: float,
     limit: int | None = None,
 ) -> Ranking:
@@ -62,7 +62,8 @@ def rank(
     Args:
         blocks: the configurations.
         deviations: (configurations,) the deviation of each.
-        tie_utilities: per attribute (options,), what each option adds to the mutual information.
+        tie_utilities: returns, per attribute (options,), what each option adds to the mutual information. It is called
+            only if there are ties.
         tolerance: an absolute difference.
         limit: how many rows to order; None for all.
 
@@ -73,12 +74,14 @@ def rank(
         raise NoConfigurationError
 
     def by_information(rows: IntArray) -> FloatArray:
-        return -np.round(blocks.sums(tie_utilities, rows), MI_DECIMALS)
+        return -np.round(blocks.sums(tie_utilities(), rows), MI_DECIMALS)
 
     tied = np.flatnonzero(deviations <= deviations.min() + tolerance)
+    if tied.size > 1:
+        tied = tied[np.argsort(by_information(tied), kind="stable")]
     return Ranking(
         order=_order(deviations, tolerance, by_information, limit)[:limit],
-        tied=tied[np.argsort(by_information(tied), kind="stable")],
+        tied=tied,
         deviations=deviations,
         tolerance=tolerance,
         information=by_information,
@@ -92,8 +95,9 @@ def _order(
     ascending = _ascending(total, tolerance, limit)
     group = _tie_groups(total[ascending], tolerance)
     tied = np.flatnonzero(np.bincount(group)[group] > 1)  # the rest is in order already
-    among = ascending[tied]
-    ascending[tied] = among[np.lexsort((among, information(among), group[tied]))]
+    if tied.size:
+        among = ascending[tied]
+        ascending[tied] = among[np.lexsort((among, information(among), group[tied]))]
     return ascending
 
 

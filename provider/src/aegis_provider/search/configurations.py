@@ -206,7 +206,7 @@ class _Found:
         ranking = rank(
             CodeBlocks.of(codes, self.explorations[0].evaluation.lattice.shape),
             deviations=best - utilities,
-            tie_utilities=self.problem.information.by_choice,
+            tie_utilities=lambda: self.problem.information.by_choice,
             tolerance=TIE_TOLERANCE * max(abs(best), LEAST),
         )
         return [distinct[place] for place in ranking.order.tolist()]
