@@ -66,12 +66,12 @@ def deliver(environment: Mapping[str, str], entry_id: str) -> None:
     """The consumer requests the table, the provider delivers it, and the consumer verifies it."""
     say("It requests that table and says what for. The provider agrees:")
     asked = ("--require", "k=10", "--purpose", "A study of local care", "--contact", "me@lab.example", "--accept-terms")
-    request_id = aegis(environment, "request", entry_id, *asked).strip()
-    aegis(environment, "approve", request_id)
+    request_id = aegis(environment, "requests", "new", entry_id, *asked).strip()
+    aegis(environment, "requests", "approve", request_id)
     say("The provider masks its table to order, puts it into its own storage (here: a folder), and says where it is:")
     with served(SHARED) as link:
         to = ("--to", str(SHARED), "--link", link, "--work", str(WORK))
-        aegis(environment, "fulfil", request_id, TABLE, "--plan", str(RELEASE / "configurations.yaml"), *to)
+        aegis(environment, "requests", "fulfil", request_id, TABLE, "--plan", str(RELEASE / "configurations.yaml"), *to)
         say("The consumer fetches it, counts it again, and compares that with what was published:")
         aegis(environment, "receive", request_id, "--output", str(RECEIVED))
 

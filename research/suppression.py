@@ -41,7 +41,7 @@ HEAD = """\
 # What suppression keeps
 
 A release can keep its promise by masking more coarsely, by leaving out records, or by suppressing single cells of these
-records (`aegis cells`). Numbers can become means of groups (`microaggregate`) instead of intervals.
+records (`aegis plan cells`). Numbers can become means of groups (`microaggregate`) instead of intervals.
 `python -m research.suppression` (after `make research`) compares these ways at the same k on three tables and writes
 this page: the health example, Adult (UCI, 1996) and the made-up credit cards of `research.credit_cards`. Each has 7 to
 9 quasi-identifiers, whose numbers have one to three maskings by intervals that nest, or groups of 10, 100, 1,000 and

@@ -15,7 +15,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 SECONDS = re.compile(r"  \(\d+\.\d s\)")
-STEPS = ("release", "publish", "advise", "request", "approve", "fulfil", "receive")
+STEPS = ("release", "publish", "advise", "requests new", "requests approve", "requests fulfil", "receive")
 #: What README calls a figure, and where the demo says it.
 FIGURES = {
     "AUC of the table": r"\(as it is\) +([\d.]+)",
@@ -96,7 +96,7 @@ def out_of_range(text: str) -> dict[str, float]:
 def silent_steps(text: str) -> list[str]:
     """The steps that do not say their seconds."""
     commands = [block.splitlines() for block in text.split("\n  $ aegis ")[1:]]
-    assert tuple(lines[0].split()[0] for lines in commands) == STEPS
+    assert [lines[0].startswith(f"{step} ") for step, lines in zip(STEPS, commands, strict=True)] == [True] * len(STEPS)
     return [lines[0] for lines in commands if not any(map(SECONDS.fullmatch, lines))]
 
 

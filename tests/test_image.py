@@ -79,7 +79,7 @@ def test_what_a_provider_installs_needs_nothing_that_is_not_declared(tmp_path):
     wanted = [need for project in projects for need in description(project)["project"]["dependencies"]]
     aegis = installed(tmp_path / "provider-only", wheels, wanted) / "aegis"
     table = ROOT / "examples/health/health.csv"
-    command = [aegis, "start", table, "--label", "health"]
+    command = [aegis, "plan", "start", table, "--label", "health"]
     ran = subprocess.run(command, cwd=tmp_path, env={}, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr
 

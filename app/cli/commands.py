@@ -3,7 +3,7 @@
 import sys
 from typing import NoReturn
 
-from aegis_sdk.cli.version import version_options
+from aegis_sdk.cli.group import version_options
 from app.cli.group import Command, CommandGroup, fail
 from app.platform.build import DISTRIBUTION
 from app.platform.errors import OperatorError, RefusalError

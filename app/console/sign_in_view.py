@@ -35,4 +35,4 @@ class SignInView:
 
 def session_commands(viewer: Viewer | None) -> Commands:
     """The lines that use a key: nobody signs in or out in a terminal, since each command sends its key."""
-    return Commands((aegis("list"), "unset AEGIS_API_KEY"), (curl(viewer, "/v1/quota"),))
+    return Commands((aegis("entries", "list"), "unset AEGIS_API_KEY"), (curl(viewer, "/v1/quota"),))

@@ -64,7 +64,7 @@ def problem_page(
     request.app.state.metrics.refused(code)
     shown = {"title": title, "detail": detail, "code": code, "status": status, "request_id": request_id(request)}
     left_out = max(len(faults) - FAULTS_SHOWN, 0)
-    commands = Commands((aegis("list"),), (curl(getattr(request.state, "viewer", None), "/v1/entries"),))
+    commands = Commands((aegis("entries", "list"),), (curl(getattr(request.state, "viewer", None), "/v1/entries"),))
     return page(
         request, "error.html", status, problem=shown, faults=faults[:FAULTS_SHOWN], left_out=left_out, commands=commands
     )

@@ -10,7 +10,6 @@ from functools import cache
 from random import Random
 from typing import Any
 
-from app.platform.http.codings import zstd  # type: ignore[attr-defined]
 from bench.hostile.values import NUMBERS, PLACE, TEXTS, any_value, large_object, long_list, nested
 
 #: The most bytes that come out of a bomb; the service accepts 64 MiB.

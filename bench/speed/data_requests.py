@@ -72,7 +72,16 @@ def _published(market: Marketplace) -> Mapping[str, Head]:
     planned = "".join(f"  {name}: {{table: {name}.csv, plan: plan.yaml, accept_unique: true}}\n" for name in RECORDS)
     policy = f"to: {market.storage}\nentries:\n{planned}approve:\n- {{tenants: any, require: {{}}}}\n"
     (place / "policy.yaml").write_text(policy)
-    agent = [sys.executable, "-m", "aegis_sdk.cli", "agent", "--policy", str(place / "policy.yaml"), "--json"]
+    agent = [
+        sys.executable,
+        "-m",
+        "aegis_sdk.cli",
+        "requests",
+        "agent",
+        "--policy",
+        str(place / "policy.yaml"),
+        "--json",
+    ]
     agent += ["--lease", str(LEASE), "--work", str(place / "work")]
     for number in range(AGENTS):
         market.start("agent", number, agent, AEGIS_URL=market.url, AEGIS_API_KEY=market.keys[PROVIDER])

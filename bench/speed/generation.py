@@ -1,4 +1,4 @@
-"""How the time and memory of each method of `aegis generate` grow with records, attributes and domains."""
+"""How the time and memory of each method of `aegis synth generate` grow with records, attributes and domains."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -113,7 +113,7 @@ def made_up_task(shape: Shape, knobs: Knobs) -> Task:
 
 
 def _look(task: Task, sample: Callable[..., np.ndarray]) -> None:
-    """Compare a model with records as `aegis generate` does, which takes memory, too."""
+    """Compare a model with records as `aegis synth generate` does, which takes memory, too."""
     with threadpool_limits(1):
         Yardstick.of(task.codes[:LOOKED_AT], task.levels).quality(sample(LOOKED_AT, np.random.default_rng(1)))
 

@@ -27,7 +27,7 @@ HEAD: Final = """\
 
 Bagad et al. (*Data-Sharing Economy: Value-Addition from Data meets Privacy*, WSDM 2021) share a table that a
 Wasserstein GAN generated, with a knob for privacy and one for value. This page draws their figures with
-[`aegis generate`](../../docs/generation.md) and says which claims hold. `make evaluate-synth` writes it."""
+[`aegis synth generate`](../../docs/generation.md) and says which claims hold. `make evaluate-synth` writes it."""
 
 
 def head(results: Sequence[Measured], budget: Budget) -> str:
@@ -71,7 +71,7 @@ def _releases() -> str:
     lines = (
         f"""**`wgan-gp`** is the paper's generator: {knobs}. All quasi-identifiers count fully for privacy;
         attributes count for value by saliency. *The knobs* shows other positions.""",
-        f"""**`cart`** and **`mbi`** are the other methods of `aegis generate`; **{releases.PRIVATE}** is `mbi` with
+        f"""**`cart`** and **`mbi`** are the other methods of `aegis synth generate`; **{releases.PRIVATE}** is `mbi` with
         that budget.""",
         f"""**{releases.K_ANONYMOUS}** and **{releases.T_CLOSE}** (of the secret) are masked: of the configurations of
         a plan that reach this, the one that keeps most by `joint`, with at most

@@ -22,7 +22,7 @@ JOURNEYS: Mapping[str, tuple[str, ...]] = {
     "CSV through `aegis release`": ("release",),
     "POST of an entry until it is judged": ("publish",),
     "question until its answer": ("advise",),
-    "data request until it is delivered": ("request", "approve", "fulfil"),
+    "data request until it is delivered": ("requests",),
     "delivery until it is verified": ("receive",),
 }
 """Each with the commands that it takes."""

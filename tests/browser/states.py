@@ -196,7 +196,7 @@ STATES = (
         reach=folded("Offer another", "Offer", Configuration="none"),
         then=422,
     ),
-    State("an approved request", "/requests/{approved}", "aegis fulfil"),
+    State("an approved request", "/requests/{approved}", "aegis requests fulfil"),
     State("an approved request of the consumer", "/requests/{approved}", "Withdraw", "consumer"),
     State("a countered request", "/requests/{countered}", "Offered instead"),
     State("a countered request of the consumer", "/requests/{countered}", "Accept", "consumer"),

@@ -103,8 +103,8 @@ async def test_a_consumer_finds_asks_requests_and_receives_a_table(visit, guarde
         await sign_in(giving, taken, guarded, "clinic", "provider")
         await taken.click(giving.get_by_role("link", name=f"{people['NAME']}, version 1"))
         await giving.get_by_text("A study of local care").wait_for()
-        await press(giving, taken, "Approve", "aegis fulfil")
-    fulfil = await giving.locator("code[data-copy]", has_text="aegis fulfil").first.text_content()
+        await press(giving, taken, "Approve", "aegis requests fulfil")
+    fulfil = await giving.locator("code[data-copy]", has_text="aegis requests fulfil").first.text_content()
     with serving(b"") as files:
         (tmp_path / "shared").mkdir()
         words = people | {"FOLDER": "shared", "URL": f"http://127.0.0.1:{files.port}"}

@@ -59,10 +59,10 @@ def test_a_version_goes_from_its_provider_by_a_reviewer_to_a_consumer(administra
             provider.sign_off(head.id, provider.etag(head.id))
         with pytest.raises(PreconditionFailedError):
             reviewer.sign_off(head.id, '"9-0000000000000000-00000000"')
-        code, output, complaint = aegis(reviewer, "sign-off", head.id, answer="n")
+        code, output, complaint = aegis(reviewer, "entries", "sign-off", head.id, answer="n")
         assert (code, output) == (1, "")
         assert "nothing was signed off" in complaint
-        code, output, complaint = aegis(reviewer, "sign-off", head.id, answer="y")
+        code, output, complaint = aegis(reviewer, "entries", "sign-off", head.id, answer="y")
         assert (code, output) == (0, "version 1 of health-survey is visible to its own tenant only\n")
         assert complaint.startswith("NOT JUDGED: no verdict has been reached yet\nSign version 1 of health-survey off,")
         assert not consumer.entry(head.id).awaits_sign_off

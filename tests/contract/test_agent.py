@@ -1,4 +1,4 @@
-"""`aegis agent` against the real service: it approves what its rules allow, and fulfils each request once."""
+"""`aegis requests agent` against the real service: it approves what its rules allow, and fulfils each request once."""
 
 import json
 import os
@@ -67,7 +67,7 @@ def states(client, head):
 def test_it_approves_by_its_rules_and_delivers(aegis, client, ask, policy, store, tmp_path):
     fits, other, approved = ask(), ask("advertising"), ask("by hand")
     client.requests.approve(approved)
-    arguments = ("agent", "--policy", policy(RULES), "--once", "--json", "--work", tmp_path / "work")
+    arguments = ("requests", "agent", "--policy", policy(RULES), "--once", "--json", "--work", tmp_path / "work")
     code, out, err = aegis(*arguments)
     assert (code, err) == (0, "")
     done = [json.loads(line) for line in out.splitlines()]
@@ -191,7 +191,17 @@ def test_a_killed_agents_work_is_taken_over(client, url, head, ask, policy, stor
             killed.wait(60)
 
     store.methods = Slow()
-    command = [sys.executable, "-m", "aegis_sdk.cli", "agent", "--policy", str(policy(RULES)), "--lease", "5"]
+    command = [
+        sys.executable,
+        "-m",
+        "aegis_sdk.cli",
+        "requests",
+        "agent",
+        "--policy",
+        str(policy(RULES)),
+        "--lease",
+        "5",
+    ]
     command += ["--work", str(tmp_path / "work")]
     with subprocess.Popen(command, env=os.environ | {"AEGIS_URL": url}, stdout=subprocess.DEVNULL) as agent:
         assert uploading.wait(60)

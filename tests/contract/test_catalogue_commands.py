@@ -1,4 +1,4 @@
-"""`aegis list`, `visibility`, `delete` and weights, against the real service."""
+"""`aegis entries list`, `visibility`, `delete` and weights, against the real service."""
 
 import json
 import os
@@ -39,7 +39,7 @@ def at_terminal(url):
 
 class TestList:
     def test_an_entry_has_a_line(self, aegis, entry):
-        code, out, error = aegis("list", "--keyword", entry.keywords[0])
+        code, out, error = aegis("entries", "list", "--keyword", entry.keywords[0])
         header, row = out.splitlines()
         assert (code, error) == (0, "")
         columns = "id name label version tenant visible to alone, at most small counts title"
@@ -52,7 +52,7 @@ class TestList:
 
     def test_the_newest_come_first_and_those_that_are_left_out_are_told_of(self, aegis, client, entry):
         newer = client.publish(EXAMPLE_ENTRY | {"name": f"{entry.name}-2", "keywords": entry.keywords})
-        asked = ("list", "--query", entry.name)
+        asked = ("entries", "list", "--query", entry.name)
         lines = aegis(*asked)[1].splitlines()
         assert [line.split()[0] for line in lines] == ["id", newer.id, entry.id]
         lines = aegis(*asked, "--limit", "1")[1].splitlines()
@@ -60,27 +60,31 @@ class TestList:
         assert "--limit" in lines[-1]
 
     def test_as_json_they_are_the_heads(self, aegis, entry):
-        printed = json.loads(aegis("list", "--query", entry.name, "--json")[1])
+        printed = json.loads(aegis("entries", "list", "--query", entry.name, "--json")[1])
         assert printed == {"items": [entry.model_dump(mode="json", exclude={"warnings"})], "more": False}
 
     def test_nothing_is_said_to_be_nothing(self, aegis):
-        assert aegis("list", "--label", f"no-label-{uuid4().hex}") == (0, "no entries\n", "")
+        assert aegis("entries", "list", "--label", f"no-label-{uuid4().hex}") == (0, "no entries\n", "")
 
 
 class TestVisibility:
     def test_it_is_said_and_changed(self, aegis, client, entry):
         said = f"{entry.name} is visible to".replace(entry.name, f"{entry.name[:27]}…")
-        assert aegis("visibility", entry.id) == (0, f"{said} its own tenant only\n", "")
-        assert aegis("visibility", entry.id, "all") == (0, f"{said} every caller\n", "")
+        assert aegis("entries", "visibility", entry.id) == (0, f"{said} its own tenant only\n", "")
+        assert aegis("entries", "visibility", entry.id, "all") == (0, f"{said} every caller\n", "")
         assert client.entry(entry.id).visibility == "all"
         tenants = ("--tenant", "partner", "--tenant", "lab")
-        assert aegis("visibility", entry.id, *tenants) == (0, f"{said} its own tenant and partner, lab\n", "")
+        assert aegis("entries", "visibility", entry.id, *tenants) == (
+            0,
+            f"{said} its own tenant and partner, lab\n",
+            "",
+        )
         assert client.entry(entry.id).visibility.tenants == ["partner", "lab"]
-        assert aegis("visibility", entry.id, "private") == (0, f"{said} its own tenant only\n", "")
+        assert aegis("entries", "visibility", entry.id, "private") == (0, f"{said} its own tenant only\n", "")
         assert client.entry(entry.id).version == 1
 
     def test_as_json_it_is_as_the_service_has_it(self, aegis, entry):
-        printed = json.loads(aegis("visibility", entry.id, "--tenant", "lab", "--json")[1])
+        printed = json.loads(aegis("entries", "visibility", entry.id, "--tenant", "lab", "--json")[1])
         assert printed == {"id": entry.id, "name": entry.name, "visibility": {"tenants": ["lab"]}}
 
     def test_what_is_no_answer_to_who_is_one_line(self, aegis, client, entry):
@@ -89,7 +93,7 @@ class TestVisibility:
             (("--tenant", ""), "--tenant: "),
             (("nobody",), "nobody"),
         ):
-            code, out, error = aegis("visibility", entry.id, *asked)
+            code, out, error = aegis("entries", "visibility", entry.id, *asked)
             assert (code, out, error.count("\n")) == (2, "", 1)
             assert told in error
         assert client.entry(entry.id).visibility == "private"
@@ -104,13 +108,13 @@ class TestDelete:
             return False
 
     def test_it_is_gone_if_that_is_said_beforehand(self, aegis, client, entry):
-        code, out, error = aegis("delete", entry.id, "--yes")
+        code, out, error = aegis("entries", "delete", entry.id, "--yes")
         assert (code, error) == (0, "")
         assert out == f"deleted {entry.name[:27]}… ({entry.id})\n"
         assert not self.is_there(client, entry)
 
     def test_where_nobody_can_be_asked_it_has_to_be_said(self, aegis, client, entry):
-        code, out, error = aegis("delete", entry.id)
+        code, out, error = aegis("entries", "delete", entry.id)
         assert (code, out, error.count("\n")) == (2, "", 1)
         assert "--yes" in error
         assert self.is_there(client, entry)
@@ -118,17 +122,17 @@ class TestDelete:
     @pytest.mark.long
     @pytest.mark.processes
     def test_at_a_terminal_it_is_asked(self, at_terminal, client, entry):
-        code, out, error = at_terminal("n\n", "delete", entry.id)
+        code, out, error = at_terminal("n\n", "entries", "delete", entry.id)
         assert (code, out) == (1, "")
         assert error.startswith(f"Delete {entry.name[:27]}… ({entry.id}), version 1 and all earlier ones")
         assert error.endswith("aegis: nothing was deleted\n")
         assert self.is_there(client, entry)
-        code, out, _ = at_terminal("y\n", "delete", entry.id, "--json")
+        code, out, _ = at_terminal("y\n", "entries", "delete", entry.id, "--json")
         assert (code, json.loads(out)) == (0, {"id": entry.id, "name": entry.name})
         assert not self.is_there(client, entry)
 
     def test_what_is_not_there_is_bad_input(self, aegis):
-        code, out, error = aegis("delete", uuid4(), "--yes")
+        code, out, error = aegis("entries", "delete", uuid4(), "--yes")
         assert (code, out, error.count("\n")) == (2, "", 1)
         assert "no entry" in error
 

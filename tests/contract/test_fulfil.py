@@ -1,4 +1,4 @@
-"""`aegis fulfil` against the real service: what was approved is masked, measured and uploaded, or nothing is."""
+"""`aegis requests fulfil` against the real service: what was approved is masked, measured, uploaded, or nothing is."""
 
 import csv
 import io
@@ -29,7 +29,7 @@ def test_the_approved_table_is_delivered_to_a_bucket(aegis, client, people, appr
     (tmp_path / "card.json").write_text(json.dumps({"configuration": "tens", "kept": 0.9}))
     plan, work = people / "plan.yaml", tmp_path / "work"
     options = ("--plan", plan, "--to", s3, "--work", work, "--card", tmp_path / "card.json")
-    code, out, err = aegis("fulfil", approved.id, people / "people.csv", *options)
+    code, out, err = aegis("requests", "fulfil", approved.id, people / "people.csv", *options)
     assert (code, err) == (0, "")
     request = client.requests.get(approved.id)
     delivery = request.delivery
@@ -45,7 +45,7 @@ def test_the_approved_table_is_delivered_to_a_bucket(aegis, client, people, appr
     assert delivery.privacy["k"] >= 20
     assert f"SHA-256 {delivery.sha256}" in out.splitlines()
     assert list(work.iterdir()) == []
-    code, out, err = aegis("fulfil", approved.id, people / "people.csv", *options)
+    code, out, err = aegis("requests", "fulfil", approved.id, people / "people.csv", *options)
     assert (code, out, err.count("\n")) == (1, "", 1)
     assert "is delivered; only an approved one can be fulfilled" in err
 
@@ -67,7 +67,7 @@ def test_formulas_are_told_of_and_an_escaped_table_is_received_as_it_was_publish
             made = client.requests.create(head.id, "mutual_information", **asked, require={"k": 5}, wait=60)
             client.requests.approve(made.id)
             options = ("--plan", "plan.yaml", "--to", store.url, *(("--work", "w") if runs else (option,)))
-            code, _, said = aegis("fulfil", made.id, "t.csv", *options)
+            code, _, said = aegis("requests", "fulfil", made.id, "t.csv", *options)
             assert (code, "would run 350 cells (200 in @note, 150 in ill) and 1 header (@note)" in said) == (0, runs)
             code, out, said = aegis("receive", made.id, "--output", f"{runs}.csv")
             assert (code, "none differ" in out) == (0, True)
@@ -172,11 +172,11 @@ def test_a_table_that_leaves_many_records_alone_is_not_delivered_unless_that_is_
     only = "private only against who knows no more than: gender; 100 % of the records are alone on all shared columns"
     assert aegis("advise", head.id, "--measure", "mutual_information")[1].splitlines()[2].startswith(only)
     assert aegis("search", entry.name)[1].splitlines()[1].strip().startswith(only)
-    assert "100 %" in aegis("list", "--query", entry.name)[1].splitlines()[1]
+    assert "100 %" in aegis("entries", "list", "--query", entry.name)[1].splitlines()[1]
     shared = tmp_path / "shared"
     shared.mkdir()
     options = ("--plan", tmp_path / "plan.yaml", "--to", shared, "--link", "https://shared.example")
-    command = ("fulfil", request.id, tmp_path / "t.csv", *options, "--work", tmp_path / "work")
+    command = ("requests", "fulfil", request.id, tmp_path / "t.csv", *options, "--work", tmp_path / "work")
     code, out, error = aegis(*command)
     assert (code, out, error.count("\n"), list(shared.iterdir())) == (1, "", 1, [])
     assert f"aegis: {only}" in error
@@ -266,7 +266,7 @@ def test_a_delivered_table_gets_a_new_link_to_the_same_file(aegis, task, client,
     with pytest.raises(ServiceError, match="nothing was delivered yet"):
         relink(client, task.request_id, storage_at(s3))
     first = fulfil(task, storage_at(s3), tmp_path / "work").request.delivery
-    code, out, err = aegis("relink", task.request_id, "--to", s3)
+    code, out, err = aegis("requests", "relink", task.request_id, "--to", s3)
     assert (code, err) == (0, "")
     second = client.requests.get(task.request_id).delivery
     assert (second.sha256, second.expires_at > first.expires_at) == (first.sha256, True)

@@ -29,7 +29,7 @@ def advised(aegis, tmp_path):
 def test_an_advice_becomes_a_page_with_its_frontier(aegis, advised, tmp_path):
     entry, advice = advised
     page = tmp_path / "plot.html"
-    code, out, complaint = aegis("plot", entry, "--advice", advice, "--output", page, "--json")
+    code, out, complaint = aegis("disclose", entry, "--plot", page, "--advice", advice, "--json")
     assert (code, complaint) == (0, "")
     assert json.loads(out)["figures"] == ["frontier", "costs", "lattice"]
 

@@ -301,7 +301,7 @@ def test_without_the_provider_s_package_a_file_is_downloaded_and_nothing_is_post
     world, receive, tmp_path, monkeypatch
 ):
     content, _ = world.released("c01")
-    monkeypatch.setattr("aegis_sdk.cli.verifications.entry_points", lambda group: [])  # noqa: ARG005
+    monkeypatch.setattr("aegis_sdk.cli.provider.entry_points", lambda group: [])  # noqa: ARG005
     with serving(content) as server:
         request_id = world.delivered(server)
         code, out, err = receive(request_id)

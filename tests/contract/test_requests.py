@@ -23,16 +23,16 @@ def head(client):
 
 
 def requested(aegis, head, *arguments):
-    code, out, err = aegis("request", head.id, *ASKED, "--accept-terms", *arguments)
+    code, out, err = aegis("requests", "new", head.id, *ASKED, "--accept-terms", *arguments)
     assert (code, err) == (0, "")
     return out.strip()
 
 
 def test_it_is_made_countered_accepted_and_shown_with_its_history(aegis, head):
     request_id = requested(aegis, head, "--require", "k=5", "--measure", "g3")
-    assert aegis("counter", request_id, "c02", "--why", "k = 50") == (0, "countered: c02 (rank 2)\n", "")
-    assert aegis("accept", request_id) == (0, "approved: c02 (rank 2)\n", "")
-    code, out, _ = aegis("requests", request_id)
+    assert aegis("requests", "counter", request_id, "c02", "--why", "k = 50") == (0, "countered: c02 (rank 2)\n", "")
+    assert aegis("requests", "accept", request_id) == (0, "approved: c02 (rank 2)\n", "")
+    code, out, _ = aegis("requests", "show", request_id)
     assert code == 0
     assert "for default: A study of local care" in out
     assert "needs measure g3, require k=5" in out
@@ -43,23 +43,23 @@ def test_it_is_made_countered_accepted_and_shown_with_its_history(aegis, head):
         "counter c02",
         "accept",
     ]
-    code, out, _ = aegis("requests", "--entry", head.id, "--state", "approved", "--json")
+    code, out, _ = aegis("requests", "list", "--entry", head.id, "--state", "approved", "--json")
     assert [one["id"] for one in json.loads(out)["items"]] == [request_id]
-    code, out, _ = aegis("requests", "--entry", head.id)
+    code, out, _ = aegis("requests", "list", "--entry", head.id)
     assert (code, request_id in out, "approved" in out) == (0, True, True)
 
 
 def test_what_is_not_possible_is_said_in_one_line(aegis, head):
     request_id = requested(aegis, head)
-    assert aegis("decline", request_id, "--why", "no")[:2] == (0, "declined: c01 (rank 1)\n")
-    code, out, err = aegis("approve", request_id)
+    assert aegis("requests", "decline", request_id, "--why", "no")[:2] == (0, "declined: c01 (rank 1)\n")
+    code, out, err = aegis("requests", "approve", request_id)
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert "This request is declined, so approve is not possible" in err
-    assert aegis("withdraw", str(uuid4()))[0] == 2
+    assert aegis("requests", "withdraw", str(uuid4()))[0] == 2
 
 
 def test_the_terms_are_accepted_on_purpose(aegis, head):
-    code, out, err = aegis("request", head.id, *ASKED)
+    code, out, err = aegis("requests", "new", head.id, *ASKED)
     assert (code, out) == (2, "")
     assert "--accept-terms" in err
 
@@ -104,7 +104,7 @@ def test_a_delivery_is_shown_with_its_link_and_gets_another_one(aegis, client, h
         until,
         descriptor.sha256,
     )
-    lines = aegis("requests", made.id)[1].splitlines()
+    lines = aegis("requests", "show", made.id)[1].splitlines()
     assert "delivered: 100 records, 481230 bytes of text/csv" in lines
     assert "https://mirror.example/c01.csv, until 2090-01-01T00:00:00Z" in lines
     assert f"SHA-256 {descriptor.sha256}" in lines

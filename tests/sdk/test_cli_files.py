@@ -33,7 +33,7 @@ def folder(tmp_path):
 COMMANDS = {
     "summarize": ("--exact", "--name", "n", "--output"),
     "apply": ("--configuration", "c", "--output"),
-    "configurations": ("--require", "k=2", "--output"),
+    "plan configurations": ("--require", "k=2", "--output"),
     "risk": ("--html",),
 }
 
@@ -43,7 +43,7 @@ def writing(aegis, folder):
     """Run one of the writing commands on the table and the plan, with this output."""
 
     def run(command, output):
-        return aegis(command, folder / "t.csv", "--plan", folder / "plan.yaml", *COMMANDS[command], output)
+        return aegis(*command.split(), folder / "t.csv", "--plan", folder / "plan.yaml", *COMMANDS[command], output)
 
     return run
 
@@ -91,8 +91,8 @@ def test_a_link_stays_and_what_it_leads_to_is_written(writing, folder, command):
 def test_a_name_that_no_file_can_have_is_the_callers_fault(aegis, writing, folder, command):
     assert_refused(writing(command, folder / TOO_LONG), "cannot be written: File name too long")
     options = ("--plan", folder / "plan.yaml", *COMMANDS[command], folder / "output")
-    assert_refused(aegis(command, folder / TOO_LONG, *options), "cannot be read: File name too long")
-    assert_refused(aegis(command, folder / f"*{TOO_LONG}", *options), "no file matches this pattern")
+    assert_refused(aegis(*command.split(), folder / TOO_LONG, *options), "cannot be read: File name too long")
+    assert_refused(aegis(*command.split(), folder / f"*{TOO_LONG}", *options), "no file matches this pattern")
 
 
 def test_nothing_that_a_file_says_reaches_the_terminal_but_as_text(aegis, folder):
@@ -101,12 +101,19 @@ def test_nothing_that_a_file_says_reaches_the_terminal_but_as_text(aegis, folder
     ran = aegis("risk", folder / "t.csv", "--plan", plan)
     assert_refused(ran, "unknown key")
     assert ran[2][:-1].isprintable()
-    assert_refused(aegis("show", folder / "\x1b[2J\u202e"), "\\x1b[2J\\u202e: cannot be read")
+    assert_refused(aegis("entries", "show", folder / "\x1b[2J\u202e"), "\\x1b[2J\\u202e: cannot be read")
 
 
-@pytest.mark.parametrize("command", ["risk", "configurations"])
+@pytest.mark.parametrize("command", ["risk", "plan configurations"])
 def test_two_numbers_for_one_requirement_are_refused(aegis, folder, command):
-    arguments = (command, folder / "t.csv", "--plan", folder / "plan.yaml", *COMMANDS[command], folder / "output")
+    arguments = (
+        *command.split(),
+        folder / "t.csv",
+        "--plan",
+        folder / "plan.yaml",
+        *COMMANDS[command],
+        folder / "output",
+    )
     twice = ("--require", "k=2", "--require", "k=3")
     assert_refused(aegis(*arguments, *twice), "--require: k has two values, 2 and 3; give one")
 
@@ -154,7 +161,7 @@ def test_what_an_encoding_lacks_is_printed_as_a_question_mark(encoding, tmp_path
     entry = tmp_path / "entry.json"
     label = {**EXAMPLE_ENTRY["label"], "name": "größe → 大"}
     entry.write_text(json.dumps({**EXAMPLE_ENTRY, "label": label}), encoding="utf-8")
-    show = [sys.executable, "-m", "aegis_sdk.cli", "show", str(entry)]
+    show = [sys.executable, "-m", "aegis_sdk.cli", "entries", "show", str(entry)]
     settings = {**os.environ, "PYTHONIOENCODING": encoding}
     lines = subprocess.run(show, capture_output=True, env=settings, check=True).stdout.decode(encoding)
     assert "größe → 大".encode(encoding, "replace").decode(encoding) in lines
@@ -163,6 +170,6 @@ def test_what_an_encoding_lacks_is_printed_as_a_question_mark(encoding, tmp_path
 
 
 def test_a_name_that_is_no_text_is_refused_in_one_line(aegis):
-    code, out, error = aegis("show", "gr\udcf6.json")
+    code, out, error = aegis("entries", "show", "gr\udcf6.json")
     assert (code, out) == (2, "")
     assert error == "aegis: 'gr\\udcf6.json' cannot be read as text; say it in UTF-8, and set PYTHONUTF8=1\n"

@@ -1,5 +1,6 @@
-"""The registries of commands agree with the commands' own help."""
+"""The registries of commands agree with the commands' own help, which shows people first what they need first."""
 
+import re
 import subprocess
 import sys
 from importlib.metadata import version
@@ -8,35 +9,84 @@ from typing import get_type_hints
 
 import pytest
 
-from aegis_provider.cli.agent import agent
+from aegis_advisor.measures import OFFERED
 from aegis_provider.cli.commands import SECTION as PROVIDER
 from aegis_provider.cli.generate import generate
 from aegis_provider.cli.independence import independence
+from aegis_provider.cli.requests import agent
 from aegis_provider.cli.summarize import summarize
 from aegis_provider.control import Split
 from aegis_provider.handover.leasing import SECONDS
 from aegis_provider.independence import STAR, Solver
 from aegis_provider.synth.generate import DEFAULT_METHOD, MOST
 from aegis_sdk.cli.commands import SECTION as SDK
+from aegis_sdk.cli.group import Group
 
-COMMANDS = [*SDK.commands, *PROVIDER.commands]
+PARTS = ("Options", "Advanced")
+WITHOUT_PROVIDER = (
+    "import importlib.metadata as m; m.entry_points = lambda **_: (); from aegis_sdk.cli import main; main()"
+)
+
+
+def commands():
+    """All commands by what people type after `aegis`."""
+    for each in (*SDK.commands, *PROVIDER.commands):
+        if isinstance(each, Group):
+            yield from ((f"{each.name} {command.name}", command) for command in each.commands)
+        else:
+            yield each.name, each
+
+
+COMMANDS = dict(commands())
 
 
 def test_a_record_says_what_its_command_says(aegis):
-    helps = {command: aegis(command.name, "--help") for command in COMMANDS}
-    texts = {command: (code, " ".join(out.split())) for command, (code, out, _) in helps.items()}
+    helps = {path: aegis(*path.split(), "--help") for path in COMMANDS}
+    texts = {path: (code, " ".join(out.split())) for path, (code, out, _) in helps.items()}
     wrong = [
-        command.name
-        for command, (code, text) in texts.items()
-        if (code, command.summary in text, f"Example: {command.example}" in text) != (0, True, True)
+        path
+        for path, command in COMMANDS.items()
+        if (texts[path][0], command.summary in texts[path][1]) != (0, True)
+        or f"Example: {command.example}" not in texts[path][1]
+        or not command.example.startswith(f"aegis {path} ")
     ]
     assert wrong == []
 
 
-def test_the_list_has_every_command_with_its_summary(aegis):
+def test_a_help_shows_few_options_before_the_advanced_ones(aegis):
+    many = {}
+    for path in COMMANDS:
+        parts = dict(
+            re.findall(r"^(\w+):\n(.*?)\n(?:\n|\Z)", aegis(*path.split(), "--help")[1], re.DOTALL | re.MULTILINE)
+        )
+        options, advanced = (len(re.findall(r"^  --", parts.get(name, ""), re.MULTILINE)) for name in PARTS)
+        if options > 8 or (advanced and options != 8) or "--help" not in parts["Options"]:
+            many[path] = options, advanced
+    assert many == {}
+
+
+def test_the_measures_that_are_offered_first_are_named_in_the_help(aegis):
+    assert f"{', '.join(OFFERED)}, or a classical one" in " ".join(aegis("advise", "--help")[1].split())
+
+
+def test_the_list_has_every_entry_with_its_summary(aegis):
     code, out, _ = aegis("--help")
     text = " ".join(out.split())
-    assert (code, [command.name for command in COMMANDS if command.summary not in text]) == (0, [])
+    listed = {each.name: each for each in (*PROVIDER.commands, *SDK.commands)}
+    assert (code, [name for name, each in listed.items() if f" {name} {each.summary}" not in text]) == (0, [])
+    assert len(re.findall(r"^  [a-z]+  ", out, re.MULTILINE)) == len(listed) == 16
+
+
+def test_a_group_lists_what_each_distribution_has_in_it(aegis):
+    shown, asked, named = aegis("requests", "--help"), aegis("requests"), aegis("requests", "new", "--help")
+    assert (shown[0], asked, named[0]) == (0, shown, 0)
+    own, _, added = shown[1].partition(f"\n{PROVIDER.title}:\n")
+    assert re.findall(r"^  ([a-z]+)  ", own.partition("\nCommands:\n")[2], re.MULTILINE)[:2] == ["new", "list"]
+    assert re.findall(r"^  ([a-z]+)  ", added, re.MULTILINE) == ["fulfil", "relink", "agent"]
+
+
+def test_a_command_without_its_group_is_told_of_it(aegis):
+    assert aegis("start") == (2, "", "aegis: no command 'start'; did you mean `aegis plan start`?\n")
 
 
 def test_the_program_says_its_version(aegis):
@@ -79,8 +129,20 @@ def test_options_are_those_of_what_they_start():
 
 @pytest.mark.processes
 def test_without_the_providers_package_a_line_says_what_to_install():
-    block = "import importlib.metadata as m; m.entry_points = lambda **_: (); from aegis_sdk.cli import main; main()"
-    ran = subprocess.run([sys.executable, "-c", block, "summarize"], capture_output=True, text=True, check=False)
+    ran = subprocess.run(
+        [sys.executable, "-c", WITHOUT_PROVIDER, "summarize"], capture_output=True, text=True, check=False
+    )
     assert (ran.returncode, ran.stdout, ran.stderr.count("\n")) == (2, "", 1)
     assert "unknown command 'summarize'" in ran.stderr
     assert ran.stderr.endswith("pip install ./advisor ./provider\n")
+
+
+@pytest.mark.processes
+def test_without_the_providers_package_the_help_has_the_rest_and_says_what_to_install():
+    for group, own in ((), "audit"), (("requests",), "withdraw"):
+        ran = subprocess.run(
+            [sys.executable, "-c", WITHOUT_PROVIDER, *group, "--help"], capture_output=True, text=True, check=False
+        )
+        assert (ran.returncode, ran.stderr) == (0, "")
+        assert f"\n  {own}  " in ran.stdout
+        assert "\nMore, for the provider's tables: pip install ./advisor ./provider\n" in ran.stdout

@@ -1,4 +1,4 @@
-"""`aegis request` asks for the terms, and reports write nothing to the terminal that a provider has made up."""
+"""`aegis requests new` asks for the terms, and reports write nothing to the terminal that a provider has made up."""
 
 import io
 import sys
@@ -19,7 +19,7 @@ EVIL = "bad \x1b]0;pwn\x07\nsecond line"
 def service(monkeypatch):
     head = EntryHead(**EXAMPLE_HEAD, entry_schema={"terms": {"@type": "Offer"}})
     service = MockService().with_entry(head).with_request(REQUEST)
-    monkeypatch.setattr("aegis_sdk.cli.request.Client", lambda: Client(transport=service))
+    monkeypatch.setattr("aegis_sdk.cli.requests.Client", lambda: Client(transport=service))
     return service
 
 
@@ -31,7 +31,7 @@ class Terminal(io.StringIO):
 @pytest.mark.parametrize(("said", "code"), [("y", 0), ("yes", 0), ("n", 1), ("", 1)])
 def test_the_terms_are_shown_and_asked_about(aegis, service, monkeypatch, said, code):
     monkeypatch.setattr(sys, "stdin", Terminal(f"{said}\n"))
-    ended, out, err = aegis("request", EXAMPLE_HEAD["id"], *ASKED)
+    ended, out, err = aegis("requests", "new", EXAMPLE_HEAD["id"], *ASKED)
     assert ended == code
     assert "licence of health-survey: CC0-1.0" in err
     assert '"@type": "Offer"' in err
@@ -43,7 +43,7 @@ def test_the_terms_are_shown_and_asked_about(aegis, service, monkeypatch, said, 
 def test_a_request_that_failed_is_a_failure_with_its_id(aegis, service):
     failed = REQUEST.model_copy(update={"state": "failed", "problem": Problem(detail="no counts")})
     service.with_request(failed)
-    code, out, err = aegis("request", EXAMPLE_HEAD["id"], *ASKED, "--accept-terms")
+    code, out, err = aegis("requests", "new", EXAMPLE_HEAD["id"], *ASKED, "--accept-terms")
     assert (code, out) == (1, f"{REQUEST.id}\n")
     assert "failed: no counts" in err
 
@@ -71,5 +71,5 @@ def test_a_stale_request_says_so():
 
 
 def test_a_list_cannot_be_narrowed_for_one_request(aegis):
-    code, _, err = aegis("requests", REQUEST.id, "--state", "advised")
-    assert (code, "leave them out" in err) == (2, True)
+    code, _, err = aegis("requests", "show", REQUEST.id, "--state", "advised")
+    assert (code, "No such option: --state" in err) == (2, True)

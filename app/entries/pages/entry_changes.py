@@ -87,7 +87,9 @@ async def confirm_deletion(
 ) -> Response:
     """Ask whether the entry is really to be deleted."""
     head = await _own_head(state, viewer, entry_id)
-    commands = Commands((aegis("delete", head.id),), (curl(viewer, f"/v1/entries/{head.id}", method="DELETE"),))
+    commands = Commands(
+        (aegis("entries", "delete", head.id),), (curl(viewer, f"/v1/entries/{head.id}", method="DELETE"),)
+    )
     return page(request, "entry_delete.html", head=head, state=state_of(head), commands=commands, here="catalogue")
 
 
@@ -111,7 +113,7 @@ def _visibility_page(request: Request, viewer: Viewer, head: Head, form: Visibil
     body = {"visibility": to_jsonable_python(shown)}
     call = curl(viewer, f"/v1/entries/{head.id}", method="PATCH", body=body)
     words = [shown] if isinstance(shown, str) else [word for name in shown.tenants for word in ("--tenant", name)]
-    commands = Commands((aegis("visibility", head.id, *words),), (call,))
+    commands = Commands((aegis("entries", "visibility", head.id, *words),), (call,))
     return page(
         request,
         "entry_visibility.html",

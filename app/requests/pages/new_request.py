@@ -119,7 +119,7 @@ def new_request_commands(viewer: Viewer, head: Head, asked: Form, names: Sequenc
     body = {"measure": "joint"} | members | said | {"terms": head.terms}
     query = {"version": str(head.version)}
     return Commands(
-        (aegis("request", head.id, *options, "--accept-terms"),),
+        (aegis("requests", "new", head.id, *options, "--accept-terms"),),
         (curl(viewer, f"/v1/entries/{head.id}/requests", query, body=body),),
     )
 

@@ -30,7 +30,7 @@ STOPPED: Final = 130
 HEAD: Final = """\
 # Generated tables: worth against what attacks achieve
 
-Each method of `aegis generate`, at several levels of privacy and with several seeds.
+Each method of `aegis synth generate`, at several levels of privacy and with several seeds.
 `python -m research.generation.frontier` writes this page."""
 
 

@@ -76,7 +76,7 @@ async def test_a_request_is_approved_with_a_reason_and_then_fulfilled(shared_api
     assert (answer.status_code, answer.headers["Location"]) == (303, f"/requests/{advised}")
     found = await look(shared_api, f"/requests/{advised}")
     assert "The ethics board has agreed" in found.text
-    assert f"aegis fulfil {advised} TABLE.csv --plan release/configurations.yaml" in found.text
+    assert f"aegis requests fulfil {advised} TABLE.csv --plan release/configurations.yaml" in found.text
     assert forms(found) == ["withdraw", "end", "erase-contact"]
     assert next(named["hx-trigger"] for _, named in found.tags if "hx-get" in named) == "every 10s"
 

@@ -47,7 +47,7 @@ async def test_the_list_is_what_the_api_lists_page_by_page(shared_api, head):
 async def test_a_list_of_nothing_leads_back_to_all(shared_api, asked):
     found = await look(shared_api, f"/requests?{asked}")
     assert "No request that you may see matches" in found.text
-    assert f"aegis requests --{asked.replace('=', ' ')}" in found.text
+    assert f"aegis requests list --{asked.replace('=', ' ')}" in found.text
 
 
 async def test_a_state_that_does_not_exist_is_refused(shared_api):
@@ -141,7 +141,7 @@ async def test_the_lines_of_the_form_request_the_same(shared_api, head):
     headers = {"Content-Type": "application/json"}
     answer = await shared_api.post(f"/v1/entries/{head['id']}/requests", content=body, headers=headers)
     assert answer.status_code == 201, answer.text
-    words = shlex.split(re.search(r"aegis request .*? --accept-terms", found.text)[0])
+    words = shlex.split(re.search(r"aegis requests new .*? --accept-terms", found.text)[0])
     assert words[2:] == [
         head["id"], "--measure", "g3", "--require", "k=50.0", "--purpose", "local care", "--contact", "me@x.example",
         "--accept-terms",

@@ -231,7 +231,7 @@ async def test_the_lines_to_copy_read_the_same(api, seen_by):
     for call in calls:
         assert (await api.get(call)).status_code == 200
     seen_by(CONSUMER)
-    assert "aegis delete" not in (await look(api, place)).text
+    assert "aegis entries delete" not in (await look(api, place)).text
 
 
 async def test_a_large_entry_is_read_by_a_child_and_kept(api):

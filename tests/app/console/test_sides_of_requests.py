@@ -140,7 +140,7 @@ async def test_a_form_without_the_token_of_its_session_changes_nothing(market, a
 
 async def test_only_the_provider_is_told_how_to_deliver(market, advised):
     assert (await act(market, "provider", advised, "approve")).status_code == 303
-    told = {who: f"aegis fulfil {advised}" in page.text for who, page in (await seen(market, advised)).items()}
+    told = {who: f"aegis requests fulfil {advised}" in page.text for who, page in (await seen(market, advised)).items()}
     assert told == {"reviewer": False, "own": False, "provider": True, "consumer": False, "operator": True}
 
 

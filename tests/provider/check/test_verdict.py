@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from aegis_provider.check import NOTHING, RAW, CheckResult, Interval, Performance
-from aegis_provider.cli.check_report import check_document, check_report
+from aegis_provider.cli.check import as_document, report
 from tests.for_each import for_each
 
 LINEAR, BOOSTED = "logistic regression", "gradient boosting"
@@ -90,5 +90,5 @@ def test_how_it_was_tested_is_said():
     assert anew == "the search was repeated in each fold, without the labels of the records tested"
     [few] = replace(plain, fewest=39).notes
     assert "95 % intervals are slightly too narrow" in few
-    assert few in check_report(replace(plain, fewest=39))
-    assert check_document(replace(plain, fewest=39))["notes"] == [few]
+    assert few in report(replace(plain, fewest=39))
+    assert as_document(replace(plain, fewest=39))["notes"] == [few]

@@ -1,4 +1,4 @@
-"""`aegis cells`, and the commands that use the plan it writes."""
+"""`aegis plan cells`, and the commands that use the plan it writes."""
 
 import csv
 import json
@@ -17,9 +17,9 @@ TABLE, PLAN = EXAMPLE / "health.csv", EXAMPLE / "start.yaml"
 def test_from_records_left_out_to_suppressed_cells_in_the_masked_table(aegis, tmp_path):
     found, plan, masked = (tmp_path / name for name in ("found.yaml", "cells.yaml", "masked.csv"))
     searched = ("--require", "k=5", "--suppress-at-most", "0.05", "--most", 2, "--output", found)
-    assert aegis("configurations", TABLE, "--plan", PLAN, *searched)[0] == 0
+    assert aegis("plan", "configurations", TABLE, "--plan", PLAN, *searched)[0] == 0
     before = load_plan(found).configurations
-    code, out, error = aegis("cells", TABLE, "--plan", found, "--output", plan)
+    code, out, error = aegis("plan", "cells", TABLE, "--plan", found, "--output", plan)
     assert (code, error, out.splitlines()[0]) == (0, "", f"{plan}: 2 of 2 configurations suppress cells")
     for old, new in zip(before, load_plan(plan).configurations, strict=True):
         assert (new.id, new.maskings, new.privacy) == (old.id, old.maskings, old.privacy)
@@ -57,6 +57,6 @@ def test_the_entry_says_how_many_rounded_or_counted_again(write):
 def test_a_plan_that_leaves_nothing_out_is_refused(aegis, write, tmp_path):
     table = write("t.csv", "a,y\n1,p\n2,q\n")
     plan = write("plan.yaml", "label: y\nattributes: {a: {}}\nconfigurations: {c: {}}\n")
-    code, _, error = aegis("cells", table, "--plan", plan, "--output", tmp_path / "cells.yaml")
+    code, _, error = aegis("plan", "cells", table, "--plan", plan, "--output", tmp_path / "cells.yaml")
     assert (code, (tmp_path / "cells.yaml").exists()) == (2, False)
     assert "plan.yaml: no configuration leaves out records; state some under `suppressed`" in error

@@ -60,8 +60,8 @@ def test_it_prints_the_verdict_then_a_table_for_each_model(run):
 
 @pytest.mark.long
 def test_json_has_the_numbers(run, table, plan):
-    code, output, _ = run("--configurations", "fine,coarse", "--seconds", 600, "--folds", 3, "--json")
-    found, expected = json.loads(output), check(table, load_plan(plan), ["fine", "coarse"], folds=3, seconds=600)
+    code, output, _ = run("--configurations", "fine,coarse", "--seconds", 600, "--json")
+    found, expected = json.loads(output), check(table, load_plan(plan), ["fine", "coarse"], seconds=600)
     assert (code, found["held"], found["verdict"]) == (0, True, expected.verdict)
     assert found["kept"] == {name: expected.share(name) for name in ("fine", "coarse")}
     assert [each["auc"]["value"] for each in found["performances"]] == [e.auc.value for e in expected.performances]
@@ -129,7 +129,6 @@ def test_another_input_is_never_overwritten(run, request, name):
     [
         (("--configurations", "fien"), "did you mean 'fine'?"),
         (("--configurations", "fine,"), "a name is missing"),
-        (("--configurations", "fine", "--folds", 1), "--folds"),
         ((), "--configurations"),
     ],
 )

@@ -1,4 +1,4 @@
-"""`aegis configurations`, and the commands that use the plan it writes."""
+"""`aegis plan configurations`, and the commands that use the plan it writes."""
 
 import csv
 import json
@@ -33,7 +33,9 @@ def small(tmp_path, monkeypatch):
 @pytest.mark.long
 def test_the_health_example_from_requirement_to_masked_table(aegis, tmp_path):
     found, entry, masked = (tmp_path / name for name in ("found.yaml", "entry.json", "masked.csv"))
-    code, out, error = aegis("configurations", TABLE, "--plan", PLAN, *REQUIRED, "--most", 40, "--output", found)
+    code, out, error = aegis(
+        "plan", "configurations", TABLE, "--plan", PLAN, *REQUIRED, "--most", 40, "--output", found
+    )
     assert (code, error) == (0, "")
     lines = out.splitlines()
     assert lines[0] == f"{found}: 40 configurations"
@@ -66,7 +68,7 @@ def test_the_health_example_from_requirement_to_masked_table(aegis, tmp_path):
 
 
 def test_json(aegis, small):
-    code, out, error = aegis("configurations", *small, "--require", "k=2", "--json")
+    code, out, error = aegis("plan", "configurations", *small, "--require", "k=2", "--json")
     assert (code, error) == (0, "")
     assert json.loads(out) == {
         "output": str(small[-1]),
@@ -116,7 +118,7 @@ def test_json(aegis, small):
 
 
 def test_a_share_of_the_records_may_be_left_out(aegis, small):
-    code, out, _ = aegis("configurations", *small, "--require", "k=2", "--suppress-at-most", "0.2", "--json")
+    code, out, _ = aegis("plan", "configurations", *small, "--require", "k=2", "--suppress-at-most", "0.2", "--json")
     [only] = json.loads(out)["configurations"]
     assert code == 0
     assert only == {
@@ -132,7 +134,7 @@ def test_a_share_of_the_records_may_be_left_out(aegis, small):
 
 
 def test_several_requirements_make_a_frontier(aegis, small):
-    code, out, error = aegis("configurations", *small, "--require", "k=2, 6", "--suppress-at-most", "0,0.2")
+    code, out, error = aegis("plan", "configurations", *small, "--require", "k=2, 6", "--suppress-at-most", "0,0.2")
     assert (code, error) == (0, "")
     assert out.splitlines()[5:] == [
         "  required  suppressed at most  best   k  l  suppressed  utility",
@@ -141,7 +143,7 @@ def test_several_requirements_make_a_frontier(aegis, small):
         "  k=6       0                   none                              no combination meets it",
         "  k=6       0.2                 none                              no combination meets it",
     ]
-    _, out, _ = aegis("configurations", *small, "--require", "k=2,6", "--require", "l=1,2", "--json")
+    _, out, _ = aegis("plan", "configurations", *small, "--require", "k=2,6", "--require", "l=1,2", "--json")
     required = [each["require"] for each in json.loads(out)["frontier"]]
     assert required == [{"k": k, "l": distinct} for k in (2, 6) for distinct in (1, 2)]
 
@@ -149,7 +151,7 @@ def test_several_requirements_make_a_frontier(aegis, small):
 def test_the_page_has_a_line_for_each_share_left_out(aegis, small, tmp_path):
     page = tmp_path / "frontier.html"
     required = ("--require", "k=2,6", "--suppress-at-most", "0,0.2", "--html", page)
-    assert aegis("configurations", *small, *required)[0] == 0
+    assert aegis("plan", "configurations", *small, *required)[0] == 0
     read = Reader(page.read_text(encoding="utf-8"))
     assert read.elements["figure"] == 1
     for text in ("k = 2", "k = 6", "at most 0 % of the records left out", "at most 20 % of the records left out"):
@@ -183,7 +185,7 @@ def test_the_page_has_a_line_for_each_share_left_out(aegis, small, tmp_path):
     ],
 )
 def test_a_line_says_why_there_is_no_plan(aegis, small, options, code, message):
-    exit_code, out, error = aegis("configurations", *small, *options)
+    exit_code, out, error = aegis("plan", "configurations", *small, *options)
     assert (exit_code, out) == (code, "")
     assert error.startswith("aegis: ")
     assert error.count("\n") == 1
@@ -192,7 +194,7 @@ def test_a_line_says_why_there_is_no_plan(aegis, small, options, code, message):
 
 
 def test_the_plan_is_not_overwritten(aegis, small):
-    code, _, error = aegis("configurations", *small[:-1], small[2], "--require", "k=2")
+    code, _, error = aegis("plan", "configurations", *small[:-1], small[2], "--require", "k=2")
     assert code == 2
     assert "choose another output" in error
 
@@ -200,7 +202,7 @@ def test_the_plan_is_not_overwritten(aegis, small):
 def test_other_commands_say_where_configurations_come_from(aegis, small):
     code, _, error = aegis("summarize", *small[:-1], small[-1], "--name", "n")
     assert code == 2
-    assert "plan.yaml: `configurations` is missing; `aegis configurations` finds some" in error
+    assert "plan.yaml: `configurations` is missing; `aegis plan configurations` finds some" in error
     small[-1].with_name("configurations.yaml").touch()
     _, _, error = aegis("summarize", *small, "--name", "n")
     assert "`configurations` is missing; use the configurations.yaml that `aegis release` wrote" in error
@@ -214,7 +216,7 @@ def test_ctrl_c_ends_the_search_and_not_the_command(aegis, tmp_path, monkeypatch
 
     monkeypatch.setattr("aegis_provider.cli.configurations.progress_bar", interrupting)
     plan, found = EXAMPLE / "plan.yaml", tmp_path / "found.yaml"
-    code, out, error = aegis("configurations", TABLE, "--plan", plan, *REQUIRED, "--output", found, "--json")
+    code, out, error = aegis("plan", "configurations", TABLE, "--plan", plan, *REQUIRED, "--output", found, "--json")
     assert (code, error.count("\n")) == (0, 1)
     assert "Ctrl-C ended the search; the best configurations until then are kept" in error
     assert json.loads(out)["interrupted"] is True

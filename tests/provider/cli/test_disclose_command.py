@@ -69,12 +69,10 @@ def test_an_attribute_has_a_line_and_what_differences_give_away_is_named(aegis):
 
 
 def test_an_attribute_that_is_named_is_reported_in_full_and_beside_the_truth(aegis):
-    code, out, _ = aegis(
-        "disclose", "entry.json", "--attribute", "age", "--below", "7", "--table", "table.csv", "--plan", "plan.yaml"
-    )
+    code, out, _ = aegis("disclose", "entry.json", "--attribute", "age", "--table", "table.csv", "--plan", "plan.yaml")
     assert code == 0
     lines = words(out)
-    assert {"age histogram 33 3 3 7 6 0", "age five 33 4 4 5 0-4 x no 2", "age seven 33 4 4 6 7-13 x yes 1"} <= set(
+    assert {"age histogram 33 3 3 7 6 0", "age five 33 4 4 5 0-4 x no 0", "age seven 33 4 4 6 7-13 x yes 0"} <= set(
         lines
     )
     assert "age 3 0 6 6 0 4 100 % 100 % 100 % 100 % in closed form" in lines
@@ -83,14 +81,12 @@ def test_an_attribute_that_is_named_is_reported_in_full_and_beside_the_truth(aeg
 
 
 def test_everything_is_among_the_json(aegis):
-    code, out, _ = aegis(
-        "disclose", "entry.json", "--within", "3", "--json", "--table", "table.csv", "--plan", "plan.yaml"
-    )
+    code, out, _ = aegis("disclose", "entry.json", "--json", "--table", "table.csv", "--plan", "plan.yaml")
     printed = json.loads(out)
-    assert (code, printed["entry"], printed["below"], printed["within"]) == (0, "ages", 5, 3)
+    assert (code, printed["entry"], printed["below"], printed["within"]) == (0, "ages", 5, 2)
     [age] = printed["attributes"]
     assert age["given_away"] == age["together"]["derived"] == {"count": 1, "place": ["6", "yes"]}
-    assert age["together"]["within"] == {str(k): 6 for k in (0, 1, 2, 3, 5, 10)}
+    assert age["together"]["within"] == {str(k): 6 for k in (0, 1, 2, 5, 10)}
     assert [each["smallest"]["count"] for each in age["tables"]] == [7, 5, 6]
     assert age["compared"]["pooled"] == {"atoms": 0.0, "values": 0.0}
     assert printed["small_and_certain"] == {"age": 1}
@@ -239,8 +235,9 @@ def test_what_only_whole_numbers_give_away_is_named_as_such(aegis, folder):
         (("entry.json", "--table", "no.csv", "--plan", "plan.yaml"), "no.csv: "),
         (("entry.json", "--html", "entry.json"), "entry.json: is entry.json, which is an input"),
         (("entry.json", "--html", "no/page.html"), "no/page.html: there is no directory"),
-        (("entry.json", "--below", "1"), "Invalid value for '--below'"),
-        (("entry.json", "--within", "-1"), "Invalid value for '--within'"),
+        (("entry.json", "--plot", "p.png", "--table", "table.csv"), "--table is about the verdict, but --plot draws"),
+        (("entry.json", "--plot", "p.png", "--check"), "--check is about the verdict, but --plot draws"),
+        (("entry.json", "--figure", "costs"), "--advice, --figure and --privacy are about a drawing"),
     ],
 )
 def test_bad_input_is_one_line(aegis, arguments, complaint):

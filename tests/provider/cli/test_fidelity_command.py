@@ -1,4 +1,4 @@
-"""`aegis fidelity RELEASE --against TABLE` as people run it: generated, masked and odd tables, and bad input."""
+"""`aegis synth fidelity RELEASE --against TABLE` as people run it: generated, masked and odd tables, and bad input."""
 
 import json
 
@@ -52,11 +52,13 @@ def plan(write):
 @pytest.mark.long
 def test_a_generated_table_is_measured_in_one_line_tables_and_a_page(aegis, people, plan, tmp_path):
     release, page = tmp_path / "made.csv", tmp_path / "fidelity.html"
-    code, out, _ = aegis("generate", people, "--plan", plan, "--output", release, "--method", "cart", "--seed", 1)
+    code, out, _ = aegis(
+        "synth", "generate", people, "--plan", plan, "--output", release, "--method", "cart", "--seed", 1
+    )
     judged = [line.split(":")[0] for line in out.splitlines() if line.startswith(("PASS", "FAIL", "NOT JUDGED"))]
     assert judged
     assert code == (0 if set(judged) == {"PASS"} else 1)
-    code, out, err = aegis("fidelity", release, "--against", people, "--plan", plan, "--html", page)
+    code, out, err = aegis("synth", "fidelity", release, "--against", people, "--plan", plan, "--html", page)
     assert (code, err) == (0, "")
     first, *_ = out.splitlines()
     assert first.startswith("A model trained on the release keeps ")
@@ -71,7 +73,7 @@ def test_a_generated_table_is_measured_in_one_line_tables_and_a_page(aegis, peop
 
 
 def test_json_has_every_number_beside_what_is_possible_and_chance(aegis, people):
-    code, out, _ = aegis("fidelity", people, "--against", people, "--label", "sick", "--holdout", 0, "--json")
+    code, out, _ = aegis("synth", "fidelity", people, "--against", people, "--label", "sick", "--holdout", 0, "--json")
     told = json.loads(out)
     assert code == 0
     assert (told["tested_on"], told["label"]) == ("taken out", "sick")
@@ -91,13 +93,13 @@ def test_a_masked_table_is_read_as_its_plan_masked_it(aegis, people, plan, tmp_p
     masked = tmp_path / "masked.csv"
     told = ("--plan", plan, "--configuration", "coarser")
     assert aegis("apply", people, *told, "--output", masked)[0] == 0
-    code, out, _ = aegis("fidelity", masked, "--against", people, *told, "--json")
+    code, out, _ = aegis("synth", "fidelity", masked, "--against", people, *told, "--json")
     found = json.loads(out)
     assert code == 0
     assert (found["is_masked"], found["tested_on"], found["not_understood"]) == (True, "taken out", {})
     assert found["lacking"] == ["plan"]
     assert found["models"][0]["kept"]["value"] > 0.8
-    _, out, _ = aegis("fidelity", masked, "--against", people, *told)
+    _, out, _ = aegis("synth", "fidelity", masked, "--against", people, *told)
     assert "whose rows were taken out of the release first" in out
     assert "Models read real records as the release masks them" in out
     assert "where a masked value stands for several" in out
@@ -109,7 +111,7 @@ def test_what_is_not_understood_is_said_first(aegis, people, write):
     header, *lines = people.read_text().splitlines()
     odd = [line.replace(f",{line.split(',')[1]},", ",some id,") for line in lines[:6]]
     release = write("release.csv", "\n".join([header, *odd, *lines[6:]]) + "\n")
-    code, out, _ = aegis("fidelity", release, "--against", people, "--label", "sick", "--holdout", 0)
+    code, out, _ = aegis("synth", "fidelity", release, "--against", people, "--label", "sick", "--holdout", 0)
     assert code == 1
     assert out.startswith("NOT JUDGED: 2 % of the cells in town (such as aaaa aa) are not understood; state what ")
     assert "Not understood in town, so taken to tell nothing: 2 % of the cells, such as aaaa aa." in out
@@ -117,7 +119,7 @@ def test_what_is_not_understood_is_said_first(aegis, people, write):
 
 @pytest.mark.long
 def test_a_release_that_has_the_held_out_records_is_found_out(aegis, people):
-    _, out, _ = aegis("fidelity", people, "--against", people, "--label", "sick")
+    _, out, _ = aegis("synth", "fidelity", people, "--against", people, "--label", "sick")
     assert out.startswith("The release has 100 % of the held-out records, so it was probably made of them")
 
 
@@ -126,7 +128,7 @@ def test_records_that_the_release_was_made_of_are_said_to_be_known(aegis, people
     header, *lines = people.read_text().splitlines()
     rows = [f"{int(age) + 0.5},{rest}" for age, _, rest in (each.partition(",") for each in lines)]
     release = write("other.csv", "\n".join([header, *rows]) + "\n")
-    _, out, _ = aegis("fidelity", release, "--against", people, "--label", "sick", "--holdout", 0)
+    _, out, _ = aegis("synth", "fidelity", release, "--against", people, "--label", "sick", "--holdout", 0)
     assert "that the release was made of" in out
     assert "may seem better than they are" in out
 
@@ -135,7 +137,7 @@ def test_a_label_that_nothing_tells_leaves_nothing_to_keep(aegis, write):
     rng = np.random.default_rng(2)
     rows = [f"{rng.integers(40)},{rng.integers(40)},{rng.choice(['u', 'v'])}" for _ in range(300)]
     table = write("t.csv", "\n".join(["a,b,y", *rows]) + "\n")
-    _, out, _ = aegis("fidelity", table, "--against", table, "--label", "y", "--holdout", 0)
+    _, out, _ = aegis("synth", "fidelity", table, "--against", table, "--label", "y", "--holdout", 0)
     assert out.startswith("The table itself tells nothing certain about y")
 
 
@@ -161,7 +163,9 @@ BAD = {
 def test_bad_input_is_one_line_and_no_page_is_written(aegis, people, write, tmp_path, name):
     content, options, expected = BAD[name]
     page = tmp_path / "page.html"
-    code, out, err = aegis("fidelity", write("release.csv", content), "--against", people, *options, "--html", page)
+    code, out, err = aegis(
+        "synth", "fidelity", write("release.csv", content), "--against", people, *options, "--html", page
+    )
     assert code != 0
     assert out == ""
     assert len(err.strip().splitlines()) == 1
@@ -187,7 +191,7 @@ def test_odd_tables_are_measured_or_refused_in_one_line(aegis, write, name, mask
     table = write("odd.csv", "\n".join(["a,b,c", *rows]) + "\n")
     hidden = [f"*,*,{each.rpartition(',')[2]}" if n % 4 else each for n, each in enumerate(rows)]
     release = write("release.csv", "\n".join(["a,b,c", *(hidden if masked else rows)]) + "\n")
-    code, out, err = aegis("fidelity", release, "--against", table, "--label", "c", "--holdout", 0)
+    code, out, err = aegis("synth", "fidelity", release, "--against", table, "--label", "c", "--holdout", 0)
     if name in {"one class", "nothing at all"}:
         assert "has one value, so there is nothing to predict" in err
         assert len(err.strip().splitlines()) == 1

@@ -1,4 +1,4 @@
-"""`aegis generate` on a small table: what it writes and says, and what it refuses."""
+"""`aegis synth generate` on a small table: what it writes and says, and what it refuses."""
 
 import json
 import sys
@@ -43,7 +43,7 @@ def generate(table, write, aegis, tmp_path):
             "--no-card",
             *arguments,
         ]
-        return aegis("generate", source, *options)
+        return aegis("synth", "generate", source, *options)
 
     return run
 
@@ -134,7 +134,7 @@ def test_whoever_stops_the_attacks_hears_that_there_is_no_card_and_what_makes_up
 
     monkeypatch.setattr("aegis_provider.synth.judging_generated.judge_generated", stopped)
     output, plan = tmp_path / "out.parquet", write("plan.yaml", PLAN)
-    code, printed, said = aegis("generate", table, "--plan", plan, "--output", output, "--method", "cart")
+    code, printed, said = aegis("synth", "generate", table, "--plan", plan, "--output", output, "--method", "cart")
     assert (code, printed, output.exists()) == (130, "", True)
     assert f"aegis: warning: {output} is written, but has no card; aegis risk {output} --against {table}" in said
 

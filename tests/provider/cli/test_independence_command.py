@@ -148,12 +148,12 @@ def test_several_attributes_become_one_column(aegis, table):
     code, report, _ = aegis(
         *("independence", table, "--hide", "Age", "--from", "Income,Occupation", "--clusters", 5, "--seed", 7),
         *("--keep", "Food", "--exact-values"),
-        *("--output", masked, "--clusters-output", table.parent / "values.csv", "--solver", "matching"),
+        *("--output", masked),
     )
     assert code == 0
     assert report.splitlines()[0].endswith("masked.csv: 10 records, 2 dropped at random (seed 7)")
     assert masked.read_text().splitlines()[0] == "Age,cluster,Food"
-    assert (table.parent / "values.csv").read_text().splitlines()[0] == "cluster,Income,Occupation"
+    assert (table.parent / "masked.clusters.csv").read_text().splitlines()[0] == "cluster,Income,Occupation"
 
 
 def test_a_column_of_too_many_values_is_said_not_to_be_measured(aegis, tmp_path):
@@ -191,7 +191,6 @@ def test_what_was_measured_on_one_side_only_says_so_on_the_other(aegis, tmp_path
         (("--ordered", "Food"), "'Food' is named as ordered, but nothing is hidden from it"),
         (("--plan", "none.yaml"), "none.yaml"),
         (("--from", "Incom", "--ordered", "Incom"), "no column 'Incom'; did you mean 'Income'?"),
-        (("--solver", "exact"), "exact"),
         (("--delimiter", ";"), "--delimiter"),
         (("--output", "."), ".: is a directory; name a file in it"),
         (("--output", "/"), "/: is a directory; name a file in it"),

@@ -1,4 +1,4 @@
-"""`aegis plot` as people run it; `provider/report/test_figures.py` tests the figures themselves."""
+"""`aegis disclose --plot` as people run it; `provider/report/test_figures.py` tests the figures themselves."""
 
 import json
 
@@ -26,7 +26,7 @@ def aegis(capsys, tmp_path, monkeypatch):
 
     def run(*arguments):
         with pytest.raises(SystemExit) as exited:
-            main(["plot", "entry.json", *arguments])
+            main(["disclose", "entry.json", *arguments])
         printed = capsys.readouterr()
         return exited.value.code, printed.out, printed.err
 
@@ -36,12 +36,12 @@ def aegis(capsys, tmp_path, monkeypatch):
 @for_each(
     ("arguments", "figures"),
     [
-        (("--output", "p.html", "--advice", "advice.json"), ["frontier", "costs", "lattice"]),
-        (("--output", "p.html"), ["lattice"]),
-        (("--output", "p.svg"), ["lattice"]),
-        (("--output", "p.svg", "--advice", "advice.json"), ["frontier"]),
-        (("--output", "p.SVG", "--advice", "advice.json", "--figure", "costs", "--attribute", "age"), ["costs"]),
-        (("--output", "p.svg", "--advice", "advice.json", "--figure", "lattice"), ["lattice"]),
+        (("--plot", "p.html", "--advice", "advice.json"), ["frontier", "costs", "lattice"]),
+        (("--plot", "p.html"), ["lattice"]),
+        (("--plot", "p.svg"), ["lattice"]),
+        (("--plot", "p.svg", "--advice", "advice.json"), ["frontier"]),
+        (("--plot", "p.SVG", "--advice", "advice.json", "--figure", "costs", "--attribute", "age"), ["costs"]),
+        (("--plot", "p.svg", "--advice", "advice.json", "--figure", "lattice"), ["lattice"]),
     ],
 )
 def test_it_says_what_it_drew(aegis, tmp_path, arguments, figures):
@@ -53,28 +53,28 @@ def test_it_says_what_it_drew(aegis, tmp_path, arguments, figures):
 
 
 def test_without_json_it_says_nothing(aegis):
-    assert aegis("--output", "p.svg") == (0, "", "")
-    assert aegis("--output", "p.html", "--advice", "advice.json") == (0, "", "")
+    assert aegis("--plot", "p.svg") == (0, "", "")
+    assert aegis("--plot", "p.html", "--advice", "advice.json") == (0, "", "")
 
 
 @for_each(
     ("arguments", "told"),
     [
-        (("--output", "p.png"), "p.png: is neither an .svg nor a .html"),
-        (("--output", "p.html", "--figure", "costs"), "use --figure with an .svg only"),
-        (("--output", "p.svg", "--figure", "frontier"), "--limit 10000 --json > advice.json"),
-        (("--output", "p.svg", "--figure", "pie"), "'pie'"),
-        (("--output", "p.svg", "--attribute", "Age"), "entry.json: no attribute 'Age'; did you mean 'age'?"),
-        (("--output", "p.svg", "--advice", "advice.json", "--privacy", "K"), "--privacy must be one of k, l, "),
-        (("--output", "p.svg", "--advice", "advice.json", "--privacy", "t"), "advice.json: no configuration"),
-        (("--output", "p.svg", "--advice", "queued.json"), "queued.json: the advice is queued"),
-        (("--output", "p.svg", "--advice", "coarse.json"), "coarse.json: the answer is coarse"),
-        (("--output", "p.svg", "--advice", "other.json"), "other.json: the advice ranks 'c99'"),
-        (("--output", "p.html", "--advice", "other.json"), "other.json: the advice ranks 'c99'"),
-        (("--output", "p.svg", "--advice", "none.json"), "none.json: /id: "),
-        (("--output", "p.svg", "--advice", "broken.json"), "broken.json: not JSON"),
-        (("--output", "p.svg", "--advice", "away.json"), "away.json: cannot be read"),
-        (("--output", "no/p.svg"), "no/p.svg: there is no directory no"),
+        (("--plot", "p.png"), "p.png: is neither an .svg nor a .html"),
+        (("--plot", "p.html", "--figure", "costs"), "use --figure with an .svg only"),
+        (("--plot", "p.svg", "--figure", "frontier"), "--limit 10000 --json > advice.json"),
+        (("--plot", "p.svg", "--figure", "pie"), "'pie'"),
+        (("--plot", "p.svg", "--attribute", "Age"), "entry.json: no attribute 'Age'; did you mean 'age'?"),
+        (("--plot", "p.svg", "--advice", "advice.json", "--privacy", "K"), "--privacy must be one of k, l, "),
+        (("--plot", "p.svg", "--advice", "advice.json", "--privacy", "t"), "advice.json: no configuration"),
+        (("--plot", "p.svg", "--advice", "queued.json"), "queued.json: the advice is queued"),
+        (("--plot", "p.svg", "--advice", "coarse.json"), "coarse.json: the answer is coarse"),
+        (("--plot", "p.svg", "--advice", "other.json"), "other.json: the advice ranks 'c99'"),
+        (("--plot", "p.html", "--advice", "other.json"), "other.json: the advice ranks 'c99'"),
+        (("--plot", "p.svg", "--advice", "none.json"), "none.json: /id: "),
+        (("--plot", "p.svg", "--advice", "broken.json"), "broken.json: not JSON"),
+        (("--plot", "p.svg", "--advice", "away.json"), "away.json: cannot be read"),
+        (("--plot", "no/p.svg"), "no/p.svg: there is no directory no"),
     ],
 )
 def test_bad_input_is_one_line_and_code_2(aegis, tmp_path, arguments, told):

@@ -1,6 +1,7 @@
-"""`aegis start`: what it prints, and the one line that it has for each unusable table."""
+"""`aegis plan start`: what it prints, and the one line that it has for each unusable table."""
 
 import json
+from itertools import takewhile
 from pathlib import Path
 
 from aegis_provider import load_plan
@@ -12,7 +13,7 @@ EXAMPLE = Path(__file__).parents[3] / "examples" / "health"
 
 def test_the_profile_of_the_example(aegis, tmp_path):
     plan = tmp_path / "plan.yaml"
-    code, out, error = aegis("start", EXAMPLE / "health.csv", "--label", "health", "--output", plan)
+    code, out, error = aegis("plan", "start", EXAMPLE / "health.csv", "--label", "health", "--output", plan)
     assert (code, error) == (0, "")
     lines = [line.split() for line in out.splitlines()]
     assert out.startswith(f"{EXAMPLE / 'health.csv'}, CSV in UTF-8 separated by commas: 20,190 records\n")
@@ -25,7 +26,7 @@ def test_the_profile_of_the_example(aegis, tmp_path):
 def test_json(aegis, tmp_path, write):
     table = write("t.csv", "id;a;y\n" + "".join(f"p{n};{n % 3};{n % 2}\n" for n in range(60)))
     plan = tmp_path / "plan.yaml"
-    code, out, error = aegis("start", table, "--label", "y", "--output", plan, "--json")
+    code, out, error = aegis("plan", "start", table, "--label", "y", "--output", plan, "--json")
     assert (code, error) == (0, "")
     document = json.loads(out)
     [attribute] = document.pop("attributes")
@@ -45,19 +46,19 @@ def test_json(aegis, tmp_path, write):
 
 def test_the_next_command_names_the_delimiter_and_works(aegis, tmp_path, write):
     table = write("t.csv", "a;y\n" + "".join(f"{n % 3};{n % 2}\n" for n in range(60)))
-    out = aegis("start", table, "--label", "y", "--output", tmp_path / "plan.yaml")[1]
+    out = aegis("plan", "start", table, "--label", "y", "--output", tmp_path / "plan.yaml")[1]
     found = tmp_path / "found.yaml"
     assert out.splitlines()[-1] == (
-        f"next: aegis configurations {table} --plan {tmp_path / 'plan.yaml'} --require k=5 --output found.yaml "
+        f"next: aegis plan configurations {table} --plan {tmp_path / 'plan.yaml'} --require k=5 --output found.yaml "
         "--delimiter ';'"
     )
     options = ("--plan", tmp_path / "plan.yaml", "--require", "k=5", "--output", found, "--delimiter", ";")
-    assert aegis("configurations", table, *options)[0] == 0
+    assert aegis("plan", "configurations", table, *options)[0] == 0
 
 
 def test_rare_label_values_are_a_warning(aegis, tmp_path, write):
     table = write("t.csv", "a,y\n" + "1,n\n2,m\n" * 9 + "2,odd\n")
-    code, _, error = aegis("start", table, "--label", "y", "--output", tmp_path / "plan.yaml")
+    code, _, error = aegis("plan", "start", table, "--label", "y", "--output", tmp_path / "plan.yaml")
     assert code == 0
     assert "warning: label values with fewer than 5 records: odd; merge them" in error
 
@@ -69,32 +70,32 @@ def test_a_few_records_without_a_label_are_named_with_their_line(aegis, tmp_path
         tmp_path / "plan.yaml",
         f"aegis: warning: {table}: line 62: 1 record has no 'y', and makes a label value",
     )
-    code, _, error = aegis("start", table, "--label", "y", "--output", plan)
+    code, _, error = aegis("plan", "start", table, "--label", "y", "--output", plan)
     assert (code, error) == (0, f"{said} of its own; leave such lines out of the table if they are no records\n")
     plan.write_text(plan.read_text() + "configurations: {all: {}}\n")
     error = aegis("summarize", table, "--plan", plan, "--name", "t", "--output", tmp_path / "entry.json", "--exact")[2]
     assert said in error
     write("t.csv", "a;y\n" + "1;n\n2;m\n;\n" * 30)
-    assert "label value" not in aegis("start", table, "--label", "y", "--output", tmp_path / "other.yaml")[2]
+    assert "label value" not in aegis("plan", "start", table, "--label", "y", "--output", tmp_path / "other.yaml")[2]
 
 
 def test_what_a_second_run_says(aegis, tmp_path, write):
     rows = "".join(f"{n},{n % 3},{n % 2}\n" for n in range(60))
     table, plan = write("t.csv", f"row,a,y\n{rows}"), tmp_path / "plan.yaml"
-    aegis("start", table, "--label", "y", "--output", plan)
+    aegis("plan", "start", table, "--label", "y", "--output", plan)
     assert (
         f"{plan}: unchanged; it keeps what it said before\n"
-        in aegis("start", table, "--label", "y", "--output", plan)[1]
+        in aegis("plan", "start", table, "--label", "y", "--output", plan)[1]
     )
-    code, _, error = aegis("start", table, "--label", "y", "--output", plan, "--add", "row")
+    code, _, error = aegis("plan", "start", table, "--label", "y", "--output", plan, "--add", "row")
     assert (code, error.count("\n")) == (1, 1)
     assert "'row': numbers the records. --accept-identifiers" in error
-    more = aegis("start", table, "--label", "y", "--output", plan, "--add", "row", "--accept-identifiers")[1]
+    more = aegis("plan", "start", table, "--label", "y", "--output", plan, "--add", "row", "--accept-identifiers")[1]
     assert f"{plan}: added row; it keeps what it said before\n" in more
     wider = write("u.csv", f"row,a,y,b\n{rows.replace(chr(10), ',7' + chr(10))}")
     assert (
         "not in it, so not shared: b; draft one with --add NAME\n"
-        in aegis("start", wider, "--label", "y", "--output", plan)[1]
+        in aegis("plan", "start", wider, "--label", "y", "--output", plan)[1]
     )
 
 
@@ -132,31 +133,36 @@ WIDE = ",".join(f"c{place}" for place in range(100_000))
 )
 def test_an_unusable_table_is_one_line_and_no_plan(aegis, write, tmp_path, content, said):
     table, plan = write("t.csv", content), tmp_path / "plan.yaml"
-    assert aegis("start", table, "--label", "helth", "--output", plan) == (2, "", f"aegis: {table}: {said}\n")
+    assert aegis("plan", "start", table, "--label", "helth", "--output", plan) == (2, "", f"aegis: {table}: {said}\n")
     assert [path.name for path in tmp_path.iterdir()] == ["t.csv"]
 
 
 def test_a_quoted_line_break_is_part_of_its_value(aegis, write, tmp_path):
     table = write("t.csv", "a,y\n" + '"one\ntwo",n\nthree,m\n' * 9 + '"four\nfive",n\n' * 9)
-    code, out, _ = aegis("start", table, "--label", "y", "--output", tmp_path / "plan.yaml", "--json")
+    code, out, _ = aegis("plan", "start", table, "--label", "y", "--output", tmp_path / "plan.yaml", "--json")
     assert code == 0
     assert [each["values"] for each in json.loads(out)["attributes"]] == [3]
 
 
-def test_too_little_memory_is_one_line(aegis, write, tmp_path):
+def test_too_little_memory_is_one_line(aegis, write, tmp_path, monkeypatch):
+    monkeypatch.setenv("AEGIS_MEMORY_LIMIT", "4MB")
     table = write("t.csv", "a,y\n" + "".join(f"{n * 7919}.5,{n % 2}\n" for n in range(300_000)))
     plan = tmp_path / "plan.yaml"
-    result = aegis("start", table, "--label", "y", "--output", plan, "--memory-limit", "4MB")
-    assert result == (2, "", f"aegis: {table}: needs more memory than allowed; raise the memory limit\n")
+    result = aegis("plan", "start", table, "--label", "y", "--output", plan)
+    assert result == (
+        2,
+        "",
+        f"aegis: {table}: needs more memory than allowed; raise the memory limit (AEGIS_MEMORY_LIMIT)\n",
+    )
     assert not plan.exists()
 
 
 @for_each(
     "command",
     [
-        ("start", "--label", "y", "--output", "drafted.yaml"),
+        ("plan", "start", "--label", "y", "--output", "drafted.yaml"),
         ("summarize", "--plan", "plan.yaml", "--name", "t", "--output", "entry.json"),
-        ("configurations", "--plan", "plan.yaml", "--require", "k=5", "--output", "found.yaml"),
+        ("plan", "configurations", "--plan", "plan.yaml", "--require", "k=5", "--output", "found.yaml"),
         ("apply", "--plan", "plan.yaml", "--configuration", "c", "--output", "masked.csv"),
         ("risk", "--plan", "plan.yaml"),
         ("risk", "--quasi-identifiers", "a,b"),
@@ -183,6 +189,6 @@ def test_every_command_finds_the_delimiter_in_the_header(aegis, tmp_path, monkey
         "label: y\nattributes: {a: {maskings: {m: {round: {to: 2}}}}, b: {}}\n"
         "configurations: {c: {a: m}}\nprivacy: {c: {k: 2}}\n"
     )
-    name, *options = command
-    code, _, err = aegis(name, "t.csv", *options)
+    words = list(takewhile(lambda word: not str(word).startswith("-"), command))
+    code, _, err = aegis(*words, "t.csv", *command[len(words) :])
     assert (code, "column" in err) == (0, False), err

@@ -44,6 +44,6 @@ def test_the_command_says_so_in_one_line(aegis, plan, tmp_path, monkeypatch):
     (tmp_path / "provider-only.json").write_text(json.dumps(EXACT))
     places = ("--to", tmp_path / "store", "--link", LINK, "--work", tmp_path / "work")
     options = ("--plan", plan, *places, "--card", tmp_path / "provider-only.json")
-    code, out, err = aegis("fulfil", REQUEST_ID, "t.csv", *options)
+    code, out, err = aegis("requests", "fulfil", REQUEST_ID, "t.csv", *options)
     assert (code, out, err.count("\n"), SAID in err) == (2, "", 1, True)
     assert not (tmp_path / "work").exists()

@@ -305,7 +305,7 @@ def test_where_only_some_cells_identify_their_share_and_the_first_one_are_said(t
     )
     with pytest.raises(IdentifierError, match=said):
         start(tmp_path / "t.parquet", "ill", tmp_path / "plan.yaml", add=["note"])
-    error = aegis("start", tmp_path / "t.parquet", "--label", "note", "--output", tmp_path / "plan.yaml")[2]
+    error = aegis("plan", "start", tmp_path / "t.parquet", "--label", "note", "--output", tmp_path / "plan.yaml")[2]
     assert ("--accept-identifiers" in error, "accept_identifiers" in error, "first in record 41" in error) == (
         True,
         False,

@@ -67,7 +67,7 @@ def test_it_is_measured_required_and_reported_as_text_as_json_and_as_a_page(aegi
 
 @pytest.mark.long
 def test_it_is_searched_for_written_to_the_plan_and_to_the_entry_and_drawn(aegis, tmp_path):
-    search = ("configurations", "people.csv", "--plan", "plan.yaml", "--output", "found.yaml", "--json")
+    search = ("plan", "configurations", "people.csv", "--plan", "plan.yaml", "--output", "found.yaml", "--json")
     # Some who are alike are one sick and several well, unless the only one who is sick is suppressed.
     code, out = aegis(*search, "--require", "rare=2", "--suppress-at-most", "0.6")
     configurations = json.loads(out)["configurations"]
@@ -89,11 +89,11 @@ def test_it_is_searched_for_written_to_the_plan_and_to_the_entry_and_drawn(aegis
     assert aegis(*summarize)[0] == 0
     entry = json.loads((tmp_path / "entry.json").read_text())
     assert all("rare" in each["privacy"] for each in entry["configurations"])
-    assert "rare" in aegis("show", "entry.json")[1]
+    assert "rare" in aegis("entries", "show", "entry.json")[1]
 
     ranking = [{"configuration": each["id"], "utility": 0.5, "deviation": 0.0} for each in configurations]
     advice = {**EXAMPLE_ADVICE, "configuration": ranking[0]["configuration"], "ranking": ranking}
     (tmp_path / "advice.json").write_text(json.dumps(advice))
-    plot = ("plot", "entry.json", "--advice", "advice.json", "--privacy", "rare", "--output")
+    plot = ("disclose", "entry.json", "--advice", "advice.json", "--privacy", "rare", "--plot")
     assert aegis(*plot, "plot.html")[0] == 0
     assert RARE.meaning in (tmp_path / "plot.html").read_text()

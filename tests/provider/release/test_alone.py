@@ -244,7 +244,17 @@ def test_a_masked_table_without_a_plan_is_judged_on_all_of_its_columns(aegis, ta
 def test_apply_and_configurations_say_it_in_their_second_line(aegis, table, tmp_path):
     (tmp_path / "plan.yaml").write_text(WITHOUT + "quasi_identifiers: [gender]\n")
     found, masked = tmp_path / "found.yaml", tmp_path / "masked.csv"
-    searched = ("configurations", table, "--plan", tmp_path / "plan.yaml", "--require", "k=5", "--output", found)
+    searched = (
+        "plan",
+        "configurations",
+        table,
+        "--plan",
+        tmp_path / "plan.yaml",
+        "--require",
+        "k=5",
+        "--output",
+        found,
+    )
     _, out, _ = aegis(*searched)
     shares = {}
     for name in ("c0001", "c0002"):

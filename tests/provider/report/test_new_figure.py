@@ -33,11 +33,11 @@ main()
 
 @pytest.fixture
 def plot(tmp_path):
-    """Run `aegis plot` with one more figure; return its exit code, stdout and stderr."""
+    """Run `aegis disclose --plot` with one more figure; return its exit code, stdout and stderr."""
     (tmp_path / "entry.json").write_text(json.dumps(EXAMPLE_ENTRY))
 
     def run(*arguments):
-        command = [sys.executable, "-c", REGISTERED, "plot", "entry.json", *arguments]
+        command = [sys.executable, "-c", REGISTERED, "disclose", "entry.json", *arguments]
         ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
         return ran.returncode, ran.stdout, ran.stderr
 
@@ -46,15 +46,15 @@ def plot(tmp_path):
 
 @pytest.mark.long
 def test_it_is_drawn_as_an_image_by_its_name(plot, tmp_path):
-    code, out, error = plot("--figure", "labels", "--output", "p.svg", "--json")
+    code, out, error = plot("--figure", "labels", "--plot", "p.svg", "--json")
     assert (code, error, json.loads(out)["figures"]) == (0, "", ["labels"])
     assert "Records by label value" in (tmp_path / "p.svg").read_text(encoding="utf-8")
-    assert plot("--figure", "label", "--output", "p.svg")[0] == 2
+    assert plot("--figure", "label", "--plot", "p.svg")[0] == 2
 
 
 @pytest.mark.long
 def test_it_has_a_section_on_the_page(plot, tmp_path):
-    code, out, error = plot("--output", "p.html", "--json")
+    code, out, error = plot("--plot", "p.html", "--json")
     assert (code, error, json.loads(out)["figures"]) == (0, "", [*WITHOUT_ADVICE, "labels"])
     page = (tmp_path / "p.html").read_text()
     assert "<h2>How many records have which label</h2>" in page

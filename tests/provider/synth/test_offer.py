@@ -263,7 +263,19 @@ def test_parquet_and_other_delimiters(write, aegis, tmp_path, ending, delimiter)
     made = tmp_path / f"made{ending}"
     options = ("--delimiter", delimiter)
     code, said, _ = aegis(
-        "generate", table, "--plan", plan, "--output", made, "--holdout", 0.3, "--no-card", "--seed", 1, *options
+        "synth",
+        "generate",
+        table,
+        "--plan",
+        plan,
+        "--output",
+        made,
+        "--holdout",
+        0.3,
+        "--no-card",
+        "--seed",
+        1,
+        *options,
     )
     digest = hashlib.sha256(made.read_bytes()).hexdigest()
     assert (code, f"SHA-256, by which a plan can offer it: {digest}" in said) == (0, True)

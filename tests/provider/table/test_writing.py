@@ -125,7 +125,7 @@ def test_a_file_that_states_how_columns_are_read_becomes_a_plan(tmp_path):
     days = [f"{1 + n % 12:02}/{1 + n % 11:02}/20{10 + n % 9}" for n in range(240)]
     table = pa.table({"visit": days, "sex": ["m", "f", "f"] * 80, "y": ["a", "b"] * 120})
     with pytest.raises(
-        TableError, match=r"row 2: visit: '02/02/2011|row \d+: visit: .*dates: dmy.*dates: mdy.*aegis start"
+        TableError, match=r"row 2: visit: '02/02/2011|row \d+: visit: .*dates: dmy.*dates: mdy.*aegis plan start"
     ):
         start(table, "y", tmp_path / "plan.yaml")
     (tmp_path / "plan.yaml").write_text("label: y\nattributes: {visit: {dates: mdy}}\n")

@@ -39,7 +39,7 @@ def people(tmp_path_factory):
 def test_it_suppresses_cells_and_says_so_everywhere(aegis, people, tmp_path):
     plan, starred, output = tmp_path / "plan.yaml", tmp_path / "cells.yaml", tmp_path / "r"
     plan.write_text(PLAN)
-    assert aegis("cells", people, "--plan", plan, "--output", starred)[0] == 0
+    assert aegis("plan", "cells", people, "--plan", plan, "--output", starred)[0] == 0
     command = ("release", people, "--label", "ill", "--output", output, "--suppress-at-most", 0.05)
     code, out, error = aegis(*command, "--plan", starred)
     assert (code, error) == (0, "")

@@ -3,10 +3,11 @@
 from aegis_advisor.measures.ceilings import utility_ceilings
 from aegis_advisor.measures.information import mutual_information
 from aegis_advisor.measures.measure import Ceiling, Guarantee, Measure
-from aegis_advisor.measures.registry import MEASURES, TIE_BREAK, measure_named
+from aegis_advisor.measures.registry import MEASURES, OFFERED, TIE_BREAK, measure_named
 
 __all__ = [
     "MEASURES",
+    "OFFERED",
     "TIE_BREAK",
     "Ceiling",
     "Guarantee",

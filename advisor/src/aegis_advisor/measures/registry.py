@@ -254,8 +254,11 @@ _RECORDS: Final = (
 
 _BY_ID: Final = {measure.id: measure for measure in _RECORDS}
 
-MEASURES: Final = MappingProxyType(_BY_ID)
-"""All measures by id."""
+OFFERED: Final = ("joint", "joint_interactions", "mutual_information", "chi_square", "g3")
+"""The measures that are offered first, wherever they are listed; the others are called classical."""
+
+MEASURES: Final = MappingProxyType({name: _BY_ID[name] for name in (*OFFERED, *_BY_ID)})
+"""All measures by id, in the order in which they are offered."""
 
 TIE_BREAK: Final = MEASURES["mutual_information"]
 """The measure that decides between configurations of equal deviation."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from aegis_advisor.measures import MEASURES
+from aegis_advisor.measures import MEASURES, OFFERED
 from aegis_sdk import wire
 from app.advice.service.views import COARSE_WEIGHTS
 from app.entries.pages.views.entry_parts import About
@@ -69,7 +69,7 @@ class QuestionForm:
     """What the form shows.
 
     Attributes:
-        measures: by id, what a measure is.
+        measures: the two groups of measures, by their titles; by id, what a measure is.
         unweighted: those that take attributes together, so that their weights must be equal.
         measure: the chosen one.
         sliders: the attributes, if they are not too many.
@@ -83,7 +83,7 @@ class QuestionForm:
         faults: the first fault of each field, by `measure`, `attributes`, `weights` and `require-` with a criterion.
     """
 
-    measures: Mapping[str, str]
+    measures: Mapping[str, Mapping[str, str]]
     unweighted: tuple[str, ...]
     measure: str
     sliders: tuple[Slider, ...]
@@ -108,9 +108,13 @@ def question_form(about: About, names: Sequence[str], asked: Form, faults: Seque
     """
     chosen = frozenset(asked.texts("attributes") or names)
     few = len(names) <= SLIDERS
+    words_of = {name: f"{name}: {MEASURE_WORDS.get(name, measure.formula)}" for name, measure in MEASURES.items()}
     given = () if few else [f"{name}={weight}" for name in names if (weight := asked.text(f"weight-{name}"))]
     return QuestionForm(
-        measures={name: f"{name}: {MEASURE_WORDS.get(name, measure.formula)}" for name, measure in MEASURES.items()},
+        measures={
+            "Offered first": {name: words for name, words in words_of.items() if name in OFFERED},
+            "Classical": {name: words for name, words in words_of.items() if name not in OFFERED},
+        },
         unweighted=tuple(name for name, measure in MEASURES.items() if measure.is_joint),
         measure=asked.text("measure") or about.measure,
         sliders=tuple(_slider(asked, name, is_chosen=name in chosen) for name in names) if few else (),

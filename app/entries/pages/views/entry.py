@@ -140,9 +140,9 @@ def entry_commands(viewer: Viewer, view: EntryView) -> Commands:
     version = {} if view.asked is None else {"version": str(view.asked)}
     lines = [aegis("search", head.name)]
     if view.may_sign_off:
-        lines.append(aegis("sign-off", head.id, "--version", str(head.version)))
+        lines.append(aegis("entries", "sign-off", head.id, "--version", str(head.version)))
     if view.is_own:
-        lines += [aegis("visibility", head.id), aegis("delete", head.id)]
+        lines += [aegis("entries", "visibility", head.id), aegis("entries", "delete", head.id)]
     calls = [curl(viewer, f"/v1/entries/{head.id}", version)]
     if view.shows_counts:
         calls.append(curl(viewer, f"/v1/entries/{head.id}/summaries", version))

@@ -94,4 +94,4 @@ def waits_for_reader(request: wire.DataRequestHead) -> bool:
 def list_commands(viewer: Viewer, form: RequestFilter) -> Commands:
     """The lines that list the same."""
     options = [word for name, text in form.asked.items() for word in (f"--{name}", text)]
-    return Commands((aegis("requests", *options),), (curl(viewer, "/v1/requests", form.asked),))
+    return Commands((aegis("requests", "list", *options),), (curl(viewer, "/v1/requests", form.asked),))

@@ -29,7 +29,7 @@ def request_commands(viewer: Viewer, request: wire.DataRequest, *, may_erase: bo
     receipt = (aegis("audit", request.id, "--output", "receipt.jws"),) if is_signed else ()
     erasure = (curl(viewer, f"{place}/contact", method="DELETE"),) if may_erase else ()
     return Commands(
-        (aegis("requests", request.id), *_aegis(request), *receipt),
+        (aegis("requests", "show", request.id), *_aegis(request), *receipt),
         (curl(viewer, place), *_curl(viewer, request, place), *erasure),
     )
 
@@ -42,7 +42,7 @@ def _aegis(request: wire.DataRequest) -> Iterator[str]:
         "accept": ("accept", request.id),
         "withdraw": ("withdraw", request.id),
     }
-    yield from (aegis(*words) for action, words in lines.items() if action in request.possible)
+    yield from (aegis("requests", *words) for action, words in lines.items() if action in request.possible)
     yield from (make(request) for action, make in _FILES.items() if action in request.possible)
 
 
@@ -54,11 +54,11 @@ def receive_line(request: wire.DataRequest) -> str:
 
 def fulfil_line(request: wire.DataRequest) -> str:
     """The line that masks the provider's table as agreed upon, puts it into its storage and delivers it."""
-    return aegis("fulfil", request.id, "TABLE.csv", "--plan", _PLAN, "--to", "FOLDER", "--link", "URL")
+    return aegis("requests", "fulfil", request.id, "TABLE.csv", "--plan", _PLAN, "--to", "FOLDER", "--link", "URL")
 
 
 def _relink_line(request: wire.DataRequest) -> str:
-    return aegis("relink", request.id, "--to", "FOLDER", "--link", "URL")
+    return aegis("requests", "relink", request.id, "--to", "FOLDER", "--link", "URL")
 
 
 _FILES: Final[Mapping[str, Callable[[wire.DataRequest], str]]] = {

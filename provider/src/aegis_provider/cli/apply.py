@@ -14,9 +14,9 @@ from aegis_provider.cli.options import (
     DelimiterOption,
     EscapeFormulasOption,
     MaskedTableOption,
-    MemoryOption,
     PlanOption,
     TableArgument,
+    memory_limit,
 )
 from aegis_provider.errors import PromiseError
 from aegis_sdk.cli.failures import InputError
@@ -34,13 +34,11 @@ def apply(
     plan: PlanOption,
     configuration: Annotated[str, typer.Option(help="Id of a configuration in the plan.")],
     output: MaskedTableOption,
-    delimiter: DelimiterOption = None,
-    memory_limit: MemoryOption = "1GB",
     accept_identifiers: AcceptOption = False,  # noqa: FBT002 - a flag
     accept_unique: AcceptUniqueOption = False,  # noqa: FBT002 - a flag
-    force: Annotated[bool, typer.Option("--force", help="Write it even if it breaks its privacy promise.")] = False,  # noqa: FBT002 - a flag
-    keep_order: Annotated[bool, typer.Option("--keep-order", help="Keep the order of the records.")] = False,  # noqa: FBT002 - a flag
     escape_formulas: EscapeFormulasOption = False,  # noqa: FBT002 - a flag
+    force: Annotated[bool, typer.Option("--force", help="Write it even if it breaks its privacy promise.")] = False,  # noqa: FBT002 - a flag
+    delimiter: DelimiterOption = None,
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
     """Write the table as a configuration masks it.
@@ -63,10 +61,9 @@ def apply(
     intended = load_plan(plan)
     delimiter = delimiter or delimiter_in(table, intended.label)
     if intended.generated_table(configuration) is not None:
-        if force or keep_order or escape_formulas:
+        if force or escape_formulas:
             raise InputError(
-                "--force, --keep-order and --escape-formulas are about masking; a generated table is handed out as it "
-                "is"
+                "--force and --escape-formulas are about masking; a generated table is handed out as it is"
             )
         handed_out = hand_out(intended, configuration, output, table, delimiter, accept_identifiers=accept_identifiers)
         if handed_out.warning:
@@ -84,17 +81,16 @@ def apply(
             configuration,
             output,
             delimiter=delimiter,
-            memory_limit=memory_limit,
+            memory_limit=memory_limit(),
             accept_identifiers=accept_identifiers,
             accept_unique=accept_unique,
             force=force,
-            keep_order=keep_order,
             escape_formulas=escape_formulas,
             progress=progress,
         )
     others = tuple(each for each in intended.configurations if each.id != configuration)
     rest = replace(intended, configurations=others)
-    shares = alone_in_releases(table, rest, delimiter=delimiter, memory_limit=memory_limit)
+    shares = alone_in_releases(table, rest, delimiter=delimiter, memory_limit=memory_limit())
     shares[configuration] = applied.checked.alone.share
     in_order = {each.id: shares[each.id] for each in intended.configurations}
     alone = told_alone(intended, in_order, configuration)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from aegis_provider.cli.options import DelimiterOption, MemoryOption, PlanOption, TableArgument
+from aegis_provider.cli.options import DelimiterOption, PlanOption, TableArgument, memory_limit
 from aegis_sdk.cli.options import JsonOption
 from aegis_sdk.cli.terminal import aligned, print_result, progress_bar, say
 
@@ -21,7 +21,6 @@ def cells(
     plan: PlanOption,
     output: Annotated[Path, typer.Option(help="A copy of the plan, with the numbers of suppressed cells.")],
     delimiter: DelimiterOption = None,
-    memory_limit: MemoryOption = "1GB",
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
     """Suppress single cells instead of whole records.
@@ -41,8 +40,8 @@ def cells(
     refuse_overwriting(output, table, *intended.files)
     say(f"reading {table_name(table)} ...")
     with progress_bar("choosing cells") as progress:
-        found = suppress_cells(table, intended, delimiter=delimiter, memory_limit=memory_limit, progress=progress)
-    write_plan(plan, intended, found.plan.configurations, output, "With suppressed cells, by `aegis cells`.")
+        found = suppress_cells(table, intended, delimiter=delimiter, memory_limit=memory_limit(), progress=progress)
+    write_plan(plan, intended, found.plan.configurations, output, "With suppressed cells, by `aegis plan cells`.")
     print_result({"output": str(output), "configurations": _listed(found)}, _report(output, found), as_json=as_json)
 
 

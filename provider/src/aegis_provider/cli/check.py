@@ -1,21 +1,29 @@
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from aegis_provider.cli.options import DelimiterOption, MemoryOption, PlanOption, TableArgument, names_of
+from aegis_provider.check_result import RAW, Interval
+from aegis_provider.cli.options import DelimiterOption, PlanOption, TableArgument, memory_limit, names_of
 from aegis_provider.errors import EntryError
 from aegis_sdk.cli.entry_files import document_of, read
 from aegis_sdk.cli.failures import InputError
 from aegis_sdk.cli.options import JsonOption
-from aegis_sdk.cli.terminal import print_result, progress_bar, say
+from aegis_sdk.cli.terminal import aligned, print_result, progress_bar, say
+from aegis_sdk.printable import shown
+from aegis_sdk.reading import Share
 from aegis_sdk.wire import EntryDocument
 
 if TYPE_CHECKING:
-    from aegis_provider.check import CheckResult
+    from collections.abc import Iterator
+
+    from aegis_provider.check import CheckResult, Performance
     from aegis_provider.plan.model import Plan
+
+_TWO_CLASSES: Final = 2
 
 
 def check(
@@ -25,12 +33,10 @@ def check(
         str, typer.Option(metavar="ID,ID", help="Configurations of the plan: the advised one first, then others.")
     ],
     seconds: Annotated[float, typer.Option(min=0, help="No training starts after these seconds.")] = 45.0,
-    folds: Annotated[int, typer.Option(min=2, help="Parts of the records; each is predicted from the others.")] = 5,
     entry: Annotated[
         Path | None, typer.Option(help="Add the AUC of each configuration to this entry file, for its readers.")
     ] = None,
     delimiter: DelimiterOption = None,
-    memory_limit: MemoryOption = "1GB",
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
     """Train models on releases to see if the advice held.
@@ -40,7 +46,6 @@ def check(
     on this machine, unless you publish an entry with the AUC.
     """
     from aegis_provider.check import check as check_releases
-    from aegis_provider.cli.check_report import check_document, check_report
     from aegis_provider.plan.reading import load_plan
     from aegis_provider.table import delimiter_in, table_name
 
@@ -55,14 +60,13 @@ def check(
             intended,
             ids,
             seconds=seconds,
-            folds=folds,
             delimiter=delimiter,
-            memory_limit=memory_limit,
+            memory_limit=memory_limit(),
             progress=progress,
         )
     if entry is not None and published is not None:
         _write(entry, published, intended, result)
-    print_result(check_document(result), check_report(result), as_json=as_json)
+    print_result(as_document(result), report(result), as_json=as_json)
 
 
 def _published(path: Path, table: str, plan: Plan, configurations: list[str]) -> EntryDocument:
@@ -98,3 +102,80 @@ def _write(path: Path, published: EntryDocument, plan: Plan, result: CheckResult
     if measured == published:
         raise InputError(f"{path}: nothing was finished that could be added; allow more --seconds")
     write_entry(measured, path)
+
+
+def report(result: CheckResult) -> Iterator[str]:
+    """Yield the lines of the report: the verdict, a table for each model, and what to know about the numbers."""
+    yield result.verdict
+    yield from _kept(result)
+    for model in result.models:
+        rows = [_row(each) for each in result.performances if each.model == model]
+        yield from ("", f"{model}:", *aligned(("table", "AUC", *_compared(result), "accuracy"), rows))
+    yield from ("", *_notes(result))
+
+
+def as_document(result: CheckResult) -> dict[str, Any]:
+    """Return the result as JSON values."""
+    shares = {name: result.share(name) for name in result.configurations}
+    return {
+        "verdict": result.verdict,
+        "held": result.held,
+        "notes": list(result.notes),
+        "best_model": result.best_model,
+        "kept": shares,
+        **asdict(result),
+    }
+
+
+def _kept(result: CheckResult) -> Iterator[str]:
+    """Yield what the winner keeps, by the model that predicts best from the table as it is."""
+    share, model = result.share(result.winner), result.best_model
+    if share is None or model is None:
+        return
+    raw, one = result.of(RAW, model), result.of(result.winner, model)
+    if raw is not None and one is not None:
+        numbers = f"AUC {one.auc.value:.3f} of {raw.auc.value:.3f}; 0.5 is chance"
+        what = f"{Share(share)} of what {model} predicts of {shown(result.label)}"
+        yield f"{shown(result.winner)} keeps {what} ({numbers})"
+
+
+def _compared(result: CheckResult) -> tuple[str, str]:
+    return f"less {RAW}", f"less {shown(result.winner)}"
+
+
+def _row(one: Performance) -> tuple[str, ...]:
+    differences = ("-" if each is None else _number(each, "+") for each in (one.to_raw, one.to_winner))
+    return shown(one.table), _number(one.auc), *differences, _number(one.accuracy)
+
+
+def _number(interval: Interval, sign: str = "") -> str:
+    """Return the number with half the width of its interval."""
+    half = max(interval.value - interval.low, interval.high - interval.value)
+    return f"{interval.value:{sign}.4f} ± {half:.4f}"
+
+
+def _notes(result: CheckResult) -> Iterator[str]:
+    """Yield what a reader needs to know, the worst first."""
+    for model, tables in result.unfinished.items():
+        yield f"not finished within {result.seconds:g} seconds: {model} of {', '.join(map(shown, tables))}"
+    if result.refitted:
+        yield f"fitted to the label anew in each fold: the maskings of {', '.join(map(shown, result.refitted))}"
+    if result.rare:
+        rare = ", ".join(f"{shown(value)} ({records})" for value, records in result.rare.items())
+        yield f"label values with fewer than {result.folds} records are not checked: {rare}"
+    for name, records in result.left_out.items():
+        if records:
+            left_out = f"{records} record{'s' * (records != 1)}"
+            yield f"{shown(name)} leaves out {left_out}: models are tested on them, but not trained on them"
+    yield from result.notes
+    yield from _method(result)
+
+
+def _method(result: CheckResult) -> Iterator[str]:
+    drawn = (
+        f", drawn from {result.of_records}" if result.records + sum(result.rare.values()) < result.of_records else ""
+    )
+    yield f"{result.records} records{drawn}, in {result.folds} folds, the same for every table"
+    if result.classes > _TWO_CLASSES:
+        yield f"AUC: each of the {result.classes} label values against the rest, weighted by its records"
+    yield "±: 95 % intervals, for models trained on so many records of other draws of the table; differences are paired"

@@ -1,6 +1,6 @@
 """The registry of the provider's commands. `aegis` finds it through this distribution's entry point."""
 
-from aegis_sdk.cli.group import Command, CommandSection
+from aegis_sdk.cli.group import Command, CommandSection, Group
 
 SECTION = CommandSection(
     title="Commands on the provider's machine",
@@ -10,32 +10,27 @@ SECTION = CommandSection(
             "Mask a table so that it can be shared and stays useful.",
             "aegis release health.csv --label health --require k=5 --output release",
         ),
-        Command(
-            "aegis_provider.cli.start:start",
-            "Profile a table and draft a plan for it.",
-            "aegis start health.csv --label health --output plan.yaml",
-        ),
-        Command(
-            "aegis_provider.cli.risk:risk",
-            "Measure the privacy of a table and of its releases.",
-            "aegis risk health.csv --plan plan.yaml --html risk.html",
-        ),
-        Command(
-            "aegis_provider.cli.configurations:configurations",
-            "Find the configurations that meet the requirements and keep most.",
-            "aegis configurations health.csv --plan plan.yaml --require k=5 --require l=2 "
-            "--suppress-at-most 0.01 --most 1000 --output found.yaml",
-        ),
-        Command(
-            "aegis_provider.cli.cells:cells",
-            "Suppress single cells instead of whole records.",
-            "aegis cells health.csv --plan found.yaml --output cells.yaml",
-        ),
-        Command(
-            "aegis_provider.cli.independence:independence",
-            "Make attributes exactly independent of others.",
-            "aegis independence people.csv --plan plan.yaml --hide age,occupation --from income --clusters 3 "
-            "--output masked.csv",
+        Group(
+            "plan",
+            "Draft a plan for a table, and find its configurations.",
+            commands=(
+                Command(
+                    "aegis_provider.cli.start:start",
+                    "Profile a table and draft a plan for it.",
+                    "aegis plan start health.csv --label health --output plan.yaml",
+                ),
+                Command(
+                    "aegis_provider.cli.configurations:configurations",
+                    "Find the configurations that meet the requirements and keep most.",
+                    "aegis plan configurations health.csv --plan plan.yaml --require k=5 --require l=2 "
+                    "--suppress-at-most 0.01 --most 1000 --output found.yaml",
+                ),
+                Command(
+                    "aegis_provider.cli.cells:cells",
+                    "Suppress single cells instead of whole records.",
+                    "aegis plan cells health.csv --plan found.yaml --output cells.yaml",
+                ),
+            ),
         ),
         Command(
             "aegis_provider.cli.summarize:summarize",
@@ -48,9 +43,9 @@ SECTION = CommandSection(
             "aegis disclose entry.json --table health.csv --plan plan.yaml --html disclosure.html",
         ),
         Command(
-            "aegis_provider.cli.plot:plot",
-            "Draw utility against privacy, costs, and the lattice.",
-            "aegis plot entry.json --advice advice.json --output plot.html",
+            "aegis_provider.cli.risk:risk",
+            "Measure the privacy of a table and of its releases.",
+            "aegis risk health.csv --plan plan.yaml --html risk.html",
         ),
         Command(
             "aegis_provider.cli.check:check",
@@ -58,34 +53,52 @@ SECTION = CommandSection(
             "aegis check health.csv --plan plan.yaml --configurations c32,c30",
         ),
         Command(
-            "aegis_provider.cli.generate:generate",
-            "Generate a table that is like this one, of records that a model drew.",
-            "aegis generate health.csv --plan plan.yaml --output synthetic.parquet",
-        ),
-        Command(
-            "aegis_provider.cli.fidelity:fidelity",
-            "Measure what a release is worth and how faithful it is.",
-            "aegis fidelity synthetic.parquet --against health.csv --plan plan.yaml --html fidelity.html",
-        ),
-        Command(
             "aegis_provider.cli.apply:apply",
             "Write the table as a configuration masks it.",
             "aegis apply health.csv --plan plan.yaml --configuration c17 --output masked.csv",
         ),
         Command(
-            "aegis_provider.cli.fulfil:fulfil",
-            "Mask the table as a data request was approved, and deliver it.",
-            "aegis fulfil REQUEST_ID health.csv --plan plan.yaml --to s3://bucket/shared",
+            "aegis_provider.cli.independence:independence",
+            "Make attributes exactly independent of others.",
+            "aegis independence people.csv --plan plan.yaml --hide age,occupation --from income --clusters 3 "
+            "--output masked.csv",
         ),
-        Command(
-            "aegis_provider.cli.fulfil:relink",
-            "Give a new link to a delivered table, for example since a presigned one has ended.",
-            "aegis relink REQUEST_ID --to s3://bucket/shared",
+        Group(
+            "synth",
+            "Generate tables, and measure what they are worth.",
+            commands=(
+                Command(
+                    "aegis_provider.cli.generate:generate",
+                    "Generate a table that is like this one, of records that a model drew.",
+                    "aegis synth generate health.csv --plan plan.yaml --output synthetic.parquet",
+                ),
+                Command(
+                    "aegis_provider.cli.fidelity:fidelity",
+                    "Measure what a release is worth and how faithful it is.",
+                    "aegis synth fidelity synthetic.parquet --against health.csv --plan plan.yaml --html fidelity.html",
+                ),
+            ),
         ),
-        Command(
-            "aegis_provider.cli.agent:agent",
-            "Approve and fulfil data requests unattended, as a policy says.",
-            "aegis agent --policy policy.yaml",
+        Group(
+            "requests",
+            "Fulfil data requests.",
+            commands=(
+                Command(
+                    "aegis_provider.cli.requests:fulfil",
+                    "Mask the table as a data request was approved, and deliver it.",
+                    "aegis requests fulfil REQUEST_ID health.csv --plan plan.yaml --to s3://bucket/shared",
+                ),
+                Command(
+                    "aegis_provider.cli.requests:relink",
+                    "Give a new link to a delivered table, for example since a presigned one has ended.",
+                    "aegis requests relink REQUEST_ID --to s3://bucket/shared",
+                ),
+                Command(
+                    "aegis_provider.cli.requests:agent",
+                    "Approve and fulfil data requests unattended, as a policy says.",
+                    "aegis requests agent --policy policy.yaml",
+                ),
+            ),
         ),
     ),
 )

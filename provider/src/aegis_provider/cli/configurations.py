@@ -11,9 +11,9 @@ import typer
 from aegis_provider.cli.options import (
     DelimiterOption,
     HtmlOption,
-    MemoryOption,
     PlanOption,
     TableArgument,
+    memory_limit,
     page_writer,
 )
 from aegis_sdk.cli.failures import InputError
@@ -57,7 +57,6 @@ def configurations(
     ] = 60.0,
     html: HtmlOption = None,
     delimiter: DelimiterOption = None,
-    memory_limit: MemoryOption = "1GB",
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
     """Find the configurations that meet the requirements and keep most.
@@ -87,14 +86,14 @@ def configurations(
             most=most,
             seconds=seconds,
             delimiter=delimiter,
-            memory_limit=memory_limit,
+            memory_limit=memory_limit(),
             progress=progress,
         )
     if result.interrupted:
         warn("Ctrl-C ended the search; the best configurations until then are kept")
     write_plan(plan, intended, result.configurations, output, _remark(result))
     offered = replace(intended, configurations=result.configurations)
-    shares = alone_in_releases(table, offered, delimiter=delimiter, memory_limit=memory_limit)
+    shares = alone_in_releases(table, offered, delimiter=delimiter, memory_limit=memory_limit())
     alone = told_alone(offered, shares, result.configurations[0].id)
     write_page(frontier_report(result, Path(table_name(table)).name, intended.label))
     fixed = {each.name: each.kept_as for each in intended.attributes if each.name not in intended.quasi_identifiers}
@@ -135,7 +134,7 @@ def _not_searched(fixed: dict[str, str]) -> Iterator[str]:
 
 def _remark(result: SearchResult) -> str:
     required = "; ".join(each.requirement.described() for each in result.frontier)
-    return f"Found by `aegis configurations`, {required}, the most useful first by {result.measure}."
+    return f"Found by `aegis plan configurations`, {required}, the most useful first by {result.measure}."
 
 
 def _document(result: SearchResult, alone: Mapping[str, float | None]) -> dict[str, Any]:

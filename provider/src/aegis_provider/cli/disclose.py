@@ -1,32 +1,52 @@
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Annotated
 
 import typer
+from pydantic import ValidationError
 
-from aegis_provider.cli.options import DelimiterOption, HtmlOption, MemoryOption, OptionalPlanOption, page_writer
+from aegis_provider.cli.options import DelimiterOption, HtmlOption, OptionalPlanOption, memory_limit, page_writer
 from aegis_provider.report.text import text_lines
 from aegis_sdk.cli.entry_files import document_of, read
 from aegis_sdk.cli.failures import InputError
 from aegis_sdk.cli.options import AttributeOption, EntryArgument, JsonOption
-from aegis_sdk.cli.terminal import print_result, progress_bar, say
+from aegis_sdk.cli.show import chosen
+from aegis_sdk.cli.terminal import print_json, print_result, progress_bar, say
+from aegis_sdk.wire import PRIVACY_CRITERIA, Advice, EntryDocument, NotJsonError, faults_of, read_json
 
 
 def disclose(
     entry: EntryArgument,
     attribute: AttributeOption = None,
-    below: Annotated[int, typer.Option(min=2, help="Counts above 0 and smaller than this are small.")] = 5,
-    within: Annotated[int, typer.Option(min=0, help="Count the cells known to within this many records, too.")] = 2,
     table: Annotated[
         str | None,
         typer.Option(metavar="TABLE", help="The entry's own table, to measure how close someone gets to it."),
     ] = None,
     plan: OptionalPlanOption = None,
-    seconds: Annotated[float, typer.Option(min=0, help="Time limit for the bounds of one attribute.")] = 60,
     check: Annotated[  # noqa: FBT002 - a flag
         bool, typer.Option("--check", help="Exit code 1 unless the verdict is PASS.")
     ] = False,
     html: HtmlOption = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Draw the entry instead: an image (.svg) or a page of all figures (.html)."),
+    ] = None,
+    advice: Annotated[
+        Path | None, typer.Option(help="With --plot: the output of `aegis advise ... --limit 10000 --json`.")
+    ] = None,
+    figure: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="The figure in an .svg, such as costs; by default frontier, or lattice without --advice.",
+        ),
+    ] = None,
+    privacy: Annotated[
+        str | None,
+        typer.Option(help="With --plot: the privacy criterion beside utility; by default the first that varies."),
+    ] = None,
+    seconds: Annotated[float, typer.Option(min=0, help="Time limit for the bounds of one attribute.")] = 60,
     delimiter: DelimiterOption = None,
-    memory_limit: MemoryOption = "1GB",
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
     """Show what the counts of an entry give away. Nothing is sent anywhere.
@@ -37,6 +57,9 @@ def disclose(
     For each attribute, it has the cells that all its tables together determine exactly although none shows them:
     differences of overlapping maskings are tables of fewer people. With --table and --plan, it also says how far
     someone who has not seen a record is from the truth.
+
+    With --plot, nothing is judged: every configuration is drawn by its utility and its privacy, with the frontier of
+    those that no other beats, what each masking costs, and which masking can be computed from which.
     """
     from aegis_provider.disclosure import EntryError, refuse_small_counts
     from aegis_provider.disclosure import disclose as bound_cells
@@ -46,6 +69,16 @@ def disclose(
     from aegis_provider.table import delimiter_in
 
     document = document_of(entry, read(entry))
+    if plot is not None:
+        _refuse_beside_plot({"--table": table, "--plan": plan, "--check": check or None, "--html": html})
+        drawn = _plotted(plot, entry, document, advice, figure, privacy, attribute)
+        if as_json:
+            print_json({"output": str(plot), "figures": drawn})
+        else:
+            say(f"{plot}: {', '.join(drawn)}")
+        return
+    if any(each is not None for each in (advice, figure, privacy)):
+        raise InputError("--advice, --figure and --privacy are about a drawing: name its file with --plot")
     intended = None if plan is None else load_plan(plan, configurations_needed=False)
     inputs = (*([table] if table else []), *(intended.files if intended else ()))
     write_page = page_writer(html, entry, *inputs)
@@ -55,12 +88,10 @@ def disclose(
             disclosed = bound_cells(
                 document,
                 attribute,
-                below=below,
-                within=within,
                 table=table,
                 plan=intended,
                 delimiter=delimiter or delimiter_in(table or "", intended.label if intended else ""),
-                memory_limit=memory_limit,
+                memory_limit=memory_limit(),
                 seconds=seconds,
                 progress=progress,
             )
@@ -72,3 +103,82 @@ def disclose(
     print_result(disclosure_document(disclosed), text_lines(report), as_json=as_json)
     if check:
         refuse_small_counts(disclosed, str(entry))
+
+
+def _refuse_beside_plot(given: Mapping[str, object]) -> None:
+    """Refuse options about the judgement, which drawing leaves out; `given`: what each says."""
+    for name in (name for name, value in given.items() if value is not None):
+        raise InputError(f"{name} is about the verdict, but --plot draws the entry; omit one of them")
+
+
+def _plotted(
+    output: Path,
+    entry: Path,
+    document: EntryDocument,
+    advice: Path | None,
+    figure: str | None,
+    privacy: str | None,
+    attribute: Sequence[str] | None,
+) -> Sequence[str]:
+    """Draw an image or a page, and return the figures in it.
+
+    Raises:
+        InputError: Options contradict each other, or there is nothing to draw.
+    """
+    from aegis_provider.errors import PlotError
+    from aegis_provider.output import refuse_overwriting
+    from aegis_provider.report.figures import FIGURES, Subject, possible, write_figure, write_figures
+
+    asked = None if advice is None else advice_of(advice)
+    names = [each.name for each in chosen(entry, document, attribute)] if attribute else None
+    whole_page, subject = _is_page(output, figure), Subject(document, asked, privacy, names)
+    if figure is not None and figure not in FIGURES:
+        raise InputError(f"--figure must be one of {', '.join(FIGURES)}, not {figure!r}")
+    if privacy is not None and privacy not in PRIVACY_CRITERIA:
+        raise InputError(f"--privacy must be one of {', '.join(PRIVACY_CRITERIA)}, not {privacy!r}")
+    refuse_overwriting(output, entry, *([advice] if advice else []))
+    say(f"drawing {entry} ...")
+    try:
+        if whole_page:
+            write_figures(output, subject)
+            return [each.name for each in possible(subject)]
+        drawn = figure or next(each.name for each in FIGURES.values() if asked or not each.needs_advice)
+        write_figure(output, drawn, subject)
+    except PlotError as error:
+        raise InputError(f"{advice or entry}: {error}") from error
+    return [drawn]
+
+
+def _is_page(output: Path, figure: str | None) -> bool:
+    """Return whether the output is a page, not an image.
+
+    Raises:
+        InputError: It is neither, or `--figure` is given for a page.
+    """
+    kind = output.suffix.lower()
+    if kind not in (".html", ".svg"):
+        raise InputError(f"{output}: is neither an .svg nor a .html file; name one that is")
+    if kind == ".html" and figure is not None:
+        raise InputError(f"{output}: a page shows every figure; use --figure with an .svg only")
+    return kind == ".html"
+
+
+def advice_of(path: Path) -> Advice:
+    """Read the finished advice in a file, as `aegis advise ... --json` prints it.
+
+    Raises:
+        InputError: The file contains no finished advice, or a coarse one.
+    """
+    try:
+        document = read_json(read(path))
+        if isinstance(document, dict) and document.get("view") == "coarse":
+            raise InputError(f"{path}: the answer is coarse, without utilities; ask with a key of the entry's provider")
+        advice = Advice.model_validate(document)
+    except NotJsonError as error:
+        raise InputError(f"{path}: not JSON: {error}; give the output of `aegis advise ... --json`") from error
+    except ValidationError as error:
+        fault = faults_of(error)[0]
+        raise InputError(f"{path}: {fault.pointer or 'the advice'}: {fault.detail}") from error
+    if advice.status != "succeeded":
+        raise InputError(f"{path}: the advice is {advice.status}; ask again with `aegis advise ... --json`")
+    return advice

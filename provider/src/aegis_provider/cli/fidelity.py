@@ -8,9 +8,9 @@ from aegis_provider.cli.options import (
     DelimiterOption,
     HoldoutOption,
     HtmlOption,
-    MemoryOption,
     OptionalPlanOption,
     TableArgument,
+    memory_limit,
     page_writer,
     refuse_contradictions,
 )
@@ -29,7 +29,6 @@ def fidelity(
     holdout: HoldoutOption = None,
     html: HtmlOption = None,
     delimiter: DelimiterOption = None,
-    memory_limit: MemoryOption = "1GB",
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
     """Measure what a release is worth and how faithful it is.
@@ -61,7 +60,7 @@ def fidelity(
             holdout=holdout,
             embed=html is not None,
             delimiter=delimiter,
-            memory_limit=memory_limit,
+            memory_limit=memory_limit(),
             progress=progress,
         )
     report = fidelity_report(result, Path(table_name(release)).name)

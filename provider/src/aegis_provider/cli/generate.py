@@ -12,9 +12,9 @@ from aegis_provider.cli.options import (
     AcceptOption,
     DelimiterOption,
     EscapeFormulasOption,
-    MemoryOption,
     PlanOption,
     TableArgument,
+    memory_limit,
 )
 from aegis_provider.digests import digest_of
 from aegis_sdk.cli.failures import InputError
@@ -36,6 +36,21 @@ def generate(
     records: Annotated[
         int | None, typer.Option(min=1, max=10_000_000, help="How many records; by default as many as are learnt from.")
     ] = None,
+    holdout: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            max=0.9,
+            metavar="SHARE",
+            help="The share of records that is not learnt from; by default that of the plan, or 0.2.",
+        ),
+    ] = None,
+    epsilon: Annotated[
+        float | None, typer.Option(min=0, help="mbi: the budget of differential privacy; without it, none.")
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Keep it secret. A run that was stopped goes on if it is the same.")
+    ] = None,
     label_shares: Annotated[
         str | None,
         typer.Option(
@@ -52,21 +67,6 @@ def generate(
         float,
         typer.Option(min=0, metavar="LAMBDA", help="Not for cart: what nearness in important attributes is worth."),
     ] = 0.0,
-    epsilon: Annotated[
-        float | None, typer.Option(min=0, help="mbi: the budget of differential privacy; without it, none.")
-    ] = None,
-    holdout: Annotated[
-        float | None,
-        typer.Option(
-            min=0,
-            max=0.9,
-            metavar="SHARE",
-            help="The share of records that is not learnt from; by default that of the plan, or 0.2.",
-        ),
-    ] = None,
-    seed: Annotated[
-        int | None, typer.Option(min=0, help="Keep it secret. A run that was stopped goes on if it is the same.")
-    ] = None,
     seconds: Annotated[
         float, typer.Option(min=1, help="wgan-gp: how long it may take; it ends with the first model after that.")
     ] = 240.0,
@@ -78,7 +78,6 @@ def generate(
     ] = True,
     escape_formulas: EscapeFormulasOption = False,  # noqa: FBT002 - a flag
     delimiter: DelimiterOption = None,
-    memory_limit: MemoryOption = "1GB",
     accept_identifiers: AcceptOption = False,  # noqa: FBT002 - a flag
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
@@ -119,7 +118,7 @@ def generate(
             knobs=knobs,
             wish=wish,
             delimiter=delimiter,
-            memory_limit=memory_limit,
+            memory_limit=memory_limit(),
             escape_formulas=escape_formulas,
             accept_identifiers=accept_identifiers,
             watch=lambda look: bar(look.seconds, _described(look)),
@@ -133,13 +132,13 @@ def generate(
     if not judged:
         unknown = [
             f"some records may equal real ones. What attacks achieve: aegis risk {options}",
-            f"what the records are worth: aegis fidelity {options}",
+            f"what the records are worth: aegis synth fidelity {options}",
         ]
         print_result(made_document(generated), _report(generated, unknown), as_json=as_json)
         return
     without = f"{output} is written, but has no card; aegis risk {options} tries the attacks"
     with _warning(without), progress_bar("attacking") as progress:
-        how: Mapping[str, Any] = {"delimiter": delimiter, "memory_limit": memory_limit, "progress": progress}
+        how: Mapping[str, Any] = {"delimiter": delimiter, "memory_limit": memory_limit(), "progress": progress}
         card = judge_generated(generated, table, intended, digest, **how)
     said = [*card.findings, f"{card_beside(output)}.md, .html, .json: all of this, in full"]
     print_result(card.as_json(), _report(generated, said), as_json=as_json)

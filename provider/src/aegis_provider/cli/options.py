@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -15,6 +16,11 @@ from aegis_sdk.cli.options import fields_of
 
 if TYPE_CHECKING:
     from aegis_provider.table import Source
+
+
+def memory_limit() -> str:
+    """The memory that reading a table may use, which the machine decides, not the command; the rest goes to disk."""
+    return os.environ.get("AEGIS_MEMORY_LIMIT") or "1GB"
 
 
 def delimiter_of(text: str) -> str:
@@ -64,7 +70,6 @@ FoldOption = Annotated[
     bool,
     typer.Option("--fold-case", help="Values that differ only in case, or in blanks around them, are one."),
 ]
-MemoryOption = Annotated[str, typer.Option(help="Memory that reading may use; the rest goes to disk.")]
 
 
 ConfigurationOption = Annotated[str | None, typer.Option(help="The configuration of the plan that masked the release.")]

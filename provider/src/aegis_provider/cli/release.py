@@ -13,13 +13,12 @@ from aegis_provider.cli.options import (
     EscapeFormulasOption,
     FoldOption,
     IndexOption,
-    MemoryOption,
     OddOption,
     TableArgument,
+    memory_limit,
 )
-from aegis_provider.cli.stages import stage
 from aegis_sdk.cli.options import AcceptUniqueOption, JsonOption, RequireOption, requirements_of
-from aegis_sdk.cli.terminal import aligned, print_result, warn
+from aegis_sdk.cli.terminal import aligned, print_result, stage, warn
 from aegis_sdk.reading import ACCEPT_UNIQUE, Share
 
 if TYPE_CHECKING:
@@ -37,22 +36,21 @@ def release(
     suppress_at_most: Annotated[
         float, typer.Option(metavar="SHARE", help="Leave out at most this share of the records.")
     ] = 0.01,
-    measure: Annotated[str, typer.Option(help="The measure of utility.")] = "joint",
     seconds: Annotated[
         float,
         typer.Option(min=1, help="How long it may take. What is not finished then, is named."),
     ] = 60.0,
-    name: Annotated[str | None, typer.Option(help="Name of the entry; by default that of the table.")] = None,
     publish: Annotated[  # noqa: FBT002 - a flag
         bool, typer.Option("--publish", help="Publish the entry, and ask the service which configuration is best.")
     ] = False,
+    measure: Annotated[str, typer.Option(help="The measure of utility, as for `aegis advise`.")] = "joint",
+    name: Annotated[str | None, typer.Option(help="Name of the entry; by default that of the table.")] = None,
     also_generate: Annotated[  # noqa: FBT002 - a flag
         bool,
         typer.Option("--also-generate", help="Also offer tables that a model draws, and compare them with masks."),
     ] = False,
     accept_unique: AcceptUniqueOption = False,  # noqa: FBT002 - a flag
     delimiter: DelimiterOption = None,
-    memory_limit: MemoryOption = "1GB",
     escape_formulas: EscapeFormulasOption = False,  # noqa: FBT002 - a flag
     accept_identifiers: AcceptOption = False,  # noqa: FBT002 - a flag
     index: IndexOption = False,  # noqa: FBT002 - a flag
@@ -92,7 +90,7 @@ def release(
             name=name,
             publish=client,
             delimiter=delimiter,
-            memory_limit=memory_limit,
+            memory_limit=memory_limit(),
             accept_identifiers=accept_identifiers,
             index=index,
             odd_as_missing=odd_as_missing,

@@ -10,9 +10,9 @@ from aegis_provider.cli.options import (
     DelimiterOption,
     HoldoutOption,
     HtmlOption,
-    MemoryOption,
     OptionalPlanOption,
     TableArgument,
+    memory_limit,
     names_of,
     page_writer,
 )
@@ -37,21 +37,20 @@ def risk(
     table: TableArgument,
     plan: OptionalPlanOption = None,
     configuration: Annotated[str | None, typer.Option(help="Report on this configuration only, in full.")] = None,
-    quasi_identifiers: ColumnsOption = None,
-    sensitive: ColumnsOption = None,
     require: RequireOption = None,
     against: Annotated[
         str | None, typer.Option(metavar="TABLE", help="Attack the first table, which is a release of this one.")
     ] = None,
+    html: HtmlOption = None,
+    quasi_identifiers: ColumnsOption = None,
+    sensitive: ColumnsOption = None,
     label: Annotated[str | None, typer.Option(help="With --against: the label, if there is no plan.")] = None,
     holdout: HoldoutOption = None,
     seconds: Annotated[
         float | None, typer.Option(min=0, help="With --against: no attack starts after these seconds.  [60]")
     ] = None,
     check: Annotated[bool, typer.Option("--check", help="Exit code 1 unless the verdict is PASS.")] = False,  # noqa: FBT002 - a flag
-    html: HtmlOption = None,
     delimiter: DelimiterOption = None,
-    memory_limit: MemoryOption = "1GB",
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
     """Measure the privacy of a table and of its releases. This includes the risk that people are re-identified.
@@ -76,7 +75,7 @@ def risk(
     if against is not None:
         _refuse_promises({"--require": bool(require), "--check": check})
         roles, most = (quasi_identifiers, sensitive), _SECONDS if seconds is None else seconds
-        asked = (label, *roles, holdout, most, html, delimiter, memory_limit, as_json)
+        asked = (label, *roles, holdout, most, html, delimiter, memory_limit(), as_json)
         attack(Attacked(table, against, plan, configuration, *asked))
         return
     if any(each is not None for each in (label, holdout, seconds)):
@@ -87,7 +86,7 @@ def risk(
     required = requirements_of(require)
     write_page = page_writer(html, table, *intended.files)
     column = intended.label or next(iter(intended.columns), "")
-    how = {"delimiter": delimiter or delimiter_in(table, column), "memory_limit": memory_limit}
+    how = {"delimiter": delimiter or delimiter_in(table, column), "memory_limit": memory_limit()}
     say("measuring the table ...")
     with progress_bar("measuring configurations") as progress:
         assessment = assess(table, intended, configuration=configuration, require=required, progress=progress, **how)

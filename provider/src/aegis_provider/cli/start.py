@@ -12,9 +12,9 @@ from aegis_provider.cli.options import (
     DelimiterOption,
     FoldOption,
     IndexOption,
-    MemoryOption,
     OddOption,
     TableArgument,
+    memory_limit,
 )
 from aegis_sdk.cli.options import JsonOption
 from aegis_sdk.cli.terminal import aligned, print_result, progress_bar, say, warn
@@ -45,12 +45,11 @@ def start(
         int | None,
         typer.Option(min=1, help="Least records of a merged group.  [half a percent of the records, at least 5]"),
     ] = None,
-    delimiter: DelimiterOption = None,
-    memory_limit: MemoryOption = "1GB",
-    accept_identifiers: AcceptOption = False,  # noqa: FBT002 - a flag
-    index: IndexOption = False,  # noqa: FBT002 - a flag
     odd_as_missing: OddOption = False,  # noqa: FBT002 - a flag
     fold_case: FoldOption = False,  # noqa: FBT002 - a flag
+    accept_identifiers: AcceptOption = False,  # noqa: FBT002 - a flag
+    index: IndexOption = False,  # noqa: FBT002 - a flag
+    delimiter: DelimiterOption = None,
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
     """Profile a table and draft a plan for it.
@@ -70,7 +69,7 @@ def start(
             add=add or [],
             minimum=minimum,
             delimiter=delimiter,
-            memory_limit=memory_limit,
+            memory_limit=memory_limit(),
             accept_identifiers=accept_identifiers,
             index=index,
             odd_as_missing=odd_as_missing,
@@ -207,4 +206,5 @@ def _next(started: Started, table: str) -> Iterator[str]:
     mark = "tab" if delimiter == "\t" else shlex.quote(delimiter)
     option = "" if delimiter == "," else f" --delimiter {mark}"
     plan = shlex.quote(str(started.plan))
-    yield f"next: aegis configurations {shlex.quote(table)} --plan {plan} --require k=5 --output found.yaml{option}"
+    files = f"{shlex.quote(table)} --plan {plan}"
+    yield f"next: aegis plan configurations {files} --require k=5 --output found.yaml{option}"

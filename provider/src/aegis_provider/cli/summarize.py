@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from aegis_provider.cli.options import AcceptOption, DelimiterOption, MemoryOption, PlanOption, TableArgument
+from aegis_provider.cli.options import AcceptOption, DelimiterOption, PlanOption, TableArgument, memory_limit
 from aegis_sdk.cli.failures import InputError
 from aegis_sdk.cli.options import JsonOption
 from aegis_sdk.cli.terminal import print_json, progress_bar, say, warn
@@ -25,9 +25,6 @@ def summarize(
     plan: PlanOption,
     name: Annotated[str, typer.Option(help="Name of the entry: a-z 0-9 - _ .")],
     output: Annotated[Path, typer.Option(help="The entry (JSON); read it before you publish it.")],
-    delimiter: DelimiterOption = None,
-    memory_limit: MemoryOption = "1GB",
-    accept_identifiers: AcceptOption = False,  # noqa: FBT002 - a flag
     pairs: Annotated[bool, typer.Option("--pairs", help="Also count pairs of attributes (joint measures).")] = False,  # noqa: FBT002 - a flag
     exact: Annotated[  # noqa: FBT002 - a flag
         bool, typer.Option("--exact", help="Publish every count and every value as it is, whatever that gives away.")
@@ -35,18 +32,18 @@ def summarize(
     min_cell: Annotated[
         int | None, typer.Option(metavar="N", help="Merge masked values until every count is 0 or at least this.")
     ] = None,
-    merge_rare_labels: Annotated[  # noqa: FBT002 - a flag
-        bool,
-        typer.Option(
-            "--merge-rare-labels", help="Merge label values with fewer records than the minimum (--min-cell)."
-        ),
-    ] = False,
     round_to: Annotated[
         int | None, typer.Option(metavar="BASE", help="Round every count at random to a multiple of this.")
     ] = None,
     epsilon: Annotated[
         float | None, typer.Option(metavar="E", help="Add noise to every count: differential privacy for all tables.")
     ] = None,
+    merge_rare_labels: Annotated[  # noqa: FBT002 - a flag
+        bool,
+        typer.Option(
+            "--merge-rare-labels", help="Merge label values with fewer records than the minimum (--min-cell)."
+        ),
+    ] = False,
     split: Annotated[
         Literal["equal", "cube_root"] | None,
         typer.Option(
@@ -60,6 +57,8 @@ def summarize(
     plan_output: Annotated[
         Path | None, typer.Option(help="The plan that matches the entry, as changed by --min-cell.")
     ] = None,
+    accept_identifiers: AcceptOption = False,  # noqa: FBT002 - a flag
+    delimiter: DelimiterOption = None,
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
     """Count a table as its plan says and write the catalogue entry. Nothing is sent anywhere.
@@ -86,7 +85,7 @@ def summarize(
 
         refuse_early(intended, controls, delimiter=delimiter)
     say(f"counting {table_name(table)} ...")
-    how: Mapping[str, Any] = {"delimiter": delimiter, "memory_limit": memory_limit}
+    how: Mapping[str, Any] = {"delimiter": delimiter, "memory_limit": memory_limit()}
     outputs = (output, *filter(None, [plan_output]))
     with none_if_refused(*outputs), progress_bar("counting") as progress:
         prepared = prepare_entry(

@@ -1,4 +1,4 @@
-"""From a bare table to a plan that can be used as it is: what `aegis start` does."""
+"""From a bare table to a plan that can be used as it is: what `aegis plan start` does."""
 
 import shlex
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -330,7 +330,7 @@ def _refuse_unread(table: Table, survey: _Survey, *, odd_as_missing: bool) -> No
         more = f"; and {len(odd) - _COLUMNS} more columns" if len(odd) > _COLUMNS else ""
         raise TableError(
             f"{table.located(name, next(iter(first.odd)))}: {said}{more}. Clean these cells, or let --odd-as-missing "
-            f"(odd_as_missing=True in Python) take them for missing, or `aegis start` with --add {shlex.quote(name)} "
+            f"(odd_as_missing=True in Python) take them for missing, or `aegis plan start` with --add {shlex.quote(name)} "
             "take the column for texts"
         )
 

@@ -44,7 +44,7 @@ def plan_text(
     """
     known = [scalar(each.column.name) for each in attributes if each.column.is_likely_known]
     lines = [
-        "# A draft by `aegis start`. Edit it as you like: running the command again keeps your edits.",
+        "# A draft by `aegis plan start`. Edit it as you like: running the command again keeps your edits.",
         f"# Table: {one_line(described)}.",
         *_INTRODUCTION,
         f"label: {scalar(label)}",
@@ -95,7 +95,7 @@ def _maskings(drafted: DraftedAttribute) -> Iterator[str]:
 
 def _left_out(left_out: Mapping[str, str]) -> Iterator[str]:
     if left_out:
-        yield "# Never shared. `aegis start` with `--add NAME` drafts maskings for one of them all the same."
+        yield "# Never shared. `aegis plan start` with `--add NAME` drafts maskings for one of them all the same."
         yield "left_out:"
         yield from (f"  {scalar(name)}: {scalar(reason)}" for name, reason in left_out.items())
         yield ""

@@ -27,7 +27,7 @@ def relink(service: Client, request_id: str, storage: Storage) -> DataRequest:
     """
     delivery = service.requests.get(request_id).delivery
     if delivery is None:
-        raise ServiceError(f"request {request_id}: nothing was delivered yet; use aegis fulfil")
+        raise ServiceError(f"request {request_id}: nothing was delivered yet; use aegis requests fulfil")
     name = file_name(request_id, delivery.sha256, ending_of(delivery.media_type))
     size = storage.size(name)
     if size != delivery.size:

@@ -49,7 +49,9 @@ def load_plan(path: Path, *, configurations_needed: bool = True, source: str = "
     fields = root.fields("label", "attributes", optional=("configurations", *_OPTIONAL, *_ABOUT))
     if configurations_needed and "configurations" not in fields:
         is_found = (path.parent / _RELEASED).is_file()
-        found = f"use the {_RELEASED} that `aegis release` wrote" if is_found else "`aegis configurations` finds some"
+        found = (
+            f"use the {_RELEASED} that `aegis release` wrote" if is_found else "`aegis plan configurations` finds some"
+        )
         root.fail(f"`configurations` is missing; {found}")
     label = fields["label"].name()
     attributes = tuple(read_attributes(fields["attributes"], label))
@@ -177,7 +179,7 @@ def _holdout(root: Element, fields: Mapping[str, Element]) -> float | None:
     """Read the share of the records that no figure's release was made of; a generated table needs one."""
     if "holdout" not in fields:
         if "generated" in fields:
-            root.fail("`holdout` is missing; state the share that `aegis generate` held out, such as 0.2")
+            root.fail("`holdout` is missing; state the share that `aegis synth generate` held out, such as 0.2")
         return None
     share = fields["holdout"].decimal()
     if not _LEAST_HELD_OUT <= share <= _MOST_HELD_OUT:

@@ -16,10 +16,8 @@ from aegis_provider.privacy.measuring import holds, measure_privacy, refuse_with
 from aegis_provider.privacy.privacy_table import PrivacyTable
 from aegis_provider.privacy.risk import ClassSizes, Risk
 from aegis_provider.progress import Progress
-from aegis_provider.table import Source, open_table
-from aegis_sdk.reading import shown, some
 from aegis_provider.table import Source, delimiter_in, open_table
-from aegis_sdk.reading import some
+from aegis_sdk.reading import shown, some
 from aegis_sdk.wire import SUPPRESSED, strictest
 
 TRIVIAL: Final[Mapping[str, float]] = {"k": 1, "l": 1, "entropy_l": 1, "t": 1, "ordered_t": 1, "alpha": 1}

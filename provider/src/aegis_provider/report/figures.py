@@ -1,7 +1,7 @@
 """The registry of the figures of an entry and of an advice about it, each as a chart, a file, or a section of a page.
 
-To add a figure, write a function that returns a chart, and add its record here. Then `aegis plot --figure NAME` draws
-it, and the page of all figures has a section for it.
+To add a figure, write a function that returns a chart, and add its record here. Then `aegis disclose --plot --figure NAME`
+draws it, and the page of all figures has a section for it.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -65,7 +65,7 @@ class EntryFigure:
     """The record of a figure.
 
     Attributes:
-        name: What `aegis plot --figure` calls it.
+        name: What `aegis disclose --plot --figure` calls it.
         heading: The heading of its section on the page.
         chart: The chart.
         words: What it shows, and what the words in it mean.

@@ -172,7 +172,7 @@ class _Ways:
             label = next(iter(self.assessment.plan.sensitive), "LABEL")
             return f"aegis release {self.table} --label {shlex.quote(shown(label))} {required} --output DIR"
         share = "--suppress-at-most 0.01"
-        return f"aegis configurations {self.table} --plan {self.plan} {required} {share} --output FOUND"
+        return f"aegis plan configurations {self.table} --plan {self.plan} {required} {share} --output FOUND"
 
     def _columns(self) -> str:
         """Return the options that name the columns of a table without a plan."""

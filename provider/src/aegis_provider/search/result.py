@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from aegis_provider.errors import PlanError, nearest
 from aegis_provider.plan.model import Configuration, Plan
-from aegis_sdk.reading import number
 from aegis_provider.privacy import CRITERIA, measured_names
+from aegis_sdk.reading import number
 
 
 def in_words(privacy: Mapping[str, float]) -> str:

@@ -28,7 +28,7 @@ from aegis_sdk.wire import EntryDocument
 
 @dataclass(frozen=True, eq=False)
 class RealSides:
-    """The records of a table, of which some are held out as `aegis generate` holds them out.
+    """The records of a table, of which some are held out as `aegis synth generate` holds them out.
 
     Attributes:
         plan: The plan, with the share that is held out.

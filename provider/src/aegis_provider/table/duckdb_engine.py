@@ -155,5 +155,5 @@ _COMPLAINTS = {
     "Maximum line size": "a line is longer than 2 MB; is a quote left open?",
     "not a valid DuckDB database": "is not a DuckDB database",
     "Cannot launch in-memory database": "is not a DuckDB database",
-    "Out of Memory": "needs more memory than allowed; raise the memory limit",
+    "Out of Memory": "needs more memory than allowed; raise the memory limit (AEGIS_MEMORY_LIMIT)",
 }

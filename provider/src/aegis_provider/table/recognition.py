@@ -164,7 +164,8 @@ def recognised_or_located(
     try:
         return recognised(counts, declared)
     except AmbiguousWritingError as fault:
-        say = f"a plan must, if only one of `label` and `attributes: {{{name}: {{{fault.field}}}}}` for `aegis start`"
+        only = f"if only one of `label` and `attributes: {{{name}: {{{fault.field}}}}}` for `aegis plan start`"
+        say = f"a plan must, {only}"
         raise TableError(f"{table.located(name, fault.text)}: {name}: {fault}; {say}") from fault
 
 

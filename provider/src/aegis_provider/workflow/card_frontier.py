@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from typing import Final
 
-from aegis_provider.check import NOTHING, RAW
 from aegis_provider.check_result import NOTHING, RAW
 from aegis_provider.report.model import BASELINES, Part, TextTable
 from aegis_provider.workflow.card import Card, CardChoice

@@ -198,8 +198,8 @@ class Steps:
     def search(self, drawn: Sequence[Drawn] = ()) -> SearchResult:
         """Find the configurations that reach the privacy, and write the plan that has them, and the generated tables.
 
-        If the given plan suppresses single cells, as one by `aegis cells` does, so do these: the configurations that
-        would leave out records suppress cells of these records instead, wherever that keeps the privacy.
+        If the given plan suppresses single cells, as one by `aegis plan cells` does, so do these: the configurations
+        that would leave out records suppress cells of these records instead, wherever that keeps the privacy.
 
         Raises:
             NothingHoldsError: None does.

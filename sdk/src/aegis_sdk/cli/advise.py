@@ -1,27 +1,31 @@
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Annotated, Any
 
 import typer
 
 from aegis_sdk._client import Client
-from aegis_sdk.cli.coarse_report import coarse_report, measured_column
-from aegis_sdk.cli.declared_report import declared_report
 from aegis_sdk.cli.options import (
     EntryIdArgument,
     JsonOption,
     KindsOption,
+    MeasureOption,
     RequireOption,
     WeightsOption,
     kinds_of,
     requirements_of,
+    usual_measure,
     weights_of,
 )
 from aegis_sdk.cli.terminal import aligned, say
-from aegis_sdk.cli.usual_measure import usual_measure
 from aegis_sdk.reading import (
     Alone,
+    GeneratedOutline,
+    Share,
+    generated_of,
     headline,
     maskings_of,
+    measured_of,
+    number,
     outcome,
     promises_of,
     reference_known,
@@ -29,7 +33,15 @@ from aegis_sdk.reading import (
     some,
     utility_bounds,
 )
-from aegis_sdk.wire import SUPPRESSED, Advice, AdviceHead, AttributeAdvice, CoarseAdvice
+from aegis_sdk.wire import (
+    ATTACKS,
+    SUPPRESSED,
+    Advice,
+    AdviceHead,
+    AttributeAdvice,
+    CoarseAdvice,
+    TransferAdvice,
+)
 
 _MOST_NAMES = 3
 _CONFIDENCE = 1.96
@@ -37,14 +49,7 @@ _CONFIDENCE = 1.96
 
 def advise(
     entry_id: EntryIdArgument,
-    measure: Annotated[
-        str | None,
-        typer.Option(
-            help="For example mutual_information, chi_square, joint or g3; GET /v1/measures lists all. By default "
-            "joint, or mutual_information if the entry has no counts of pairs.",
-            show_default=False,
-        ),
-    ] = None,
+    measure: MeasureOption = None,
     require: RequireOption = None,
     weights: WeightsOption = None,
     kinds: KindsOption = None,
@@ -104,9 +109,9 @@ def report(advice: Advice | CoarseAdvice, schema: dict[str, Any]) -> Iterator[st
     yield Alone.of(schema, advice.configuration).line()
     yield from others
     if advice.transfer is not None:
-        yield from declared_report(advice, schema)
+        yield from _declared_report(advice, schema)
     else:
-        yield from _full_report(advice, schema) if isinstance(advice, Advice) else coarse_report(advice, schema)
+        yield from _full_report(advice, schema) if isinstance(advice, Advice) else _coarse_report(advice, schema)
     yield from _certain_label(advice, schema)
 
 
@@ -149,7 +154,7 @@ def _ranking(advice: Advice, schema: Mapping[str, Any]) -> Iterator[str]:
     promises = promises_of(schema, [each.configuration for each in ranking])
     names = [name for name in promises if name not in SUPPRESSED][:_MOST_NAMES]
     names += [name for name in SUPPRESSED if name in promises]
-    measured = measured_column(schema, [each.configuration for each in ranking])
+    measured = _measured_column(schema, [each.configuration for each in ranking])
     rows = [
         (
             each.configuration,
@@ -212,3 +217,123 @@ def _certain(attribute: AttributeAdvice) -> str:
     """The bounds on the unmasked attribute's utility, if they are far apart and the reference is not known."""
     bounds = utility_bounds(attribute)
     return str(bounds) if bounds.far_apart and not reference_known(attribute) else ""
+
+
+def _coarse_report(advice: CoarseAdvice, schema: Mapping[str, Any]) -> Iterator[str]:
+    """Lines: the ranking, and how much of each attribute the best configuration keeps. `schema`: the entry's."""
+    if advice.attributes:
+        yield "shares are coarse, since exact numbers would reveal the counts; the entry's provider reads these"
+    else:
+        yield "order only: shares are given by mutual_information without bias correction, for two attributes or more"
+    ranking = advice.ranking or []
+    rows = [(row.configuration, str(row.rank or "-"), _share(row.utility_share)) for row in ranking]
+    columns = 3 if advice.attributes else 2
+    if rows:
+        header, *measured = _measured_column(schema, [row.configuration for row in ranking])
+        names = ("configuration", "rank", "utility kept")[:columns]
+        cells = [(*row[:columns], *cell) for row, cell in zip(rows, measured, strict=True)]
+        yield from ("", *aligned((*names, *header), cells))
+    if advice.attributes:
+        yield from ("", f"what {advice.configuration} keeps of each attribute:", *_kept(advice, schema))
+
+
+def _measured_column(schema: Mapping[str, Any], configurations: Sequence[str]) -> list[tuple[str, ...]]:
+    """The header and the cells of the column `measured`; all are empty if nothing was measured on any of these."""
+    measured = measured_of(schema, configurations)
+    if not any(measured):
+        return [()] * (len(configurations) + 1)
+    return [("measured",), *((each or "-",) for each in measured)]
+
+
+def _kept(advice: CoarseAdvice, schema: Mapping[str, Any]) -> Iterator[str]:
+    used = maskings_of(schema, advice.configuration)
+    rows = [
+        (shown(one.name), used[one.name], one.maskings[used[one.name]].kept or "-")
+        for one in advice.attributes or []
+        if used.get(one.name) in one.maskings
+    ]
+    yield from aligned(("attribute", "masking", "kept"), rows)
+
+
+def _share(share: float | None) -> str:
+    return "-" if share is None else str(Share(share))
+
+
+def _declared_report(advice: Advice | CoarseAdvice, schema: Mapping[str, Any]) -> Iterator[str]:
+    """Lines: what the numbers are, the ranking, and what is known of the best configuration. `schema`: the entry's."""
+    yield from _about(advice)
+    yield from _declared_ranking(advice, schema)
+    if isinstance(advice, Advice):
+        yield from _declared_costs(advice)
+    best = generated_of(schema, advice.configuration)
+    if best is not None:
+        yield from _generated(best)
+
+
+def _about(advice: Advice | CoarseAdvice) -> Iterator[str]:
+    """Say where the numbers come from, and what is left out."""
+    transfer = advice.transfer
+    records = f"{transfer.records:,} held-out" if isinstance(transfer, TransferAdvice) else "held-out"
+    yield f"utilities are what its provider declares: what a rule learned from each tells about {records} real records"
+    if transfer is not None and transfer.left_out:
+        some = "configurations are" if transfer.left_out > 1 else "configuration is"
+        yield f"{transfer.left_out} {some} left out, since no such utility is declared"
+
+
+def _declared_ranking(advice: Advice | CoarseAdvice, schema: Mapping[str, Any]) -> Iterator[str]:
+    """The rows: utilities with their intervals, or shares for those who may not read these, and what is vouched for."""
+    rows = advice.ranking or []
+    if not rows:
+        return
+    promises = promises_of(schema, [row.configuration for row in rows])
+    names = [name for name in promises if name not in SUPPRESSED][:_MOST_NAMES]
+    told = [_declared_cells(advice, place) for place in range(len(rows))]
+    cells = [
+        (row.configuration, row.kind, *own, *(_number(promises[name][place]) for name in names))
+        for place, (row, own) in enumerate(zip(rows, told, strict=True))
+    ]
+    unit = f" ({advice.unit})" if advice.unit else ""
+    numbers = (f"utility{unit}", "95 % interval") if isinstance(advice, Advice) else ("rank", "utility kept")
+    yield from ("", *aligned(("configuration", "kind", *numbers, *names), cells))
+
+
+def _declared_cells(advice: Advice | CoarseAdvice, place: int) -> tuple[str | float, str]:
+    """What a row says of its configuration."""
+    if isinstance(advice, Advice):
+        row = (advice.ranking or [])[place]
+        return row.utility, _limits(row.low, row.high)
+    coarse = (advice.ranking or [])[place]
+    return str(coarse.rank or "-"), "-" if coarse.utility_share is None else str(Share(coarse.utility_share))
+
+
+def _declared_costs(advice: Advice) -> Iterator[str]:
+    """What the best configuration tells by each attribute, the dearest first."""
+    attributes = advice.transfer.attributes if advice.transfer is not None else []
+    if not attributes:
+        return
+    rows = [
+        (shown(one.name), one.deviation, one.utility, _limits(one.low, one.high), one.reference_utility)
+        for one in sorted(attributes, key=lambda one: -one.deviation)
+    ]
+    header = ("attribute", "deviation", "utility", "95 % interval", "best declared")
+    yield from ("", f"what {advice.configuration} tells by each attribute:", *aligned(header, rows))
+
+
+def _generated(best: GeneratedOutline) -> Iterator[str]:
+    """What a generated configuration is, and how attacks on it did."""
+    yield from ("", f"{best.id} is a generated table: {best.records:,} records that {shown(best.method)} drew")
+    rows = [
+        (name, attack.value, _limits(attack.low, attack.high), _number(attack.chance))
+        for name in ATTACKS
+        if (attack := best.attacks.get(name)) is not None
+    ]
+    if rows:
+        yield from aligned(("attack", "success", "95 % interval", "by chance"), rows)
+
+
+def _limits(low: float | None, high: float | None) -> str:
+    return "-" if low is None or high is None else f"{number(low, 4)} to {number(high, 4)}"
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else number(value, 6)

@@ -26,16 +26,16 @@ def audit(
     ] = None,
     check: Annotated[Path | None, typer.Option(metavar="RECEIPT", help="Check the receipt in this file.")] = None,
     output: Annotated[Path | None, typer.Option(help="Store the receipt in this file.")] = None,
+    file: Annotated[Path | None, typer.Option(help="The file that you have: it must be the delivered one.")] = None,
     keys: Annotated[
         Path | None, typer.Option(help="File with the public keys to check it by; otherwise, the service is asked.")
     ] = None,
-    pin: Annotated[str | None, typer.Option(metavar="KEY_ID", help="The only key that may have signed it.")] = None,
-    file: Annotated[Path | None, typer.Option(help="The file that you have: it must be the delivered one.")] = None,
-    entry: Annotated[str | None, typer.Option(metavar="ENTRY_ID", help="Only records about this entry.")] = None,
-    request: Annotated[str | None, typer.Option(metavar="REQUEST_ID", help="Only records about this request.")] = None,
     since: Annotated[str | None, typer.Option(metavar="TIME", help="Only records from 2026-03-01 on, say.")] = None,
     until: Annotated[str | None, typer.Option(metavar="TIME", help="Only records before this time (UTC).")] = None,
+    entry: Annotated[str | None, typer.Option(metavar="ENTRY_ID", help="Only records about this entry.")] = None,
+    request: Annotated[str | None, typer.Option(metavar="REQUEST_ID", help="Only records about this request.")] = None,
     limit: Annotated[int, typer.Option(min=1, max=1_000_000, help="Show at most so many records, the newest.")] = 50,
+    pin: Annotated[str | None, typer.Option(metavar="KEY_ID", help="The only key that may have signed it.")] = None,
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
     """Get or check the receipt of a request, or list who did what."""

@@ -1,11 +1,13 @@
-"""The group of all commands. A module is imported only when its command runs, so that `aegis --help` is quick."""
+"""The tree of commands. A module is imported only when its command runs, so that `aegis --help` is quick."""
 
-from collections.abc import Iterator
+import gc
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
 from importlib import import_module
-from importlib.metadata import entry_points
-from typing import Any
+from importlib.metadata import entry_points, version
+from typing import Annotated, Any, Final
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -13,9 +15,7 @@ from typer.main import get_command
 
 from aegis_sdk._errors import AegisError
 from aegis_sdk.cli.failures import InputError
-from aegis_sdk.cli.loading import loading
 from aegis_sdk.cli.terminal import warn
-from aegis_sdk.cli.version import version_options
 
 DISTRIBUTION = "aegis-sdk"
 """What has the version that the program shows."""
@@ -26,9 +26,11 @@ PROVIDER = "provider"
 ENTRY_POINTS = "aegis.commands"
 """The entry point group in which other distributions register a `CommandSection`."""
 
-
 INSTALL = "pip install ./advisor ./provider"
 """The command that installs the provider's package and what it needs."""
+
+MOST_AT_FIRST: Final = 8
+"""How many options a command's help shows before the heading `Advanced`, with `--help`."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,8 @@ class Command:
     """A command of `aegis`.
 
     Args:
-        function: Its location as "module:function"; the function's name is the command's, with hyphens.
+        function: Its location as "module:function"; the function's name is the command's, with hyphens. Its first
+            options are those that people need first.
         summary: One sentence for the list of commands: the first of the function's docstring.
         example: An example call.
     """
@@ -48,10 +51,10 @@ class Command:
     @property
     def name(self) -> str:
         """The name that people type."""
-        return self.function.partition(":")[2].replace("_", "-")
+        return self.function.partition(":")[2].rstrip("_").replace("_", "-")
 
-    def load(self) -> Any:  # noqa: ANN401 - typer's class of commands is private
-        """Import the function and make a command of it.
+    def load(self, path: str) -> Any:  # noqa: ANN401 - typer's class of commands is private
+        """Import the function and make a command of it; `path` is all that people type.
 
         Raises:
             AegisError: A library that it needs is not installed.
@@ -65,9 +68,26 @@ class Command:
             library = (error.name or "").partition(".")[0]
             if library == module.partition(".")[0]:
                 raise
-            raise AegisError(f"{library} is not installed, but `aegis {self.name}` needs it: {INSTALL}") from error
-        application.command(self.name, epilog=f"Example: {self.example}")(function)
+            raise AegisError(f"{library} is not installed, but `{path}` needs it: {INSTALL}") from error
+        application.command(self.name, cls=_Command, epilog=f"Example: {self.example}")(function)
         return get_command(application)
+
+
+@dataclass(frozen=True)
+class Group:
+    """Commands about one thing. Distributions add to a group by the same name.
+
+    Args:
+        name: The word before the commands.
+        summary: One sentence for the list of commands.
+        commands: The commands that this distribution has.
+        is_open: Whether the provider's package adds commands.
+    """
+
+    name: str
+    summary: str
+    commands: tuple[Command, ...]
+    is_open: bool = False
 
 
 @dataclass(frozen=True)
@@ -75,50 +95,103 @@ class CommandSection:
     """The commands of a distribution, in the order in which people need them, with a title for the help."""
 
     title: str
-    commands: tuple[Command, ...]
+    commands: tuple[Command | Group, ...]
 
 
 class CommandGroup(TyperGroup):
-    """The commands of the SDK, and those that other distributions register by an entry point."""
+    """Commands of the SDK, and those that other distributions register by an entry point.
 
-    def __init__(self, name: str, help: str, epilog: str) -> None:  # noqa: A002 - typer's word
-        options = version_options(name, DISTRIBUTION)
-        super().__init__(name=name, help=help, epilog=epilog, params=options, rich_markup_mode=None)
-        self.sections = list(_sections())
-        # The first command of a name runs, so no other distribution can replace a command of the SDK.
-        self._records: dict[str, Command] = {}
-        for each in (command for section in self.sections for command in section.commands):
-            self._records.setdefault(each.name, each)
+    Args:
+        path: What people type before the command.
+        help: What the group is about.
+        sections: The commands of each distribution. The first of a name runs, so nobody replaces one of the SDK.
+        is_open: Whether the provider's package adds commands.
+        more: What typer's groups take besides.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        help: str,  # noqa: A002 - typer's word
+        sections: Sequence[CommandSection],
+        *,
+        is_open: bool,
+        **more: Any,  # noqa: ANN401 - typer's
+    ) -> None:
+        super().__init__(name=path.rpartition(" ")[2], help=help, rich_markup_mode=None, **more)
+        self.path, self.sections, self.is_open = path, sections, is_open
+        self.parts: dict[str, Command | Group] = {}
+        for each in (command for section in sections for command in section.commands):
+            self.parts.setdefault(each.name, each)
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - typer's signature
+        """Show the help if no command is named."""
+        return super().parse_args(ctx, args or ["--help"])
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401, ARG002 - typer's signature
         """The names, in the order in which people need them."""
-        return list(self._records)
+        return list(self.parts)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401, ARG002 - typer's signature
-        """Load the requested command."""
-        record = self._records.get(cmd_name)
-        return record and record.load()
+        """Load the requested command, or make the group of the commands that all distributions have in it."""
+        part, path = self.parts.get(cmd_name), f"{self.path} {cmd_name}"
+        if not isinstance(part, Group):
+            return part and part.load(path)
+        return CommandGroup(path, part.summary, list(self._within(cmd_name)), is_open=part.is_open)
+
+    def _within(self, name: str) -> Iterator[CommandSection]:
+        for section in self.sections:
+            for each in section.commands:
+                if isinstance(each, Group) and each.name == name:
+                    yield CommandSection(section.title, each.commands)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:  # noqa: ANN401 - typer's signature
-        """Find the command; if it is unknown and the provider's package is missing, say how to install that."""
-        known = args[0] in self._records or args[0].startswith("-") or get_close_matches(args[0], self._records)
-        if not known and not any(each.name == PROVIDER for each in entry_points(group=ENTRY_POINTS)):
+        """Find the command; if there is none, say in which group it is, or how to install the provider's package."""
+        known = args[0] in self.parts or args[0].startswith("-")
+        for group in () if known else (each for each in self.parts.values() if isinstance(each, Group)):
+            if any(args[0] == each.name for section in self._within(group.name) for each in section.commands):
+                raise InputError(f"no command {args[0]!r}; did you mean `{self.path} {group.name} {args[0]}`?")
+        if not known and not get_close_matches(args[0], self.parts) and self._lacks_the_provider():
             raise InputError(
                 f"unknown command {args[0]!r}; commands for tables come with the provider's package: {INSTALL}"
             )
-        self.commands = dict.fromkeys(self._records, TyperCommand(None))  # typer compares a misspelt name with these
+        self.commands = dict.fromkeys(self.parts, TyperCommand(None))  # typer compares a misspelt name with these
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401, ARG002 - typer's signature
         """List the commands from their records, without loading any."""
         for section in self.sections:
-            listed = [each for each in section.commands if self._records[each.name] is each]
-            if listed:
+            if listed := [each for each in section.commands if self.parts[each.name] is each]:
                 with formatter.section(section.title):
                     formatter.write_dl([(each.name, each.summary) for each in listed])
+        if self._lacks_the_provider():
+            formatter.write_paragraph()
+            formatter.write_text(f"More, for the provider's tables: {INSTALL}")
+
+    def _lacks_the_provider(self) -> bool:
+        return self.is_open and not any(each.name == PROVIDER for each in entry_points(group=ENTRY_POINTS))
 
 
-def _sections() -> Iterator[CommandSection]:
+class _Command(TyperCommand):
+    """A command whose help has the options that people need first apart from the others."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - typer's signature
+        """Write the arguments, the first options, and the others under `Advanced`."""
+        kinds: dict[str, list[tuple[str, str]]] = {"argument": [], "option": []}
+        for each in self.get_params(ctx):
+            if record := each.get_help_record(ctx):
+                kinds[each.param_type_name].append(record)
+        *options, help_itself = kinds["option"]
+        most = len(options) if len(options) < MOST_AT_FIRST else MOST_AT_FIRST - 1
+        parts = {"Arguments": kinds["argument"], "Options": [*options[:most], help_itself], "Advanced": options[most:]}
+        for title, records in parts.items():
+            if records:
+                with formatter.section(title):
+                    formatter.write_dl(records)
+
+
+def installed_sections() -> Iterator[CommandSection]:
+    """The commands of the SDK, and then those of each other distribution."""
     from aegis_sdk.cli.commands import SECTION  # noqa: PLC0415 - it imports this module
 
     yield SECTION
@@ -132,3 +205,42 @@ def _sections() -> Iterator[CommandSection]:
             yield section
         else:
             warn(f"the commands of {each.value} cannot be loaded: it is not a CommandSection")
+
+
+@contextmanager
+def loading() -> Iterator[None]:
+    """Search for no garbage while modules load: what they make stays, and the search takes a fifth of the time."""
+    searched = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        # Both together call everything old, without a search: left frozen, it would not be freed at the end.
+        gc.freeze()
+        gc.unfreeze()
+        if searched:
+            gc.enable()
+
+
+def version_options(program: str, distribution: str) -> list[Any]:
+    """The option `--version` of a group: it prints the program with the version of an installed distribution."""
+
+    def show(is_asked: bool) -> None:  # noqa: FBT001 - typer's signature
+        if is_asked:
+            typer.echo(f"{program} {version(distribution)}")
+            raise typer.Exit
+
+    option = typer.Option(
+        "--version",
+        is_eager=True,
+        expose_value=False,
+        allow_from_autoenv=False,  # AEGIS_VERSION may be somebody's name of an image
+        callback=show,
+        help="Show the version and exit.",
+    )
+
+    def options(*, version: Annotated[bool, option] = False) -> None: ...
+
+    application = typer.Typer(add_completion=False)
+    application.command()(options)
+    return get_command(application).params

@@ -13,7 +13,7 @@ import typer
 
 from aegis_sdk._errors import AegisError, KeyExpiresWarning
 from aegis_sdk.cli.failures import BAD_INPUT, FAILED, InputError, exit_code, explained, fail
-from aegis_sdk.cli.group import CommandGroup
+from aegis_sdk.cli.group import DISTRIBUTION, CommandGroup, installed_sections, version_options
 from aegis_sdk.cli.signals import ended_by_signals
 from aegis_sdk.cli.terminal import warn
 
@@ -24,8 +24,9 @@ _FULL_OR_GONE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EPIPE
 
 
 def command_group() -> CommandGroup:
-    """The command `aegis` with all installed subcommands."""
-    return CommandGroup(name="aegis", help=HELP, epilog=EPILOG)
+    """The command `aegis` with all installed commands."""
+    options = version_options("aegis", DISTRIBUTION)
+    return CommandGroup("aegis", HELP, list(installed_sections()), is_open=True, epilog=EPILOG, params=options)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -38,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         _print_what_the_encoding_has()
         _refuse_no_text(words)
         with ended_by_signals(), _warnings_in_a_line():
-            code = command_group()(args=words or ["--help"], prog_name="aegis", standalone_mode=False) or 0
+            code = command_group()(args=words, prog_name="aegis", standalone_mode=False) or 0
             sys.stdout.flush()
     except SystemExit as ended:  # a signal came
         for note in getattr(ended, "__notes__", ()):

@@ -3,14 +3,18 @@
 import csv
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from aegis_sdk.cli.failures import InputError
+from aegis_sdk.reading import declares_joint
 from aegis_sdk.wire import KINDS
+
+if TYPE_CHECKING:
+    from aegis_sdk._client import Client
 
 RequireOption = Annotated[
     list[str] | None,
@@ -42,7 +46,18 @@ KindsOption = Annotated[
         show_default=False,
     ),
 ]
+MeasureOption = Annotated[
+    str | None,
+    typer.Option(
+        help="joint, joint_interactions, mutual_information, chi_square, g3, or a classical one: GET /v1/measures "
+        "lists all. By default joint, or mutual_information if the entry has no counts of pairs.",
+        show_default=False,
+    ),
+]
 EntryIdArgument = Annotated[str, typer.Argument(metavar="ENTRY_ID", help="Id of an entry, from `aegis publish`.")]
+RequestIdArgument = Annotated[
+    str, typer.Argument(metavar="REQUEST_ID", help="Id of a request, from `aegis requests new`.")
+]
 EntryArgument = Annotated[Path, typer.Argument(metavar="ENTRY", help="Entry file of `aegis summarize`.")]
 
 
@@ -107,3 +122,15 @@ def _numbers_by_name(option: str, example: str, texts: Iterable[str], name: str)
         if numbers.setdefault(match[1], number) != number:
             raise InputError(f"{option}: {match[1]} has two values, {numbers[match[1]]:g} and {number:g}; give one")
     return numbers
+
+
+def usual_measure(client: "Client", entry_id: str, weights: Mapping[str, float], kinds: Sequence[str] | None) -> str:
+    """The measure that lost least in the evaluation, of those that the entry has the counts or the figures for.
+
+    Attributes that are taken together cannot have weights, except that some may be left out.
+    """
+    if any(weights.values()):
+        return "mutual_information"
+    schema = client.entry(entry_id).entry_schema
+    has_joint = declares_joint(schema) if "generated" in (kinds or ()) else bool(schema.get("pairs"))
+    return "joint" if has_joint else "mutual_information"

@@ -9,8 +9,8 @@ from aegis_sdk._errors import AegisError, ConflictError, UniqueRecordsError
 from aegis_sdk.cli.entry_files import document_of, read
 from aegis_sdk.cli.failures import InputError
 from aegis_sdk.cli.options import AcceptUniqueOption, EntryArgument, JsonOption
+from aegis_sdk.cli.provider import verdict_on
 from aegis_sdk.cli.terminal import print_result, say, warn
-from aegis_sdk.cli.verdicts import verdict_on
 from aegis_sdk.reading import ACCEPT_UNIQUE, Alone
 from aegis_sdk.wire import EntryDocument, PublishedHead, publishable
 

@@ -60,6 +60,14 @@ def progress_bar(task: str) -> Iterator[Progress]:
 
 
 @contextmanager
+def stage(step: str) -> Iterator[Progress]:
+    """Say that a step of the work has begun, and show a bar while it takes."""
+    say(f"{step} ...")
+    with progress_bar(step) as progress:
+        yield progress
+
+
+@contextmanager
 def time_bar(task: str, seconds: float) -> Iterator[Callable[[float, str], None]]:
     """Show a bar of the seconds that a task may take, and below it what is reached until now; see `progress_bar`.
 

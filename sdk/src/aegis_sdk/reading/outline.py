@@ -1,4 +1,4 @@
-"""The outline of an entry: what `aegis show` reports, before it becomes text or JSON."""
+"""The outline of an entry: what `aegis entries show` reports, before it becomes text or JSON."""
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence

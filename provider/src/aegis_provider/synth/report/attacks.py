@@ -97,7 +97,7 @@ def _not_judged(judgement: Judgement) -> Iterator[str]:
         if reasons == [SEEN_ALL]:
             yield (
                 "no option changes that, so judge by the others, which were tried and failed; only from generated "
-                "tables, records can be held out (aegis generate)"
+                "tables, records can be held out (aegis synth generate)"
             )
 
 

@@ -1,4 +1,4 @@
-"""The report on the value and the fidelity of a release: what `aegis fidelity` prints and draws."""
+"""The report on the value and the fidelity of a release: what `aegis synth fidelity` prints and draws."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict

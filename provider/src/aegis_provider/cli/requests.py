@@ -1,7 +1,11 @@
+"""What providers do with data requests on their own machine: deliver what was approved, by hand or unattended."""
+
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
@@ -11,20 +15,20 @@ from aegis_provider.cli.options import (
     AcceptOption,
     DelimiterOption,
     EscapeFormulasOption,
-    MemoryOption,
     PlanOption,
     TableArgument,
+    memory_limit,
 )
-from aegis_provider.cli.stages import stage
 from aegis_provider.errors import PlanError
-from aegis_sdk.cli.decisions import RequestIdArgument
-from aegis_sdk.cli.options import AcceptUniqueOption, JsonOption
+from aegis_sdk.cli.options import AcceptUniqueOption, JsonOption, RequestIdArgument
 from aegis_sdk.cli.request_report import delivered
-from aegis_sdk.cli.terminal import print_result, warn
+from aegis_sdk.cli.terminal import print_result, stage, warn
+from aegis_sdk.printable import one_line
 from aegis_sdk.wire import read_json
 
 if TYPE_CHECKING:
     from aegis_provider.handover import Fulfilled
+    from aegis_provider.handover.agent import Event
 
 WORK: Final = Path(".aegis-fulfil")
 
@@ -54,17 +58,16 @@ def fulfil(
     plan: PlanOption,
     to: ToOption,
     link: LinkOption = None,
-    card: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Also deliver this release card, the JSON of `aegis release`.")
-    ] = None,
     file_format: Annotated[
         Literal["csv", "parquet"], typer.Option("--format", help="The format of the masked table.")
     ] = "csv",
-    escape_formulas: EscapeFormulasOption = False,  # noqa: FBT002 - a flag
+    card: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Also deliver this release card, the JSON of `aegis release`.")
+    ] = None,
     accept_unique: AcceptUniqueOption = False,  # noqa: FBT002 - a flag
     work: WorkOption = WORK,
+    escape_formulas: EscapeFormulasOption = False,  # noqa: FBT002 - a flag
     delimiter: DelimiterOption = None,
-    memory_limit: MemoryOption = "1GB",
     accept_identifiers: AcceptOption = False,  # noqa: FBT002 - a flag
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
@@ -96,7 +99,7 @@ def fulfil(
             table,
             intended,
             delimiter=delimiter or delimiter_in(table, intended.label),
-            memory_limit=memory_limit,
+            memory_limit=memory_limit(),
             accept_identifiers=accept_identifiers,
             ending=f".{file_format}",
             escape_formulas=escape_formulas,
@@ -118,7 +121,7 @@ def relink(
 ) -> None:
     """Give a new link to a delivered table, for example since a presigned one has ended.
 
-    The file must still be in the storage that `aegis fulfil` has put it into.
+    The file must still be in the storage that `aegis requests fulfil` has put it into.
     """
     from aegis_provider.handover import relink as give_new_link
     from aegis_provider.handover import storage_at
@@ -154,3 +157,64 @@ def _report(fulfilled: Fulfilled) -> Iterator[str]:
         yield masked.checked.replayed
     if masked.unmeasured:
         yield f"promised, but not measurable in a table: {', '.join(masked.unmeasured)}"
+
+
+def agent(
+    policy: Annotated[Path, typer.Option(help="The policy file (YAML).")],
+    once: Annotated[bool, typer.Option("--once", help="Do what can be done now, and end.")] = False,  # noqa: FBT002 - a flag
+    lease: Annotated[
+        int, typer.Option(min=5, max=3600, metavar="SECONDS", help="So long after it has died, another takes over.")
+    ] = 60,
+    work: WorkOption = WORK,
+    as_json: Annotated[bool, typer.Option("--json", help="Print a line of JSON for each thing done.")] = False,  # noqa: FBT002 - a flag
+) -> None:
+    """Approve and fulfil data requests unattended, as a policy says.
+
+    The policy says where masked tables are put (`to`), which table and plan each entry has (`entries`), and which
+    requests are approved (`approve`): by tenant, words of the purpose, the privacy of the table, and how many a tenant
+    gets in 30 days. Who may ask and how private the table must be is always said. A request that no rule allows waits
+    for a person; once approved, it is fulfilled, too.
+
+    Any number of agents may run: one of them fulfils a request, and another takes over if it dies. What fails is tried
+    again after longer and longer pauses.
+    """
+    from aegis_provider.handover.agent import Agent
+    from aegis_provider.handover.policy import load_policy
+    from aegis_sdk import Client
+
+    with Client() as service:
+        runner = Agent(service, load_policy(policy), work, lease_seconds=lease, stage=stage)
+        while True:
+            events = [_event_printed(event, as_json=as_json) for event in runner.round()]
+            if once:
+                raise typer.Exit(any(event.kind == "failed" for event in events))
+            time.sleep(runner.rest)
+
+
+def _event_printed(event: Event, *, as_json: bool) -> Event:
+    """Print a line for an event at once, since an agent runs for months."""
+    at = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
+    typer.echo(_event_as_json(event, at) if as_json else f"{at} {_event_in_words(event)}")
+    return event
+
+
+def _event_as_json(event: Event, at: str) -> str:
+    request = event.request
+    return json.dumps(
+        {
+            "at": at,
+            "event": event.kind,
+            "request": None if request is None else request.id,
+            "consumer": None if request is None else request.consumer,
+            "entry": None if request is None else request.entry.name,
+            "detail": event.detail,
+            "retry_in": event.retry_in,
+        }
+    )
+
+
+def _event_in_words(event: Event) -> str:
+    request = event.request
+    about = "" if request is None else f" {request.id} of {request.consumer} for {request.entry.name}"
+    again = f"; again in {event.retry_in:.0f} s" if event.retry_in else ""
+    return one_line(f"{event.kind}{about}: {event.detail}{again}")

@@ -1,0 +1,158 @@
+"""Entries in the catalogue: which there are, who sees them, and their end."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Annotated, Literal
+
+import typer
+from pydantic import ValidationError
+
+from aegis_sdk._client import Client
+from aegis_sdk._errors import AegisError
+from aegis_sdk.cli.failures import InputError
+from aegis_sdk.cli.options import EntryIdArgument, JsonOption
+from aegis_sdk.cli.terminal import aligned, print_json
+from aegis_sdk.reading import seen_by, share_alone, shown, verdict_in_words
+from aegis_sdk.wire import EntryHead, Head, Visibility, VisibleTo, faults_of
+
+_COLUMNS = ("id", "name", "label", "version", "tenant", "visible to")
+_TITLE = 60
+_WHO = "`private`: only its own tenant; `all`: every caller; without WHO and --tenant: show who sees it now."
+
+
+def list_(
+    query: Annotated[str | None, typer.Option(help="Text in the name, the title or a keyword.")] = None,
+    keyword: Annotated[str | None, typer.Option(help="Only entries with this keyword.")] = None,
+    label: Annotated[str | None, typer.Option(help="Only entries with this class label.")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=1_000_000, help="Show at most this many entries, the newest.")] = 50,
+    as_json: JsonOption = False,  # noqa: FBT002 - a flag
+) -> None:
+    """List the entries that you may see. The newest come first."""
+    with Client() as client:
+        first = [*islice(client.entries(query, keyword, label), limit + 1)]
+    heads, is_all = first[:limit], len(first) <= limit
+    if as_json:
+        print_json({"items": [head.model_dump(mode="json") for head in heads], "more": not is_all})
+    else:
+        typer.echo("\n".join(_report(heads, is_all=is_all)))
+
+
+def _report(heads: Sequence[Head], *, is_all: bool) -> Iterator[str]:
+    """The lines of the report, with a row for each entry."""
+    if heads:
+        # Few callers may know of small counts, and few entries have them.
+        told = ("small counts",) if any(head.accepted_small_counts for head in heads) else ()
+        rows = [_row(head, with_small_counts=bool(told)) for head in heads]
+        yield from aligned((*_COLUMNS, "alone, at most", *told, "title"), rows)
+    else:
+        yield "no entries"
+    if not is_all:
+        yield "and more: raise --limit, or narrow the list with --query, --keyword or --label"
+
+
+def _row(head: Head, *, with_small_counts: bool) -> tuple[str | int, ...]:
+    names = (head.id, head.name, head.label)
+    accepted = ("accepted" if head.accepted_small_counts else "",) if with_small_counts else ()
+    alone = "not stated" if head.alone is None else share_alone(head.alone)
+    rest = (seen_by(head.visibility), alone, *accepted, shown(head.title, _TITLE) if head.title else "")
+    return (*(shown(name, _TITLE) for name in names), head.version, shown(head.tenant), *rest)
+
+
+def visibility(
+    entry_id: EntryIdArgument,
+    who: Annotated[Literal["private", "all"] | None, typer.Argument(metavar="WHO", help=_WHO)] = None,
+    tenant: Annotated[list[str] | None, typer.Option(help="Only its own tenant and this one; repeatable.")] = None,
+    as_json: JsonOption = False,  # noqa: FBT002 - a flag
+) -> None:
+    """Show or change who sees an entry. A change makes no new version."""
+    wanted = _wanted(who, tenant or [])
+    with Client() as client:
+        head = client.entry(entry_id) if wanted is None else client.set_visibility(entry_id, wanted)
+    if as_json:
+        print_json(head.model_dump(mode="json", include={"id", "name", "visibility"}))
+    else:
+        typer.echo(f"{shown(head.name)} is visible to {seen_by(head.visibility)}")
+
+
+def _wanted(who: Literal["private", "all"] | None, tenants: list[str]) -> Visibility | None:
+    """The visibility to set, None if there is nothing to change.
+
+    Raises:
+        InputError: Both ways are used at once, or a name cannot be that of a tenant.
+    """
+    if who is not None and tenants:
+        raise InputError(f"{who} and --tenant exclude each other; use one of them to say who sees the entry")
+    try:
+        return VisibleTo(tenants=tenants) if tenants else who
+    except ValidationError as error:
+        raise InputError(f"--tenant: {faults_of(error)[0].detail}") from error
+
+
+def sign_off(
+    entry_id: EntryIdArgument,
+    version: Annotated[int | None, typer.Option(min=1, help="Version to sign off; the latest by default.")] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask first; required without a terminal.")] = False,  # noqa: FBT002 - a flag
+    as_json: JsonOption = False,  # noqa: FBT002 - a flag
+) -> None:
+    """Let others see a version that awaits its sign-off. Shows the verdict on it, and asks for confirmation."""
+    if not yes and not sys.stdin.isatty():
+        raise InputError(f"cannot ask for confirmation without a terminal; use --yes to sign {entry_id} off")
+    with Client() as client:
+        # Before the entry is read: if it changes meanwhile, the service refuses the sign-off.
+        tag = client.etag(entry_id, version)
+        head = client.entry(entry_id, version)
+        if not yes:
+            _ask_to_sign(head)
+        signed = client.sign_off(entry_id, tag, version)
+    if as_json:
+        print_json(signed.model_dump(mode="json", include={"id", "name", "version", "signed_off_by"}))
+    else:
+        typer.echo(f"version {signed.version} of {shown(signed.name)} is visible to {seen_by(signed.visibility)}")
+
+
+def _ask_to_sign(head: EntryHead) -> None:
+    """Ask for confirmation.
+
+    Raises:
+        AegisError: The answer is not yes.
+    """
+    if head.verdict is None:
+        typer.echo("NOT JUDGED: no verdict has been reached yet", err=True)
+    else:
+        typer.echo(verdict_in_words(shown(head.name), head.verdict), err=True)
+    published = f", published by {shown(head.published_by)}" if head.published_by else ""
+    typer.echo(f"Sign version {head.version} of {shown(head.name)} off{published}? [y/N] ", nl=False, err=True)
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        raise AegisError("nothing was signed off")
+
+
+def delete(
+    entry_id: EntryIdArgument,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask first; required without a terminal.")] = False,  # noqa: FBT002 - a flag
+    as_json: JsonOption = False,  # noqa: FBT002 - a flag
+) -> None:
+    """Delete an entry with all its versions and advice. Asks for confirmation, since this cannot be undone."""
+    if not yes and not sys.stdin.isatty():
+        raise InputError(f"cannot ask for confirmation without a terminal; use --yes to delete {entry_id}")
+    with Client() as client:
+        head = client.entry(entry_id)
+        if not yes:
+            _ask_to_delete(head)
+        client.delete(entry_id)
+    if as_json:
+        print_json({"id": head.id, "name": head.name})
+    else:
+        typer.echo(f"deleted {shown(head.name)} ({head.id})")
+
+
+def _ask_to_delete(head: Head) -> None:
+    """Ask for confirmation.
+
+    Raises:
+        AegisError: The answer is not yes.
+    """
+    entry = f"{shown(head.name)} ({head.id}), version {head.version} and all earlier ones, with their advice"
+    typer.echo(f"Delete {entry}? [y/N] ", nl=False, err=True)
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        raise AegisError("nothing was deleted")
