@@ -42,6 +42,12 @@ COMMANDS = {
     "aegis": command_group(),
     "aegis-server": cli,
 }
+#: What reads settings of `aegis`.
+CLIENT_SETTINGS = (
+    "sdk/src/aegis_sdk/_client.py",
+    "sdk/src/aegis_sdk/cli/terminal.py",
+    "provider/src/aegis_provider/cli/options.py",
+)
 #: Errors of the framework, and the answer to a defect: they have no exception class.
 UNCLASSED = {(405, "method_not_allowed"), (500, "internal")}
 
@@ -153,17 +159,26 @@ def as_text(default):
     return "none" if default is None else str(default)
 
 
+def settings_in(name: str) -> dict[str, str]:
+    """The settings that a document lists, with their defaults."""
+    return {cells[0].strip("`"): cells[1].strip("`") for cells in rows(text_of(ROOT / name), r"`AEGIS_\w+`")}
+
+
 def test_the_settings_are_those_there_are():
-    text = text_of(ROOT / "docs/operations.md")
-    said = {cells[0].strip("`"): cells[1].strip("`") for cells in rows(text, r"`AEGIS_\w+`")}
+    said = settings_in("docs/operations.md")
     fields = {f"AEGIS_{name.upper()}": field.default for name, field in Settings.model_fields.items()}
     assert {name: said[name] for name in fields} == {name: as_text(default) for name, default in fields.items()}
     loaded = map(cli.get_command, [None] * len(cli.list_commands(None)), cli.list_commands(None))
     options = {option.envvar for command in loaded for option in command.params}
-    read = ("sdk/src/aegis_sdk/_client.py", "sdk/src/aegis_sdk/cli/terminal.py")
-    client = {name for place in read for name in re.findall(r'"(AEGIS_\w+)"', text_of(ROOT / place))}
+    client = {name for place in CLIENT_SETTINGS for name in re.findall(r'"(AEGIS_\w+)"', text_of(ROOT / place))}
     composed = set(re.findall(r"\$\{(AEGIS_\w+)", text_of(ROOT / "docker-compose.yml")))
     assert set(said) == {*fields, *filter(None, options), *client, *composed}
+
+
+def test_the_first_page_shows_few_settings_and_says_of_them_what_the_operators_page_says():
+    shown = settings_in("README.md")
+    assert len(shown) <= 15
+    assert shown.items() <= settings_in("docs/operations.md").items()
 
 
 def test_the_errors_are_those_there_are():

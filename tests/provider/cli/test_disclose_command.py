@@ -69,10 +69,12 @@ def test_an_attribute_has_a_line_and_what_differences_give_away_is_named(aegis):
 
 
 def test_an_attribute_that_is_named_is_reported_in_full_and_beside_the_truth(aegis):
-    code, out, _ = aegis("disclose", "entry.json", "--attribute", "age", "--table", "table.csv", "--plan", "plan.yaml")
+    code, out, _ = aegis(
+        "disclose", "entry.json", "--attribute", "age", "--below", "7", "--table", "table.csv", "--plan", "plan.yaml"
+    )
     assert code == 0
     lines = words(out)
-    assert {"age histogram 33 3 3 7 6 0", "age five 33 4 4 5 0-4 x no 0", "age seven 33 4 4 6 7-13 x yes 0"} <= set(
+    assert {"age histogram 33 3 3 7 6 0", "age five 33 4 4 5 0-4 x no 2", "age seven 33 4 4 6 7-13 x yes 1"} <= set(
         lines
     )
     assert "age 3 0 6 6 0 4 100 % 100 % 100 % 100 % in closed form" in lines
@@ -237,6 +239,7 @@ def test_what_only_whole_numbers_give_away_is_named_as_such(aegis, folder):
         (("entry.json", "--html", "no/page.html"), "no/page.html: there is no directory"),
         (("entry.json", "--plot", "p.png", "--table", "table.csv"), "--table is about the verdict, but --plot draws"),
         (("entry.json", "--plot", "p.png", "--check"), "--check is about the verdict, but --plot draws"),
+        (("entry.json", "--below", "1"), "Invalid value for '--below'"),
         (("entry.json", "--figure", "costs"), "--advice, --figure and --privacy are about a drawing"),
     ],
 )

@@ -50,7 +50,11 @@ def first_line(aegis, folder):
         ("privacy: {coarse: {k: 3}}", ["--configuration", "coarse"], "PASS: coarse holds k = 3"),
         ("privacy: {fine: {k: 2}, none: {k: 7}}", [], "FAIL: 1 of 3 configurations keeps its promise; 1 breaks it: f"),
         ("privacy: {fine: {k: 1, l: 1}}", [], "NOT JUDGED: 0 of 3 configurations keep their promise; 3 promise not"),
-        ("", ["--configuration", "coarse"], "NOT JUDGED: coarse promises nothing. For a verdict: aegis risk t.csv --plan"),
+        (
+            "",
+            ["--configuration", "coarse"],
+            "NOT JUDGED: coarse promises nothing. For a verdict: aegis risk t.csv --plan",
+        ),
         ("privacy: {none: {epsilon: 1}}", ["--configuration", "none"], "NOT JUDGED: none promises nothing that can be"),
     ],
 )

@@ -45,6 +45,7 @@ def disclose(
         str | None,
         typer.Option(help="With --plot: the privacy criterion beside utility; by default the first that varies."),
     ] = None,
+    below: Annotated[int, typer.Option(min=2, help="Counts above 0 and smaller than this are small.")] = 5,
     seconds: Annotated[float, typer.Option(min=0, help="Time limit for the bounds of one attribute.")] = 60,
     delimiter: DelimiterOption = None,
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
@@ -88,6 +89,7 @@ def disclose(
             disclosed = bound_cells(
                 document,
                 attribute,
+                below=below,
                 table=table,
                 plan=intended,
                 delimiter=delimiter or delimiter_in(table or "", intended.label if intended else ""),
