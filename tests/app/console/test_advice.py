@@ -6,7 +6,7 @@ from dataclasses import replace
 import orjson
 import pytest
 
-from aegis_advisor.measures import MEASURES
+from aegis_advisor.measures import MEASURES, OFFERED
 from app.advice.pages.views.question import MEASURE_WORDS
 from app.platform.callers import Role
 from tests.app.advice.test_views import two_attributes
@@ -217,3 +217,11 @@ async def test_what_was_asked_elsewhere_is_asked_again_as_it_was(market):
 
 def test_every_measure_is_said_in_words():
     assert MEASURE_WORDS.keys() == MEASURES.keys()
+
+
+async def test_five_measures_are_offered_before_the_classical_ones(market):
+    api, _, entry = market
+    form = await look(api, f"/entries/{entry}/ask")
+    offered = [one["value"] for one in form.all("option") if one.get("value") in MEASURES]
+    assert (offered[:5], sorted(offered)) == (list(OFFERED), sorted(MEASURES))
+    assert [one["label"] for one in form.all("optgroup")] == ["Offered first", "Classical"]

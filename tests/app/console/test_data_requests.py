@@ -142,7 +142,7 @@ async def test_the_lines_of_the_form_request_the_same(shared_api, head):
     answer = await shared_api.post(f"/v1/entries/{head['id']}/requests", content=body, headers=headers)
     assert answer.status_code == 201, answer.text
     words = shlex.split(re.search(r"aegis requests new .*? --accept-terms", found.text)[0])
-    assert words[2:] == [
+    assert words[3:] == [
         head["id"], "--measure", "g3", "--require", "k=50.0", "--purpose", "local care", "--contact", "me@x.example",
         "--accept-terms",
     ]  # fmt: skip

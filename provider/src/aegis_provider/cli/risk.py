@@ -15,7 +15,9 @@ from aegis_provider.cli.options import (
     memory_limit,
     names_of,
     page_writer,
+    refuse_contradictions,
 )
+from aegis_provider.extras import needs_extra
 from aegis_provider.report.text import text_lines
 from aegis_sdk._errors import AegisError
 from aegis_sdk.cli.failures import InputError
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from aegis_provider.plan.model import Plan
     from aegis_provider.privacy import Assessment
     from aegis_provider.report.risk_verdict import RiskVerdict
+    from aegis_provider.synth.attacks.case import Roles
 
 _SECONDS: Final = 60.0
 
@@ -65,7 +68,6 @@ def risk(
     what chance achieves. The first line is PASS, FAIL or NOT JUDGED. The exit code is 1 unless all attacks ran, and
     failed.
     """
-    from aegis_provider.cli.attacks import Attacked, attack
     from aegis_provider.privacy import assess
     from aegis_provider.report.risk import risk_report
     from aegis_provider.report.risk_document import risk_document
@@ -73,10 +75,14 @@ def risk(
     from aegis_provider.table import delimiter_in, table_name
 
     if against is not None:
+        from aegis_provider.synth.attacks.case import Roles
+
         _refuse_promises({"--require": bool(require), "--check": check})
-        roles, most = (quasi_identifiers, sensitive), _SECONDS if seconds is None else seconds
-        asked = (label, *roles, holdout, most, html, delimiter, memory_limit(), as_json)
-        attack(Attacked(table, against, plan, configuration, *asked))
+        named = any(each is not None for each in (label, quasi_identifiers, sensitive))
+        refuse_contradictions(plan, configuration, holdout, named=named)
+        roles = Roles(label, names_of("quasi-identifiers", quasi_identifiers), names_of("sensitive", sensitive))
+        most = _SECONDS if seconds is None else seconds
+        _attack(table, against, plan, configuration, roles, holdout, most, html, delimiter, as_json=as_json)
         return
     if any(each is not None for each in (label, holdout, seconds)):
         raise InputError(
@@ -100,6 +106,55 @@ def risk(
     print_result(document | told, text_lines(report), as_json=as_json)
     if check:
         _refuse_broken(assessment, verdict)
+
+
+def _attack(
+    release: str,
+    table: str,
+    path: Path | None,
+    configuration: str | None,
+    roles: Roles,
+    holdout: float | None,
+    seconds: float,
+    html: Path | None,
+    delimiter: str | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Try all attacks on a release of the table, and print what they achieved.
+
+    Raises:
+        Exit: An attack works, or cannot be told not to.
+        AegisError: A table or the plan cannot be used, or a library is missing.
+    """
+    from aegis_provider.plan.reading import load_plan
+    from aegis_provider.synth.attacks.case import open_case
+    from aegis_provider.synth.attacks.judging import Result, judge
+    from aegis_provider.synth.report.attacks import attacks_document, attacks_report
+    from aegis_provider.table import table_name
+
+    with needs_extra("synth"):
+        import sklearn  # noqa: F401 - an extra, which is better missed before the work than in the middle
+    plan = None if path is None else load_plan(path, configurations_needed=configuration is not None)
+    write_page = page_writer(html, release, table, *(plan.files if plan else ()))
+    say(f"reading {table_name(release)} ...")
+    opened = open_case(
+        release,
+        table,
+        plan=plan,
+        configuration=configuration,
+        roles=roles,
+        holdout=holdout,
+        delimiter=delimiter,
+        memory_limit=memory_limit(),
+    )
+    with progress_bar("attacking") as progress:
+        judgement = judge(opened.case, seconds, progress)
+    report = attacks_report(opened, judgement, Path(table_name(release)).name, seconds)
+    write_page(report)
+    print_result(attacks_document(opened, judgement), text_lines(report), as_json=as_json)
+    if judgement.result is not Result.PASS:
+        raise typer.Exit(1)
 
 
 def _alone(table: str, plan: Plan, configuration: str | None, **how: str) -> Alone | None:
