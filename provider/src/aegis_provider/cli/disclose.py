@@ -1,11 +1,25 @@
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from pydantic import ValidationError
 
-from aegis_provider.cli.options import DelimiterOption, HtmlOption, OptionalPlanOption, memory_limit, page_writer
+from aegis_provider.cli.options import (
+    DelimiterOption,
+    HtmlOption,
+    OptionalPlanOption,
+    memory_limit,
+    page_writer,
+    refuse_beside,
+)
+from aegis_provider.disclosure import EntryError, refuse_small_counts
+from aegis_provider.disclosure import disclose as bound_cells
+from aegis_provider.output import refuse_overwriting
+from aegis_provider.plan.reading import load_plan
+from aegis_provider.report.disclosure import disclosure_report
+from aegis_provider.report.disclosure_document import disclosure_document
+from aegis_provider.report.figures import FIGURES
 from aegis_provider.report.text import text_lines
 from aegis_sdk.cli.entry_files import document_of, read
 from aegis_sdk.cli.failures import InputError
@@ -62,16 +76,12 @@ def disclose(
     With --plot, nothing is judged: every configuration is drawn by its utility and its privacy, with the frontier of
     those that no other beats, what each masking costs, and which masking can be computed from which.
     """
-    from aegis_provider.disclosure import EntryError, refuse_small_counts
-    from aegis_provider.disclosure import disclose as bound_cells
-    from aegis_provider.plan.reading import load_plan
-    from aegis_provider.report.disclosure import disclosure_report
-    from aegis_provider.report.disclosure_document import disclosure_document
     from aegis_provider.table import delimiter_in
 
     document = document_of(entry, read(entry))
     if plot is not None:
-        _refuse_beside_plot({"--table": table, "--plan": plan, "--check": check or None, "--html": html})
+        judging = {"--table": bool(table), "--plan": bool(plan), "--check": check, "--html": bool(html)}
+        refuse_beside("is about the verdict, but --plot draws the entry", judging)
         drawn = _plotted(plot, entry, document, advice, figure, privacy, attribute)
         if as_json:
             print_json({"output": str(plot), "figures": drawn})
@@ -107,12 +117,6 @@ def disclose(
         refuse_small_counts(disclosed, str(entry))
 
 
-def _refuse_beside_plot(given: Mapping[str, object]) -> None:
-    """Refuse options about the judgement, which drawing leaves out; `given`: what each says."""
-    for name in (name for name, value in given.items() if value is not None):
-        raise InputError(f"{name} is about the verdict, but --plot draws the entry; omit one of them")
-
-
 def _plotted(
     output: Path,
     entry: Path,
@@ -128,8 +132,7 @@ def _plotted(
         InputError: Options contradict each other, or there is nothing to draw.
     """
     from aegis_provider.errors import PlotError
-    from aegis_provider.output import refuse_overwriting
-    from aegis_provider.report.figures import FIGURES, Subject, possible, write_figure, write_figures
+    from aegis_provider.report.figures import Subject, possible, write_figure, write_figures
 
     asked = None if advice is None else advice_of(advice)
     names = [each.name for each in chosen(entry, document, attribute)] if attribute else None

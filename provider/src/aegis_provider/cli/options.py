@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -103,6 +103,20 @@ def refuse_contradictions(plan: Path | None, configuration: str | None, holdout:
         raise InputError("--configuration names a configuration of a plan; give --plan too")
     if configuration is not None and holdout:
         raise InputError("--configuration masks all records, so none can be held out; leave --holdout out")
+
+
+def refuse_beside(reason: str, given: Mapping[str, bool]) -> None:
+    """Refuse options that mean nothing beside another one.
+
+    Args:
+        reason: What they are about, and what the other does.
+        given: Whether each is there.
+
+    Raises:
+        InputError: One of them is.
+    """
+    for name in (name for name, is_given in given.items() if is_given):
+        raise InputError(f"{name} {reason}; omit one of them")
 
 
 def names_of(option: str, text: str | None) -> list[str]:

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -15,6 +14,7 @@ from aegis_provider.cli.options import (
     memory_limit,
     names_of,
     page_writer,
+    refuse_beside,
     refuse_contradictions,
 )
 from aegis_provider.extras import needs_extra
@@ -77,7 +77,7 @@ def risk(
     if against is not None:
         from aegis_provider.synth.attacks.case import Roles
 
-        _refuse_promises({"--require": bool(require), "--check": check})
+        refuse_beside("is about promises, but --against tries attacks", {"--require": bool(require), "--check": check})
         named = any(each is not None for each in (label, quasi_identifiers, sensitive))
         refuse_contradictions(plan, configuration, holdout, named=named)
         roles = Roles(label, names_of("quasi-identifiers", quasi_identifiers), names_of("sensitive", sensitive))
@@ -167,13 +167,6 @@ def _alone(table: str, plan: Plan, configuration: str | None, **how: str) -> Alo
     if not plan.configurations:
         return None
     return told_alone(plan, alone_in_releases(table, plan, **how), configuration)
-
-
-def _refuse_promises(given: Mapping[str, bool]) -> None:
-    """Reject options about promises beside attacks; `given`: whether each is there."""
-    for name, is_given in given.items():
-        if is_given:
-            raise InputError(f"{name} is about promises, but --against tries attacks; omit one of them")
 
 
 def _plan(path: Path | None, configuration: str | None, quasi_identifiers: str | None, sensitive: str | None) -> Plan:
