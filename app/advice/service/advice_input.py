@@ -26,7 +26,7 @@ from aegis_advisor.reconstruction import Reference
 from app.advice.model.advice import Advice, AdviceQuestion, PackedReference
 from app.advice.service.questions import needs_pairs
 from app.entries.model.configurations import ConfigurationTable, PackedConfigurations
-from app.entries.model.documents import stored_entry
+from app.entries.model.documents import stored_attributes, stored_entry
 from app.entries.model.entries import AttributeOutline, CountTable
 from app.entries.service.configurations import unpack_configurations
 from app.platform.database.arrays import pack, unpack
@@ -122,16 +122,20 @@ class Known:
     @classmethod
     def of(cls, given: AdviceInput) -> Self:
         """Unpack the input of an answer."""
-        entry = stored_entry(given.schema, given.count_tables)
-        together = needs_pairs(given.question, given.outline)
-        every = len(given.places) == len(given.outline)
+        together, tables = needs_pairs(given.question, given.outline), given.count_tables
+        if together:
+            entry = stored_entry(given.schema, tables)
+            evidence = evidence_of(entry, given.places)
+        else:
+            entry = stored_attributes(given.schema, given.places, tables)
+            evidence = evidence_of(entry)
         return cls(
             entry.records,
-            evidence_of(entry, given.places),
+            evidence,
             tuple(map(unpack_reference, given.references)),
             tuple(pairs_of(entry, given.places).values()) if together else (),
             tuple(associations_of(entry, given.places).values()) if together else (),
-            entry.joint_trace if every else None,
+            entry.joint_trace if len(given.places) == len(given.outline) else None,
             Memory(),
         )
 

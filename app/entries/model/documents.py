@@ -18,10 +18,12 @@ from aegis_advisor.evidence import (
     IDENTITY,
     AttributeContent,
     ConfigurationsContent,
+    ControlContent,
     EntryContent,
     HoldoutContent,
     LabelContent,
     PairContent,
+    PublishedTrace,
     TransferContent,
 )
 from aegis_advisor.ranking import kept_shares
@@ -266,16 +268,49 @@ def stored_entry(schema: bytes, tables: Sequence[CountTable] = (), configuration
     return replace(entry, configurations=listed.configurations, configuration_table=listed.configuration_table)
 
 
+@dataclass(frozen=True, slots=True)
+class _Unread:
+    """A stored schema, whose attributes are not read yet."""
+
+    records: int
+    label: LabelContent
+    attributes: Sequence[msgspec.Raw]
+    disclosure_control: ControlContent | None = None
+    joint_trace: PublishedTrace | None = None
+
+
+def stored_attributes(schema: bytes, places: Sequence[int], tables: Sequence[CountTable]) -> EntryContent:
+    """A stored entry with the attributes at these places only, in that order, with their counts and without pairs.
+
+    The others are not read: they are most of a large schema.
+    """
+    stored, position = read_as(_Unread, schema), {place: index for index, place in enumerate(places)}
+    entry = EntryContent(
+        records=stored.records,
+        label=stored.label,
+        attributes=[msgspec.json.decode(stored.attributes[place], type=AttributeContent) for place in places],
+        disclosure_control=stored.disclosure_control,
+        joint_trace=stored.joint_trace,
+    )
+    own = [table for table in tables if table.attribute is None and table.kind is not CountKind.PAIRS]
+    own += [replace(table, attribute=position[table.attribute]) for table in tables if table.attribute in position]
+    return with_arrays(entry, own)
+
+
 def with_arrays(entry: EntryContent, tables: Sequence[CountTable]) -> EntryContent:
     """A stored entry with these counts. If they lack those of pairs, so does the entry."""
     counts = {(table.kind, table.attribute, table.masking): unpack(table.counts) for table in tables}
+    counted = {table.attribute for table in tables}  # few of many, where a question selects some
     pairs, joined = list(entry.pairs), counts.get((CountKind.PAIRS, None, None))
     for place, block in ({} if joined is None else _blocks(entry, joined)).items():
         pairs[place] = replace(pairs[place], joint=block)
     return replace(
         entry,
         label=_label(entry.label, counts),
-        attributes=[_attribute(place, attribute, counts) for place, attribute in enumerate(entry.attributes)],
+        attributes=[
+            _attribute(place, attribute, counts) if place in counted else attribute
+            for place, attribute in enumerate(entry.attributes)
+        ],
         pairs=pairs,
     )
 

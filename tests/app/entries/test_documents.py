@@ -5,7 +5,15 @@ import orjson
 import pytest
 
 from aegis_advisor.evidence import associations_of, evidence_of, pairs_of
-from app.entries.model.documents import compress, decompress, entry_in, stored_entry, with_counts, without_counts
+from app.entries.model.documents import (
+    compress,
+    decompress,
+    entry_in,
+    stored_attributes,
+    stored_entry,
+    with_counts,
+    without_counts,
+)
 from tests.pairs import PAIRED, VALUES, associated_entry, pair, paired_entry
 from tests.service import publication
 
@@ -30,6 +38,17 @@ def test_positions_are_those_of_the_evidence():
     names = [attribute.name for attribute in evidence_of(stored(), (2, 0))]
     [one] = pairs_of(stored(), (2, 0)).values()
     assert [names[place] for place in one.attributes] == ["sex", "age"]
+
+
+@pytest.mark.parametrize("places", [(0, 1, 2), (2, 0), (1,)])
+def test_attributes_that_are_read_alone_are_those_of_the_whole_entry(places):
+    content = publication(paired_entry()).content
+    some = stored_attributes(content.schema, places, content.count_tables)
+    whole = [stored().attributes[place] for place in places]
+    assert [orjson.dumps(each, option=orjson.OPT_SERIALIZE_NUMPY) for each in some.attributes] == [
+        orjson.dumps(each, option=orjson.OPT_SERIALIZE_NUMPY) for each in whole
+    ]
+    assert (some.records, some.label.histogram.tolist()) == (stored().records, stored().label.histogram.tolist())
 
 
 def test_the_counts_that_were_stored_are_attached_to_their_pairs():

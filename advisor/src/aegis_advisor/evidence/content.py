@@ -11,6 +11,9 @@ from typing import Any, Self, TypeAlias
 Counts: TypeAlias = Any
 """Counts, or places in a domain: lists as published, or int64 arrays."""
 
+Column: TypeAlias = Any
+"""A list with an item for each of many configurations, which readers leave as it is: there can be millions."""
+
 Number: TypeAlias = int | float
 
 GENERATED = "generated"
@@ -205,9 +208,9 @@ class ConfigurationContent:
 class TableContent:
     """Many masked configurations, as columns."""
 
-    ids: Sequence[str]
-    maskings: Mapping[str, Sequence[str]]
-    privacy: Mapping[str, Sequence[Number | None]] | None = None
+    ids: Column
+    maskings: Mapping[str, Column]
+    privacy: Mapping[str, Column] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
