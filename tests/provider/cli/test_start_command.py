@@ -68,10 +68,10 @@ def test_a_few_records_without_a_label_are_named_with_their_line(aegis, tmp_path
     table = write("t.csv", "a;y\n" + "1;n\n2;m\n" * 30 + ";\n" + "1;n\n2;m\n" * 30)
     plan, said = (
         tmp_path / "plan.yaml",
-        f"aegis: warning: {table}: line 62: 1 record has no 'y', and makes a label value",
+        f"aegis: warning: {table}: line 62: a few records (1 % at most) have no 'y', and make a label value",
     )
     code, _, error = aegis("plan", "start", table, "--label", "y", "--output", plan)
-    assert (code, error) == (0, f"{said} of its own; leave such lines out of the table if they are no records\n")
+    assert (code, error) == (0, f"{said} of their own; leave such lines out of the table if they are no records\n")
     plan.write_text(plan.read_text() + "configurations: {all: {}}\n")
     error = aegis("summarize", table, "--plan", plan, "--name", "t", "--output", tmp_path / "entry.json", "--exact")[2]
     assert said in error

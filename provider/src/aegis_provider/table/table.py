@@ -285,7 +285,7 @@ class Table:
         """
         if not 0 < missing <= _FEW_UNLABELLED * records:
             return ""
-        few = f"a few records ({_FEW_UNLABELLED:.0%} at most) have no {shortened(label)}"
+        few = f"a few records ({100 * _FEW_UNLABELLED:g} % at most) have no {shortened(label)}"
         return f"{self.located(label, '')}: {few}, and make a label value of their own"
 
     def first_row(self, place: int, text: str) -> int | None:
