@@ -39,7 +39,7 @@ connection.execute(f"COPY (SELECT {columns}, y FROM {source} {joins}) TO '{sys.a
 _LOADED = {
     "aegis release --help": "from aegis_sdk.cli import main; main(['release', '--help'])",
     "what masks a table": "import aegis_provider.release.apply",
-    "what makes a release": "import aegis_provider.workflow",
+    "what makes a release": "import aegis_provider.workflow.releasing",
 }
 
 
