@@ -71,8 +71,8 @@ def _releases() -> str:
     lines = (
         f"""**`wgan-gp`** is the paper's generator: {knobs}. All quasi-identifiers count fully for privacy;
         attributes count for value by saliency. *The knobs* shows other positions.""",
-        f"""**`cart`** and **`mbi`** are the other methods of `aegis synth generate`; **{releases.PRIVATE}** is `mbi` with
-        that budget.""",
+        f"""**`cart`** and **`mbi`** are the other methods of `aegis synth generate`; **{releases.PRIVATE}** is `mbi`
+        with that budget.""",
         f"""**{releases.K_ANONYMOUS}** and **{releases.T_CLOSE}** (of the secret) are masked: of the configurations of
         a plan that reach this, the one that keeps most by `joint`, with at most
         {releases.SUPPRESSED_AT_MOST:.0%} of the records left out.""",

@@ -100,7 +100,8 @@ class TestTheExample:
     def test_configurations(self, aegis, health):
         configurations = load_plan(EXAMPLE / "plan.yaml").configurations
         k = [each.privacy["k"] for each in configurations]
-        assert line_of(aegis("entries", "show", health)[1], "k  ").split() == ["k", "70", f"{min(k):,g}", f"{max(k):,g}"]
+        line = line_of(aegis("entries", "show", health)[1], "k  ")
+        assert line.split() == ["k", "70", f"{min(k):,g}", f"{max(k):,g}"]
         dropped = sum(each.maskings["visits"] == "drop" for each in configurations)
         found = json.loads(aegis("entries", "show", health, "--attribute", "visits", "--json")[1])
         assert found["attributes"][0]["maskings"][-1]["configurations"] == dropped

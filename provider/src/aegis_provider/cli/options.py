@@ -144,6 +144,6 @@ def page_writer(path: Path | None, *inputs: Source) -> Callable[[Report], None]:
     if path is None:
         return lambda _: None
     refuse_overwriting(path, *inputs)
-    from aegis_provider.report.page import write_page  # noqa: PLC0415 - only a run with a page needs it
+    from aegis_provider.report.page import write_page
 
     return partial(write_page, path)

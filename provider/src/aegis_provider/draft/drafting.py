@@ -330,8 +330,8 @@ def _refuse_unread(table: Table, survey: _Survey, *, odd_as_missing: bool) -> No
         more = f"; and {len(odd) - _COLUMNS} more columns" if len(odd) > _COLUMNS else ""
         raise TableError(
             f"{table.located(name, next(iter(first.odd)))}: {said}{more}. Clean these cells, or let --odd-as-missing "
-            f"(odd_as_missing=True in Python) take them for missing, or `aegis plan start` with --add {shlex.quote(name)} "
-            "take the column for texts"
+            f"(odd_as_missing=True in Python) take them for missing, or `aegis plan start` with --add "
+            f"{shlex.quote(name)} take the column for texts"
         )
 
 

@@ -1,7 +1,7 @@
 """The registry of the figures of an entry and of an advice about it, each as a chart, a file, or a section of a page.
 
-To add a figure, write a function that returns a chart, and add its record here. Then `aegis disclose --plot --figure NAME`
-draws it, and the page of all figures has a section for it.
+To add a figure, write a function that returns a chart, and add its record here. Then `aegis disclose --plot --figure
+NAME` draws it, and the page of all figures has a section for it.
 """
 
 from collections.abc import Callable, Iterator, Sequence
