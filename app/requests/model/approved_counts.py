@@ -110,6 +110,7 @@ def _parts(texts: Iterable[str]) -> frozenset[str]:
 def _is_made_of(name: str, parts: frozenset[str]) -> bool:
     return all(part in parts for part in name.split(_TOGETHER))
 
+
 Counts = NDArray[np.int64]
 
 
