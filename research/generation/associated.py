@@ -111,5 +111,4 @@ def _finding(one: Measured) -> str:
     return sentence(f"""\
         **Associations** ({one.table.name}): in the privacy-aware release, those of attributes with privacy weights
         differ from the original by {within:.3f} on average ({free:.3f} without the knob), all others by {outside:.3f}
-        ({others:.3f} without it). The paper claims that the first change and the second hardly do; here the first
-        change {"more" if within > outside else "no more"} than the second.""")
+        ({others:.3f} without it).""")

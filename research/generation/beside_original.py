@@ -101,7 +101,7 @@ def _finding(one: Measured) -> str:
         **Beside its rivals** ({one.table.name}, AUC of {PAPER_MODEL}, trained on the original
         {_original(one).value:.3f}): {said}. The release with both knobs is certainly better than
         {listed(above) if above else "none of them"} and certainly worse than
-        {listed(below) if below else "none of them"}. The paper claims that it is better than all.""")
+        {listed(below) if below else "none of them"}.""")
 
 
 def _original(one: Measured) -> Interval:

@@ -106,6 +106,4 @@ def _finding(one: Measured) -> str:
         {recall[releases.ORIGINAL]} from the records themselves, {recall[releases.UNCONSTRAINED]} from the unconstrained
         release and {recall[releases.PRIVACY]} from the privacy-aware one; a guess without a release reaches
         {details["balanced"]:.3f}. Of these three it is certainly better than a guess from
-        {listed(better) if better else "none"}. The paper claims that from generated data it is not better. Always
-        guessing the most frequent value is right for {details["majority_accuracy"]:.1%} of the persons; the attack on
-        the privacy-aware release, for {details["accuracy"]:.1%}.""")
+        {listed(better) if better else "none"}.""")

@@ -84,7 +84,7 @@ def _finding(one: Measured) -> str:
         **Worth** ({one.table.name}): from the original to the privacy-aware release, accuracy certainly drops for
         {drops[0]} of {len(aware)} models, and AUC for {drops[1]}. With the value knob too, accuracy is higher than
         with privacy only for {rises[0]} of {len(both)}, and AUC for {rises[1]}; the intervals are apart for {surely[0]}
-        and {surely[1]}. The paper claims that the accuracy of all three drops and rises again.""")
+        and {surely[1]}.""")
 
 
 def _how_many(one: Measured, is_more: Callable[[Interval, Interval], bool], metric: str) -> int:

@@ -18,10 +18,9 @@ Mean AUC lost / mean Spearman correlation over all tables, by what the provider 
 
 {table(["measure", *KNOWLEDGE.values()], [_row(measure, outcomes) for measure in MEASURES])}
 
-"Half" means that half of every attribute's maskings have joint counts, at least one of them with two masked values or
-more. Of the others only the mapping is known, and their tables are folded from the reconstructed reference. If all
-maskings are counted, the order of a monotone measure does not depend on the reference, and so not on the histograms.
-This theorem of [the model](../../docs/model.md) is confirmed here in {unmoved}.
+"Half" means that half of every attribute's maskings have joint counts; of the others only the mapping is known. If all
+are counted, the order of a monotone measure does not depend on the histograms. This theorem of
+[the model](../../docs/model.md) is confirmed here in {unmoved}.
 """
     finding = f"The order by a monotone measure is the same with and without histograms in {unmoved}. {_half(outcomes)}"
     return Section("What it costs to know less", text, findings=[finding])

@@ -178,17 +178,13 @@ scale: the unmasked counts of a sample overstate the information by about (R - 1
 {_chance(reconstructions):.0%} of all their information, so part of what is missing is chance.
 
 For {with_them.closed_form} of {with_them.attributes} attributes, all views together have a closed form: they nest, or
-they are intervals, which give running totals at their edges. The counts of all views then combine exactly, with a
-histogram or without; only how the records of a masked value spread over its values stays open. Only the others need the
-iterative solver, {with_them.attributes - with_them.closed_form} here."""
+they are intervals. Only the others need the iterative solver."""
 
 
 def _overlapping(reconstructions: Sequence[Reconstruction]) -> Iterator[str]:
     yield f"""\
-**Views that overlap.** Merges of categories need not follow any order. Here each attribute with {FEWEST} values or more
-has {VIEWS} views in place of its own. Each of them merges values at random, about {MERGED} at a time, so references
-have to be iterated. Together such views have about as many masked values as the attribute has values. What each of them
-hides, all of them together may reveal; whoever publishes several should know this.
+**Views that overlap.** Here each attribute with {FEWEST} values or more has {VIEWS} views, each of which merges values
+at random, about {MERGED} at a time, so references have to be iterated. What each hides, all together may reveal.
 {link(OVERLAPPING, "A file")} has the distances of each table."""
     known, unknown = ([one.variants[name] for one in reconstructions] for name in ("known", "unknown"))
     with_them, without = _information(known), _information(unknown)
