@@ -114,10 +114,10 @@ def test_the_corrections_leave_independent_samples_nothing_on_average(values, re
 
 def test_a_bias_that_is_not_known_is_not_corrected():
     assert [measure.id for measure in MEASURES.values() if measure.correction] == [
-        "mutual_information",
-        "chi_square",
         "joint",
         "joint_interactions",
+        "mutual_information",
+        "chi_square",
     ]
     with pytest.raises(ValueError, match="g3"):
         MEASURES["g3"].corrected()

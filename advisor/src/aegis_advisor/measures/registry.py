@@ -252,12 +252,17 @@ _RECORDS: Final = (
     _JOINT_INTERACTIONS,
 )
 
-_BY_ID: Final = {measure.id: measure for measure in _RECORDS}
-
 OFFERED: Final = ("joint", "joint_interactions", "mutual_information", "chi_square", "g3")
 """The measures that are offered first, wherever they are listed; the others are called classical."""
 
-MEASURES: Final = MappingProxyType({name: _BY_ID[name] for name in (*OFFERED, *_BY_ID)})
+
+def _place(measure: Measure) -> int:
+    return OFFERED.index(measure.id) if measure.id in OFFERED else len(OFFERED)
+
+
+_BY_ID: Final = {measure.id: measure for measure in sorted(_RECORDS, key=_place)}
+
+MEASURES: Final = MappingProxyType(_BY_ID)
 """All measures by id, in the order in which they are offered."""
 
 TIE_BREAK: Final = MEASURES["mutual_information"]

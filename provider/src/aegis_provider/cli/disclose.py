@@ -13,13 +13,6 @@ from aegis_provider.cli.options import (
     page_writer,
     refuse_beside,
 )
-from aegis_provider.disclosure import EntryError, refuse_small_counts
-from aegis_provider.disclosure import disclose as bound_cells
-from aegis_provider.output import refuse_overwriting
-from aegis_provider.plan.reading import load_plan
-from aegis_provider.report.disclosure import disclosure_report
-from aegis_provider.report.disclosure_document import disclosure_document
-from aegis_provider.report.figures import FIGURES
 from aegis_provider.report.text import text_lines
 from aegis_sdk.cli.entry_files import document_of, read
 from aegis_sdk.cli.failures import InputError
@@ -76,6 +69,11 @@ def disclose(
     With --plot, nothing is judged: every configuration is drawn by its utility and its privacy, with the frontier of
     those that no other beats, what each masking costs, and which masking can be computed from which.
     """
+    from aegis_provider.disclosure import EntryError, refuse_small_counts
+    from aegis_provider.disclosure import disclose as bound_cells
+    from aegis_provider.plan.reading import load_plan
+    from aegis_provider.report.disclosure import disclosure_report
+    from aegis_provider.report.disclosure_document import disclosure_document
     from aegis_provider.table import delimiter_in
 
     document = document_of(entry, read(entry))
@@ -132,7 +130,8 @@ def _plotted(
         InputError: Options contradict each other, or there is nothing to draw.
     """
     from aegis_provider.errors import PlotError
-    from aegis_provider.report.figures import Subject, possible, write_figure, write_figures
+    from aegis_provider.output import refuse_overwriting
+    from aegis_provider.report.figures import FIGURES, Subject, possible, write_figure, write_figures
 
     asked = None if advice is None else advice_of(advice)
     names = [each.name for each in chosen(entry, document, attribute)] if attribute else None

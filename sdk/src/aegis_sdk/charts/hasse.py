@@ -156,7 +156,7 @@ class Hasse:
 
     @property
     def table(self) -> Table | None:
-        """None: `aegis show` lists the maskings."""
+        """None: `aegis entries show` lists the maskings."""
         return None
 
     @property

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import wraps
 from importlib import import_module
 from importlib.metadata import entry_points, version
 from typing import Annotated, Any, Final
@@ -61,16 +62,28 @@ class Command:
         """
         module, _, name = self.function.partition(":")
         application = typer.Typer(rich_markup_mode=None, add_completion=False)
-        try:
-            with loading():
-                function = getattr(import_module(module), name)
-        except ModuleNotFoundError as error:
-            library = (error.name or "").partition(".")[0]
-            if library == module.partition(".")[0]:
-                raise
-            raise AegisError(f"{library} is not installed, but `{path}` needs it: {INSTALL}") from error
-        application.command(self.name, cls=_Command, epilog=f"Example: {self.example}")(function)
+        with _needing_libraries(path), loading():
+            function = getattr(import_module(module), name)
+
+        @wraps(function)
+        def run(*arguments: Any, **options: Any) -> None:  # noqa: ANN401 - those of any command
+            with _needing_libraries(path):
+                function(*arguments, **options)
+
+        application.command(self.name, cls=_Command, epilog=f"Example: {self.example}")(run)
         return get_command(application)
+
+
+@contextmanager
+def _needing_libraries(path: str) -> Iterator[None]:
+    """Name a library that is missing: a command loads most of them when it runs; `path` is what people type."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        library = (error.name or "").partition(".")[0]
+        if library.startswith("aegis_"):
+            raise
+        raise AegisError(f"{library} is not installed, but `{path}` needs it: {INSTALL}") from error
 
 
 @dataclass(frozen=True)
