@@ -3,10 +3,13 @@
 import numpy as np
 import pytest
 
+from aegis_advisor.verdict.privacy_steps import STEPS
 from aegis_provider import Requirement, find_configurations, load_plan, prepare_entry, write_plan
 from aegis_provider.control import RandomRounding
 from aegis_provider.disclosure import disclose
+from aegis_provider.privacy import CRITERIA
 from aegis_sdk.reading import verdict_in_words
+from aegis_sdk.wire import ATTACKS
 from tests.for_each import for_each
 
 PLAN = """label: y
@@ -24,6 +27,11 @@ def table(write):
     q, y, r = (random.choice(list(each), 3000).tolist() for each in ("abcd", "ny", "uv"))
     q[:2], r[:2], y[:2] = ["z", "z"], ["u", "u"], ["rare", "n"]
     return write("t.csv", "q,r,y\n" + "".join(f"{a},{b},{c}\n" for a, b, c in zip(q, r, y, strict=True)))
+
+
+def test_every_criterion_that_is_measured_in_classes_is_published_in_steps():
+    """`k` and `l` are whole numbers that hold for every class; epsilon and attacks are those of generated tables."""
+    assert set(CRITERIA) - set(STEPS) == {"k", "l", "epsilon", *ATTACKS}
 
 
 def test_no_published_number_tells_the_one_record_of_a_rare_label(table, tmp_path, write):
