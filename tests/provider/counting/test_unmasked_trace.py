@@ -10,6 +10,7 @@ from sklearn.metrics import mutual_info_score
 
 from aegis_advisor.evidence import PairCounts
 from aegis_provider import LaplaceNoise, MinimumCell, RandomRounding, load_plan, prepare_entry
+from aegis_provider.control import Roles, apply_controls
 from aegis_provider.control.rounded_trace import rounded_trace, step_for
 from aegis_provider.counting import unmasked_trace as module
 from aegis_provider.counting.coded_table import CodedTable
@@ -184,6 +185,11 @@ def test_the_step_hides_a_record_that_the_rounding_of_other_counts_does_not(entr
 
 def test_without_a_step_that_leaves_a_reference_there_is_none(entry):
     assert rounded(entry, slope=0.1, spread=0.0, seed=0) is None
+
+
+@for_each("control", [MinimumCell(5), RandomRounding(5)])
+def test_a_control_that_does_not_know_how_much_a_record_moves_it_leaves_it_out(entry, control):
+    assert apply_controls(entry, [control], Roles((), ())).entry.joint_trace is None
 
 
 def test_a_rare_label_value_leaves_none(plans):

@@ -34,12 +34,14 @@ def rounded_trace(
 
     Args:
         entry: The entry.
-        unmasked: How much of the trace single counts are; None if there is no trace.
+        unmasked: How much of the trace single counts are; None if that is not known, so that the trace is left out.
         base: The base by which other counts are rounded.
         chance: The source of randomness.
     """
-    if entry.joint_trace is None or unmasked is None:
+    if entry.joint_trace is None:
         return {}
+    if unmasked is None:
+        return {"joint_trace": None}
     value = entry.joint_trace.value
     if value > unmasked.value:  # a single table tells more than the adjusted whole, and that is published
         unmasked = UnmaskedTrace(value, max(unmasked.slope, largest_slope(_tables(entry))))
