@@ -1,4 +1,4 @@
-"""The tables, one per file. Importing this package registers all of them."""
+"""All tables. Importing this module registers them."""
 
 from app.advice.tables import AdviceRow, QuestionBudgetRow, QuestionRow, ReferenceArrayRow, ReferenceRow
 from app.audit.tables import AuditHeadRow, AuditKeyRow, AuditLinkRow, AuditRecordRow
