@@ -159,6 +159,20 @@ def as_text(default):
     return "none" if default is None else str(default)
 
 
+def options_of(command) -> set[str]:
+    """All options of a command, or of those of a group."""
+    if hasattr(command, "list_commands"):
+        parts = (command.get_command(None, name) for name in command.list_commands(None))
+        return {option for part in parts for option in options_of(part)}
+    return {option for one in command.params for option in (*one.opts, *one.secondary_opts)}
+
+
+def test_options_that_the_reference_names_exist():
+    places = [ROOT / name / "README.md" for name in ("provider", "sdk")]
+    known = options_of(COMMANDS["aegis"]) | {"--help", "--version"}
+    assert faults(lambda place: set(re.findall(r"`(--[a-z][a-z-]+)", text_of(place))) - known, places) == {}
+
+
 def settings_in(name: str) -> dict[str, str]:
     """The settings that a document lists, with their defaults."""
     return {cells[0].strip("`"): cells[1].strip("`") for cells in rows(text_of(ROOT / name), r"`AEGIS_\w+`")}
