@@ -87,6 +87,17 @@ def test_a_changed_table_is_released_anew(people, tmp_path):
 
 
 @pytest.mark.long
+def test_the_masked_table_has_its_columns_whatever_separates_them(people, tmp_path):
+    """It was one column, named by all of them, where the table had semicolons; or an error if a field had a comma."""
+    table = tmp_path / "people.csv"
+    table.write_text(people.read_text().replace(",", ";"))
+    released = release(table, "ill", output=tmp_path / "r", seconds=HOURS)
+    assert released.table.column_names == (released.folder / "masked.csv").read_text().splitlines()[0].split(";")
+    assert released.table.num_rows == released.card.records
+    assert "ill" in released.table.column_names
+
+
+@pytest.mark.long
 def test_a_data_frame_becomes_a_data_frame(people):
     pandas = pytest.importorskip("pandas")
     released = release(pandas.read_csv(people), label="ill", require={"k": 5}, seconds=HOURS)

@@ -29,6 +29,7 @@ class Released:
         findings: The results of all steps.
         entry_id: The id of the published entry; `None` if it was not published.
         like: The kind of data frame that `table` is: `pandas`, `polars` or `pyarrow`.
+        delimiter: What separates the fields of `masked.csv`.
     """
 
     folder: Path
@@ -36,6 +37,7 @@ class Released:
     findings: Findings
     entry_id: str | None
     like: str
+    delimiter: str = ","
     temporary: TemporaryDirectory[str] | None = field(default=None, repr=False)
 
     @property
@@ -65,8 +67,11 @@ class Released:
 
     def arrow_table(self) -> pa.Table:
         """Return the masked table as an Arrow table."""
+        path = self.folder / MASKED
         return arrow_csv.read_csv(
-            self.folder / MASKED, convert_options=arrow_csv.ConvertOptions(strings_can_be_null=True)
+            path,
+            parse_options=arrow_csv.ParseOptions(delimiter=self.delimiter, newlines_in_values=True),
+            convert_options=arrow_csv.ConvertOptions(strings_can_be_null=True),
         )
 
     def _repr_html_(self) -> str:

@@ -157,7 +157,8 @@ def release(
                 service = None if publish is None or entry_id is None else CardService(publish.url, entry_id)
                 card = _carded(steps, findings, service)
     kind = type(table).__module__.partition(".")[0]
-    return Released(folder.path, card, findings, entry_id, kind if kind in _FRAMES else "pyarrow", temporary)
+    like = kind if kind in _FRAMES else "pyarrow"
+    return Released(folder.path, card, findings, entry_id, like, how["delimiter"], temporary)
 
 
 def _carded(steps: Steps, findings: Findings, service: CardService | None) -> Card:

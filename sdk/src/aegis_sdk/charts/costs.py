@@ -231,7 +231,7 @@ def _shortened(groups: Sequence[Group]) -> tuple[list[Group], list[Group]]:
 def _left_out(groups: Sequence[Group]) -> str:
     bars, few = sum(len(group.bars) for group in groups), min(len(groups), MOST_ATTRIBUTES)
     of = f"{few} of {len(groups):,} attributes" if few < len(groups) else "each attribute"
-    return f"Drawn are at most {_MOST_MASKINGS} maskings of {of}; the table has all {bars:,}."
+    return f"Drawn are at most {_MOST_MASKINGS} maskings of {of}, of {bars:,} in all."
 
 
 def nothing_scored(advice: Answer) -> str:

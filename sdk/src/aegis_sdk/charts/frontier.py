@@ -238,7 +238,7 @@ class Frontier:
             shown = len(self.points) - self.chosen.left_out - self.chosen.unplaced
             yield f"{shown:,} of {len(self.points):,} configurations are drawn, the best among them."
         if self.has_whiskers and sum(1 for each in self.drawn if each.high is not None) < len(self.drawn):
-            yield "Intervals are drawn where there is room; the table has all."
+            yield "Intervals are drawn where there is room."
         if self.chosen.unplaced:
             yield f"{self.chosen.unplaced:,} have no place in the plot, since a number is missing or too large."
         if self.y.unit == "share" and self.up.low > 0:

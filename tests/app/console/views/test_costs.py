@@ -49,7 +49,7 @@ def test_of_many_maskings_the_table_has_those_that_are_not_drawn():
     many = [one.model_copy(update={"name": f"a{n}", "maskings": maskings}) for n in range(12)]
     chart = costs_chart(advice.model_copy(update={"attributes": many}), SCHEMA)
     assert (len(chart.groups), len(chart.drawn), len(chart.table.rows)) == (8, 48, 108)
-    assert "Drawn are at most 6 maskings of 8 of 12 attributes; the table has all 108." in chart.notes
+    assert "Drawn are at most 6 maskings of 8 of 12 attributes, of 108 in all." in chart.notes
 
 
 def test_two_configurations_are_compared_by_attribute_the_largest_difference_first():
