@@ -51,8 +51,8 @@ class Factory:
     Args:
         session: the transaction.
         queue: the queue of jobs.
-        ceiling: the most jobs of a tenant that run at the same time in a lane.
-        quota: what a tenant may use that has no quota of its own.
+        ceiling: a tenant's most concurrent jobs in a lane.
+        quota: the default quota of a tenant.
     """
 
     def __init__(self, session: AsyncSession, queue: App, ceiling: int = CEILING, quota: Quota = NO_QUOTA) -> None:
@@ -62,7 +62,7 @@ class Factory:
         self._quota = quota
 
     def jobs(self) -> JobQueue:
-        """The queue, for jobs that have ended."""
+        """The queue of jobs."""
         return JobQueue(self._queue, self._session, self._ceiling)
 
     def keyring(self) -> Keyring:
@@ -70,44 +70,44 @@ class Factory:
         return Keyring(KeyStore(self._session), AuditStore(self._session))
 
     def sessions(self, rules: SessionRules) -> SessionService:
-        """The service for sessions of the console, by these rules."""
+        """The service for console sessions with these rules."""
         return SessionService(SessionStore(self._session), self.keyring(), AuditStore(self._session), rules)
 
     def tenants(self) -> TenantService:
-        """The service for what tenants ask, and may use."""
+        """The service for tenants' policies and quotas."""
         return TenantService(TenantStore(self._session), QuotaStore(self._session), AuditStore(self._session))
 
     def key_administration(self) -> KeyAdministration:
-        """The service for those who administer keys."""
+        """The service for key administration by callers."""
         return KeyAdministration(KeyStore(self._session), self.keyring())
 
     def tenant_administration(self) -> TenantAdministration:
-        """The service for those who administer tenants."""
+        """The service for tenant administration by callers."""
         return TenantAdministration(self.tenants())
 
     def asked_questions(self) -> AskedQuestions:
-        """The service that tells operators what was asked."""
+        """The service for the list of questions."""
         return AskedQuestions(QuestionStore(self._session))
 
     def server_key(self) -> ServerKeyService:
-        """The service for the key of this installation's digests."""
+        """The service for the key of the keyed digests."""
         return ServerKeyService(ServerKeyStore(self._session), AuditStore(self._session))
 
     def health(self) -> HealthService:
-        """The service that looks at the database and at the audit log."""
+        """The service for the health of the database and the audit log."""
         return HealthService(SchemaStore(self._session), AuditLogStore(self._session))
 
     def quotas(self) -> QuotaService:
-        """The service for what tenants may use."""
+        """The service for quotas."""
         return QuotaService(QuotaStore(self._session), self._quota, AuditStore(self._session))
 
     def retention(self) -> RetentionService:
-        """The service for what is kept only for some time."""
+        """The service that deletes expired data."""
         store = RetentionStore(self._session)
         return RetentionService(store, self.idempotency(), self.data_request_work(), self.jobs())
 
     def idempotency(self) -> IdempotencyService:
-        """The service for requests that are carried out once."""
+        """The service for idempotency keys."""
         return IdempotencyService(self._session)
 
     def catalogue(self) -> CatalogueService:
@@ -126,7 +126,7 @@ class Factory:
         )
 
     def advice(self, recent: RecentVersions) -> AdviceService:
-        """The service for questions and answers, with the versions that it keeps."""
+        """The service for questions and answers, with its cache of versions."""
         return AdviceService(
             EntryStore(self._session),
             ContentStore(self._session),
@@ -139,7 +139,7 @@ class Factory:
         )
 
     def advice_work(self, recent: RecentInputs) -> AdviceWork:
-        """The worker's side of advice, with the inputs that it keeps."""
+        """The worker's side of advice, with its cache of inputs."""
         return AdviceWork(
             ContentStore(self._session),
             ReferenceStore(self._session),
@@ -150,7 +150,7 @@ class Factory:
         )
 
     def data_requests(self, recent: RecentVersions) -> DataRequestService:
-        """The service for requests for data, with the versions that it keeps."""
+        """The service for data requests, with its cache of versions."""
         return DataRequestService(
             DataRequestStore(self._session),
             EntryStore(self._session),
@@ -165,7 +165,7 @@ class Factory:
         )
 
     def handovers(self, *, allow_private: bool) -> HandoverService:
-        """The service for deliveries; links may lead into private networks only if that is allowed."""
+        """The service for deliveries; `allow_private` permits links into private networks."""
         return HandoverService(
             HandoverStore(self._session),
             ContentStore(self._session),
@@ -179,7 +179,7 @@ class Factory:
         return LeaseService(LeaseStore(self._session), self._data_request_steps())
 
     def verifications(self) -> VerificationService:
-        """The service for what consumers find out about deliveries."""
+        """The service for consumers' verifications of deliveries."""
         return VerificationService(
             VerificationStore(self._session),
             HandoverStore(self._session),
@@ -191,7 +191,7 @@ class Factory:
         return DataRequestSteps(DataRequestStore(self._session), EventStore(self._session))
 
     def data_request_work(self) -> DataRequestWork:
-        """The service's own side of requests for data."""
+        """The worker's side of data requests."""
         return DataRequestWork(
             DataRequestStore(self._session),
             EntryStore(self._session),
@@ -204,7 +204,7 @@ class Factory:
         return AuditService(AuditLogStore(self._session))
 
     def receipts(self, signer: Signer | None) -> ReceiptService:
-        """The service for receipts, with what signs them; it must begin the transaction."""
+        """The service for signed receipts; its call must be the first of the transaction."""
         return ReceiptService(
             self._data_request_steps(),
             DataRequestStore(self._session),

@@ -1,4 +1,4 @@
-"""The application. `create_app` builds it; it needs a database only when it starts."""
+"""The application. `create_app` builds it; only its start needs a database."""
 
 import asyncio
 import socket
@@ -70,10 +70,10 @@ def create_app(
     example: str = "",
     database: Database | None = None,
 ) -> FastAPI:
-    """Build the application for `settings`; `on_ready` is awaited when it is ready to answer.
+    """Build the application for `settings`; await `on_ready` once it can respond.
 
-    In development mode, the console offers to publish `example`, an entry file. `database` are connections that stay
-    open, which only tests give it; by default, the application has its own.
+    In development mode, the console offers to publish `example`, an entry file. `database` is a pool that stays open,
+    for tests; by default, the application opens and closes its own.
     """
 
     @asynccontextmanager
@@ -92,7 +92,7 @@ def create_app(
         description=_DESCRIPTION,
         lifespan=lifespan,
         middleware=middlewares(settings, metrics, tracer),
-        openapi_url=None,  # `app.about.documentation` answers it
+        openapi_url=None,  # `app.about.documentation` serves it
         redirect_slashes=False,
         generate_unique_id_function=lambda route: route.name,
     )
@@ -104,7 +104,7 @@ def create_app(
         app.add_exception_handler(HTTPException, with_pages(errors.refused_by_framework))
     consoles = console.ROUTERS if settings.console else ()
     app.state.routes = [*app.routes, *(route for router in (*consoles, *registry.ROUTERS) for route in router.routes)]
-    for router in consoles:  # before the API, whose `/` answers programs
+    for router in consoles:  # before the API, whose `/` serves programs
         app.include_router(router, include_in_schema=False)
     for router in registry.ROUTERS:
         app.include_router(router, dependencies=[Depends(refuse_odd_parameters)])
@@ -115,7 +115,7 @@ def create_app(
 
 
 def _observe(registry: CollectorRegistry, state: State) -> None:
-    """Have the registry show the state of the process."""
+    """Add the metrics of the process to the registry."""
     ProcessCollector(registry=registry)
     registry.register(BuildCollector())
     registry.register(PoolCollector(state.database))
@@ -128,7 +128,7 @@ def _observe(registry: CollectorRegistry, state: State) -> None:
 async def running_state(
     settings: Settings, metrics: ApiMetrics, shared: Database | None = None
 ) -> AsyncIterator[State]:
-    """Connections and child processes for the duration of the block, the database's unless they are `shared`.
+    """Child processes for the duration of the block, and database connections unless they are `shared`.
 
     Raises:
         OpenDoorError: no key exists yet, and others can reach the host.
@@ -177,8 +177,8 @@ async def running_state(
 
 @asynccontextmanager
 async def _warm(first: ChildProcess, later: Sequence[ChildProcess]) -> AsyncIterator[None]:
-    """Start a process at once, and others soon, for the duration of the block."""
-    # If it dies meanwhile, the first call starts another.
+    """Start one process at once and the others in the background, for the duration of the block."""
+    # If it dies first, the first call starts another.
     warming = asyncio.gather(first.warm(), return_exceptions=True)
     keeping = asyncio.create_task(keep_warm(later))
     try:
@@ -190,7 +190,7 @@ async def _warm(first: ChildProcess, later: Sequence[ChildProcess]) -> AsyncIter
 
 
 async def _read_revisions() -> None:
-    """Read them from their files, once, so that no look at the database waits for that."""
+    """Read the revisions from their files in advance, so that no check of the database waits for that."""
     for read in (newest_revision, known_revisions):
         await to_thread.run_sync(read)
 
@@ -203,7 +203,7 @@ def _database_url(settings: Settings) -> str:
 
 
 async def _ready_log(audit: AuditService, settings: Settings) -> Signer | None:
-    """What signs receipts, its key made known. Warns if the log is less than it could be."""
+    """The signer of receipts, after publishing its key. Warns if the log is unprotected or unsigned."""
     if await audit.is_changeable():
         _log.warning("audit log can be changed by the service's own role: set AEGIS_OWNER_DATABASE_URL")
     signer = signer_of(settings.audit_key, settings.audit_key_file)
@@ -217,7 +217,7 @@ async def _ready_log(audit: AuditService, settings: Settings) -> Signer | None:
 
 
 def _admission(settings: Settings, *, development_mode: bool) -> Admission:
-    """What is asked of new versions. Small counts are a matter of people only once a service has keys."""
+    """The requirements of new versions. Small counts need consent only once a service has keys."""
     rule = SmallCounts.ACCEPT if development_mode else SmallCounts.CONFIRM
     if settings.small_counts is not None:
         rule = SmallCounts(settings.small_counts)
@@ -225,7 +225,7 @@ def _admission(settings: Settings, *, development_mode: bool) -> Admission:
 
 
 def run(settings: Settings, example: str = "") -> None:
-    """Serve until SIGTERM. When ready, print curl commands, with `example` as the entry file."""
+    """Serve until SIGTERM. When ready, print curl commands with `example` as the entry file."""
     with tracer_for(settings.traces_endpoint, "aegis-api") as tracer:
         _serve(settings, example, tracer)
 
@@ -242,13 +242,13 @@ def _serve(settings: Settings, example: str, tracer: Tracer) -> None:
 
 
 def listening_server(settings: Settings, app: FastAPI) -> tuple[Server, socket.socket]:
-    """The server of an application, and its socket: bound already, so that a greeting is true and port 0 a number."""
+    """The server of an application, and its bound socket, so that the greeting can name the port."""
     config = server_config(settings, app)
     return Server(config, app, settings.drain_seconds), listening_on(config)
 
 
 def _metrics_sockets(settings: Settings, app: FastAPI) -> Iterator[socket.socket]:
-    """The socket on which the same server has the metrics, if they have a port of their own."""
+    """The socket for the metrics, if they have a port of their own."""
     if settings.metrics_port is None:
         return
     listening = listening_on(uvicorn.Config(app, settings.metrics_host, settings.metrics_port, log_config=None))

@@ -1,4 +1,4 @@
-"""The OpenAPI document: what routes describe, with the schemas of the contract and what webhooks are sent."""
+"""The OpenAPI document: the routes, the schemas of the contract and the webhook events."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, Literal
@@ -12,27 +12,27 @@ from pydantic.json_schema import models_json_schema
 from app.platform.http.operations import TEMPLATE, Reference, body
 from app.webhooks.api import EVENTS, HEADERS
 
-#: The groups of operations, each with what it is about. A router with a new tag adds it here.
+#: The groups of operations with their descriptions. A router with a new tag adds it here.
 TAGS: Final[Mapping[str, str]] = {
     "entries": "What providers publish about their tables: summaries, never a record",
     "advice": "Which masking configuration loses the least predictive utility",
     "requests": "Requests for masked data, from the question to the verified delivery",
-    "audit": "What was done, receipts of it, and the keys that check both",
+    "audit": "The audit log, receipts, and the keys that verify both",
     "measures": "The measures of utility that advice can be asked for",
     "keys": "The API keys of a tenant",
     "policy": "What a tenant requires, and how much it may store and ask",
-    "webhooks": "Where a tenant is told of events",
-    "operation": "For operators: probes, metrics, and who has asked what",
-    "documentation": "What the service says about itself",
-    "events": "What the service posts to webhooks, signed as Standard Webhooks has it",
+    "webhooks": "The addresses that receive a tenant's events",
+    "operation": "For operators: probes, metrics, and the list of questions",
+    "documentation": "The service's own documentation",
+    "events": "The events that the service posts to webhooks, signed by the rules of Standard Webhooks",
 }
 
 _LICENCE: Final = {"name": "Apache License 2.0", "identifier": "Apache-2.0"}
 
-#: Whoever runs a service answers for it; the project does not know them.
+#: The operator of a service is responsible for it; the project does not know them.
 _CONTACT: Final = {"name": "The operator of this service"}
 
-#: The document is read where its service is (`/openapi.json`), at whatever address that may be.
+#: The document is served by the service itself (`/openapi.json`), at any address.
 _SERVERS: Final = [{"url": "/", "description": "The service that this document is read from"}]
 
 
@@ -44,7 +44,7 @@ def _operations(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]
 
 
 def _drop_validation_errors(document: dict[str, Any]) -> None:
-    """Remove FastAPI's own form of validation errors, since the service sends problems instead."""
+    """Remove FastAPI's validation errors, since the service sends problems instead."""
     for unused in ("HTTPValidationError", "ValidationError"):
         document["components"]["schemas"].pop(unused, None)
     for _, operation in _operations(document):
@@ -53,8 +53,8 @@ def _drop_validation_errors(document: dict[str, Any]) -> None:
 
 
 def _correct_parameters(document: dict[str, Any]) -> None:
-    """Say of parameters what FastAPI cannot know: none is ever null, ids in paths are UUIDs (others name nothing, which
-    is answered 404), and an operation that answers 428 needs one.
+    """Correct what FastAPI cannot know: parameters are never null, ids in paths are UUIDs (any other gives 404), and an
+    operation that returns 428 requires `If-Match`.
     """
     for _, operation in _operations(document):
         for parameter in operation.get("parameters", ()):
@@ -69,7 +69,7 @@ def _correct_parameters(document: dict[str, Any]) -> None:
 
 
 def _secure(document: dict[str, Any]) -> None:
-    """Say which operations need a key; of the others, that they need none."""
+    """Declare for every operation whether it needs a key."""
     scheme = {"type": "http", "scheme": "bearer", "description": "An API key, or a token of the trusted issuer (JWT)"}
     document["components"]["securitySchemes"] = {"key": scheme}
     for path, operation in _operations(document):
@@ -77,7 +77,7 @@ def _secure(document: dict[str, Any]) -> None:
 
 
 def _require_discriminators(schemas: dict[str, Any]) -> None:
-    """Require the member by which the schemas of a union are told apart: otherwise a document might fit several."""
+    """Require the discriminator of a union: otherwise a document might match several schemas."""
     for discriminator in (schema["discriminator"] for schema in schemas.values() if "discriminator" in schema):
         for reference in discriminator["mapping"].values():
             schema = schemas[reference.removeprefix(TEMPLATE.format(model=""))]
@@ -85,7 +85,7 @@ def _require_discriminators(schemas: dict[str, Any]) -> None:
 
 
 def _webhooks() -> dict[str, Any]:
-    """What the service posts to webhooks, by the type of the event (OpenAPI 3.1, section 4.8.1)."""
+    """The webhook events by type (OpenAPI 3.1, section 4.8.1)."""
     return {type_: {"post": _sent(type_, when, model)} for type_, (when, model) in EVENTS.items()}
 
 
@@ -94,21 +94,21 @@ def _sent(type_: str, when: str, model: type[BaseModel]) -> dict[str, Any]:
     return {
         "tags": ["events"],
         "summary": type_,
-        "description": f"Sent when {when}, to webhooks that ask for it.",
+        "description": f"Sent when {when}, to webhooks that subscribe to it.",
         "operationId": f"receive_{type_.replace('.', '_')}",
         "parameters": HEADERS,
         **body(model),
         "responses": {
             "2XX": {"description": "The event has arrived"},
-            "410": {"description": "Nobody wants events here any more: the webhook is disabled"},
-            "4XX": {"description": "A failure, like any other status and no answer within ten seconds: sent again"},
+            "410": {"description": "The receiver is gone: the webhook is disabled"},
+            "4XX": {"description": "A failure, like any other status or no response within ten seconds: sent again"},
         },
         "security": [],
     }
 
 
 def _models(routers: Sequence[APIRouter]) -> list[tuple[type[BaseModel], Literal["validation", "serialization"]]]:
-    """The wire models that operations refer to; nested models follow by themselves. Requests are read strictly."""
+    """The wire models that operations refer to, without nested ones, which follow. Requests are validated strictly."""
     routes = [route for router in routers for route in router.routes if isinstance(route, APIRoute)]
     requests = {reference.model for route in routes for reference in _references(route.openapi_extra)}
     answered = {reference.model for route in routes for reference in _references(route.responses)}
@@ -120,7 +120,7 @@ def _models(routers: Sequence[APIRouter]) -> list[tuple[type[BaseModel], Literal
 
 
 def _references(described: object) -> Iterator[Reference]:
-    """The references in a part of a description."""
+    """The references in a part of the document."""
     if isinstance(described, Reference):
         yield described
     elif isinstance(described, dict):
@@ -129,8 +129,7 @@ def _references(described: object) -> Iterator[Reference]:
 
 
 def openapi(app: FastAPI, routers: Sequence[APIRouter]) -> dict[str, Any]:
-    """The whole document: FastAPI's description of the routes, the schemas of the wire models, who needs a key, what
-    webhooks are sent.
+    """The whole document: FastAPI's description of the routes, the schemas of the wire models, security, and webhooks.
 
     Args:
         app: the application.

@@ -19,7 +19,7 @@ from app.platform.http.operations import problems
 
 router = APIRouter(tags=["documentation"])
 
-#: Pages may load their style sheet, and nothing else; they run nothing (Content Security Policy Level 3).
+#: Pages may load their style sheet and nothing else, and run no scripts (Content Security Policy Level 3).
 _PAGE_HEADERS: Final = {
     "Content-Security-Policy": (
         "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -40,12 +40,12 @@ _TEMPLATES.filters |= {
 
 _HTML, _JSON, _CSS = "text/html", "application/json", "text/css"
 
-#: Where programs and people find out more (RFC 8631).
+#: Links to the documentation for programs and people (RFC 8631).
 _LINKS = '</openapi.json>; rel="service-desc", </docs>; rel="service-doc"'
 
 
 class Site:
-    """What people and programs read about the service, each made once.
+    """The documents about the service, each built once.
 
     Args:
         describe: returns the OpenAPI document.
@@ -61,7 +61,7 @@ class Site:
 
     @cached_property
     def reference(self) -> bytes:
-        """The page about every operation and model. The first time, it takes a tenth of a second."""
+        """The reference of all operations and models. The first call takes a tenth of a second."""
         api = self._describe()
         groups: dict[str, list[tuple[str, str, Any]]] = {}
         for path, methods in (*api["paths"].items(), *api["webhooks"].items()):
@@ -75,11 +75,11 @@ class Site:
         return _page("style.css")
 
     def home(self, *, needs_key: bool) -> bytes:
-        """The first page, which says what this is and how to begin."""
+        """The home page: what the service is, and how to begin."""
         return _page("home.html", info=self._describe()["info"], needs_key=needs_key)
 
     def index(self, *, needs_key: bool) -> bytes:
-        """The same for programs."""
+        """The home page as JSON."""
         links = {"documentation": "/docs", "openapi": "/openapi.json", "readiness": "/readyz"}
         info = self._describe()["info"]
         return orjson.dumps({"name": info["title"], "version": info["version"], "needs_key": needs_key} | links)
@@ -120,7 +120,7 @@ async def read_home(
     responses=_answers("The reference", _HTML),
 )
 async def read_reference(request: Request, known: KnownTagsDependency) -> Response:
-    """Returns a page about every operation and model. It needs no script and nothing from other places."""
+    """Returns the reference of all operations and models, without scripts or foreign content."""
     site = _site(request)
     return _answer(known, await to_thread.run_sync(lambda: site.reference), _HTML)
 
@@ -156,6 +156,6 @@ def _site(request: Request) -> Site:
 def _answer(
     known: KnownTagsDependency, body: bytes, media_type: str, further: dict[str, str] | None = None
 ) -> Response:
-    """The answer with its tag, or 304."""
+    """The response with its entity tag, or 304."""
     headers = {"ETag": etag_of(body), "Cache-Control": PUBLIC, **_PAGE_HEADERS, **(further or {})}
     return known.unchanged(headers["ETag"], headers) or Response(body, media_type=media_type, headers=headers)

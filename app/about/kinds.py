@@ -1,4 +1,4 @@
-"""JSON schemas in words, with links to the models that they refer to."""
+"""JSON schemas in words, with links to their models."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -13,7 +13,7 @@ _LIMITS = (("minimum", "maximum", ""), ("minLength", "maxLength", " characters")
 
 
 def kind_of(schema: Schema) -> Markup:
-    """What values a schema allows, with links to the models that it refers to."""
+    """The values that a schema allows, with links to its models."""
     if "$ref" in schema:
         name = schema["$ref"].rpartition("/")[2]
         return Markup('<a href="#{0}">{0}</a>').format(name)
@@ -30,7 +30,7 @@ def kind_of(schema: Schema) -> Markup:
 
 
 def content_of(part: Mapping[str, Any]) -> Markup:
-    """The model of a body or an answer, or else its media types."""
+    """The model of a body, or its media types."""
     content = part.get("content", {})
     schemas = [one["schema"] for one in content.values() if "$ref" in one.get("schema", {})]
     return kind_of(schemas[0]) if schemas else Markup(", ").join(content)
@@ -62,6 +62,6 @@ def _limits(schema: Schema) -> Iterator[str]:
 
 
 def _one_kind(schema: Schema) -> Markup:
-    """What a list or an object holds; in brackets if it is one of several kinds."""
+    """The type of the items of a list or an object, in brackets if there are several."""
     kind = kind_of(schema)
     return Markup("({})").format(kind) if "anyOf" in schema or "oneOf" in schema or "enum" in schema else kind

@@ -12,7 +12,7 @@ from app.platform.http.operations import problems
 
 router = APIRouter(tags=["operation"])
 
-#: Where the metrics have a port of their own, there is nothing else at it, and no metrics at the other one.
+#: If the metrics have a port of their own, it serves nothing else, and the other port serves no metrics.
 _AT_OTHER_PORT = problems(404)
 
 _ALIVE = {"status": "alive", "version": "0.1.0"}
@@ -27,7 +27,7 @@ _ALIVE = {"status": "alive", "version": "0.1.0"}
     },
 )
 async def read_health() -> dict[str, str]:
-    """Answers as long as the process runs, and says of which version it is; does not use the database."""
+    """Returns 200 and the version while the process runs; does not use the database."""
     return {"status": "alive", "version": build_version()}
 
 
@@ -48,19 +48,18 @@ async def read_readiness(
         Literal["workers"] | None, Query(description="`workers`: without one, the answer is 503 instead of 200")
     ] = None,
 ) -> dict[str, str | int]:
-    """Answers 200 if the database answers in time and has a schema that this version works with, and until the process
-    is asked to end; otherwise 503. `status` is `degraded` while no worker is heard of: everything works then, but new
-    questions wait.
+    """Returns 200 if the database responds in time and this version works with its schema; otherwise, and once the
+    process is stopping, 503. Without a worker, `status` is `degraded`: everything works, but new questions wait.
     """
     if state.ending.is_set():
-        raise InterruptedWorkError("This process ends soon: send no more requests to it.")
+        raise InterruptedWorkError("This process is stopping; send requests to another one.")
     pulse = await state.probe.pulse()
     if pulse is None:
-        raise DatabaseUnavailableError("The catalogue's database does not answer.")
+        raise DatabaseUnavailableError("The catalogue's database does not respond.")
     if pulse.mismatch is not None:
         raise SchemaMismatchError(pulse.mismatch)
     if pulse.workers == 0 and require is not None:
-        raise NoWorkerError("The database answers, but no worker has been heard of in the last seconds.")
+        raise NoWorkerError("The database responds, but no worker has sent a heartbeat in the last seconds.")
     return {"status": "ready" if pulse.workers else "degraded", "workers": pulse.workers}
 
 
@@ -77,6 +76,6 @@ _EXAMPLE = 'aegis_http_requests_total{method="POST",route="/v1/entries",status="
     },
 )
 async def read_metrics(request: Request, state: StateDependency) -> Response:
-    """Returns what this process counts, and the state of the database and its queue, at most a few seconds old."""
+    """Returns the counters of this process, and the database and queue metrics, at most a few seconds old."""
     await state.probe.read()
     return Response(generate_latest(request.app.state.registry), media_type=CONTENT_TYPE_LATEST)

@@ -12,12 +12,12 @@ from app.platform.database.session import Database
 
 _log = structlog.get_logger(__name__)
 
-#: Seconds between two looks whether a head is due.
+#: Seconds between two checks whether a head is due.
 PAUSE: Final = 600.0
 
 
 async def keep_heads_signed(database: Database, queue: App, signer: Signer | None) -> None:
-    """Sign a head once a day, for ever. Every worker does this; one at a time signs. Nothing to do without a key."""
+    """Sign a head once a day. Every worker runs this, but only one signs; without a key it does nothing."""
     while signer is not None:
         try:
             if await sign_head(database, queue, signer):
@@ -28,9 +28,9 @@ async def keep_heads_signed(database: Database, queue: App, signer: Signer | Non
 
 
 async def sign_head(database: Database, queue: App, signer: Signer) -> bool:
-    """Sign the head if that is due; whether it was."""
+    """Sign the head if it is due; return whether it was."""
     async with database.transaction() as session:
         await Factory(session, queue).audit().use(signer)
-    # In another transaction: a record has its place only once it is committed.
+    # In another transaction: a record gets its place at commit.
     async with database.transaction() as session:
         return await Factory(session, queue).audit().sign_head(signer)

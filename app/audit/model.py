@@ -10,12 +10,12 @@ from uuid import UUID
 
 import orjson
 
-#: How long a key still signs after another has taken its place: processes are not all restarted at once.
+#: How long a replaced key may still sign, since processes do not all restart at once.
 OVERLAP: Final = timedelta(days=1)
 
 
 class AuditAction(StrEnum):
-    """What is written into the log. Steps of data requests are `request.` and the action, as in `request.approve`.
+    """The logged actions. Steps of data requests are `request.` and the action, as in `request.approve`.
 
     The database itself writes `audit_key.add` when a public key is added.
     """
@@ -41,22 +41,20 @@ class AuditAction(StrEnum):
     END_SESSION = "session.end"
 
 
-#: Old versions that are not kept any more; the statement that deletes them writes it.
+#: Written by the statement that deletes old versions.
 DELETE_VERSION: Final = "version.delete"
 
 
 @dataclass(frozen=True, slots=True)
 class AuditRecord:
-    """Something that was done, but for who did it, when, and its place in the log.
+    """A logged action without its actor, its time and its place in the log.
 
     Attributes:
-        action: what was done.
-        entry_id: the entry that it is about, `version` its version.
+        entry_id: the entry, and `version` its version.
         digest: SHA-256 of the version's content.
-        terms: the digest of its terms.
-        request_id: the data request that it is about.
-        target: what else it is about: the prefix of an API key, the id of a webhook or of a signing key, a tenant.
-        value: what was set: a role, an audience, a policy, a verdict, the end of a key or session; or why.
+        terms: the digest of the entry's terms.
+        target: any other object: the prefix of an API key, the id of a webhook or of a signing key, a tenant.
+        value: what was set (a role, an audience, a policy, a verdict, the end of a key or session), or a reason.
     """
 
     action: AuditAction
@@ -71,7 +69,7 @@ class AuditRecord:
 
 @dataclass(frozen=True, slots=True)
 class WantedRecords:
-    """The criteria of a listing; None for one that is not used. `until` is not part of the time."""
+    """The filters of a listing; None for an unused one. `until` is exclusive."""
 
     since: datetime | None = None
     until: datetime | None = None
@@ -92,9 +90,9 @@ class SignedHead:
     """The last record at a time, signed.
 
     Attributes:
-        id: in the order of signing.
-        sequence: the record's.
-        jws: what is signed, with its signature.
+        id: increases in the order of signing.
+        sequence: the record's number.
+        jws: the signed claims.
     """
 
     id: int
@@ -106,12 +104,12 @@ class SignedHead:
 
 @dataclass(frozen=True, slots=True)
 class SigningKey:
-    """A public key by which heads and receipts are checked.
+    """A public key that verifies heads and receipts.
 
     Attributes:
         id: its thumbprint (RFC 7638).
         public_key: its 32 bytes as base64url.
-        valid_until: None for the one in use.
+        valid_until: None for the current key.
     """
 
     id: str
@@ -120,12 +118,12 @@ class SigningKey:
     valid_until: datetime | None = None
 
     def may_sign(self, now: datetime) -> bool:
-        """Whether what it signs now is valid."""
+        """Whether its signatures made now are valid."""
         return self.valid_until is None or now < self.valid_until
 
 
 def head_claims(last: Place, now: datetime) -> dict[str, Any]:
-    """What a signed head says."""
+    """The claims of a signed head."""
     return {"sequence": last.sequence, "hash": last.hash, "signed_at": moment(now)}
 
 
@@ -134,38 +132,38 @@ def moment(time: datetime) -> str:
     return time.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
-#: What the first record names as the hash of the record before.
+#: The previous hash in the first record.
 START: Final = Place(0, "0" * 64)
 
-#: Integers beyond this are not the same in every JSON (RFC 8785, section 3.2.2.3).
+#: JSON implementations differ on integers beyond this (RFC 8785, section 3.2.2.3).
 _LARGEST: Final = 2**53
 
 
 class BrokenLogError(Exception):
-    """The log is not as it was written. The text names the first bad record, and what is wrong with it."""
+    """The log was altered. The message names the first bad record and its fault."""
 
 
 @dataclass(frozen=True, slots=True)
 class PromisedRecord:
-    """A record that the log must have, by a signed head or a receipt; `source` says by which."""
+    """A record that the log must contain according to `source`, a signed head or a receipt."""
 
     place: Place
     source: str
 
 
 def check_chain(lines: Iterable[bytes], promises: Sequence[PromisedRecord], start: Place = START) -> Place:
-    """Check the records of a log, oldest first, one a line; one at a time is in memory.
+    """Check the records of a log, oldest first, one per line; only one is in memory at a time.
 
     Args:
         lines: the records, each as RFC 8785 JSON.
-        promises: records that it must have.
-        start: the place of the record before the first one, which was checked before.
+        promises: records that the log must contain.
+        start: the place of the record before the first one, already checked.
 
     Returns:
         The place of the last record; `start` if there is none.
 
     Raises:
-        BrokenLogError: the first record that is not as it was, or not where it was.
+        BrokenLogError: a record was changed, moved, removed or added; the message names the first one.
     """
     promised: dict[int, list[PromisedRecord]] = {}
     for one in promises:
@@ -187,11 +185,11 @@ def _checked(line: bytes, last: Place, rest: Iterator[bytes]) -> Place:
     """The place of a record, if it is unchanged and follows the last one."""
     record, what = _record_in(line), f"the record after record {last.sequence}"
     if record is None:
-        raise BrokenLogError(f"{what} was changed: it is no record in the form in which it was hashed")
+        raise BrokenLogError(f"{what} was changed: it is not a record in its hashed form")
     own = Place(record["sequence"], record.pop("hash"))
     what = f"record {own.sequence}"
     if sha256(_written(record)).hexdigest() != own.hash:
-        raise BrokenLogError(f"{what} was changed: its hash is not that of what it says")
+        raise BrokenLogError(f"{what} was changed: its hash does not match its content")
     if own.sequence > last.sequence + 1:
         raise BrokenLogError(_gap(last.sequence + 1, own.sequence, rest))
     if own.sequence <= last.sequence:
@@ -204,7 +202,7 @@ def _checked(line: bytes, last: Place, rest: Iterator[bytes]) -> Place:
 
 
 def _record_in(line: bytes) -> dict[str, Any] | None:
-    """The record in a line; None if it is not written as it was hashed."""
+    """The record in a line; None if the line is not in the hashed form."""
     try:
         record = orjson.loads(line)
     except orjson.JSONDecodeError:
@@ -224,12 +222,12 @@ def _is_plain(value: object) -> bool:
 
 
 def _written(record: Mapping[str, Any]) -> bytes:
-    """A record as RFC 8785 JSON: of texts, small integers and names in ASCII, orjson writes the same."""
+    """A record as RFC 8785 JSON; orjson writes the same for strings, small integers and ASCII names."""
     return orjson.dumps(record, option=orjson.OPT_SORT_KEYS)
 
 
 def _gap(missing: int, seen: int, rest: Iterator[bytes]) -> str:
-    """What has become of the record that should be here: it may come later."""
+    """Whether the missing record comes later or was removed."""
     for line in rest:
         later = _record_in(line)
         if later is not None and later["sequence"] == missing:

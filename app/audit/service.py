@@ -1,4 +1,4 @@
-"""Reading and signing the audit log, for operators, and whether it and the database are as they should be."""
+"""Reads and signs the audit log, and reports the health of the log and the database, for operators."""
 
 import base64
 import binascii
@@ -27,16 +27,16 @@ from app.platform.callers import Caller, administered_tenant
 from app.platform.database.schema import SchemaStore, newest_revision
 from app.platform.errors import Fault, InvalidDocumentError, RoleNotAllowedError
 
-#: What is signed, as the header `typ` says it: one can never be taken for the other. The SDK has these and the
-#: thumbprint, too (`aegis_sdk.receipts`): neither imports the other.
+#: The header `typ` of the two kinds of signed document, so that one cannot pass for the other. The SDK repeats these
+#: and the thumbprint (`aegis_sdk.receipts`), since neither package imports the other.
 HEAD, RECEIPT = "aegis-audit-head", "aegis-receipt"
 
-#: Base64url differs from base64 in two signs.
+#: Base64url differs from base64 in two characters.
 _AS_BASE64: Final = str.maketrans("-_", "+/")
 
 
 class Signer:
-    """Signs with a private key, whose public key has the id `key_id`."""
+    """Signs with a private key; `key_id` is the id of the public key."""
 
     def __init__(self, key: Ed25519PrivateKey) -> None:
         self._key = key
@@ -54,7 +54,7 @@ def signer_of(text: SecretStr | None, file: Path | None = None) -> Signer | None
     """The signer of a key, or of the one in a file; None if there is neither.
 
     Raises:
-        ValueError: it is no key, or the file cannot be read.
+        ValueError: not a key, or the file cannot be read.
     """
     if text is not None:
         return Signer(_key_in(text.get_secret_value(), "the audit key"))
@@ -63,7 +63,7 @@ def signer_of(text: SecretStr | None, file: Path | None = None) -> Signer | None
     try:
         return Signer(_key_in(file.read_text(encoding="utf-8"), f"what is in {file}"))
     except (OSError, UnicodeDecodeError) as error:
-        message = f"the audit key cannot be read from {file}: {getattr(error, 'strerror', None) or 'no UTF-8'}"
+        message = f"the audit key cannot be read from {file}: {getattr(error, 'strerror', None) or 'not UTF-8'}"
         raise ValueError(message) from None
 
 
@@ -84,14 +84,14 @@ def encoded(content: bytes) -> str:
 
 
 def _key_in(text: str, what: str) -> Ed25519PrivateKey:
-    """The key in a text. The error does not quote it: it may be a secret with a typing error in it."""
+    """The key in a text. The error does not quote the text: it may be a mistyped secret."""
     text = text.strip()
     try:
         key = load_pem_private_key(text.encode(), None) if text.startswith("-----BEGIN") else _raw(text)
     except (ValueError, TypeError, binascii.Error, UnsupportedAlgorithm):
         key = None
     if not isinstance(key, Ed25519PrivateKey):
-        message = f"{what} is no private key of Ed25519: give PEM, or its 32 bytes as base64 or 64 hexadecimal digits"
+        message = f"{what} is not an Ed25519 private key: give PEM, or 32 bytes as base64 or 64 hexadecimal digits"
         raise ValueError(message)  # noqa: TRY004 -- the value of a setting is wrong
     return key
 
@@ -103,17 +103,17 @@ def _raw(text: str) -> Ed25519PrivateKey:
     return Ed25519PrivateKey.from_private_bytes(base64.b64decode(padded.translate(_AS_BASE64), validate=True))
 
 
-#: The most heads that are read at a time, of 27 years.
+#: The most heads read at a time: those of 27 years.
 _ALL_HEADS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class LogPart:
-    """Some records of the log, one after the other.
+    """Consecutive records of the log.
 
     Attributes:
         records: each as RFC 8785 JSON.
-        heads: the signed heads of these records; of the last part, also those of records that are not there.
+        heads: the signed heads of these records; in the last part, also those of missing records.
         length: the number of the last record of the whole log.
         is_end: whether this is the last part.
     """
@@ -125,13 +125,13 @@ class LogPart:
 
 
 class AuditService:
-    """Reads the log, and signs what it ends with."""
+    """Reads the log and signs its last record."""
 
     def __init__(self, log: AuditLogStore) -> None:
         self._log = log
 
     async def is_changeable(self) -> bool:
-        """Whether the service's own role of the database could change the log."""
+        """Whether the service's database role could change the log."""
         return await self._log.is_changeable()
 
     async def page(
@@ -140,7 +140,7 @@ class AuditService:
         """Some records as RFC 8785 JSON, newest first, and the next page's token.
 
         Raises:
-            RoleNotAllowedError: the caller is no operator.
+            RoleNotAllowedError: the caller is not an operator.
             InvalidDocumentError: the page token is invalid.
         """
         _refuse_others(caller)
@@ -154,7 +154,7 @@ class AuditService:
         """Some signed heads, newest first, and the next page's token.
 
         Raises:
-            RoleNotAllowedError: the caller is no operator.
+            RoleNotAllowedError: the caller is not an operator.
             InvalidDocumentError: the page token is invalid.
         """
         _refuse_others(caller)
@@ -162,11 +162,11 @@ class AuditService:
         return listed[:limit], str(listed[limit - 1].id) if len(listed) > limit else None
 
     async def keys(self) -> list[SigningKey]:
-        """The public keys by which heads and receipts are checked, oldest first."""
+        """The public keys that verify heads and receipts, oldest first."""
         return await self._log.keys()
 
     async def export(self) -> AsyncIterator[str | SignedHead]:
-        """The whole log as it is now: first the signed heads, then the records as RFC 8785 JSON, oldest first."""
+        """The current log: first the signed heads, then the records as RFC 8785 JSON, oldest first."""
         await self._log.freeze()
         for head in reversed(await self._log.heads(_ALL_HEADS, None)):
             yield head
@@ -174,10 +174,10 @@ class AuditService:
             yield form
 
     async def part(self, caller: Caller, after: int, limit: int) -> LogPart:
-        """The records after one, to be checked; this must begin the transaction.
+        """The records after `after`, to be checked; must be the first call of the transaction.
 
         Raises:
-            RoleNotAllowedError: the caller is no operator.
+            RoleNotAllowedError: the caller is not an operator.
         """
         _refuse_others(caller)
         await self._log.freeze()
@@ -187,13 +187,13 @@ class AuditService:
         return LogPart(tuple(records), tuple(heads), 0 if last is None else last.sequence, is_end=is_end)
 
     async def use(self, signer: Signer) -> None:
-        """Make a key known by which this process signs from now on. The database records it in the log."""
+        """Publish the key that this process signs with from now on. The database logs it."""
         await self._log.add_key(signer.key_id, signer.public_key)
 
     async def sign_head(self, signer: Signer) -> bool:
-        """Sign the last record, if none was signed today (UTC) with this key; whether it was signed.
+        """Sign the last record unless this key signed one today (UTC); return whether it did.
 
-        A key that was replaced signs no head any more.
+        A replaced key signs no more heads.
         """
         if not await self._log.try_to_sign():
             return False
@@ -214,7 +214,7 @@ def _refuse_others(caller: Caller) -> None:
 
 
 def _place(page_token: str | None) -> int | None:
-    """The place in a listing that a token names."""
+    """The record number in a page token."""
     if page_token is None:
         return None
     if not (page_token.isascii() and page_token.isdigit() and len(page_token) < _LONGEST):
@@ -223,20 +223,20 @@ def _place(page_token: str | None) -> int | None:
     return int(page_token)
 
 
-#: Digits of a number that fits a column.
+#: The most digits of a number that fits the column.
 _LONGEST = 19
 
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """What the database says, besides that it answers.
+    """The database's schema and its audit log.
 
     Attributes:
-        revision: by which migration the database was last changed.
-        expected: the one that this version of the service works with.
-        is_changeable: whether the service's own role could change the audit log.
+        revision: the last migration of the database.
+        expected: the migration that this version of the service needs.
+        is_changeable: whether the service's database role could change the audit log.
         last: the place of the last record of the log; None if there is none.
-        head: the last signed head; None if nothing was ever signed.
+        head: the last signed head; None if there is none.
     """
 
     revision: str | None
@@ -254,10 +254,10 @@ class HealthService:
         self._log = log
 
     async def look(self, caller: Caller) -> Health:
-        """How the database and the audit log are.
+        """The health of the database and the audit log.
 
         Raises:
-            RoleNotAllowedError: the caller administers nothing.
+            RoleNotAllowedError: the caller is not an administrator.
         """
         administered_tenant(caller, None)
         heads = await self._log.heads(1, None)

@@ -17,10 +17,10 @@ from app.platform.database.base import Store
 
 
 class AuditStore(Store):
-    """Adds records. The database gives each its time, and its place in the chain when it is committed."""
+    """Adds records. The database sets their time and, at commit, their place in the chain."""
 
     async def add(self, record: AuditRecord, by: Caller | None) -> None:
-        """Add a record of what a caller has done, or the service itself if None."""
+        """Add a record of an action by a caller; by the service itself if None."""
         values: dict[str, Any] = asdict(record)
         values |= {name: None if values[name] is None else uuid.UUID(values[name]) for name in _IDS}
         if by is not None:
@@ -31,7 +31,7 @@ class AuditStore(Store):
 _IDS = ("entry_id", "request_id")
 
 
-#: How many records are read at a time.
+#: Records read at a time.
 PART: Final = 2_000
 
 _SNAPSHOT = text("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
@@ -44,15 +44,15 @@ class AuditLogStore(Store):
     """Records with their places, signed heads, and keys."""
 
     async def is_changeable(self) -> bool:
-        """Whether the role of this session could change the past."""
+        """Whether the role of this session could change existing records."""
         return bool((await self._session.execute(_IS_CHANGEABLE)).scalar())
 
     async def freeze(self) -> None:
-        """Let the transaction, which this must begin, see the database as it is now, to its end."""
+        """Give the transaction one snapshot of the database; must be its first statement."""
         await self._session.execute(_SNAPSHOT)
 
     async def now(self) -> datetime:
-        """The time by the database's clock, which is that of all records."""
+        """The database's time, by which all records are dated."""
         now: datetime = (await self._session.execute(_NOW)).scalar_one()
         return now
 
@@ -65,13 +65,13 @@ class AuditLogStore(Store):
         return [(row.sequence, row.form) for row in await self._session.execute(listed)]
 
     async def all(self) -> AsyncIterator[str]:
-        """All records as RFC 8785 JSON, in the order of the chain; only some are in memory at a time."""
+        """All records as RFC 8785 JSON in the order of the chain, read in batches."""
         rows = await self._session.stream(_RECORDS.order_by(AuditLinkRow.sequence).execution_options(yield_per=PART))
         async for row in rows:
             yield row.form
 
     async def following(self, after: int, limit: int) -> list[str]:
-        """The records after one as RFC 8785 JSON, in the order of the chain."""
+        """The records after number `after` as RFC 8785 JSON, in the order of the chain."""
         listed = _RECORDS.where(AuditLinkRow.sequence > after).order_by(AuditLinkRow.sequence).limit(limit)
         return [row.form for row in await self._session.execute(listed)]
 
@@ -80,7 +80,7 @@ class AuditLogStore(Store):
         return await self._place(select(AuditLinkRow.sequence, AuditLinkRow.hash))
 
     async def last_change_of(self, request_id: UUID) -> Place | None:
-        """The place of the last change of a data request; None if that is older than the log."""
+        """The place of the last change of a data request; None if the log began later."""
         changes = select(AuditLinkRow.sequence, AuditLinkRow.hash).join(
             AuditRecordRow, AuditRecordRow.id == AuditLinkRow.record_id
         )
@@ -93,7 +93,7 @@ class AuditLogStore(Store):
         return next((Place(row.sequence, row.hash) for row in rows), None)
 
     async def try_to_sign(self) -> bool:
-        """Whether nobody else signs a head until this transaction ends."""
+        """Take the right to sign a head until the transaction ends; False if another process has it."""
         return bool((await self._session.execute(_ONE_SIGNS)).scalar())
 
     async def heads(self, limit: int, before: int | None) -> list[SignedHead]:
@@ -104,7 +104,7 @@ class AuditLogStore(Store):
         return list(map(_to_head, (await self._session.execute(listed)).scalars()))
 
     async def heads_of(self, after: int, until: int | None) -> list[SignedHead]:
-        """The signed heads of the records after one, and not beyond another unless that is None."""
+        """The signed heads of the records after `after`, up to `until` unless that is None."""
         listed = select(AuditHeadRow).where(AuditHeadRow.sequence > after).order_by(AuditHeadRow.id)
         if until is not None:
             listed = listed.where(AuditHeadRow.sequence <= until)
@@ -116,13 +116,13 @@ class AuditLogStore(Store):
         await self._session.execute(insert(AuditHeadRow).values(values))
 
     async def keys(self) -> list[SigningKey]:
-        """All keys, oldest first. Each but the last ends some time after the next one has begun."""
+        """All keys, oldest first. Every key but the last ends some time after its successor begins."""
         rows = (await self._session.execute(select(AuditKeyRow).order_by(AuditKeyRow.valid_from))).scalars().all()
         ends = [*(row.valid_from + OVERLAP for row in rows[1:]), None][: len(rows)]
         return [SigningKey(row.id, row.public_key, row.valid_from, end) for row, end in zip(rows, ends, strict=True)]
 
     async def add_key(self, key_id: str, public_key: str) -> None:
-        """Add a key, unless it is known already. A trigger adds the record of that."""
+        """Add a key unless it exists. A trigger logs the addition."""
         added = insert_or_not(AuditKeyRow).values(id=key_id, public_key=public_key)
         await self._session.execute(added.on_conflict_do_nothing())
 

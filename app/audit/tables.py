@@ -8,7 +8,7 @@ from app.platform.database.base import Base, created_at
 
 
 class AuditRecordRow(Base):
-    """What somebody has done. Rows are only added; when one is committed, a trigger adds its link to the chain."""
+    """A logged action. Rows are only added; at commit, a trigger adds the link to the chain."""
 
     __tablename__ = "audit_record"
     __table_args__ = (
@@ -17,7 +17,7 @@ class AuditRecordRow(Base):
     )
 
     id: Mapped[int] = mapped_column(BigInteger, Identity(always=True), primary_key=True)
-    # Random, so that the hash of a record, which receipts show, confirms no guess of what is in it.
+    # A random salt: the hash in a receipt cannot confirm a guess of the record's content.
     salt: Mapped[uuid.UUID] = mapped_column(server_default=func.gen_random_uuid())
     at: Mapped[datetime] = mapped_column(DateTime(timezone=True), server_default=func.clock_timestamp(), index=True)
     action: Mapped[str] = mapped_column(Text)
@@ -37,7 +37,7 @@ class AuditRecordRow(Base):
 
 
 class AuditLinkRow(Base):
-    """The place of a record in the chain: its number, the hash of the record before, and its own hash."""
+    """The place of a record in the chain: its number, the previous record's hash and its own."""
 
     __tablename__ = "audit_link"
 
@@ -60,7 +60,7 @@ class AuditHeadRow(Base):
 
 
 class AuditKeyRow(Base):
-    """A public key by which heads and receipts are, or were, signed. The latest one is in use."""
+    """A public key that verifies heads and receipts. The latest one is in use."""
 
     __tablename__ = "audit_key"
 

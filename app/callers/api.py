@@ -35,7 +35,7 @@ router = APIRouter(prefix="/v1/keys", tags=["keys"])
     ),
 )
 async def create_key(caller: AdministratorDependency, document: SmallBodyDependency, once: OnceDependency) -> Response:
-    """Creates a key for the caller's tenant; operators may name another, which is created if it is new."""
+    """Creates a key for the caller's tenant. Operators may name another tenant, which is created if new."""
 
     async def create(factory: Factory, asked: wire.KeyRequest) -> Response:
         return _created(*await make_key(factory, caller, asked))
@@ -68,7 +68,7 @@ async def list_keys(
 @router.delete(
     "/{prefix}",
     summary="Revoke a key",
-    responses=answers(200, wire.Key, "The key; the service refuses it from now on", 404),
+    responses=answers(200, wire.Key, "The key, from now on refused", 404),
 )
 async def revoke_key(prefix: str, caller: CallerDependency, factory: FactoryDependency) -> Response:
     """Revokes a key at once. It stays in the list."""
@@ -90,7 +90,7 @@ async def rotate_key(
     document: SmallBodyDependency,
     once: OnceDependency,
 ) -> Response:
-    """Creates a key with the same tenant and role. The old one stays valid for a while, so that nobody is cut off."""
+    """Creates a key with the same tenant and role. The old key stays valid during the overlap."""
 
     async def rotate(factory: Factory, asked: wire.RotationRequest) -> Response:
         return _created(*await replace_key(factory, caller, prefix, asked))
@@ -121,7 +121,7 @@ def key_answer(key: ApiKey) -> wire.Key:
 
 
 async def make_key(services: Factory, caller: Caller, asked: wire.KeyRequest) -> tuple[str, ApiKey]:
-    """Create a key, and log who did so; its text is never shown again."""
+    """Create a key and log it; its text cannot be read again."""
     lifetime = _days(asked.expires_days)
     text, key = await services.key_administration().create(caller, asked.tenant, Role(asked.role), lifetime)
     return text, _logged(caller, key)
@@ -130,14 +130,14 @@ async def make_key(services: Factory, caller: Caller, asked: wire.KeyRequest) ->
 async def replace_key(
     services: Factory, caller: Caller, prefix: str, asked: wire.RotationRequest
 ) -> tuple[str, ApiKey]:
-    """Create the successor of a key, and log who did so; its text is never shown again."""
+    """Create the successor of a key and log it; its text cannot be read again."""
     overlap, lifetime = timedelta(hours=asked.overlap_hours), _days(asked.expires_days)
     text, key = await services.key_administration().rotate(caller, prefix, overlap, lifetime)
     return text, _logged(caller, key)
 
 
 async def end_key(services: Factory, caller: Caller, prefix: str) -> ApiKey:
-    """Revoke a key, and log who did so."""
+    """Revoke a key and log it."""
     key = await services.key_administration().revoke(caller, prefix)
     _log.info("key revoked", key=key.prefix, by=caller.subject)
     return key

@@ -9,7 +9,7 @@ from typing import Final
 
 from app.platform.callers import ApiKey, Caller
 
-#: The most sessions of a key, or of a subject of an issuer; a further one ends the oldest.
+#: The most sessions of a key or of an issuer's subject; another one ends the oldest.
 MOST_SESSIONS: Final = 50
 
 _TOKEN_BYTES: Final = 32
@@ -20,9 +20,8 @@ class Session:
     """A session as stored, without its token.
 
     Attributes:
-        caller: who has signed in.
-        expires_at: when it ends, unless its key ends before that.
-        key: the key with which it began, as it is now; None for a token of an issuer.
+        expires_at: when it ends, unless its key ends first.
+        key: the current state of the key that began it; None for an issuer's token.
         issuer: the issuer of that token; None for a key.
     """
 
@@ -33,12 +32,12 @@ class Session:
 
     @property
     def ends_at(self) -> datetime:
-        """When it ends, as far as is known now."""
+        """When it ends, unless it is ended earlier."""
         ends = self.key.expires_at if self.key is not None else None
         return self.expires_at if ends is None else min(self.expires_at, ends)
 
     def is_valid(self, now: datetime, trusted_issuer: str | None) -> bool:
-        """Whether it has not ended at `now`: neither itself nor its key, nor the trust in the issuer of its token."""
+        """Whether it has not ended at `now`, and its key is valid or its issuer still trusted."""
         is_trusted = self.issuer == trusted_issuer if self.key is None else self.key.is_valid(now)
         return is_trusted and now < self.expires_at
 
@@ -49,10 +48,10 @@ def draw_session_token() -> str:
 
 
 def is_session_token(text: str) -> bool:
-    """Whether a text can be the token of a session."""
+    """Whether a text has the form of a session token."""
     return re.fullmatch(r"[A-Za-z0-9_-]{43}", text) is not None
 
 
 def hash_session_token(token: str) -> bytes:
-    """SHA-256 of a token, 32 bytes, which is stored and looked up instead of the token."""
+    """SHA-256 of a token (32 bytes), stored and looked up in its place."""
     return sha256(token.encode()).digest()

@@ -27,24 +27,24 @@ from app.settings import LOOPBACK, Settings
 
 
 class Keyring:
-    """Who holds which key."""
+    """Creates, recognises and revokes keys."""
 
     def __init__(self, keys: KeyStore, audit: AuditStore) -> None:
         self._audit = audit
         self._keys = keys
 
     async def any_created(self) -> bool:
-        """Whether a key was ever created; if not, the service is in development mode."""
+        """Whether a key was ever created; otherwise the service is in development mode."""
         return await self._keys.any_created()
 
     async def create_first(self, given: str | None = None) -> str:
-        """Create an operator's key of the first tenant, which never expires; return its text.
+        """Create an operator's key of the first tenant that never expires; return its text.
 
         Args:
-            given: its text, which somebody else has drawn; None to draw one.
+            given: its text; None to draw one.
 
         Raises:
-            OperatorError: the text is no key.
+            OperatorError: the text is not a key.
         """
         drawn = None if given is None else (given, prefix_of(given) or "")
         if drawn is not None and not drawn[1]:
@@ -53,20 +53,18 @@ class Keyring:
         return text
 
     async def needs_first(self) -> bool:
-        """Whether no key was ever created; if so, other processes that ask wait for the end of this transaction."""
+        """Whether no key was ever created; if so, other processes that ask wait until this transaction ends."""
         await self._keys.wait_for_turn()
         return not await self._keys.any_created()
 
     async def create(
         self, tenant: str, role: Role, lifetime: timedelta | None = None, *, by: Caller | None = None
     ) -> tuple[str, ApiKey]:
-        """Create a key for `tenant`. Its text is never shown again, since only its hash is stored.
+        """Create a key for `tenant`. Only its hash is stored, so its text cannot be read again.
 
         Args:
-            tenant: whose key it is.
-            role: what it may do.
-            lifetime: how long it is valid; None if for ever.
-            by: who creates it; None for whoever runs the service.
+            lifetime: None for a key that never expires.
+            by: who creates it; None for the operator of the process.
 
         Raises:
             InvalidDocumentError: the name of the tenant is invalid.
@@ -77,7 +75,7 @@ class Keyring:
     async def replace(
         self, key: ApiKey, until: datetime, lifetime: timedelta | None = None, *, by: Caller | None = None
     ) -> tuple[str, ApiKey]:
-        """Create the successor of a key, which itself ends at a time. Without a lifetime, it has that of the key."""
+        """Create the successor of a key, which ends at `until`. The lifetime is by default that of the old key."""
         await self._keys.set_expiry(key.prefix, until)
         text, made = await self._create(key.tenant, key.role, lifetime or key.lifetime, key.prefix, by=by)
         value = f"by {made.prefix}, ends {moment(until)}"
@@ -103,7 +101,7 @@ class Keyring:
         return text, key
 
     async def recognise(self, text: str) -> ApiKey:
-        """The key with this text, whose use is noted.
+        """The key with this text; its use is recorded.
 
         Raises:
             UnknownKeyError: the key is unknown, expired or revoked; the error does not say which.
@@ -116,7 +114,7 @@ class Keyring:
         return key
 
     async def note_use(self, key: ApiKey, now: datetime) -> None:
-        """Keep when a key was last used, to the hour."""
+        """Record the last use of a key, to the hour."""
         if key.last_used_at is None or now - key.last_used_at > LAST_USE_STEP:
             await self._keys.note_use(key.prefix, now)
 
@@ -125,7 +123,7 @@ class Keyring:
         return await self._keys.all()
 
     async def revoke(self, prefix: str, *, by: Caller | None = None) -> None:
-        """Revoke a key, given by its readable prefix or as a whole; `by` is as in `create`.
+        """Revoke a key by its readable prefix or its whole text; `by` is as in `create`.
 
         Raises:
             NotFoundError: there is no such key.
@@ -138,14 +136,14 @@ class Keyring:
 
 @dataclass(frozen=True, slots=True)
 class ListedKeys:
-    """One page of keys, newest first; the prefix after which the next one begins, or None."""
+    """One page of keys, newest first, and the prefix after which the next page begins, or None."""
 
     items: tuple[ApiKey, ...]
     next_after: str | None
 
 
 class KeyAdministration:
-    """Keys of tenants, for callers."""
+    """Key administration for callers."""
 
     def __init__(self, keys: KeyStore, keyring: Keyring) -> None:
         self._keys = keys
@@ -154,10 +152,10 @@ class KeyAdministration:
     async def create(
         self, caller: Caller, tenant: str | None, role: Role, lifetime: timedelta | None
     ) -> tuple[str, ApiKey]:
-        """Create a key for a tenant (the caller's own if None), and return its text with what is stored of it.
+        """Create a key for a tenant (the caller's own if None); return its text and the stored key.
 
         Raises:
-            RoleNotAllowedError: the caller may not administer this tenant, or not keys of this role.
+            RoleNotAllowedError: the caller may not administer this tenant or keys of this role.
             InvalidDocumentError: the name of the tenant is invalid.
             UnknownKeyError: the caller's key has just ended.
         """
@@ -167,7 +165,7 @@ class KeyAdministration:
         return await self._keyring.create(owner, role, lifetime, by=caller)
 
     async def page(self, caller: Caller, tenant: str | None, limit: int, after: str | None) -> ListedKeys:
-        """A page of keys, valid or not: of a tenant, or of all that the caller administers.
+        """A page of keys, valid or not: of one tenant, or of all tenants that the caller administers.
 
         Raises:
             RoleNotAllowedError: the caller may not administer this tenant.
@@ -177,10 +175,10 @@ class KeyAdministration:
         return ListedKeys(tuple(keys[:limit]), keys[limit - 1].prefix if len(keys) > limit else None)
 
     async def find(self, caller: Caller, prefix: str, *, lock: bool = False) -> ApiKey:
-        """The key with this prefix, valid or not; `lock` makes others wait who want to change it.
+        """The key with this prefix, valid or not; `lock` locks it against changes by others.
 
         Raises:
-            RoleNotAllowedError: the caller administers nothing.
+            RoleNotAllowedError: the caller is not an administrator.
             NotFoundError: there is no such key, or its tenant is not the caller's.
         """
         administered_tenant(caller, None)
@@ -190,14 +188,14 @@ class KeyAdministration:
         return key
 
     async def successors(self, keys: Sequence[ApiKey]) -> Mapping[str, str]:
-        """By which keys these have been replaced, by their prefixes; those that were not replaced are not there."""
+        """The prefixes of these keys' successors by their own prefixes; keys without a successor are absent."""
         return await self._keys.successors([key.prefix for key in keys])
 
     async def revoke(self, caller: Caller, prefix: str) -> ApiKey:
-        """Revoke a key from now on; revoking it again changes nothing.
+        """Revoke a key; revoking it again changes nothing.
 
         Raises:
-            RoleNotAllowedError: the caller administers nothing, or not keys of this role.
+            RoleNotAllowedError: the caller is not an administrator, or may not administer keys of this role.
             NotFoundError: there is no such key, or its tenant is not the caller's.
         """
         _refuse_more(caller, (await self.find(caller, prefix, lock=True)).role)
@@ -207,14 +205,14 @@ class KeyAdministration:
     async def rotate(
         self, caller: Caller, prefix: str, overlap: timedelta, lifetime: timedelta | None
     ) -> tuple[str, ApiKey]:
-        """Create the successor of a key, which itself expires after the overlap at the latest.
+        """Create the successor of a key, which expires at the latest after the overlap.
 
-        The successor has the same tenant and role, and if no lifetime is given, the same lifetime.
+        The successor has the same tenant and role and, by default, the same lifetime.
 
         Raises:
-            RoleNotAllowedError: the caller administers nothing, or not keys of this role.
+            RoleNotAllowedError: the caller is not an administrator, or may not administer keys of this role.
             NotFoundError: there is no such key, or its tenant is not the caller's.
-            InvalidDocumentError: the key is not valid any more, or has been replaced already.
+            InvalidDocumentError: the key is no longer valid, or already has a successor.
         """
         await self._refuse_ended(caller, prefix)
         key, now = await self.find(caller, prefix, lock=True), datetime.now(UTC)
@@ -224,16 +222,16 @@ class KeyAdministration:
                 f"The key {prefix} is revoked or has expired. Create a new one with POST /v1/keys."
             )
         if (successor := (await self._keys.successors([prefix])).get(prefix)) is not None:
-            raise InvalidDocumentError(f"The key {prefix} has been replaced already, by {successor}.")
+            raise InvalidDocumentError(f"The key {prefix} has already been replaced by {successor}.")
         end = now + overlap
         until = end if key.expires_at is None else min(end, key.expires_at)
         return await self._keyring.replace(key, until, lifetime, by=caller)
 
     async def _refuse_ended(self, caller: Caller, *others: str) -> None:
-        """Refuse a caller whose key has just ended: no key outlives its end by making another one meanwhile.
+        """Refuse a caller whose key has just ended, so that it cannot create another one at that moment.
 
-        Its end waits until this transaction is over. Its key and the others are locked in order, so that no two
-        callers wait for each other.
+        Revoking the key waits for this transaction. All keys are locked in one order, so that no two callers wait
+        for each other.
         """
         own = caller.subject or ""
         for prefix in filter(is_prefix, sorted({own, *others})):
@@ -249,10 +247,10 @@ def _refuse_more(caller: Caller, role: Role) -> None:
 
 @dataclass(frozen=True, slots=True)
 class SessionRules:
-    """How long sessions last, and whose tokens may begin them.
+    """The lifetime of sessions, and whose tokens may begin them.
 
     Attributes:
-        lifetime: how long a session lasts at most; using it does not extend it.
+        lifetime: the longest duration; use does not extend it.
         issuer: the trusted issuer of tokens; None if there is none.
     """
 
@@ -261,7 +259,7 @@ class SessionRules:
 
 
 class SessionService:
-    """Sessions of the console. Each has a token, which is returned once and kept by the browser alone."""
+    """Sessions of the console. A session's token is returned once and stored only by the browser."""
 
     def __init__(self, sessions: SessionStore, keyring: Keyring, audit: AuditStore, rules: SessionRules) -> None:
         self._sessions = sessions
@@ -270,7 +268,7 @@ class SessionService:
         self._rules = rules
 
     async def begin_by_key(self, text: str) -> tuple[str, Session]:
-        """Begin a session of the holder of a key, and return its token with what is stored of it.
+        """Begin a session for the holder of a key; return its token and the stored session.
 
         Raises:
             UnknownKeyError: the key is unknown, expired or revoked.
@@ -281,14 +279,10 @@ class SessionService:
         return await self._begin(Session(key.caller, expires_at, key=key))
 
     async def begin_by_token(self, caller: Caller, expires_at: datetime) -> tuple[str, Session]:
-        """Begin a session of the holder of a token of the trusted issuer, which has been verified.
-
-        Args:
-            caller: who holds the token.
-            expires_at: when the token expires.
+        """Begin a session for the holder of a verified token of the trusted issuer.
 
         Raises:
-            UnknownKeyError: it has expired; the reader of tokens may grant some seconds more.
+            UnknownKeyError: the token expired at `expires_at`; its reader may have allowed some leeway.
         """
         now = datetime.now(UTC)
         if expires_at <= now:
@@ -305,7 +299,7 @@ class SessionService:
         return token, session
 
     async def find(self, token: str) -> Session | None:
-        """The session that has this token, if it has not ended; the use of its key is noted."""
+        """The session with this token unless it has ended; the use of its key is recorded."""
         session = await self._sessions.find(hash_session_token(token)) if is_session_token(token) else None
         now = datetime.now(UTC)
         if session is None or not session.is_valid(now, self._rules.issuer):
@@ -315,20 +309,20 @@ class SessionService:
         return session
 
     async def end(self, token: str) -> None:
-        """End the session that has this token; does nothing if it has ended."""
+        """End the session with this token; do nothing if it has ended."""
         session = await self.find(token)
         if session is not None and await self._sessions.delete(hash_session_token(token)):
             await self._audit.add(AuditRecord(AuditAction.END_SESSION), session.caller)
 
     async def end_all(self, token: str) -> None:
-        """End all sessions of the holder of the one that has this token: in all browsers, with the same key."""
+        """End all sessions of the holder of this session: in all browsers, by the same key."""
         session = await self.find(token)
         if session is not None and await self._sessions.delete_all(session):
             await self._audit.add(AuditRecord(AuditAction.END_SESSION, value="all"), session.caller)
 
 
 class OpenDoorError(OperatorError):
-    """No key exists yet, and the service was told to listen where others can reach it."""
+    """No key exists, but the service would listen where others can reach it."""
 
     def __init__(self, host: str) -> None:
         super().__init__(

@@ -15,18 +15,18 @@ from app.tenants.tables import TenantRow
 
 
 class KeyStore(Store):
-    """API keys, of which only hashes and readable prefixes are stored."""
+    """API keys, stored as hashes with readable prefixes."""
 
     async def any_created(self) -> bool:
         """Whether a key was ever created, including revoked and expired ones."""
         return bool((await self._session.execute(select(select(ApiKeyRow.id).exists()))).scalar())
 
     async def wait_for_turn(self) -> None:
-        """Until the end of the transaction, let no other process find out whether a first key is needed."""
+        """Let one process at a time decide whether a first key is needed, until the end of its transaction."""
         await self._session.execute(_ONE_FIRST)
 
     async def add(self, key: ApiKey, key_hash: bytes) -> None:
-        """Store a new key; its tenant is created if it is new."""
+        """Store a new key, and its tenant if it is new."""
         self._session.add(
             ApiKeyRow(
                 prefix=key.prefix,
@@ -45,7 +45,7 @@ class KeyStore(Store):
         return await self._one(_KEYS.where(ApiKeyRow.key_hash == key_hash))
 
     async def find_by_prefix(self, prefix: str, *, lock: bool = True) -> ApiKey | None:
-        """The key with this prefix, valid or not; `lock` makes others wait who want to change it."""
+        """The key with this prefix, valid or not; `lock` locks it against changes by others."""
         wanted = _KEYS.where(ApiKeyRow.prefix == prefix)
         return await self._one(wanted.with_for_update(of=ApiKeyRow) if lock else wanted)
 
@@ -54,14 +54,14 @@ class KeyStore(Store):
         return next((to_key(row, tenant) for row, tenant in rows), None)
 
     async def successors(self, prefixes: Sequence[str]) -> Mapping[str, str]:
-        """By which keys those with these prefixes have been replaced; revoked successors do not count."""
+        """The successors of the keys with these prefixes, by prefix; revoked successors do not count."""
         statement = select(ApiKeyRow.replaces, ApiKeyRow.prefix).where(
             ApiKeyRow.replaces.in_(prefixes), ApiKeyRow.revoked_at.is_(None)
         )
         return {str(replaced): prefix for replaced, prefix in await self._session.execute(statement)}
 
     async def lineage(self, prefix: str) -> frozenset[str]:
-        """The prefixes of a key and of all keys that it has replaced, one after the other."""
+        """The prefixes of a key and all its predecessors."""
         line = select(ApiKeyRow.prefix, ApiKeyRow.replaces).where(ApiKeyRow.prefix == prefix).cte(recursive=True)
         older = aliased(ApiKeyRow)
         line = line.union(select(older.prefix, older.replaces).where(older.prefix == line.c.replaces))
@@ -75,14 +75,14 @@ class KeyStore(Store):
         """The keys of a tenant (of all tenants if None), newest first: at most `limit`, older than the one `after`."""
         wanted = _KEYS.order_by(ApiKeyRow.id.desc()).limit(limit)
         last = select(ApiKeyRow.id).join(TenantRow).where(ApiKeyRow.prefix == after)
-        if tenant is not None:  # nor does a key of another tenant show by what follows it that it exists
+        if tenant is not None:  # so that the order does not disclose another tenant's keys
             wanted, last = wanted.where(TenantRow.name == tenant), last.where(TenantRow.name == tenant)
         if after is not None:
             wanted = wanted.where(ApiKeyRow.id < last.scalar_subquery())
         return [to_key(row, name) for row, name in await self._session.execute(wanted)]
 
     async def note_use(self, prefix: str, now: datetime) -> None:
-        """Keep when a key was last used."""
+        """Record the last use of a key."""
         await self._session.execute(update(ApiKeyRow).where(ApiKeyRow.prefix == prefix).values(last_used_at=now))
 
     async def set_expiry(self, prefix: str, expires_at: datetime) -> None:
@@ -90,7 +90,7 @@ class KeyStore(Store):
         await self._session.execute(update(ApiKeyRow).where(ApiKeyRow.prefix == prefix).values(expires_at=expires_at))
 
     async def revoke(self, prefix: str) -> bool:
-        """Revoke the key with this prefix; False if there is none. Revoking again keeps the time of the first."""
+        """Revoke the key with this prefix; False if there is none. A second call does not change the time."""
         revoked = await self._session.execute(
             update(ApiKeyRow)
             .where(ApiKeyRow.prefix == prefix)
@@ -122,7 +122,7 @@ _ROW = ConsoleSessionRow
 
 
 class SessionStore(Store):
-    """Sessions, of which only hashes of their tokens are stored."""
+    """Sessions, stored with the hashes of their tokens."""
 
     async def add(self, token_hash: bytes, session: Session) -> None:
         """Store a new session. If its holder has too many, the oldest ones end."""
@@ -142,7 +142,7 @@ class SessionStore(Store):
         return (await self._session.execute(gone)).first() is not None
 
     async def delete_all(self, session: Session) -> int:
-        """Delete all sessions of the holder of this one; how many they were."""
+        """Delete all sessions of this session's holder; return their number."""
         gone = delete(_ROW).where(_of_holder(session)).returning(_ROW.token_hash)
         return len((await self._session.execute(gone)).all())
 

@@ -7,7 +7,7 @@ from app.platform.database.base import Base, created_at
 
 
 class ApiKeyRow(Base):
-    """A key, stored as its hash. Revoked keys stay, since development mode ends once a key was ever created."""
+    """A key, stored as its hash. Revoked keys are not deleted, since the first key ends development mode for good."""
 
     __tablename__ = "api_key"
     __table_args__ = (
@@ -29,7 +29,7 @@ class ApiKeyRow(Base):
 class ConsoleSessionRow(Base):
     """A session of the console, by the SHA-256 of its token.
 
-    It began with a key, which then says who the caller is, or with a token of an issuer, of which this is kept.
+    It belongs to a key, which identifies the caller, or to an issuer's token, whose claims are stored here.
     """
 
     __tablename__ = "console_session"

@@ -14,25 +14,25 @@ from app.audit.api.promises import counted, coverage, head_promise, promise_of
 from app.audit.model import BrokenLogError, PromisedRecord, check_chain
 from app.cli.group import fail
 
-#: A head in an export; records begin otherwise.
+#: The beginning of a signed head in an export; records begin differently.
 _HEAD_LINE = b'{"head":'
 
-#: Texts of a record have 2,000 characters at most, and there are few.
+#: A record has few texts, of at most 2,000 characters.
 _LONGEST_LINE = 1 << 20
 
-_UNSIGNED = "nothing is signed, so all of it could be new: give --signed, or accept that with --unsigned"
+_UNSIGNED = "nothing is signed, so the whole log could be forged: give --signed, or accept that with --unsigned"
 
 
 def verify(
-    file: Annotated[Path, typer.Argument(help="A log that `aegis-server audit export` has written.")],
+    file: Annotated[Path, typer.Argument(help="A log written by `aegis-server audit export`.")],
     keys: Annotated[Path, typer.Option(help="The public keys: a copy of /.well-known/aegis-keys.json that you trust.")],
     signed: Annotated[
         list[Path] | None,
-        typer.Option(help="A receipt or a signed head (JWS) that you have kept, which the log must have; repeatable."),
+        typer.Option(help="A receipt or signed head (JWS) from your files that the log must contain; repeatable."),
     ] = None,
     *,
     unsigned: Annotated[
-        bool, typer.Option("--unsigned", help="Accept a log of which nothing is signed: its end is then not checked.")
+        bool, typer.Option("--unsigned", help="Accept an unsigned log, whose end cannot be checked.")
     ] = False,
 ) -> None:
     """Check an exported log without a database: that no record was changed, removed, moved or added, that something of
@@ -56,10 +56,10 @@ def verify(
 
 
 def _lines(file: BinaryIO) -> Iterator[bytes]:
-    """The lines of a log, none of which is longer than any that it may have."""
+    """The lines of a log, limited in length."""
     while line := file.readline(_LONGEST_LINE + 1):
         if len(line) > _LONGEST_LINE:
-            raise BrokenLogError(f"a line has more than {_LONGEST_LINE} bytes, so this is no log")
+            raise BrokenLogError(f"a line has more than {_LONGEST_LINE} bytes, so this is not a log")
         yield line
 
 
@@ -78,7 +78,7 @@ def _heads_in(lines: Iterator[bytes], keys: PublicKeySet) -> tuple[list[Promised
 
 
 def _kept(path: Path, keys: PublicKeySet) -> PromisedRecord:
-    """What a receipt or a signed head in a file promises of the log."""
+    """The record that a receipt or a signed head in a file commits to."""
     content = content_of(path)
     try:
         return promise_of(checked_claims(content, keys, HEAD), f"head in {path}")
@@ -91,6 +91,6 @@ def _kept(path: Path, keys: PublicKeySet) -> PromisedRecord:
 
 
 def _refuse(message: str) -> NoReturn:
-    """Exit with a message and code 1: the log does not pass."""
+    """Exit with a message and code 1: the log failed the check."""
     typer.echo(f"aegis-server: {message}", err=True)
     raise typer.Exit(1)

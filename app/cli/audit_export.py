@@ -35,7 +35,7 @@ def export(
 
 @contextmanager
 def _whole_file(output: Path | None) -> Iterator[BinaryIO]:
-    """The file, which has its name only once it is complete; or standard output."""
+    """Standard output, or a file that gets its name once it is complete."""
     if output is None:
         yield sys.stdout.buffer
         return

@@ -32,18 +32,18 @@ cli = CommandGroup(
                 "revoke": Command("app.cli.keys:revoke_key", "Revoke a key."),
                 "renew-server-key": Command(
                     "app.cli.keys:renew_server_key",
-                    "Draw a new key for the digests that others see of entries, and make these digests anew.",
+                    "Replace the key of the digests shown to others, and compute these digests again.",
                 ),
             },
         ),
         "tenants": CommandGroup(
-            "Say what tenants ask of their entries, and what they may use.",
+            "Set and list the policies and quotas of tenants.",
             {
                 "set": Command(
                     "app.cli.tenants:set_tenant",
-                    "Say what a tenant asks of its entries, besides what the service asks, and what it may use.",
+                    "Set a tenant's policy, which adds to the service's, and its quota.",
                 ),
-                "list": Command("app.cli.tenants:list_tenants", "List every tenant with what it asks of its entries."),
+                "list": Command("app.cli.tenants:list_tenants", "List every tenant with its policy."),
             },
         ),
         "audit": CommandGroup(

@@ -1,4 +1,4 @@
-"""Write what the API is."""
+"""Write the OpenAPI document."""
 
 import json
 from pathlib import Path
@@ -18,7 +18,7 @@ def openapi(
 ) -> None:
     """Write the OpenAPI document. Needs no database."""
     if not path.parent.is_dir():
-        fail(f"{path.parent} is not there: name another file with --path, or run this in a checkout")
+        fail(f"{path.parent} does not exist: name another file with --path, or run this in a checkout")
     document = json.dumps(create_app(Settings(database_url=None)).openapi(), indent=2, ensure_ascii=False) + "\n"
     if not check:
         path.write_text(document, encoding="utf-8")

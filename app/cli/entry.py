@@ -1,4 +1,4 @@
-"""The entry point. It imports little: child processes of whoever was started by it import it, too."""
+"""The entry point. It imports little, since child processes import it, too."""
 
 from typing import NoReturn
 

@@ -1,4 +1,4 @@
-"""What commands need that use the database: the settings, and the services."""
+"""The settings, the database and the services for commands."""
 
 import asyncio
 import os
@@ -27,7 +27,7 @@ from app.tenants.model import Quota
 
 T = TypeVar("T")
 
-#: The name of the file that has the key of the audit log beside an embedded database.
+#: The file of the audit key beside an embedded database.
 AUDIT_KEY = "audit-key.pem"
 
 DataDir = Annotated[
@@ -41,7 +41,7 @@ def settings_of(**options: object) -> Settings:
     given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
     try:
         settings = Settings(**given)
-        required_by(settings)  # a criterion that does not exist is an error of the settings, too
+        required_by(settings)  # an unknown criterion is also an error of the settings
         Quota.from_numbers(settings.quota)
         code_flow(settings, token_reader(settings))
         signer_of(settings.audit_key)
@@ -57,7 +57,7 @@ def settings_of(**options: object) -> Settings:
 
 @contextmanager
 def database_of(settings: Settings) -> Iterator[DatabaseUrls]:
-    """Where the database is: the one that is set, or the embedded one, started for the block unless it runs."""
+    """The URLs of the configured database, or of the embedded one, started for the block unless it runs."""
     urls = running_urls(settings.data_dir) if settings.urls is None else None
     if urls is not None:
         yield urls
@@ -68,7 +68,7 @@ def database_of(settings: Settings) -> Iterator[DatabaseUrls]:
 
 @contextmanager
 def own_database(settings: Settings) -> Iterator[tuple[DatabaseUrls, Postmaster | None]]:
-    """Where the database is that is set, or an embedded one that runs during the block, with its process."""
+    """The URLs of the configured database, or of an embedded one that runs during the block, and its process."""
     if settings.urls is not None:
         yield settings.urls, None
         return

@@ -1,6 +1,4 @@
-"""Groups of commands, and how they fail. A module is imported only when its command is asked for, so that `--help` is
-quick.
-"""
+"""Groups of commands and their failures. A command's module is imported only when it runs, so `--help` is quick."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -25,9 +23,9 @@ class Command:
     """A command.
 
     Args:
-        function: where it is, as "module:function".
-        summary: a sentence for the list of commands: how the function's docstring begins.
-        hidden: whether it is left out of this list.
+        function: its location, as "module:function".
+        summary: its line in the list of commands, the first sentence of the function's docstring.
+        hidden: whether the list omits it.
     """
 
     function: str
@@ -35,7 +33,7 @@ class Command:
     hidden: bool = False
 
     def load(self, name: str) -> TyperCommand:
-        """Import the function, and make a command of it."""
+        """Import the function as a command."""
         module, _, function = self.function.partition(":")
         application = typer.Typer(rich_markup_mode=None, add_completion=False)
         with loading():
@@ -44,7 +42,7 @@ class Command:
 
 
 class CommandGroup(TyperGroup):
-    """Commands and groups of these, by their names, in the order in which the list has them."""
+    """Commands and groups of commands by name, in the order of the list."""
 
     def __init__(
         self,
@@ -60,7 +58,7 @@ class CommandGroup(TyperGroup):
         return list(self.parts)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401, ARG002 -- typer's signature
-        """Load a command, or return a group; None if there is none of this name."""
+        """The command or group with this name; None if there is none."""
         part = self.parts.get(cmd_name)
         return part.load(cmd_name) if isinstance(part, Command) else part
 
@@ -70,7 +68,7 @@ class CommandGroup(TyperGroup):
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401, ARG002 -- typer's signature
-        """List the commands by what is known of them, without loading any."""
+        """List the commands without loading them."""
         listed = [
             (name, part.summary if isinstance(part, Command) else str(part.help))
             for name, part in self.parts.items()

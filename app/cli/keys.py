@@ -17,7 +17,7 @@ def create_key(
     ] = None,
     data_dir: DataDir = None,
 ) -> None:
-    """Create a key and print it. It is never shown again, since only its hash is stored.
+    """Create a key and print it. Only its hash is stored, so it cannot be printed again.
 
     A service that runs in development mode requires keys only after a restart.
     """
@@ -41,7 +41,7 @@ def revoke_key(
 
 
 def renew_server_key(data_dir: DataDir = None) -> None:
-    """Draw a new key for the digests that others see of entries, and make these digests anew. Print how many."""
+    """Replace the key of the digests shown to others, and compute these digests again. Print their number."""
     typer.echo(on_services(data_dir, lambda services: services.server_key().renew()))
 
 

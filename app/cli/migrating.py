@@ -29,12 +29,12 @@ def migrate(
         ),
     ] = None,
     wait: Annotated[
-        float | None, typer.Option(min=0, help="Change nothing, but wait so many seconds for another that migrates.")
+        float | None, typer.Option(min=0, help="Change nothing; wait at most so many seconds for another migration.")
     ] = None,
 ) -> None:
-    """Bring the database to the newest revision. Safe to run at any time, also several times at once.
+    """Bring the database to the newest revision. Safe to run at any time, also in parallel.
 
-    A server that does not take connections yet is waited for, a minute at most.
+    Waits up to a minute for a server that does not accept connections yet.
     """
     settings = settings_of(data_dir=data_dir)
     log.configure(settings.log_level)
@@ -57,13 +57,13 @@ def migrate(
 
 
 async def _create_first_key(keyring: Keyring, to_write: Path | None, to_read: Path | None) -> None:
-    """Create an operator's key, unless a key was ever created: the one in a file, or one that is written into a file
-    that only its owner can read.
+    """Create an operator's key unless a key was ever created: the one in `to_read`, or a new one written to `to_write`,
+    which only its owner can read.
 
-    A file to read that is not there is a secret that was taken away, or that an issuer of tokens makes unnecessary.
+    A missing `to_read` is a secret that was removed, or that an issuer of tokens makes unnecessary.
 
     Raises:
-        OperatorError: the file to read has no key.
+        OperatorError: `to_read` does not contain a key.
     """
     if not await keyring.needs_first():
         return
@@ -75,4 +75,4 @@ async def _create_first_key(keyring: Keyring, to_write: Path | None, to_read: Pa
     elif to_write is not None:
         write_privately(to_write, await keyring.create_first() + "\n")
     else:
-        typer.echo(f"aegis-server: no first key was created: {to_read} is not there", err=True)
+        typer.echo(f"aegis-server: no first key was created: {to_read} does not exist", err=True)

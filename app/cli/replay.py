@@ -17,18 +17,17 @@ from app.platform.process.child import ChildProcess
 from app.settings import Settings
 from app.tenants.api.required_privacy import required_by
 
-#: The most differences that are printed.
+#: The most differences printed.
 _MOST = 20
 
 
 def replay(
-    advice_id: Annotated[str, typer.Argument(help="Id of an advice, as its caller knows it.")],
+    advice_id: Annotated[str, typer.Argument(help="Id of an advice.")],
     data_dir: DataDir = None,
 ) -> None:
     """Compute an answer again from the counts of its version, and compare it with the stored one bit for bit.
 
-    Prints `equal`, or what differs, without any count. The exit code is 0 if it is equal, 1 if it differs, and 2 if it
-    cannot be computed.
+    Prints `equal` or the differences, never a count. Exits with 0 if equal, 1 if different, 2 if it cannot be computed.
     """
     settings = settings_of(data_dir=data_dir)
     with database_of(settings) as urls:
@@ -51,7 +50,7 @@ def replay(
 
 
 async def _computed(replayed: Replay, settings: Settings) -> tuple[Sequence[PackedReference], bytes]:
-    """The references and the answer, computed in a child process as a worker does it."""
+    """The references and the answer, computed in a child process as in a worker."""
     child = ChildProcess(computation.__name__, settings.job_seconds)
     references: Sequence[PackedReference] = ()
     if replayed.counts is not None:

@@ -29,10 +29,10 @@ from app.platform.process.embedded import home_of, running_urls, server_account
 from app.platform.process.loading import loading
 from app.platform.process.supervisor import GroupMember, Supervisor
 
-#: Settings that only migrations need.
+#: Settings for migrations only.
 _OWNER_ONLY = ("AEGIS_OWNER_DATABASE_URL", "AEGIS_OWNER_DATABASE_PASSWORD_FILE")
 
-#: Seconds that a process has to end besides those for what it does.
+#: Seconds to stop a process, in addition to those for its work.
 _END_SECONDS = 2.0
 
 #: The advisor's arrays are small, so one thread in each process is fastest and leaves the cores to the workers.
@@ -71,7 +71,7 @@ def serve(
             environment["AEGIS_AUDIT_KEY_FILE"] = str(key_file)
             refuse_bad_audit_key(settings.model_copy(update={"audit_key_file": key_file}))
         for name in _OWNER_ONLY:
-            os.environ.pop(name, None)  # the others do not need what the owner may do
+            os.environ.pop(name, None)  # the other processes do not need the owner's rights
         this = (sys.executable, "-m", "app.cli")
         group = [GroupMember(name="api", argv=(*this, "api"), env=environment)]
         for number in range(1, settings.workers + 1):
@@ -107,15 +107,15 @@ def worker(data_dir: DataDir = None) -> None:
         fail(f"no database: set AEGIS_DATABASE_URL, or start `aegis-server serve --data-dir {settings.data_dir}`")
     own = settings.model_copy(update={"database_url": urls.service, "audit_key_file": audit_key_file_of(settings)})
     refuse_bad_audit_key(own)
-    refuse_mismatch(urls.service)  # its jobs would fail
-    with asyncio.Runner(loop_factory=auto_loop_factory()) as runner:  # as the API has it
+    refuse_mismatch(urls.service)  # otherwise its jobs would fail
+    with asyncio.Runner(loop_factory=auto_loop_factory()) as runner:  # the same loop as the API's
         runner.run(run_worker(own))
 
 
 def _free_port(host: str, port: int) -> int:
-    """The port to listen on: for 0 a free one, which the API has again after each start.
+    """The port to listen on: for 0 a free one, which stays the same when the API restarts.
 
-    Exit if it is taken, before anything is started; the API itself would notice only after the rest.
+    Exit if it is taken, before starting anything; the API itself would notice only at the end.
     """
     try:
         with socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET) as tried:

@@ -1,4 +1,4 @@
-"""Say what tenants ask of their entries, and what they may use."""
+"""Set and list the policies and quotas of tenants."""
 
 from dataclasses import replace
 from typing import Annotated, Any
@@ -18,7 +18,7 @@ def set_tenant(
     *,
     require: Annotated[
         str | None,
-        typer.Option(help="Privacy that its configurations must vouch for to compete, as in k=10,t=0.2; '': none."),
+        typer.Option(help="Privacy that a configuration must guarantee to compete, as in k=10,t=0.2; '': none."),
     ] = None,
     sign_off: Annotated[
         bool | None,
@@ -26,13 +26,13 @@ def set_tenant(
     ] = None,
     quota: Annotated[
         str | None,
-        typer.Option(help="What it may use, as in entries=100,advice=500; what is not named is as usual; '': all."),
+        typer.Option(help="Its quota, as in entries=100,advice=500; the defaults apply to the rest; '': to all."),
     ] = None,
     data_dir: DataDir = None,
 ) -> None:
-    """Say what a tenant asks of its entries, besides what the service asks, and what it may use. It applies at once.
+    """Set a tenant's policy, which adds to the service's, and its quota. Both apply at once.
 
-    What is not given stays as it is.
+    Options that are not given change nothing.
     """
     changes: dict[str, Any] = {} if require is None else {"required_privacy": privacy_in(require)}
     changes |= {} if sign_off is None else {"demands_sign_off": sign_off}
@@ -48,14 +48,14 @@ def set_tenant(
 
 
 def list_tenants(data_dir: DataDir = None) -> None:
-    """List every tenant with what it asks of its entries."""
+    """List every tenant with its policy."""
     for name, policy in on_services(data_dir, lambda services: services.tenants().all()):
         line = (name, str(policy.required_privacy or "nothing required"), *(["sign-off"] * policy.demands_sign_off))
         typer.echo("\t".join(line))
 
 
 def quota_in(text: str) -> Quota:
-    """The quota in a text like `entries=100,advice=500`; exit with a message if it is none."""
+    """The quota in a text like `entries=100,advice=500`; exit with a message if it is invalid."""
     try:
         return Quota.from_numbers(numbers_by_name(text))
     except ValueError as error:

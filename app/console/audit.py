@@ -1,4 +1,4 @@
-"""The audit log: what was done, and whether the log is as it was written."""
+"""The pages of the audit log: its records, and a check that it is unaltered."""
 
 import re
 from typing import Annotated, Final
@@ -18,7 +18,7 @@ from app.platform.http.refusals import MalformedRequestError
 
 router = APIRouter(route_class=PageRoute)
 
-#: How many records a page has.
+#: Records per page.
 PER_PAGE = 25
 
 _NUMBER: Final = re.compile(r"\d{1,15}", re.ASCII)
@@ -46,7 +46,7 @@ async def show_records(
 
 @router.get("/operator/audit/check")
 async def check_log(request: Request, viewer: ViewerDependency, state: StateDependency) -> Response:
-    """Check the log from its first record on, part by part; the page goes on by itself."""
+    """Check the log from its first record on, part by part; the page continues by itself."""
     return _check_page(request, viewer, await _checked(state, viewer, START, 0))
 
 
@@ -54,7 +54,7 @@ async def check_log(request: Request, viewer: ViewerDependency, state: StateDepe
 async def check_on(
     request: Request, viewer: ViewerDependency, state: StateDependency, form: FormDependency
 ) -> Response:
-    """Check the next part, where no scripts run."""
+    """Check the next part in a browser without scripts."""
     return _check_page(request, viewer, await _checked(state, viewer, *_reached(form)))
 
 
@@ -62,19 +62,19 @@ async def check_on(
 async def check_further(
     request: Request, viewer: ViewerDependency, state: StateDependency, form: FormDependency
 ) -> Response:
-    """The next part of the check, and how far it is."""
+    """The next part of the check, and its progress."""
     return page(request, "operator/check.html", check=await _checked(state, viewer, *_reached(form)))
 
 
 def _reached(form: Form) -> tuple[Place, int]:
-    """How far a check is. It comes by a form, so that no link can begin one behind a record that was changed.
+    """The progress of a check. A form carries it, so that no link can start a check after a changed record.
 
     Raises:
-        MalformedRequestError: the form does not say.
+        MalformedRequestError: the form lacks it.
     """
     after, own, signed = form.text("after"), form.text("hash"), form.text("signed")
     if not (_NUMBER.fullmatch(after) and _HASH.fullmatch(own) and _NUMBER.fullmatch(signed)):
-        raise MalformedRequestError("The form does not say how far the check is: begin it again.")
+        raise MalformedRequestError("The form lacks the progress of the check: start it again.")
     return Place(int(after), own), min(int(signed), int(after))
 
 

@@ -1,4 +1,4 @@
-"""What the pages of the audit log show."""
+"""Views of the audit log."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ Value = TypeVar("Value")
 
 
 class RecordsForm(BaseModel):
-    """The fields that narrow the list; empty ones do not."""
+    """The filters of the list; empty ones are ignored."""
 
     since: str = Field(default="", max_length=64)
     until: str = Field(default="", max_length=64)
@@ -32,14 +32,14 @@ class RecordsForm(BaseModel):
 
     @property
     def asked(self) -> dict[str, str]:
-        """The fields that narrow something, as parameters of the API."""
+        """The filters that are set, as parameters of the API."""
         return {name: text.strip() for name, text in self.model_dump(exclude={"page_token"}).items() if text.strip()}
 
     def wanted(self) -> WantedRecords:
-        """The same for the service.
+        """The filters for the service.
 
         Raises:
-            InvalidDocumentError: a field is no time or no id.
+            InvalidDocumentError: a field is not a time or not an id.
         """
         times = [self._read(name, _moment, "a date, such as 2026-03-01") for name in ("since", "until")]
         ids = [self._read(name, UUID, "an id, such as those in the list") for name in ("entry", "request")]
@@ -50,30 +50,30 @@ class RecordsForm(BaseModel):
             return read(self.asked[name]) if name in self.asked else None
         except ValueError:
             fault = Fault(f"/{name}", f"Must be {what}.")
-            raise InvalidDocumentError("The list cannot be narrowed like that.", (fault,)) from None
+            raise InvalidDocumentError("The filters are invalid.", (fault,)) from None
 
     def link(self, page_token: str | None = None) -> str:
-        """The address of a page of this list; of the first one without a token."""
+        """The address of a page of this list, by default the first."""
         asked = self.asked | ({} if page_token is None else {"page_token": page_token})
         return f"/operator/audit?{urlencode(asked)}" if asked else "/operator/audit"
 
 
 def _moment(text: str) -> datetime:
-    """A date or a time; in UTC if it does not say otherwise."""
+    """A date or a time, by default in UTC."""
     at = datetime.fromisoformat(text)
     return at.replace(tzinfo=UTC) if at.tzinfo is None else at
 
 
 @dataclass(frozen=True, slots=True)
 class ShownRecord:
-    """A record, and how it was hashed: as RFC 8785 JSON, here with line breaks."""
+    """A record, and its hashed form (RFC 8785 JSON), here with line breaks."""
 
     record: wire.AuditRecord
     text: str
 
     @property
     def value(self) -> str:
-        """What was set, in words."""
+        """The value that was set, in words."""
         value = self.record.value or ""
         if self.record.action not in _ABOUT_AUDIENCES:
             return value
@@ -93,7 +93,7 @@ _ABOUT_AUDIENCES = frozenset({AuditAction.PUBLISH_ENTRY, AuditAction.SHOW_ENTRY}
 
 
 def audit_commands(viewer: Viewer, form: RecordsForm) -> Commands:
-    """The lines that list the same."""
+    """The commands for the same list."""
     options = [word for name, text in form.asked.items() for word in (f"--{name}", text)]
     asked = form.asked | {
         name: at.isoformat() for name, at in (("since", form.wanted().since), ("until", form.wanted().until)) if at
@@ -102,7 +102,7 @@ def audit_commands(viewer: Viewer, form: RecordsForm) -> Commands:
 
 
 def export_lines(viewer: Viewer) -> tuple[str, ...]:
-    """The lines that export the log, fetch the public keys, and check the file by these."""
+    """The commands that export the log, fetch the public keys, and verify the file with them."""
     file, keys = "audit.jsonl", "aegis-keys.json"
     return (
         server("audit", "export", "--output", file),
@@ -113,10 +113,10 @@ def export_lines(viewer: Viewer) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class CheckView:
-    """How far the check of the log is.
+    """The progress of the check of the log.
 
     Attributes:
-        part: what the last part came to.
+        part: the result of the last part.
         signed: the last checked record that a signed head covers; 0 if there is none.
     """
 
@@ -125,7 +125,7 @@ class CheckView:
 
     @property
     def coverage(self) -> str:
-        """What signatures cover, in a sentence."""
+        """How much the signatures cover, in a sentence."""
         last, first = self.part.last.sequence, self.signed + 1
         if first > last:
             return "All of them are signed."

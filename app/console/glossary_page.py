@@ -1,4 +1,4 @@
-"""The words of the project."""
+"""The glossary page."""
 
 from fastapi import APIRouter, Request, Response
 
@@ -13,6 +13,6 @@ router = APIRouter(route_class=PageRoute)
 
 @router.get("/glossary")
 async def show_glossary(request: Request, viewer: ViewerDependency) -> Response:
-    """Every word that pages use, with what it means."""
+    """Every term of the pages, with its meaning."""
     commands = Commands((aegis("--help"),), (curl(viewer, "/openapi.json"),))
     return page(request, "glossary.html", words=glossary(), commands=commands)

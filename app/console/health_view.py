@@ -1,4 +1,4 @@
-"""What the operator's overview shows: whether all is well, the queue and the workers."""
+"""The operator's overview: health checks, queue and workers."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -11,18 +11,17 @@ from app.platform.queue.lane import Lane
 
 Standing = Literal["good", "warn", "bad", "unknown"]
 
-#: What the standings are called.
+#: The names of the standings.
 _WORDS = {"good": "Fine", "warn": "Look at it", "bad": "Broken", "unknown": "Not known"}
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """Something that should be in order.
+    """A health check.
 
     Attributes:
-        name: what it is.
-        standing: how it is.
-        text: the same in a sentence, with what helps.
+        standing: the key of its result in `_WORDS`.
+        text: the result in a sentence, with the remedy.
     """
 
     name: str
@@ -31,7 +30,7 @@ class Check:
 
     @property
     def word(self) -> str:
-        """How it is, in a word."""
+        """The result in a word."""
         return _WORDS[self.standing]
 
 
@@ -47,15 +46,12 @@ class LaneLoad:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """How the service is at a time.
+    """The health of the service at a time.
 
     Attributes:
-        at: the time.
-        checks: what should be in order.
         lanes: the queue; None if it was not read.
-        events: how many events wait for their webhooks.
+        events: the number of pending webhook events.
         oldest_event_seconds: the age of the oldest of them.
-        workers: the lanes of workers.
     """
 
     at: datetime
@@ -67,7 +63,7 @@ class Overview:
 
     @classmethod
     def of(cls, state: State, reading: ProbeReading, health: Health | None, workers: tuple[HeardLane, ...]) -> Self:
-        """The overview of what was read."""
+        """The overview from the readings."""
         queue = reading.queue
         return cls(
             datetime.now(UTC),
@@ -88,38 +84,38 @@ def _checks(state: State, pulse: Pulse | None, health: Health | None) -> tuple[C
 
 def _database(pulse: Pulse | None) -> Check:
     if pulse is None:
-        return Check("Database", "bad", "It does not answer. Bring it back: the service goes on by itself.")
-    return Check("Database", "good", f"It answers in {1000 * pulse.seconds:.1f} ms.")
+        return Check("Database", "bad", "It does not respond. Restart it; the service recovers by itself.")
+    return Check("Database", "good", f"It responds in {1000 * pulse.seconds:.1f} ms.")
 
 
 def _workers(pulse: Pulse | None) -> Check:
     if pulse is None:
-        return Check("Workers", "unknown", "Not known while the database does not answer.")
+        return Check("Workers", "unknown", "Not known while the database does not respond.")
     if pulse.workers == 0:
-        return Check("Workers", "warn", "None was heard of in the last seconds, so new questions wait: start one.")
-    return Check("Workers", "good", f"{pulse.workers} heard of in the last seconds.")
+        return Check("Workers", "warn", "No heartbeat in the last seconds, so new questions wait: start a worker.")
+    return Check("Workers", "good", f"{pulse.workers} with a heartbeat in the last seconds.")
 
 
 def _disk(state: State) -> Check:
     disk = state.limits.disk
     if disk is None:
-        text = "Not watched here: AEGIS_DISK_DIR names no directory on the disk of the database."
+        text = "Not monitored: set AEGIS_DISK_DIR to a directory on the disk of the database."
         return Check("Disk", "unknown", text)
     if not disk.has_room:
-        return Check("Disk", "bad", "Almost full, so nothing more is stored: make room.")
-    return Check("Disk", "good", "It has room.")
+        return Check("Disk", "bad", "Almost full; the service stores nothing more until you free space.")
+    return Check("Disk", "good", "It has free space.")
 
 
 def _schema(health: Health) -> Check:
     if health.revision != health.expected:
-        text = f"The database has revision {health.revision}, and this version works with {health.expected}."
+        text = f"The database has revision {health.revision}, but this version needs {health.expected}."
         return Check("Migrations", "bad", f"{text} Run aegis-server migrate, and restart.")
-    return Check("Migrations", "good", f"The database is at revision {health.revision}, as this version needs it.")
+    return Check("Migrations", "good", f"The database has the required revision {health.revision}.")
 
 
 def _log(health: Health) -> Check:
     if health.is_changeable:
-        text = "The service's own role of the database could change it: set AEGIS_OWNER_DATABASE_URL."
+        text = "The service's database role could change it: set AEGIS_OWNER_DATABASE_URL."
         return Check("Audit log", "warn", text)
     records = 0 if health.last is None else health.last.sequence
     return Check("Audit log", "good", f"The service can only add to it; {records:,} records so far.")
@@ -131,7 +127,7 @@ def _heads(health: Health, *, signs: bool) -> Check:
         return Check("Signatures", "warn", text)
     if health.head is None:
         return Check(
-            "Signatures", "good", "Receipts are signed; the first head of the audit log will be, within a day."
+            "Signatures", "good", "Receipts are signed; the first head of the audit log will be signed within a day."
         )
     signed = f"{health.head.signed_at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
     return Check("Signatures", "good", f"The audit log is signed up to record {health.head.sequence:,} ({signed}).")

@@ -1,4 +1,4 @@
-"""API keys: those that there are, new ones, which are shown once, their successors and their end."""
+"""The pages that list, create, replace and revoke API keys."""
 
 from typing import Annotated
 
@@ -29,10 +29,10 @@ from app.platform.http.refusals import status_and_title
 
 router = APIRouter(route_class=PageRoute)
 
-#: How many keys a page has.
+#: Keys per page.
 PER_PAGE = 50
 
-_SENT_BEFORE = "This form was sent before with other fields. Send it again to create another key."
+_SENT_BEFORE = "This form was already sent with other fields. Send it again to create another key."
 
 TenantName = Annotated[str, Query(max_length=LONGEST_TENANT)]
 
@@ -45,7 +45,7 @@ async def show_keys(
     tenant: TenantName = "",
     page_token: Annotated[str, Query(max_length=255)] = "",
 ) -> Response:
-    """The keys of a tenant, or all that the viewer administers, newest first."""
+    """The keys of one tenant or of all that the viewer administers, newest first."""
     if page_token and not is_prefix(page_token):
         fault = Fault("/page_token", "Not a page token; use the link to the next page.")
         raise InvalidDocumentError("The page token is invalid.", (fault,))
@@ -78,7 +78,7 @@ async def show_key_form(
 
 @router.post("/operator/keys")
 async def create(request: Request, viewer: ViewerDependency, state: StateDependency, form: FormDependency) -> Response:
-    """Create a key, and show it this once."""
+    """Create a key and show it once."""
     try:
         asked = key_request_in(form)
     except InvalidDocumentError as error:
@@ -101,7 +101,7 @@ async def create(request: Request, viewer: ViewerDependency, state: StateDepende
 
 @router.get("/operator/keys/{prefix}")
 async def show_key(prefix: str, request: Request, viewer: ViewerDependency, state: StateDependency) -> Response:
-    """A key without its secret, with the form that replaces it."""
+    """A key without its secret, and the form that replaces it."""
     return await _key_page(request, viewer, state, prefix)
 
 
@@ -109,7 +109,7 @@ async def show_key(prefix: str, request: Request, viewer: ViewerDependency, stat
 async def rotate(
     prefix: str, request: Request, viewer: ViewerDependency, state: StateDependency, form: FormDependency
 ) -> Response:
-    """Replace a key, and show the new one this once."""
+    """Replace a key and show the new one once."""
     try:
         asked = rotation_in(form)
     except InvalidDocumentError as error:
@@ -129,27 +129,27 @@ async def rotate(
 async def confirm_revocation(
     prefix: str, request: Request, viewer: ViewerDependency, state: StateDependency
 ) -> Response:
-    """Ask whether a key should end now."""
+    """Ask for confirmation before revoking a key."""
     return await _key_page(request, viewer, state, prefix, template="operator/revoke_key.html")
 
 
 @router.post("/operator/keys/{prefix}/revoke")
 async def revoke(prefix: str, viewer: ViewerDependency, state: StateDependency, _: FormDependency) -> Response:
-    """End a key now."""
+    """Revoke a key."""
     async with state.database.transaction() as session:
         key = await end_key(services_of(state, session), viewer.caller, prefix)
     return see(f"/operator/keys/{key.prefix}")
 
 
 def _known_key_page(request: Request, viewer: Viewer, prefix: str) -> Response:
-    """The page that says which key a form has created before: only its prefix is kept."""
+    """The page with the prefix of the key that a resent form created; the secret is not stored."""
     return page(
         request, "operator/known_key.html", prefix=prefix, commands=key_commands(viewer, prefix), here="operator"
     )
 
 
 def _new_key_page(request: Request, viewer: Viewer, state: State, text: str, key: ApiKey) -> Response:
-    """The only page that ever has the secret of a key."""
+    """The only page that shows the secret of a key."""
     answer = page(
         request,
         "operator/new_key.html",
@@ -208,6 +208,6 @@ async def _key_page(
 
 
 async def _would_be_first(state: State) -> bool:
-    """Whether a new key would be the first one, which ends development mode at the next start."""
+    """Whether a new key would be the first, which ends development mode at the next start."""
     async with state.database.transaction() as session:
         return state.development_mode and not await services_of(state, session).keyring().any_created()

@@ -1,4 +1,4 @@
-"""What the pages of keys show."""
+"""Views of API keys."""
 
 from dataclasses import dataclass
 
@@ -9,17 +9,17 @@ from app.pages.forms import Form
 from app.pages.viewers import Viewer
 from app.platform.callers import DEFAULT_TENANT, Role
 
-#: Days for which a new key is valid unless something else is typed.
+#: Default lifetime of a new key in days.
 USUAL_DAYS = 365
 
-#: The most digits of a number of days that lines for a terminal repeat.
+#: The most digits of a number of days in the commands.
 _LONGEST_NUMBER = 9
 
-#: What each role is for.
+#: The purposes of the roles.
 ROLES = {
     Role.CONSUMER: "reads what its tenant may see, asks for advice and requests data",
     Role.PROVIDER: "publishes, reads the counts of its tenant's entries and answers requests",
-    Role.REVIEWER: "reads these counts, and signs versions off",
+    Role.REVIEWER: "reads these counts and signs off versions",
     Role.ADMINISTRATOR: "manages its tenant's keys, policy and webhooks",
     Role.OPERATOR: "may do everything, for every tenant",
 }
@@ -27,13 +27,11 @@ ROLES = {
 
 @dataclass(frozen=True, slots=True)
 class KeyForm:
-    """The form of a new key, as it is or as it was typed.
+    """The form of a new key, with defaults or as typed.
 
     Attributes:
-        tenant: of the key.
-        role: the chosen one.
-        days: how long it is valid; empty: it never expires.
-        once: keeps the form from being carried out twice.
+        days: the lifetime; empty for a key that never expires.
+        once: makes the form take effect only once.
     """
 
     tenant: str
@@ -43,13 +41,13 @@ class KeyForm:
 
 
 def key_form(viewer: Viewer, tenant: str | None, once: str, *, is_first: bool) -> KeyForm:
-    """The form of a new key before anything is typed; the first key of all should be an operator's."""
+    """The empty form of a new key; the first key of a service should be an operator's."""
     role = Role.OPERATOR if is_first else Role.CONSUMER
     return KeyForm(tenant or (DEFAULT_TENANT if is_first else viewer.caller.tenant), role, str(USUAL_DAYS), once)
 
 
 def key_request_in(form: Form) -> wire.KeyRequest:
-    """The key that a form asks for.
+    """The key request in a form.
 
     Raises:
         InvalidDocumentError: a field breaks a rule of the contract.
@@ -59,7 +57,7 @@ def key_request_in(form: Form) -> wire.KeyRequest:
 
 
 def rotation_in(form: Form) -> wire.RotationRequest:
-    """The successor that a form asks for.
+    """The rotation request in a form.
 
     Raises:
         InvalidDocumentError: a field breaks a rule of the contract.
@@ -69,14 +67,14 @@ def rotation_in(form: Form) -> wire.RotationRequest:
 
 
 def listing_commands(viewer: Viewer, tenant: str | None) -> Commands:
-    """The lines that list the same."""
+    """The commands for the same list."""
     return Commands(
         (server("keys", "list"),), (curl(viewer, "/v1/keys", {"tenant": tenant} if tenant is not None else None),)
     )
 
 
 def creation_commands(viewer: Viewer, form: KeyForm) -> Commands:
-    """The lines that create the same key."""
+    """The commands that create the same key."""
     options = ["--tenant", form.tenant, "--role", form.role]
     body: dict[str, object] = {"tenant": form.tenant, "role": form.role}
     if form.days.isascii() and form.days.isdigit() and len(form.days) <= _LONGEST_NUMBER:
@@ -86,7 +84,7 @@ def creation_commands(viewer: Viewer, form: KeyForm) -> Commands:
 
 
 def key_commands(viewer: Viewer, prefix: str) -> Commands:
-    """The lines that replace and revoke a key."""
+    """The commands that replace and revoke a key."""
     place = f"/v1/keys/{prefix}"
     return Commands(
         (server("keys", "revoke", prefix),),

@@ -1,4 +1,4 @@
-"""The operator's overview: whether all is well, what the queue and the workers do, and the tenants."""
+"""The operator's overview: health checks, queue, workers and tenants."""
 
 from fastapi import APIRouter, Request, Response
 
@@ -14,13 +14,13 @@ from app.tenants.service import TenantPage
 
 router = APIRouter(route_class=PageRoute)
 
-#: How many tenants the overview has.
+#: Tenants on the overview.
 FEW_TENANTS = 10
 
 
 @router.get("/operator")
 async def show_overview(request: Request, viewer: ViewerDependency, state: StateDependency) -> Response:
-    """How the service is now; the page brings itself up to date."""
+    """The current health of the service; the page updates itself."""
     overview, tenants = await _overview(state, viewer, FEW_TENANTS)
     commands = Commands((server("tenants", "list"), server("keys", "list")), (curl(viewer, "/readyz"),))
     return page(
@@ -30,21 +30,21 @@ async def show_overview(request: Request, viewer: ViewerDependency, state: State
 
 @router.get("/operator/health")
 async def show_health(request: Request, viewer: ViewerDependency, state: StateDependency) -> Response:
-    """The part of the overview that changes."""
+    """The part of the overview that is updated."""
     overview, _ = await _overview(state, viewer, 0)
     return page(request, "operator/health.html", overview=overview)
 
 
 @router.get("/operator/settings")
 async def show_settings(request: Request, viewer: ViewerDependency, state: StateDependency) -> Response:
-    """What applies to every tenant."""
+    """The settings for all tenants."""
     administered_tenant(viewer.caller, None)
     commands = Commands((server("serve", "--help"),), (curl(viewer, "/readyz"),))
     return page(request, "operator/settings.html", groups=service_settings(state), commands=commands, here="operator")
 
 
 async def _overview(state: State, viewer: Viewer, most_tenants: int) -> tuple[Overview, TenantPage | None]:
-    """How the service is, and its first tenants; no tenants while the database does not answer."""
+    """The health of the service and its first tenants; no tenants while the database does not respond."""
     administered_tenant(viewer.caller, None)
     reading = await state.probe.read()
     if reading.pulse is None:

@@ -1,7 +1,7 @@
 """The routers of the console.
 
 To add a page, write a function in the `pages` of its feature, or in a new router that you add to `ROUTERS`. It calls a
-service, makes a view of what the service returns, and shows it with one of its `templates`.
+service, makes a view of the result, and renders it with one of its `templates`.
 """
 
 from fastapi import APIRouter
@@ -18,7 +18,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     entry_changes.router,
     entry_parts.router,
     advice.router,
-    new_request.router,  # before the pages of requests: `new` is none
+    new_request.router,  # before the pages of requests: `new` is not an id
     data_requests.router,
     operator.router,
     tenants.router,

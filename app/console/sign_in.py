@@ -24,7 +24,7 @@ from app.platform.http.refusals import status_and_title
 
 _log = structlog.get_logger(__name__)
 
-#: What a person can do something about on the page to sign in.
+#: Errors that a person can correct on the sign-in page.
 _SHOWN = (UnknownKeyError, RoleNotAllowedError, WaitError)
 
 router = APIRouter(route_class=PageRoute)
@@ -34,9 +34,9 @@ Next = Annotated[str, Query(alias="next")]
 
 @router.get("/sign-in")
 async def show_sign_in(request: Request, state: StateDependency, path: Next = "/", unsent: str = "") -> Response:
-    """The form to sign in, and the way to the issuer; in development mode, nobody has to.
+    """The sign-in form and the link to the issuer; development mode needs neither.
 
-    If a form has led here whose session had ended, `unsent` says so.
+    `unsent` is set if a form led here because its session had ended.
     """
     return see(own_path(path)) if state.development_mode else _form(request, state, path, is_unsent=bool(unsent))
 
@@ -74,11 +74,11 @@ async def come_from_issuer(
     error: Annotated[str | None, Query(max_length=255)] = None,
     iss: Annotated[str | None, Query(max_length=2048)] = None,
 ) -> Response:
-    """Begin a session of whoever has signed in at the issuer."""
+    """Begin a session for the person who signed in at the issuer."""
     flow, pending = _code_flow(state), cookies.pending_sign_in(request, state)
     path = path_of(pending)
     try:
-        # Only answers that this browser waits for are looked up: no other page can have its address locked out.
+        # Only expected responses count as guesses: otherwise another page could get this address locked out.
         expected = flow.code(pending, Answer(issuer_state, code, error, iss))
         with state.limits.guess(request, expected):
             holder = await flow.holder(pending, expected)
@@ -93,7 +93,7 @@ async def come_from_issuer(
 
 @router.get("/session")
 async def show_session(request: Request, viewer: ViewerDependency) -> Response:
-    """Who is signed in, until when, and how to end that."""
+    """Who is signed in, until when, and the forms to sign out."""
     return page(request, "session.html", commands=session_commands(viewer))
 
 
@@ -117,7 +117,7 @@ async def _begin(
     path: str,
     begin: Callable[[SessionService], Awaitable[tuple[str, Session]]],
 ) -> Response:
-    """Begin a session in place of the one that the browser has, and go where it wanted to."""
+    """Replace the browser's session by a new one, and open the requested page."""
     async with state.database.transaction() as session:
         sessions = services_of(state, session).sessions(state.session_rules)
         token, begun = await begin(sessions)
@@ -133,7 +133,7 @@ async def _begin(
 def _form(
     request: Request, state: State, path: str, error: RefusalError | None = None, *, is_unsent: bool = False
 ) -> Response:
-    """The page to sign in, with the reason why the last try failed."""
+    """The sign-in page, with the reason of the last failure."""
     form = SignInView(
         own_path(path),
         own_origin(request, state),
@@ -156,10 +156,10 @@ def _form(
 
 def _refuse_open_way(request: Request, state: State) -> None:
     if not is_private(request, state):
-        raise RoleNotAllowedError("Nobody signs in without TLS, but for browsers on the service's own machine.")
+        raise RoleNotAllowedError("Signing in needs TLS, except in a browser on the service's own machine.")
 
 
 def _code_flow(state: State) -> CodeFlow:
     if state.code_flow is None:
-        raise NotFoundError("This service signs nobody in at an issuer: sign in with an API key.")
+        raise NotFoundError("This service has no issuer for signing in: use an API key.")
     return state.code_flow

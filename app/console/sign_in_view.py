@@ -1,4 +1,4 @@
-"""What the page to sign in shows."""
+"""The view of the sign-in page."""
 
 from dataclasses import dataclass
 from urllib.parse import urlencode
@@ -9,14 +9,14 @@ from app.pages.viewers import Viewer
 
 @dataclass(frozen=True, slots=True)
 class SignInView:
-    """The page to sign in.
+    """The sign-in page.
 
     Attributes:
-        path: where to go then.
-        origin: where the browser has asked for the page.
-        is_private: whether nobody on the way can read what the browser sends; if not, nobody signs in.
+        path: the page to open afterwards.
+        origin: the origin in the browser's address.
+        is_private: whether nobody can read what the browser sends; if not, signing in is refused.
         has_issuer: whether people can sign in at an issuer of tokens.
-        refusal: why the last try failed; None for the first one.
+        refusal: the reason of the last failure, if any.
         is_unsent: whether a form was sent after its session had ended.
     """
 
@@ -34,5 +34,5 @@ class SignInView:
 
 
 def session_commands(viewer: Viewer | None) -> Commands:
-    """The lines that use a key: nobody signs in or out in a terminal, since each command sends its key."""
+    """The commands that use a key: a terminal needs no session, since every command sends its key."""
     return Commands((aegis("entries", "list"), "unset AEGIS_API_KEY"), (curl(viewer, "/v1/quota"),))

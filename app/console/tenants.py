@@ -1,4 +1,4 @@
-"""Tenants: what each of them asks of its entries, what it may use, its keys and webhooks."""
+"""The pages of tenants: policy, quota, keys and webhooks."""
 
 from collections.abc import Awaitable, Callable
 from typing import Annotated
@@ -30,12 +30,12 @@ from app.tenants.api.routes import change_policy, change_quota
 
 router = APIRouter(route_class=PageRoute)
 
-#: How many tenants a page has, and how many keys the page of a tenant.
+#: Tenants per page, and keys on the page of a tenant.
 PER_PAGE, FEW_KEYS = 50, 5
 
 TenantName = Annotated[str | None, Query(max_length=LONGEST_TENANT)]
 
-#: What is said after something was saved.
+#: The messages after saving.
 _SAVED = {"policy": "The policy is set, and applies at once.", "quota": "The quota is set, and applies at once."}
 
 
@@ -43,7 +43,7 @@ _SAVED = {"policy": "The policy is set, and applies at once.", "quota": "The quo
 async def show_tenants(
     request: Request, viewer: ViewerDependency, state: StateDependency, after: TenantName = None
 ) -> Response:
-    """Tenants with what they have, by name."""
+    """Tenants with their policies and usage, by name."""
     async with state.database.transaction() as session:
         tenants = (
             await services_of(state, session).tenant_administration().tenants(viewer.caller, PER_PAGE, after or None)
@@ -60,7 +60,7 @@ async def show_tenant(
     name: TenantName = None,
     saved: Annotated[str, Query(max_length=20)] = "",
 ) -> Response:
-    """A tenant, the viewer's own without a name."""
+    """A tenant, by default the viewer's own."""
     return await _tenant_page(request, viewer, state, name or viewer.caller.tenant, saved=_SAVED.get(saved))
 
 
@@ -68,7 +68,7 @@ async def show_tenant(
 async def set_policy(
     request: Request, viewer: ViewerDependency, state: StateDependency, form: FormDependency
 ) -> Response:
-    """Set what a tenant asks of its entries."""
+    """Set a tenant's policy."""
 
     async def change(services: Factory, tenant: str) -> None:
         await change_policy(services, viewer.caller, tenant, policy_in(form))
@@ -80,7 +80,7 @@ async def set_policy(
 async def set_quota(
     request: Request, viewer: ViewerDependency, state: StateDependency, form: FormDependency
 ) -> Response:
-    """Set what a tenant may use."""
+    """Set a tenant's quota."""
 
     async def change(services: Factory, tenant: str) -> None:
         await change_quota(services, viewer.caller, tenant, quota_in(form))
@@ -96,7 +96,7 @@ async def _changed(
     what: str,
     change: Callable[[Factory, str], Awaitable[None]],
 ) -> Response:
-    """Change a tenant, and lead to its page; or show the page with what is wrong with the form."""
+    """Change a tenant and redirect to its page, or show the page with the faults of the form."""
     tenant = form.text("tenant")
     try:
         async with state.database.transaction() as session:

@@ -1,4 +1,4 @@
-"""What the page of a tenant shows: its policy, its quota, its keys and its webhooks."""
+"""Views of tenants: policy, quota, keys and webhooks."""
 
 from dataclasses import dataclass
 from urllib.parse import urlencode
@@ -18,14 +18,11 @@ class TenantView:
     """A tenant for people.
 
     Attributes:
-        policy: what it asks of its entries.
-        criteria: the fields of what is required.
-        demands_sign_off: whether the box of the sign-off is ticked.
-        quota: what it may use, `usage` what it uses.
-        limits: the fields of its own quota.
+        criteria: the fields of the privacy criteria.
+        demands_sign_off: whether the sign-off box is ticked.
+        limits: the fields of the tenant's quota.
         keys: its newest keys.
         more_keys: whether there are more.
-        webhooks: its webhooks.
     """
 
     name: str
@@ -41,7 +38,7 @@ class TenantView:
 
     @property
     def is_new(self) -> bool:
-        """Whether nothing is known of it: there may be no such tenant yet."""
+        """Whether the service has no data of this tenant, so that it may not exist yet."""
         return not (self.keys or self.webhooks or self.usage != NO_USAGE) and self.policy == TenantPolicy()
 
 
@@ -78,7 +75,7 @@ def _limit(limit: int | None) -> str:
 
 
 def policy_in(form: Form) -> wire.PolicyDocument:
-    """The policy that a form asks for.
+    """The policy in a form.
 
     Raises:
         InvalidDocumentError: a field breaks a rule of the contract.
@@ -88,7 +85,7 @@ def policy_in(form: Form) -> wire.PolicyDocument:
 
 
 def quota_in(form: Form) -> wire.QuotaDocument:
-    """The quota that a form asks for.
+    """The quota in a form.
 
     Raises:
         InvalidDocumentError: a field breaks a rule of the contract.
@@ -97,12 +94,12 @@ def quota_in(form: Form) -> wire.QuotaDocument:
 
 
 def tenant_link(name: str, **fields: str) -> str:
-    """The address of a tenant's page. Names can have any characters, so they are no part of its path."""
+    """The address of a tenant's page. Names can have any characters, so they are a parameter."""
     return f"/operator/tenant?{urlencode({'name': name} | fields)}"
 
 
 def tenant_commands(viewer: Viewer, view: TenantView) -> Commands:
-    """The lines that read and set the same."""
+    """The commands that read and set the same values."""
     policy, query = view.policy, {"tenant": view.name}
     sign_off = "--sign-off" if policy.demands_sign_off else "--no-sign-off"
     quota = ",".join(f"{field.name}={field.value}" for field in view.limits if field.value)

@@ -24,18 +24,18 @@ from app.platform.http.refusals import MalformedRequestError, UnknownParameterEr
 from app.platform.http.request_scope import answer_headers
 from app.platform.timestamps import timestamp
 
-#: The OpenAPI document says by a security scheme where the key is (OpenAPI 3.1, section 4.8.12).
+#: The OpenAPI document has a security scheme instead of this header (OpenAPI 3.1, section 4.8.12).
 _Authorization = Annotated[str | None, Header(include_in_schema=False)]
 
 
 async def refuse_odd_parameters(request: Request) -> None:
-    """Refuse a query that names a parameter twice, since a proxy might go by the other value, or an unknown one.
+    """Refuse a query with an unknown parameter, or with a repeated one, of which a proxy might read the other value.
 
-    The pages about the API take any query, since links from elsewhere may have one.
+    The documentation pages accept any query, since links from other sites may have one.
 
     Raises:
-        MalformedRequestError: a parameter is named more than once.
-        UnknownParameterError: the path does not have a parameter.
+        MalformedRequestError: a parameter is repeated.
+        UnknownParameterError: the path has no such parameter.
     """
     given = Counter(name for name, _ in request.query_params.multi_items())
     if not given or not request.url.path.startswith(("/v1/", "/readyz")):
@@ -49,7 +49,7 @@ async def refuse_odd_parameters(request: Request) -> None:
 
 
 def _parameters(route: APIRoute) -> tuple[str, ...]:
-    """The names of the query parameters of a route, in the order in which it has them."""
+    """The names of the query parameters of a route, in order."""
     parameters = get_flat_params(route.dependant)
     return tuple(parameter.alias for parameter in parameters if isinstance(parameter.field_info, QueryParameter))
 
@@ -57,7 +57,7 @@ def _parameters(route: APIRoute) -> tuple[str, ...]:
 async def get_caller(request: Request, state: StateDependency, authorization: _Authorization = None) -> Caller:
     """The caller: the holder of the key or of the token, or the developer in development mode.
 
-    This has a transaction of its own, since no transaction must stay open while a body is uploaded.
+    It has its own transaction, since none may stay open during an upload.
     """
     if state.development_mode:
         refuse_other_name(request.headers.get("host", ""))
@@ -77,7 +77,7 @@ async def get_caller(request: Request, state: StateDependency, authorization: _A
 
 
 async def _holder(request: Request, state: State, key: str) -> Caller:
-    """Who holds a key or a token; the answer says if the key expires soon."""
+    """The holder of a key or a token. Adds a response header if the key expires soon."""
     if state.tokens is not None and not is_key(key):
         return await state.tokens.caller(key)
     with state.limits.guess(request, key):
@@ -92,7 +92,7 @@ CallerDependency = Annotated[Caller, Depends(get_caller)]
 
 
 async def get_administrator(caller: CallerDependency) -> Caller:
-    """The caller, if it administers a tenant; checked before anything else, also for an answer that is kept."""
+    """The caller if it is an administrator; checked first, also before a stored response."""
     administered_tenant(caller, None)
     return caller
 
@@ -119,24 +119,24 @@ async def require_room(state: StateDependency, _: CallerDependency) -> None:
 
 
 async def get_factory(state: StateDependency) -> AsyncIterator[Factory]:
-    """Services in one transaction. Their first statement begins it, and it is committed before the answer is sent."""
+    """Services in one transaction, which their first statement begins and which commits before the response."""
     async with state.database.transaction() as session:
         yield services_of(state, session)
 
 
-# With the default scope the commit would come after the answer, so a failed commit would still have answered 201.
+# With the default scope, the commit would follow the response, so a failed commit would still have sent 201.
 FactoryDependency = Annotated[Factory, Depends(get_factory, scope="function")]
 
 
 Version = Annotated[int | None, Query(ge=1, description="Version number; the latest by default")]
 
 AcceptSmallCounts = Annotated[
-    bool, Query(description="Publish exact counts of 1 to 4 as they are: whoever may read the counts may know them")
+    bool, Query(description="Publish exact counts of 1 to 4 unchanged: everyone who may read the counts sees them")
 ]
 
 
 def get_admission(state: StateDependency, *, accept_small_counts: AcceptSmallCounts = False) -> Admission:
-    """What is asked of a new version, and whether this call accepts its small counts."""
+    """The requirements of a new version, and whether this call accepts its small counts."""
     return state.admission.confirmed(is_confirmed=accept_small_counts)
 
 
@@ -144,15 +144,15 @@ AdmissionDependency = Annotated[Admission, Depends(get_admission)]
 
 
 async def get_body(state: StateDependency, request: Request) -> AsyncIterator[bytes]:
-    """The body as bytes; refused if it is too large, not declared as JSON, or if too many are being read."""
+    """The body in parts; refused if it is too large or not declared as JSON, or if too many bodies are being read."""
     with state.limits.bodies.share() as take:
         yield await read_body(request, state.max_body_bytes, take=take)
 
 
 async def get_small_body(state: StateDependency, request: Request) -> bytes:
-    """The body of a request that is always small, with a lower limit; empty if there is none and none is needed.
+    """A body with a low size limit; empty if there is none and none is needed.
 
-    Many clients declare a body as JSON whether they send one or not.
+    Many clients declare JSON even without a body.
     """
     is_optional = not request.scope["route"].openapi_extra["requestBody"]["required"]
     if is_optional and "content-type" not in request.headers and has_no_body(request):
@@ -161,7 +161,7 @@ async def get_small_body(state: StateDependency, request: Request) -> bytes:
 
 
 async def get_patch(state: StateDependency, request: Request) -> bytes:
-    """The body of a PATCH request, also small."""
+    """The small body of a PATCH request."""
     return await read_body(request, min(SMALL_BODY, state.max_body_bytes), PATCH_TYPES)
 
 
@@ -171,5 +171,5 @@ PatchDependency = Annotated[bytes, Depends(get_patch)]
 
 
 OwnTenant = Annotated[
-    str | None, Query(max_length=LONGEST_TENANT, description="Tenant; only operators name another than their own")
+    str | None, Query(max_length=LONGEST_TENANT, description="Tenant; only operators may name another tenant")
 ]

@@ -1,6 +1,6 @@
-"""`Idempotency-Key`: a POST request with one is carried out once, and answered alike however often it is sent.
+"""`Idempotency-Key`: a POST request with one is executed once, and repetitions get the same response.
 
-There is no standard for this header: the draft of the IETF expired. docs/api.md says what this service does.
+The header is not standardized: the IETF's draft expired. docs/api.md describes this service's behaviour.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ from app.platform.http.idempotency import BEAT, Claim
 from app.platform.http.rate_limit import refuse_beyond
 from app.platform.http.refusals import MalformedRequestError
 
-#: Short keys could be guessed by who reads the database, and then the answers; a UUID has 36 characters.
+#: A reader of the database could guess short keys and decrypt the responses; a UUID has 36 characters.
 _KEY: Final = re.compile(r"[!-~]{16,255}")
 
 _KEPT_HEADERS: Final = ("content-type", "location", "etag", "retry-after")
@@ -35,14 +35,14 @@ _log = structlog.get_logger(__name__)
 IdempotencyKey = Annotated[
     str | None,
     Header(
-        description="16 to 255 visible characters, such as a UUID: the request is carried out once (kept 24 h)",
+        description="16 to 255 visible characters, such as a UUID: the request is executed once (remembered for 24 h)",
         json_schema_extra={"pattern": f"^{_KEY.pattern}$"},
     ),
 ]
 
 
 def _named(done: Response | tuple[str, Response]) -> tuple[str, Response]:
-    """What is kept of an answer, and the answer: its name, or else all of it."""
+    """What to store of a response (its name if it has one, else all of it), and the response."""
     if isinstance(done, tuple):
         return done
     headers = {name: done.headers[name] for name in _KEPT_HEADERS if name in done.headers}
@@ -56,9 +56,9 @@ async def _restored(kept: str) -> Response:
 
 
 class Once:
-    """Carries a request out unless that was done before.
+    """Executes a request unless that was done before.
 
-    Only answers of success are kept. A request that is refused has changed nothing, so its key is free again.
+    Only successful responses are stored. A refused request has changed nothing, so its key is free again.
     """
 
     def __init__(self, request: Request, state: State, caller: Caller, key: str | None) -> None:
@@ -66,7 +66,7 @@ class Once:
 
     @property
     def has_key(self) -> bool:
-        """Whether the request may have been carried out before."""
+        """Whether the request may have been executed before."""
         return self._key is not None
 
     async def answer(
@@ -76,22 +76,22 @@ class Once:
         carry_out: Callable[[Factory, Prepared], Awaitable[Response | tuple[str, Response]]],
         again: Callable[[str], Awaitable[Response]] = _restored,
     ) -> Response:
-        """The answer to a request: by `again` if it was carried out before, else that of `carry_out`.
+        """The response to a request: that of `again` if it was executed before, else that of `carry_out`.
 
-        An answer may have a secret, which is nowhere else, so it is kept whole. If it has a name, only that is kept,
-        and `again` gives the answer as it is then: nothing is kept longer than where it belongs, and nobody reads what
-        they may not read any more.
+        A response may contain a secret that is stored nowhere else, so all of it is stored. If it has a name, only
+        that is stored, and `again` builds the current response: deleted data do not survive here, and revoked rights
+        take effect.
 
         Args:
-            body: what is asked, besides the address.
-            prepare: what takes long, or has transactions of its own and does no harm if it is done twice.
-            carry_out: returns the answer, or its name and the answer. What it changes by the services that it is given
-                is committed together with what is kept.
-            again: returns the answer by what is kept of it.
+            body: the body, which identifies the request together with its address.
+            prepare: the part that takes long or has its own transactions; it may run twice.
+            carry_out: returns the response, or its name and the response. What it changes through its services is
+                committed together with the stored response.
+            again: builds the response from what is stored.
 
         Raises:
             KeyReusedError: the key was used for another request.
-            InFlightError: the same request is being carried out.
+            InFlightError: the same request is being executed.
         """
         if self._key is None:
             prepared = await prepare()
@@ -117,19 +117,19 @@ class Once:
         return answer
 
     async def _hold(self, claim: Claim) -> None:
-        """Say again and again that the request is being carried out. Most requests end before the first time."""
+        """Renew the claim until the request finishes. Most requests finish before the first renewal."""
         while True:
             await asyncio.sleep(BEAT)
             try:
                 async with self._services() as services:
                     await services.idempotency().hold(claim)
             except Exception as error:  # noqa: BLE001 -- whoever is silent for too long finds out at the commit
-                _log.warning("an idempotency key was not held", error=type(error).__name__)
+                _log.warning("an idempotency key was not renewed", error=type(error).__name__)
 
     async def _claim(self, key: str, body: bytes) -> Claim | bytes:
         url = self._request.url
         asked = sha256(f"{self._request.method} {url.path}?{url.query}\n".encode())
-        asked.update(body)  # which may be large, so it is not copied
+        asked.update(body)  # without a copy, since it may be large
         rate = self._state.limits.idempotency_keys
         if rate is not None:
             refuse_beyond(rate, self._caller.tenant, "requests with an Idempotency-Key")
@@ -150,13 +150,13 @@ class Once:
 
 
 async def nothing() -> None:
-    """What to prepare for a request that says nothing."""
+    """The default for `prepare`."""
 
 
 def get_once(
     request: Request, state: StateDependency, caller: CallerDependency, idempotency_key: IdempotencyKey = None
 ) -> Once:
-    """What carries this request out at most once."""
+    """The `Once` of this request."""
     is_one = len(request.headers.getlist("idempotency-key")) <= 1
     if not is_one or (idempotency_key is not None and not _KEY.fullmatch(idempotency_key)):
         raise MalformedRequestError("Send one Idempotency-Key of 16 to 255 visible characters, such as a random UUID.")

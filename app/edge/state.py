@@ -1,4 +1,4 @@
-"""The state of the process, which every route may use, and what callers may use of it."""
+"""The process-wide state, available to every route, and the limits for callers."""
 
 from asyncio import Event
 from collections.abc import Mapping
@@ -32,13 +32,13 @@ from app.platform.telemetry import ApiMetrics
 from app.settings import Settings
 from app.tenants.model import NO_QUOTA, Quota
 
-#: Seconds in which rates are counted.
+#: The period of rate limits in seconds.
 MINUTE, DAY = 60.0, 86_400.0
 
-#: Requests of a tenant in a day that may have an idempotency key, each of which is kept for a day.
+#: A tenant's requests with an idempotency key per day; each key is stored for a day.
 MOST_KEYS: Final = 100_000
 
-#: So many of the largest bodies are held in memory together.
+#: The number of the largest bodies that fit into memory together.
 LARGE_BODIES: Final = 4
 
 
@@ -47,13 +47,13 @@ class Limits:
     """Limits for callers. Those for single tenants do not apply in development mode, where there is one.
 
     Attributes:
-        bodies: how large all entries together may be that are being read.
-        quota: what a tenant may use that has no quota of its own.
-        requests: how many requests a tenant may send; None for no limit.
-        idempotency_keys: how many of them may have an idempotency key; None for no limit.
-        guesses: wrong keys by address; None if they are not limited.
+        bodies: the total size of the entries being read.
+        quota: the default quota of a tenant.
+        requests: the rate of a tenant's requests; None for no limit.
+        idempotency_keys: the rate of those with an idempotency key; None for no limit.
+        guesses: wrong keys by address; None for no limit.
         disk: the disk of the database; None if it is not known.
-        request_days: days without any action after which a request for data ends.
+        request_days: days without an action after which a data request expires.
     """
 
     bodies: BodyBudget
@@ -66,7 +66,7 @@ class Limits:
 
     @classmethod
     def by(cls, settings: Settings, *, development_mode: bool) -> Self:
-        """The limits that settings name."""
+        """The limits from the settings."""
         has_tenants = not development_mode
         return cls(
             bodies=BodyBudget(LARGE_BODIES * settings.max_body_bytes),
@@ -79,10 +79,10 @@ class Limits:
         )
 
     def guess(self, request: Request, secret: str) -> AbstractContextManager[None]:
-        """Look a key or a code up in the block, which raises `UnknownKeyError` if it is wrong.
+        """Guard a block that looks up a key or a code and raises `UnknownKeyError` for a wrong one.
 
         Raises:
-            TooManyGuessesError: too many wrong ones came from the caller's address.
+            TooManyGuessesError: too many wrong ones from the caller's address.
         """
         address = "" if request.client is None else request.client.host
         return nullcontext() if self.guesses is None else self.guesses.attempt(address, secret)
@@ -94,39 +94,36 @@ class Limits:
             StorageFullError: the disk of the database is almost full.
         """
         if self.disk is not None and not self.disk.has_room:
-            raise StorageFullError("The disk of the database is almost full: nothing more is stored until it has room.")
+            raise StorageFullError("The disk of the database is almost full; free some space to store more.")
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The state of the process: made when it starts, and kept at `request.app.state.aegis`.
+    """The process-wide state, made at the start and stored as `request.app.state.aegis`.
 
     Attributes:
-        database: the catalogue's.
-        probe: looks whether it answers.
-        queue: the queue of jobs.
-        announcements: tell which advice has been answered.
+        probe: checks the database and its queue.
+        announcements: notify of answered advice.
         checking: the child processes that check entries.
         making: the child process that makes large answers.
-        recent: what is known of the versions that were asked about lately.
-        max_body_bytes: how large an entry may be.
-        limits: what callers may use.
-        question_budget: how many questions a tenant with the coarse view may ask about a version.
-        tenant_jobs: how many jobs of a tenant may run at the same time.
-        policy: what disclosure control entries must have.
-        admission: what is asked of new versions besides.
-        development_mode: whether everybody may do everything.
-        webhooks_allow_private: whether webhooks may lead into private networks.
-        links_allow_private: whether links to delivered tables may.
-        metrics: what the process counts.
-        session_rules: how long people stay signed in to the console.
-        console_origin: where browsers find the console; None if that is where they ask for it.
-        tokens: reads tokens of the trusted issuer; None if there is none.
-        code_flow: signs people in at that issuer; None if it does not know this service.
-        signer: signs receipts; None if there is no key.
-        read: what the console has made of the versions that were read lately.
-        answers: what it has made of answers.
-        ending: set once the process is asked to end.
+        recent: cached facts of the versions that were last asked about.
+        max_body_bytes: the largest size of an entry.
+        question_budget: questions about a version for a tenant that sees it coarsely.
+        tenant_jobs: a tenant's most concurrent jobs.
+        policy: the required disclosure control of entries.
+        admission: the other requirements of new versions.
+        development_mode: whether everyone may do everything, without a key.
+        webhooks_allow_private: whether webhooks may point into private networks.
+        links_allow_private: whether links to delivered tables may point there.
+        metrics: the process's counters.
+        session_rules: the rules of the console's sessions.
+        console_origin: the console's configured origin; None if it follows the header `Host`.
+        tokens: the reader of the trusted issuer's tokens; None without an issuer.
+        code_flow: the sign-in at that issuer; None if this service is not its client.
+        signer: the signer of receipts; None without a key.
+        read: the console's cached data of recently shown versions.
+        answers: its cached data of answers.
+        ending: set when the process begins to stop.
     """
 
     database: Database
@@ -166,5 +163,5 @@ StateDependency = Annotated[State, Depends(get_state)]
 
 
 def services_of(state: State, session: AsyncSession) -> Factory:
-    """The services of a transaction, by the settings of the process."""
+    """The services of a transaction, with the settings of the process."""
     return Factory(session, state.queue, state.tenant_jobs, state.limits.quota)

@@ -1,4 +1,4 @@
-"""What browsers get that programs do not."""
+"""Error pages for browsers."""
 
 from collections.abc import Callable
 from typing import Final
@@ -15,20 +15,20 @@ Answer = Callable[[Request, Exception], Response]
 
 NOT_FOUND: Final = 404
 
-#: The title and the code of errors that have a page, by status.
+#: Title and code of the errors that have a page, by status.
 TITLES: Final = {NOT_FOUND: ("Not found", "not_found"), 405: ("Not possible", "method_not_allowed")}
 
 
 def is_browser(accept: str | None) -> bool:
-    """Whether a browser asks for a page: all of them name HTML, and programs do not."""
+    """Whether a browser asks for a page: all browsers accept HTML explicitly, programs do not."""
     return HTML in qualities(accept) and preferred(accept, (HTML, "application/json")) == HTML
 
 
 def with_pages(answer: Answer) -> Answer:
-    """What answers errors of the framework, with pages for browsers outside of the API.
+    """A handler of the framework's errors that shows pages to browsers outside the API.
 
     Args:
-        answer: answers all others.
+        answer: the handler for everything else.
     """
 
     def answer_or_page(request: Request, error: Exception) -> Response:

@@ -1,4 +1,4 @@
-"""The lines that do in a terminal what a page does, to copy. Everything in them is quoted for the shell."""
+"""The commands that do in a terminal what a page does. Everything in them is quoted for the shell."""
 
 import shlex
 from collections.abc import Mapping
@@ -13,11 +13,11 @@ from app.pages.viewers import Viewer
 
 @dataclass(frozen=True, slots=True)
 class Commands:
-    """What to type instead of clicking.
+    """The commands equivalent to a page.
 
     Attributes:
         aegis: lines of the command `aegis`, or of `aegis-server`.
-        curl: the same by HTTP.
+        curl: the same with curl.
     """
 
     aegis: tuple[str, ...] = ()
@@ -30,7 +30,7 @@ def aegis(*words: str) -> str:
 
 
 def server(*words: str) -> str:
-    """A line of the command `aegis-server`, for whoever runs the service."""
+    """A line of the command `aegis-server`, for the operator."""
     return shlex.join(["aegis-server", *words])
 
 
@@ -47,13 +47,13 @@ def curl(
     """A call of the API.
 
     Args:
-        viewer: who would call, if that is known; in development mode no key is sent.
-        path: below the service's address; its parts are escaped here.
+        viewer: the caller, if known; in development mode no key is sent.
+        path: the unescaped path below the service's address.
         query: the parameters.
-        method: of the call; by default `GET`, or `POST` if something is sent.
-        body: what is sent as JSON.
-        file: the name of a file that is sent as JSON instead.
-        replaces: the entity tag of what is changed.
+        method: by default `GET`, or `POST` with a body.
+        body: the JSON body.
+        file: the name of a JSON file to send instead.
+        replaces: the entity tag for `If-Match`.
     """
     asked = f"?{urlencode(query)}" if query else ""
     parts = ["curl", "-s"]
@@ -63,5 +63,5 @@ def curl(
     if body is not None or file is not None:
         data = orjson.dumps(body).decode() if file is None else f"@{file}"
         parts += ["-H 'Content-Type: application/json'", "--data-binary", shlex.quote(data)]
-    # The address is in double quotes for its variable, and the rest is percent-encoded, so the shell changes nothing.
+    # Double quotes let the shell expand the variable; the rest is percent-encoded.
     return " ".join([*parts, f'"$AEGIS_URL{quote(path)}{asked}"'])

@@ -1,4 +1,4 @@
-"""Fields of forms for numbers, and what was wrong with a form that was refused."""
+"""Number fields of forms, and the faults of refused forms."""
 
 import re
 from collections.abc import Mapping
@@ -11,32 +11,29 @@ from app.pages.forms import Form
 from app.platform.errors import Fault, InvalidDocumentError
 from app.platform.http.bodies import AnyModel, invalid_document
 
-#: Python reads more: `1_000`, `nan`, digits of other scripts.
+#: Python also accepts `1_000`, `nan` and digits of other scripts.
 _NUMBER: Final = re.compile(r"-?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
 
-#: Python does not read longer whole numbers.
+#: Python refuses longer integers.
 _LONGEST: Final = 4_000
 
-#: What to give where the contract finds something else, by the type of its error.
+#: The remedy for a fault, by pydantic's error type.
 _WANTED: Final[Mapping[str, str]] = {
     "finite_number": "give a number, such as 10",
     "float_type": "give a number, such as 10",
     "int_type": "give a whole number, such as 10, or 0",
-    "greater_than_equal": "give a number from {ge:g} on",
+    "greater_than_equal": "give at least {ge:g}",
     "less_than_equal": "give at most {le:,}",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class NumberField:
-    """A field for a number, or for none.
+    """An optional number field.
 
     Attributes:
-        name: of the field.
-        label: what it is, for people.
-        value: what is in it.
-        hint: what an empty one means.
-        fault: what is wrong with it; empty if nothing is.
+        hint: the meaning of an empty field.
+        fault: what is wrong; empty if nothing is.
     """
 
     name: str
@@ -48,11 +45,10 @@ class NumberField:
 
 @dataclass(frozen=True, slots=True)
 class Typed:
-    """A form that was refused: what was typed, and what was wrong.
+    """A refused form: what was typed, and its faults.
 
     Attributes:
-        form: the fields.
-        detail: what was wrong, in a sentence.
+        detail: what is wrong, in a sentence.
         faults: the same by field.
     """
 
@@ -67,7 +63,7 @@ class Typed:
 
 
 def validated_as(model: type[AnyModel], members: Mapping[str, Any]) -> AnyModel:
-    """What the fields of a form say, as the contract reads it.
+    """The fields of a form as a model of the contract.
 
     Raises:
         InvalidDocumentError: a field breaks a rule of the contract.
@@ -79,17 +75,17 @@ def validated_as(model: type[AnyModel], members: Mapping[str, Any]) -> AnyModel:
 
 
 def in_forms_words(error: ValidationError) -> InvalidDocumentError:
-    """The error for fields that break rules of the contract, in words for people."""
+    """The error for fields that break rules of the contract, worded for people."""
     lines = error.errors(include_url=False, include_input=False)
     wanted = (_WANTED[line["type"]].format(**line.get("ctx", {})) if line["type"] in _WANTED else "" for line in lines)
-    faults = zip(invalid_document(error).faults, wanted, strict=False)  # of many, the first ones
+    faults = zip(invalid_document(error).faults, wanted, strict=False)  # the first ones of many
     told = tuple(Fault(fault.pointer, words or fault.detail) for fault, words in faults)
     return InvalidDocumentError("Correct what is marked.", told)
 
 
 def number(text: str) -> object:
-    """The number that a text writes; None if it is empty; else the text, which the contract refuses. So is a comma:
-    1,000 is a thousand to some and one to others.
+    """The number in a text; None if it is empty; else the text itself, which the contract refuses. A comma is refused,
+    too: some read 1,000 as a thousand, others as one.
     """
     if not text:
         return None
@@ -97,13 +93,13 @@ def number(text: str) -> object:
 
 
 def written(value: float) -> str:
-    """A number so that `number` reads the very same again."""
+    """A number as text that `number` reads back exactly."""
     short = f"{value:g}"
     return short if float(short) == value else repr(value)
 
 
 def whole_number(text: str) -> object:
-    """The whole number that a text writes, None if it is empty; else the text, which the contract refuses."""
+    """The whole number in a text; None if it is empty; else the text itself, which the contract refuses."""
     if not text:
         return None
     return int(text) if text.isascii() and text.isdigit() and len(text) < _LONGEST else text

@@ -1,4 +1,4 @@
-"""What forms send."""
+"""Submitted forms."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Final, Self
@@ -17,25 +17,25 @@ _TYPE: Final = "application/x-www-form-urlencoded"
 #: The most fields of a form.
 MOST_FIELDS: Final = 10_000
 
-#: The most bytes of a form that are escaped, as in `%C3%A4`: each takes some two hundred bytes of memory to read.
+#: The most escaped bytes (as in `%C3%A4`) of a form: reading one takes some two hundred bytes of memory.
 MOST_ESCAPES: Final = 100_000
 
-#: The most digits of a version's number, which the database keeps in four bytes.
+#: The most digits of a version number, which has four bytes in the database.
 _VERSION_DIGITS: Final = 9
 
-#: What is said of a form that is not of a page that was shown to its sender.
-TOO_OLD: Final = "This form is too old: load its page again, and send it from there."
+#: The message for a form that is not from a page of its sender's session.
+TOO_OLD: Final = "This form has expired: reload its page and send it again."
 
 
 class Form:
-    """The fields of a form, without blanks around them."""
+    """The fields of a form, stripped."""
 
     def __init__(self, fields: Mapping[str, Sequence[str]]) -> None:
         self._fields = fields
 
     @classmethod
     def in_address(cls, request: Request) -> Self:
-        """The fields that the address of a page fills in."""
+        """The fields in the query of a page's address."""
         fields: dict[str, list[str]] = {}
         for name, text in request.query_params.multi_items():
             fields.setdefault(name, []).append(text)
@@ -47,45 +47,45 @@ class Form:
         return self._fields
 
     def text(self, name: str) -> str:
-        """What a field says; empty if the form does not have it. Of several fields of a name, the last one counts."""
+        """The text of a field; empty if it is missing. The last of several fields with this name counts."""
         return self._fields.get(name, [""])[-1].strip()
 
     def texts(self, name: str) -> list[str]:
-        """What all fields of a name say, but for empty ones."""
+        """The texts of all fields with this name, without empty ones."""
         return [text.strip() for text in self._fields.get(name, ()) if text.strip()]
 
     @property
     def version(self) -> int | None:
-        """The number of the version that the form is about; None if it names none."""
+        """The version number in the form; None if there is none."""
         text = self.text("version")
         return int(text) if text.isascii() and text.isdecimal() and len(text) <= _VERSION_DIGITS else None
 
     def has(self, name: str) -> bool:
-        """Whether the form has a field, such as a box that is ticked."""
+        """Whether the form has a field, such as a ticked box."""
         return name in self._fields
 
 
 async def read_form(request: Request) -> Form:
-    """The form that a browser has sent.
+    """The form in a request.
 
     Raises:
-        MalformedRequestError: it is no form.
+        MalformedRequestError: the body is not a form.
     """
     return _form(await read_body(request, SMALL_BODY, types=(_TYPE,)))
 
 
 async def get_form(request: Request, viewer: ViewerDependency) -> Form:
-    """The form that a viewer has sent from one of its pages.
+    """The form that a viewer sent from a page of this session.
 
     Raises:
-        RoleNotAllowedError: the page was another's, or from before the viewer signed in again.
-        MalformedRequestError: it is no form.
+        RoleNotAllowedError: the page belongs to another session.
+        MalformedRequestError: the body is not a form.
     """
     return _own(viewer, await read_form(request))
 
 
 async def read_large_form(request: Request, viewer: Viewer, limit: int, take: Callable[[int], None]) -> Form:
-    """The same for a form with a long field. `take` is called with the size of each part of it.
+    """`get_form` for a form with a long field. `take` is called with the size of each part.
 
     Raises:
         RoleNotAllowedError: as in `get_form`.

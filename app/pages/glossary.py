@@ -1,4 +1,4 @@
-"""The glossary of the documents, for pages that link to it."""
+"""The glossary from the documents, for pages."""
 
 import re
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from markupsafe import Markup, escape
 from app.pages.words import anchor
 
 _HERE = Path(__file__).resolve()
-#: A wheel has the file beside this one; a checkout has it among the documents.
+#: In a wheel, the file is beside this one; in a checkout, in `docs`.
 _PLACES: Final = (_HERE.parent / "glossary.md", _HERE.parents[2] / "docs" / "glossary.md")
 
 _LINK = re.compile(r"\[([^]]*)]\([^)]*\)")
@@ -23,9 +23,7 @@ class Word:
     """A word of the glossary.
 
     Attributes:
-        name: the word.
-        anchor: the name of its place on the page.
-        meaning: what it is.
+        anchor: its id on the page.
         api: its name in the API.
     """
 
@@ -37,14 +35,14 @@ class Word:
 
 @cache
 def glossary() -> tuple[Word, ...]:
-    """All words: those of the project in alphabetical order, then the criteria of privacy."""
+    """All words: the terms in alphabetical order, then the privacy criteria."""
     text = next(place for place in _PLACES if place.is_file()).read_text(encoding="utf-8")
     words, _, criteria = text.partition("\n## Privacy")
     return (*map(_word, _rows(words)), *map(_criterion, _rows(criteria)))
 
 
 def _rows(text: str) -> list[list[str]]:
-    """The cells of the rows of a table, without its head."""
+    """The cells of a table by row, without the header."""
     return [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")][1:]
 
 
@@ -59,7 +57,7 @@ def _criterion(row: list[str]) -> Word:
 
 
 def _prose(text: str) -> Markup:
-    """Text with code between backticks, its links as their words, and without citations."""
+    """Text with code between backticks; links are reduced to their words, citations removed."""
     parts = _CITATION.sub("", _LINK.sub(r"\1", text)).strip("| ").split("`")
     marked = (Markup("<code>{}</code>").format(part) if at % 2 else escape(part) for at, part in enumerate(parts))
     return Markup("").join(marked)

@@ -1,4 +1,4 @@
-"""Descriptions in Markdown as HTML. Providers write them, so neither markup nor addresses of theirs are trusted."""
+"""Descriptions in Markdown as HTML. Providers write them, so neither markup nor addresses are trusted."""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -10,7 +10,7 @@ from markupsafe import Markup, escape
 
 _SCHEMES: Final = ("http://", "https://")
 
-#: What the parser writes, and nothing else passes the second line, which trusts no parser.
+#: The tags that the parser writes. The sanitizer, a second line of defence, passes no others.
 _TAGS: Final = {
     *("a", "blockquote", "br", "code", "em", "hr", "li", "ol", "p", "pre", "s", "strong", "ul"),
     *("table", "tbody", "td", "th", "thead", "tr"),
@@ -19,9 +19,9 @@ _LINK_REL: Final = "nofollow noopener noreferrer"
 
 
 def html_of(text: str) -> Markup:
-    """A text in CommonMark, with tables: no HTML of its own, no images, links to web pages only.
+    """A text in CommonMark with tables, but without HTML or images; links lead to web pages only.
 
-    Headings become bold lines, since the page that shows the text has headings of its own.
+    Headings become bold lines, since the page has its own headings.
     """
     html = nh3.clean(
         _PARSER.render(text),
@@ -43,10 +43,10 @@ def _filtered(_tag: str, name: str, value: str) -> str | None:
 
 
 class _Parser(MarkdownIt):
-    """A parser for which only addresses of web pages are links."""
+    """A parser that accepts only web addresses as links."""
 
     def validateLink(self, url: str) -> bool:  # noqa: N802 -- the parser's name
-        """Whether a link may lead there."""
+        """Whether an address is accepted."""
         return _is_web_address(url)
 
 
@@ -60,7 +60,7 @@ def _parser() -> _Parser:
 
 
 def _alternative(_renderer: object, tokens: Sequence[Token], place: int, *_: Any) -> str:  # noqa: ANN401 -- unused
-    """What an image says instead of itself."""
+    """The alternative text of an image."""
     return str(escape(tokens[place].content))
 
 

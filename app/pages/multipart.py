@@ -1,4 +1,4 @@
-"""Forms with a file (RFC 7578), part by part as they arrive. Nothing is written to disk."""
+"""Forms with a file (RFC 7578), parsed as they arrive. Nothing is written to disk."""
 
 import logging
 from collections.abc import Iterator
@@ -14,16 +14,16 @@ from app.platform.http.refusals import MalformedRequestError, MediaTypeError
 if TYPE_CHECKING:
     from python_multipart.multipart import MultipartCallbacks
 
-# Its warnings quote what does not belong into a form, which may be a part of somebody's table.
+# Its warnings quote unexpected bytes, which may be part of a table.
 logging.getLogger("python_multipart").setLevel(logging.CRITICAL)
 
 TYPE: Final = "multipart/form-data"
 
-#: The most parts of a form, and the most bytes of all their headers. Pages have three parts, with some 200 bytes each.
+#: The most parts of a form, and the most bytes of all their headers. Our pages send three parts with some 200 bytes.
 MOST_PARTS: Final = 20
 MOST_HEADER_BYTES: Final = 16 * 1024
 
-_UNREADABLE: Final = "The form cannot be read: its parts are not what multipart/form-data has."
+_UNREADABLE: Final = "The form cannot be read: it is not valid multipart/form-data."
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +31,7 @@ class Piece:
     """Some bytes of a field.
 
     Attributes:
-        name: of the field.
-        file: the name of the file, if the field is one; else None.
+        file: the file's name; None if the field is not a file.
         content: the bytes; empty at the end of the field.
     """
 
@@ -42,7 +41,7 @@ class Piece:
 
 
 class Multipart:
-    """Takes a form apart.
+    """Parses a form.
 
     Attributes:
         is_complete: whether its end has arrived.
@@ -70,10 +69,10 @@ class Multipart:
             raise MalformedRequestError(_UNREADABLE) from None
 
     def feed(self, chunk: bytes) -> Iterator[Piece]:
-        """The pieces of fields in what arrives next.
+        """The pieces of fields in the next chunk.
 
         Raises:
-            MalformedRequestError: it is not what its header says.
+            MalformedRequestError: the form is invalid or too large.
         """
         try:
             self._parser.write(chunk)
@@ -112,7 +111,7 @@ class Multipart:
         self._value += data[start:end]
 
     def _count_header(self, size: int) -> None:
-        """Refuse too long headers: the time to take them apart grows with their length, and others wait for it."""
+        """Refuse long headers: the time to parse them grows with their length and blocks other requests."""
         self._header_bytes += size
         if self._header_bytes > MOST_HEADER_BYTES:
             raise MalformedRequestError(f"The headers of the form's parts have more than {MOST_HEADER_BYTES:,} bytes.")
@@ -137,6 +136,6 @@ class Multipart:
 
 
 def _text(parameter: bytes) -> str:
-    """A name as browsers send it: in UTF-8, with line ends and quotes percent-encoded."""
+    """A name as browsers send it: UTF-8, with percent-encoded line ends and quotes."""
     text = parameter.decode(errors="replace")
     return text.replace("%22", '"').replace("%0D", " ").replace("%0A", " ")

@@ -1,4 +1,4 @@
-"""Forms that are carried out once, however often they are sent: by a double click, or by loading their answer again."""
+"""Forms that take effect once, even after a double click or a reload of the response."""
 
 import re
 import secrets
@@ -27,24 +27,22 @@ def draw_key() -> str:
 async def once(
     state: State, viewer: Viewer, path: str, form: Form, carry_out: Callable[[Factory], Awaitable[str]]
 ) -> str:
-    """Carry a form out, unless that was done before, and return the name of what it has made or changed.
+    """Execute a form unless that was done before; return the name of what it made or changed.
 
-    All is one transaction. Of two at the same time, the second waits for the first and then returns the same name.
+    Everything is one transaction. Of two concurrent calls, the second waits and returns the same name.
 
     Args:
-        state: of the process.
-        viewer: who sends it.
-        path: where to.
-        form: what it says; its key is in the field `once`.
-        carry_out: does it with the services that it is given.
+        path: the address of the form.
+        form: the fields, with the key in `once`.
+        carry_out: executes the form with the services of the transaction.
 
     Raises:
         MalformedRequestError: the form has no key.
-        KeyReusedError: the key was used for a form that said something else.
+        KeyReusedError: the key was used for a form with other fields.
     """
     key = form.text(FIELD)
     if not _KEY.fullmatch(key):
-        raise MalformedRequestError("The form lacks its hidden fields: load its page again, and send it from there.")
+        raise MalformedRequestError("The form lacks its hidden fields: reload its page and send it again.")
     if state.limits.idempotency_keys is not None:
         refuse_beyond(state.limits.idempotency_keys, viewer.caller.tenant, "forms")
     async with state.database.transaction() as session:
@@ -58,6 +56,6 @@ async def once(
 
 
 def _fingerprint(path: str, form: Form) -> bytes:
-    """A hash of what a form asks; the token against forgery may change while the browser keeps the page."""
+    """A hash of a form's fields without the CSRF token, which may differ when the form is sent again."""
     said = sorted((name, list(texts)) for name, texts in form.fields.items() if name != "csrf")
     return sha256(repr((path, said)).encode()).digest()

@@ -1,4 +1,4 @@
-"""Pages: their templates and their headers."""
+"""Rendering of pages, and their headers."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,8 +14,8 @@ from app.platform.build import build_version
 
 _HERE = Path(__file__).resolve().parent
 
-#: Pages run and load what the service itself has, and nothing inline (Content Security Policy Level 3). The referrer
-#: policy lets browsers say from which origin a form comes; with `no-referrer` they would send `Origin: null`.
+#: Pages load only the service's own files and nothing inline (Content Security Policy Level 3). The referrer policy
+#: lets browsers send the origin of a form; with `no-referrer` they would send `Origin: null`.
 HEADERS: Mapping[str, str] = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
@@ -26,7 +26,7 @@ HEADERS: Mapping[str, str] = {
     "X-Frame-Options": "DENY",
 }
 
-#: What pages share, and the templates of each feature.
+#: The shared templates and those of each feature.
 _FOLDERS = (_HERE / "templates", *sorted(_HERE.parent.glob("*/pages/templates")), _HERE.parent / "console/templates")
 
 TEMPLATES = Environment(
@@ -45,10 +45,9 @@ def page(request: Request, template: str, status: int = 200, **values: Any) -> R
     """A page.
 
     Args:
-        request: what is answered; `get_viewer` has noted in it who looks.
-        template: the name of the template.
-        status: of the answer.
-        **values: what the template shows; whole pages need `commands`, the lines that do the same in a terminal.
+        request: the request, in which `get_viewer` has stored the viewer.
+        status: the HTTP status.
+        **values: the template's values; whole pages need `commands`, the equivalent commands.
     """
     viewer = getattr(request.state, "viewer", None)
     text = TEMPLATES.get_template(template).render(values, viewer=viewer, path=request.url.path)
@@ -56,7 +55,7 @@ def page(request: Request, template: str, status: int = 200, **values: Any) -> R
 
 
 def see(place: str) -> Response:
-    """Lead the browser to another page, such as from a form to what has become of it (303)."""
+    """Redirect the browser, for example from a form to its result (303)."""
     return Response(status_code=303, headers={"Location": place})
 
 

@@ -1,4 +1,4 @@
-"""Routes that answer with pages, errors included."""
+"""Routes that return pages, errors included."""
 
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
@@ -22,7 +22,7 @@ Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
 
 class PageRoute(APIRoute):
-    """A route of the console. It takes forms from own pages only, and shows refusals in the API's words."""
+    """A route of the console. It accepts forms of its own pages only, and shows refusals in the API's words."""
 
     def get_route_handler(self) -> Handler:
         """The handler, with pages for refusals."""
@@ -48,7 +48,7 @@ class PageRoute(APIRoute):
 
 
 def refusal_page(request: Request, error: RefusalError) -> Response:
-    """The page that says what was refused and why."""
+    """The page of a refusal."""
     status, title = status_and_title(error)
     faults = error.faults if isinstance(error, InvalidDocumentError) else ()
     answer = problem_page(request, status, title, error.code, error.detail, faults)
@@ -60,7 +60,7 @@ def refusal_page(request: Request, error: RefusalError) -> Response:
 def problem_page(
     request: Request, status: int, title: str, code: str, detail: str, faults: Sequence[Fault] = ()
 ) -> Response:
-    """A page about a problem, with the first hundred faults by their places."""
+    """The page of a problem, with its first hundred faults and their places."""
     request.app.state.metrics.refused(code)
     shown = {"title": title, "detail": detail, "code": code, "status": status, "request_id": request_id(request)}
     left_out = max(len(faults) - FAULTS_SHOWN, 0)
@@ -76,9 +76,9 @@ def _invalid_parameter(request: Request, error: RequestValidationError) -> Respo
 
 
 def _sign_in(request: Request, error: UnknownKeyError) -> Response:
-    """Lead whoever is not signed in to where they can, and from there back to this page."""
+    """Redirect to the sign-in page, and from there back to this page."""
     request.app.state.metrics.refused(error.code)
-    if "hx-request" in request.headers:  # for a part of a page: the whole page then leads there
+    if "hx-request" in request.headers:  # a part of a page: htmx redirects the whole page
         return Response(status_code=204, headers={"HX-Refresh": "true"})
     if request.method in SAFE_METHODS:
         back = request.url.path + (f"?{request.url.query}" if request.url.query else "")
@@ -87,7 +87,7 @@ def _sign_in(request: Request, error: UnknownKeyError) -> Response:
 
 
 def _page_of_form(request: Request) -> str:
-    """The page whose form was sent; the first page if it cannot be opened by a link."""
+    """The page whose form was sent; the home page if no link can open it."""
     try:
         came_from = urlsplit(request.headers.get("referer", ""))
     except ValueError:

@@ -1,4 +1,4 @@
-"""Refusals that are shown on the page of the form that was refused, which keeps what was typed."""
+"""Refusals shown on the page of the refused form, together with what was typed."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -15,10 +15,10 @@ class Refusal:
     """Why a form was refused, in the API's words.
 
     Attributes:
-        status: of the answer.
-        detail: a sentence.
+        status: the HTTP status.
+        detail: the reason in a sentence.
         faults: what is wrong and where.
-        seconds: after which it may be sent again; None if that changes nothing.
+        seconds: the time after which a retry makes sense; None if it does not.
     """
 
     status: int
@@ -28,7 +28,7 @@ class Refusal:
 
     @classmethod
     def of(cls, request: Request, error: RefusalError) -> Self:
-        """The refusal of an error, which is counted as the API counts it."""
+        """The refusal of an error, counted like one of the API."""
         request.app.state.metrics.refused(error.code)
         faults = error.faults[:FAULTS_SHOWN] if isinstance(error, InvalidDocumentError) else ()
         seconds = error.seconds if isinstance(error, WaitError) else None
@@ -36,14 +36,14 @@ class Refusal:
 
     @property
     def by_field(self) -> dict[str, str]:
-        """The first fault of each field, by the first name of its place."""
+        """The first fault of every field, by the first name in its pointer."""
         told: dict[str, str] = {}
         for fault in self.faults:
             told.setdefault(fault.pointer.strip("/").partition("/")[0], fault.detail)
         return told
 
     def on(self, answer: Response) -> Response:
-        """The answer, which says when to send the form again."""
+        """The response with `Retry-After` if there is a time to wait."""
         if self.seconds is not None:
             answer.headers["Retry-After"] = str(self.seconds)
         return answer

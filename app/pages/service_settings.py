@@ -1,4 +1,4 @@
-"""What operators have set for the whole service, as far as it matters to those who use it."""
+"""The service-wide settings that matter to users."""
 
 from dataclasses import dataclass
 
@@ -12,9 +12,9 @@ class Setting:
     """A setting.
 
     Attributes:
-        variable: the variable of the environment that sets it.
-        value: what applies now, in words.
-        meaning: what it does.
+        variable: its environment variable.
+        value: the current value, in words.
+        meaning: its effect.
     """
 
     variable: str
@@ -23,8 +23,8 @@ class Setting:
 
 
 def service_settings(state: State) -> dict[str, tuple[Setting, ...]]:
-    """The settings by what they are about. Secrets and addresses of databases are not among them."""
-    return {"What is asked of entries": _of_entries(state), "What tenants may use": _of_tenants(state)}
+    """The settings by topic, without secrets and database URLs."""
+    return {"Requirements of entries": _of_entries(state), "Limits of tenants": _of_tenants(state)}
 
 
 def _of_entries(state: State) -> tuple[Setting, ...]:

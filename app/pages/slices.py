@@ -10,7 +10,7 @@ import msgspec
 Row = TypeVar("Row")
 Part = TypeVar("Part")
 
-#: How many attributes and configurations a page of an entry has.
+#: Attributes and configurations per page of an entry.
 PER_PAGE = 25
 
 
@@ -19,11 +19,10 @@ class Slice(Generic[Row]):
     """A page of a list.
 
     Attributes:
-        rows: what it shows.
-        number: which page it is, from 1.
-        pages: how many pages there are; 1 for an empty list.
-        total: how many rows the list has.
-        start: the number of the first row that is shown, from 1.
+        number: the page number, from 1.
+        pages: the number of pages; 1 for an empty list.
+        total: the number of rows of the list.
+        start: the number of the first row of the page, from 1.
     """
 
     rows: Sequence[Row]
@@ -36,14 +35,14 @@ class Slice(Generic[Row]):
     def of(
         cls, parts: Sequence[bytes], number: int, total: int, decoder: msgspec.json.Decoder[tuple[Row, ...]]
     ) -> Self:
-        """A page of an index; the last one if there are not so many."""
+        """A page of an index; the last one if `number` is too large."""
         number = min(number, max(len(parts), 1))
         rows = read_part(parts[number - 1], decoder) if parts else ()
         return cls(rows, number, max(len(parts), 1), total, (number - 1) * PER_PAGE + 1)
 
     @classmethod
     def cut(cls, rows: Sequence[Row], number: int, per_page: int) -> Self:
-        """A page of a list that is all there."""
+        """A page of a complete list."""
         pages = max(-(-len(rows) // per_page), 1)
         number = min(number, pages)
         start = (number - 1) * per_page
@@ -51,10 +50,10 @@ class Slice(Generic[Row]):
 
     @property
     def end(self) -> int:
-        """The number of the last row that is shown."""
+        """The number of the last row of the page."""
         return self.start + len(self.rows) - 1
 
 
 def read_part(part: bytes, decoder: msgspec.json.Decoder[Part]) -> Part:
-    """A part of an index as what it was."""
+    """Decode a part of an index."""
     return decoder.decode(zlib.decompress(part))

@@ -15,7 +15,7 @@ router = APIRouter()
 
 _FOLDER = Path(__file__).resolve().parent / "static"
 
-#: What there is, and no other file.
+#: The only files served.
 TYPES: Final[Mapping[str, str]] = {
     "console.css": "text/css",
     "console.js": "text/javascript",
@@ -26,7 +26,7 @@ TYPES: Final[Mapping[str, str]] = {
 
 @router.get("/static/{name}")
 async def read_static(name: str) -> Response:
-    """One of the files; browsers keep it, since a changed one has another address."""
+    """A static file; browsers may cache it, since its address changes with its content."""
     if name not in TYPES:
         raise NotFoundError(f"There is no file {name}.")
     headers = {"Cache-Control": "public, max-age=31536000, immutable"}

@@ -1,4 +1,4 @@
-"""Who looks at a page."""
+"""The viewers of pages."""
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -18,13 +18,12 @@ from app.platform.http.recognition import note_known, refuse_other_name
 
 @dataclass(frozen=True, slots=True)
 class Viewer:
-    """Somebody who looks at pages.
+    """The viewer of a page.
 
     Attributes:
-        caller: for whom the services answer.
-        token: of the session; empty in development mode.
-        session: what is known of it; None in development mode.
-        is_developer: whether the service is in development mode, where everybody may do everything.
+        token: the token of the session; empty in development mode.
+        session: None in development mode.
+        is_developer: whether the service is in development mode, where everyone may do everything.
     """
 
     caller: Caller
@@ -34,7 +33,7 @@ class Viewer:
 
     @property
     def name(self) -> str:
-        """Who it is, for people."""
+        """The viewer's name for people."""
         return "developer" if self.is_developer else self.caller.subject or self.caller.tenant
 
     @property
@@ -44,25 +43,25 @@ class Viewer:
 
     @property
     def key_expires_at(self) -> datetime | None:
-        """When the key expires with which the viewer has signed in, if that is soon."""
+        """When the viewer's key expires, if that is soon."""
         key = None if self.session is None else self.session.key
         return key.expires_at if key is not None and key.expires_soon(datetime.now(UTC)) else None
 
     @property
     def csrf(self) -> str:
-        """What a form of a page sends back; another text each time, and empty in development mode."""
+        """A CSRF token for the forms of a page, different every time; empty in development mode."""
         return csrf_token(self.token) if self.token else ""
 
     def has_sent(self, csrf: str) -> bool:
-        """Whether a form comes from a page that was shown to this viewer."""
+        """Whether a form with this token comes from a page of this viewer."""
         return self.is_developer or is_csrf_token(csrf, self.token)
 
 
 async def get_viewer(request: Request, state: StateDependency) -> Viewer:
-    """Whoever looks at the page; the page's layout and its error pages know it, too.
+    """The viewer, stored in the request for the layout and for error pages.
 
     Raises:
-        UnknownKeyError: nobody is signed in.
+        UnknownKeyError: not signed in.
         RateExceededError: the viewer's tenant sends too many requests.
     """
     if state.development_mode:
@@ -78,7 +77,7 @@ async def get_viewer(request: Request, state: StateDependency) -> Viewer:
 
 
 async def _signed_in(request: Request, state: State) -> Viewer:
-    """Whose session the browser has. This has a transaction of its own, as in the API."""
+    """The holder of the browser's session, in a transaction of its own, as in the API."""
     token = session_token(request, state)
     async with state.database.transaction() as session:
         known = await services_of(state, session).sessions(state.session_rules).find(token)

@@ -1,4 +1,4 @@
-"""How pages write numbers, times and words."""
+"""The format of numbers, times and terms on pages."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -15,7 +15,7 @@ _UNITS: Final = ("bytes", "kB", "MB", "GB", "TB")
 _TEN: Final = 10
 _THOUSAND: Final = 1000
 
-#: What has members of its own in forms, each of which has a field.
+#: Objects whose members have fields of their own in forms.
 _GROUPS: Final = frozenset({"limit", "require", "weights"})
 
 
@@ -25,7 +25,7 @@ def count(things: int) -> str:
 
 
 def size(length: int) -> str:
-    """So many bytes, such as `1.5 MB`."""
+    """A size in bytes, such as `1.5 MB`."""
     amount, place = float(length), 0
     while amount >= _THOUSAND and place < len(_UNITS) - 1:
         amount, place = amount / _THOUSAND, place + 1
@@ -35,13 +35,13 @@ def size(length: int) -> str:
 
 
 def moment(at: datetime) -> Markup:
-    """A time in UTC to the minute, which programs can read, too."""
+    """A time in UTC to the minute, also machine-readable."""
     at = at.astimezone(UTC)
     return Markup('<time datetime="{}">{}</time>').format(f"{at:%Y-%m-%dT%H:%M:%SZ}", f"{at:%Y-%m-%d %H:%M} UTC")
 
 
 def duration(seconds: float) -> str:
-    """So much time in its largest whole unit, such as `4 s`, `3 min`, `2 h` or `5 days`."""
+    """A duration in its largest whole unit, such as `4 s`, `3 min`, `2 h` or `5 days`."""
     for unit, length in (("days", 86_400), ("h", 3_600), ("min", 60)):
         if seconds >= 2 * length or (unit != "days" and seconds >= length):
             return f"{count(int(seconds // length))} {unit}"
@@ -49,22 +49,22 @@ def duration(seconds: float) -> str:
 
 
 def term(word: str, shown: str | None = None) -> Markup:
-    """A word of the glossary, with a link to it."""
+    """A link to a word of the glossary."""
     return Markup('<a class="term" href="/glossary#{}">{}</a>').format(anchor(word), shown or word)
 
 
 def anchor(word: str) -> str:
-    """The name of a word's place in the glossary."""
+    """The id of a word on the glossary page."""
     return re.sub(r"[^a-z0-9]+", "-", word.lower()).strip("-")
 
 
 def bound(criterion: str) -> str:
-    """Whether a number of a criterion of privacy is the least or the most."""
+    """Whether the value of a privacy criterion is a minimum or a maximum."""
     return "at least" if PRIVACY_CRITERIA.get(criterion) == "higher" else "at most"
 
 
 def field_name(pointer: str) -> str:
-    """What people call the field at a place of a document: `k` at `/require/k`, `attributes` at `/attributes/0`."""
+    """The field at a place of a document: `k` at `/require/k`, `attributes` at `/attributes/0`."""
     names = [name.replace("~1", "/").replace("~0", "~") for name in pointer.split("/")[1:]]
     return names[1] if len(names) > 1 and names[0] in _GROUPS else names[0] if names else ""
 
@@ -75,7 +75,7 @@ def criterion(name: str) -> str:
 
 
 def plural(things: int, one: str, many: str | None = None) -> str:
-    """So many things, such as `1 entry` or `2 entries`."""
+    """A number with its noun, such as `1 entry` or `2 entries`."""
     return f"{count(things)} {one if things == 1 else many or one + 's'}"
 
 
@@ -87,7 +87,7 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "duration": duration,
     "field_name": field_name,
     "moment": moment,
-    # As somebody wrote it, such as `10` or `0.25`.
+    # As typed, such as `10` or `0.25`.
     "number": partial(number, digits=6),
     "plural": plural,
     "share": percent,

@@ -1,10 +1,10 @@
-"""Which build this is."""
+"""The version of this build."""
 
 from functools import cache
 from importlib.metadata import version
 from typing import Final
 
-#: What is installed, and has the version.
+#: The installed distribution.
 DISTRIBUTION: Final = "aegis-server"
 
 

@@ -16,14 +16,14 @@ LONGEST_TENANT = 255
 
 
 def is_tenant_name(name: str) -> bool:
-    """Whether a tenant may be called so."""
+    """Whether a tenant may have this name."""
     return 1 <= len(name) <= LONGEST_TENANT and name.isprintable() and name == name.strip()
 
 
 class Role(StrEnum):
-    """What a key or a token is for. All roles read what their tenant sees and ask for advice; each may do more.
+    """The role of a key or a token. Every role reads what its tenant sees and asks for advice; each may do more.
 
-    A provider publishes, a reviewer signs versions off, an administrator manages its tenant's keys and policy, and
+    A provider publishes, a reviewer signs off versions, an administrator manages its tenant's keys and policy, and
     an operator may do everything, for every tenant.
     """
 
@@ -40,8 +40,8 @@ class Caller:
 
     Attributes:
         tenant: the organisation that it acts for.
-        roles: what it may do; a key has one role, a token can have several.
-        subject: who it is: the prefix of its key, or the subject of its token; None in development mode.
+        roles: one role for a key, possibly several for a token.
+        subject: the prefix of its key, or the subject of its token; None in development mode.
     """
 
     tenant: str
@@ -60,7 +60,7 @@ class Caller:
 
     @property
     def may_read_counts(self) -> bool:
-        """Whether the caller may read the counts of its tenant's entries, and the versions that others do not see."""
+        """Whether the caller may read the counts of its tenant's entries, and the versions hidden from others."""
         return self._is_one_of(Role.PROVIDER, Role.REVIEWER)
 
     @property
@@ -77,14 +77,14 @@ class Caller:
         return self.is_operator or not self.roles.isdisjoint(roles)
 
 
-#: The caller in development mode: everybody acts for the default tenant and may do everything.
+#: The caller in development mode, who acts for the default tenant and may do everything.
 DEVELOPER = Caller(DEFAULT_TENANT, frozenset({Role.OPERATOR}))
 
 
-#: Holders of keys and their administrators are told for so long before that a key expires.
+#: How long before its end a key counts as expiring, for its holder and its administrators.
 NOTICE = timedelta(days=14)
 
-#: The last use of a key is stored to the hour, so that not every request writes.
+#: The last use of a key is stored to the hour, so that few requests write.
 LAST_USE_STEP = timedelta(hours=1)
 
 
@@ -93,9 +93,9 @@ class ApiKey:
     """A key as stored, without its secret.
 
     Attributes:
-        prefix: the readable part, by which people refer to it.
+        prefix: the readable part, which identifies the key.
         last_used_at: when it was last used, to the hour; None if never.
-        replaces: the prefix of the key whose successor it is.
+        replaces: the prefix of its predecessor.
     """
 
     prefix: str
@@ -109,12 +109,12 @@ class ApiKey:
 
     @property
     def caller(self) -> Caller:
-        """Who holds it."""
+        """The caller that holds the key."""
         return Caller(self.tenant, frozenset({self.role}), self.prefix)
 
     @property
     def lifetime(self) -> timedelta | None:
-        """How long it is valid in all; None if for ever."""
+        """The total time of validity; None without an end."""
         return None if self.expires_at is None else self.expires_at - self.created_at
 
     def is_valid(self, now: datetime) -> bool:
@@ -136,7 +136,7 @@ class ApiKey:
 
 _MARK, _PREFIX_BYTES = "aegis_", 4
 
-#: Number of characters of a key that are shown and stored: the mark and two for each byte.
+#: The characters of a key that are shown and stored: the mark and two per byte.
 PREFIX_LENGTH = len(_MARK) + 2 * _PREFIX_BYTES
 
 
@@ -150,13 +150,13 @@ def draw_key() -> tuple[str, str]:
 
 
 def prefix_of(text: str) -> str | None:
-    """The readable prefix of a text that could be a key, drawn as `draw_key` does; None if it could not."""
+    """The readable prefix of a text in the form of `draw_key`; None for another form."""
     form = re.fullmatch(rf"({_MARK}[0-9a-f]{{{2 * _PREFIX_BYTES}}})_[A-Za-z0-9_-]{{43}}", text)
     return form and form[1]
 
 
 def is_prefix(text: str) -> bool:
-    """Whether a text can be the readable part of a key."""
+    """Whether a text has the form of a key's prefix."""
     return re.fullmatch(rf"{_MARK}[0-9a-f]{{{2 * _PREFIX_BYTES}}}", text) is not None
 
 
@@ -166,15 +166,15 @@ def is_key(text: str) -> bool:
 
 
 def hash_key(key: str) -> bytes:
-    """SHA-256 of a key, 32 bytes, which is stored and looked up instead of the key."""
+    """SHA-256 of a key (32 bytes), stored and looked up in its place."""
     return hashlib.sha256(key.encode()).digest()
 
 
 def refuse_name(tenant: str) -> None:
-    """Refuse a name that no tenant may have.
+    """Refuse an invalid tenant name.
 
     Raises:
-        InvalidDocumentError: the name is empty, too long, not printable, or begins or ends with a blank.
+        InvalidDocumentError: the name is empty, too long or not printable, or begins or ends with a space.
     """
     if not is_tenant_name(tenant):
         raise InvalidDocumentError(
@@ -183,11 +183,11 @@ def refuse_name(tenant: str) -> None:
 
 
 def administered_tenant(caller: Caller, tenant: str | None) -> str:
-    """The tenant that the caller administers: the one that it names, else its own.
+    """The tenant that the caller administers: `tenant`, by default its own.
 
     Raises:
         RoleNotAllowedError: the caller may not administer it.
-        InvalidDocumentError: no tenant can have this name.
+        InvalidDocumentError: the name is invalid.
     """
     if not caller.may_administer:
         raise RoleNotAllowedError("Only administrators of the tenant and operators may do this.")

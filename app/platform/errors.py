@@ -1,4 +1,4 @@
-"""Refusals and their reasons. The API gives each a status; this module knows nothing of HTTP."""
+"""Refusals and their reasons, independent of HTTP; the API assigns the statuses."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,19 +7,19 @@ from datetime import UTC, datetime
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One thing that is wrong in a document: where (an RFC 6901 JSON Pointer) and what."""
+    """A fault in a document: where (an RFC 6901 JSON Pointer) and what."""
 
     pointer: str
     detail: str
 
 
 def pointer(*path: str | int) -> str:
-    """The JSON Pointer of a place, given by the names and indices that lead to it."""
+    """The JSON Pointer of a place, from the names and indices that lead to it."""
     return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)
 
 
 class OperatorError(Exception):
-    """What whoever runs the service can correct. The first line says what is wrong, and what to do."""
+    """An error that the operator can correct. The first line says what is wrong, and what to do."""
 
 
 class RefusalError(Exception):
@@ -73,7 +73,7 @@ class NameTakenError(RefusalError):
 
 
 class InFlightError(WaitError):
-    """The same request, with the same idempotency key, is being carried out."""
+    """The same request, with the same idempotency key, is being executed."""
 
     code = "in_flight"
 
@@ -85,7 +85,7 @@ class KeyReusedError(RefusalError):
 
 
 class ActionNotPossibleError(RefusalError):
-    """What the caller wants to do with a request is not possible in its present state; `possible` is."""
+    """The action is not possible in the present state of the request; those in `possible` are."""
 
     code = "not_possible"
 
@@ -96,7 +96,7 @@ class ActionNotPossibleError(RefusalError):
 
 
 class EnoughGrantedError(RefusalError):
-    """The provider has granted the consumer as many requests as it wants to."""
+    """The consumer has reached the provider's limit of granted requests."""
 
     code = "enough_granted"
 
@@ -108,7 +108,7 @@ class LeasedError(RefusalError):
 
     def __init__(self, expires_at: datetime) -> None:
         until = expires_at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-        super().__init__(f"Another program fulfils this request and has it to itself until {until}. Try again then.")
+        super().__init__(f"Another program fulfils this request and has its lease until {until}. Try again then.")
 
 
 class StaleVersionError(RefusalError):
@@ -129,25 +129,25 @@ class InvalidDocumentError(RefusalError):
 
 
 class BudgetSpentError(RefusalError):
-    """The tenant has asked as many distinct questions about this version as it may."""
+    """The tenant has used up its distinct questions about this version."""
 
     code = "budget_spent"
 
 
 class QuotaExceededError(RefusalError):
-    """The tenant would store more than it may."""
+    """The tenant would exceed its storage quota."""
 
     code = "quota_exceeded"
 
 
 class QuotaSpentError(WaitError):
-    """The tenant has asked as many questions as it may in a day."""
+    """The tenant has used up its questions of a day."""
 
     code = "quota_spent"
 
 
 class RateExceededError(WaitError):
-    """The tenant sends more requests than it may."""
+    """The tenant exceeds its request rate."""
 
     code = "rate_exceeded"
 
@@ -159,13 +159,13 @@ class TooManyGuessesError(WaitError):
 
 
 class StorageFullError(RefusalError):
-    """The disk of the database has hardly any room left."""
+    """The disk of the database is almost full."""
 
     code = "storage_full"
 
 
 class OverloadedError(RefusalError):
-    """The service has more to do than it can do in time."""
+    """The service is overloaded."""
 
     code = "overloaded"
 
@@ -177,7 +177,7 @@ class InterruptedWorkError(RefusalError):
 
 
 class IssuerUnavailableError(RefusalError):
-    """The issuer of tokens does not answer, and none of its keys is known."""
+    """The issuer of tokens does not respond, and none of its keys is known."""
 
     code = "issuer_unavailable"
 
@@ -189,29 +189,29 @@ class DatabaseUnavailableError(RefusalError):
 
 
 class SchemaMismatchError(RefusalError):
-    """The database's schema is one that this version of the service cannot work with."""
+    """This version of the service does not work with the database's schema."""
 
     code = "schema_mismatch"
 
 
 class SupersededError(RefusalError):
-    """Another version of the service was asked, and this one computes by a newer model."""
+    """The question was asked of another version of the service, whose model is not this one's."""
 
     code = "superseded"
 
 
 class NothingSignedError(RefusalError):
-    """This service has no key that may sign."""
+    """This service has no valid signing key."""
 
     code = "nothing_signed"
 
 
 class NoWorkerError(RefusalError):
-    """No worker runs, so no question is answered."""
+    """No worker runs, so questions are not answered."""
 
     code = "no_worker"
 
 
 def some(names: Sequence[str], most: int = 10) -> str:
-    """The first names, and how many more there are."""
+    """The first names, and the number of the others."""
     return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")

@@ -1,6 +1,6 @@
 """Logging: one JSON object per line on standard error. No key, body or count is ever logged.
 
-What happens again and again, such as a database that is away, is said once a minute.
+Repeated warnings, such as of an unreachable database, are logged once a minute.
 """
 
 import logging
@@ -16,17 +16,17 @@ from typing import Any, Final
 import structlog
 from structlog.types import EventDict, Processor
 
-#: Seconds for which the same line is left out, and how many different lines are remembered.
+#: Seconds in which a repeated line is dropped, and the number of different lines remembered.
 SECONDS: Final = 60.0
 REMEMBERED: Final = 1_000
 
 
 class Unrepeated(logging.Filter):
-    """Leaves out warnings and errors that say the same as one of the last minute, and counts them in the next one."""
+    """Drops warnings and errors that repeat one of the last minute, and counts them in the next one."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__()
-        self._clock = clock  # not the time of the day, which may be set back
+        self._clock = clock  # not the wall clock, which may be set back
         self._said: dict[tuple[str, str], tuple[float, int]] = {}
         self._lock = threading.Lock()  # filters run outside the lock of their handler
 
@@ -40,7 +40,7 @@ class Unrepeated(logging.Filter):
         return left_out is not None
 
     def _left_out(self, line: tuple[str, str]) -> int | None:
-        """How often a line was left out that is written now; None if it is left out again."""
+        """How often a line was dropped before it is now written; None if it is dropped again."""
         with self._lock:
             now = self._clock()
             at, left_out = self._said.get(line, (-math.inf, 0))
@@ -54,7 +54,7 @@ class Unrepeated(logging.Filter):
 
 
 def _content(record: logging.LogRecord) -> str:
-    """What a line says, but for when."""
+    """The content of a line without its time."""
     told: Any = record.msg
     if isinstance(told, dict):  # structlog's
         return repr(sorted((name, str(value)) for name, value in told.items() if name != "timestamp"))
@@ -62,7 +62,7 @@ def _content(record: logging.LogRecord) -> str:
 
 
 def _error(record: logging.LogRecord) -> str:
-    """The class of the exception that a line is about, and where it was raised; nothing if there is none."""
+    """The class of a line's exception and where it was raised; empty without an exception."""
     error = record.exc_info[1] if record.exc_info else None
     if error is None:
         return ""
@@ -100,19 +100,19 @@ _SHARED: list[Processor] = [
     _name_exception,
 ]
 
-#: Libraries that log a line for every job or statement; only their warnings are logged.
+#: Libraries that log every job or statement, of which only warnings are logged.
 _TALKATIVE = ("procrastinate", "sqlalchemy", "alembic", "httpx", "uvicorn")
 
 
 @contextmanager
 def bound(**known: str | int | None) -> Iterator[None]:
-    """Have every line that is logged during the block say what is known, libraries' lines included."""
+    """Add these fields to every line that is logged during the block, also by libraries."""
     with structlog.contextvars.bound_contextvars(**{name: value for name, value in known.items() if value is not None}):
         yield
 
 
 def bound_request_id() -> str | None:
-    """The id of the request that is being worked on; None if there is none."""
+    """The id of the current request; None if there is none."""
     request_id: str | None = structlog.contextvars.get_contextvars().get("request_id")
     return request_id
 

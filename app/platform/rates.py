@@ -1,7 +1,6 @@
 """Rates: how often something may happen, by name.
 
-This is the generic cell rate algorithm (ITU-T I.371, annex A), as a virtual schedule: a single moment is kept for each
-name, and no timer runs.
+This is the generic cell rate algorithm (ITU-T I.371, annex A) as a virtual schedule: one moment per name, and no timer.
 """
 
 import math
@@ -13,12 +12,12 @@ from time import monotonic
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How a name stands.
+    """The state of a name's rate.
 
     Attributes:
-        wait: the seconds until it may happen again; 0 if it may happen now.
-        remaining: how often it may happen at once after that.
-        full_in: the seconds until it may happen as often as ever.
+        wait: seconds until the next event is allowed; 0 if it is allowed now.
+        remaining: the number of events allowed at once after that.
+        full_in: seconds until the full amount is allowed.
     """
 
     wait: float
@@ -27,13 +26,13 @@ class Standing:
 
 
 class Rate:
-    """So many times in so many seconds, also all at once, for each name.
+    """At most `amount` events in `seconds` per name, also all at once.
 
     Args:
-        amount: how often.
-        seconds: in how long.
-        clock: tells the time, in seconds.
-        most_names: so many names are kept; of more, those are forgotten that were used longest ago.
+        amount: the number of events.
+        seconds: the period.
+        clock: the time in seconds.
+        most_names: the most names remembered; the least recently used ones are dropped.
     """
 
     def __init__(
@@ -45,12 +44,12 @@ class Rate:
         self._full_at: OrderedDict[str, float] = OrderedDict()
 
     def look(self, name: str) -> Standing:
-        """How a name stands, without anything happening."""
+        """The state of a name, without an event."""
         now = self._clock()
         return self._standing(max(self._full_at.get(name, now), now) - now)
 
     def take(self, name: str) -> Standing:
-        """Let it happen once, unless it happens too often: then `wait` is not 0."""
+        """Count an event, unless it exceeds the rate: then `wait` is not 0."""
         now = self._clock()
         before = max(self._full_at.pop(name, now), now) - now
         standing = self._standing(before)

@@ -1,4 +1,4 @@
-"""What was made of the versions and answers that were read lately."""
+"""A cache of what is derived from versions and answers."""
 
 from collections import OrderedDict
 from collections.abc import Hashable
@@ -6,23 +6,23 @@ from typing import Generic, Protocol, TypeVar
 
 
 class HasSize(Protocol):
-    """Something that knows how many bytes it takes."""
+    """An object with a known size."""
 
     @property
     def size(self) -> int:
-        """How many bytes it takes, more or less."""
+        """Approximate size in bytes."""
 
 
 Made = TypeVar("Made", bound=HasSize)
 
-#: The most bytes that are kept of versions, and of answers.
+#: The default size of a cache in bytes.
 MOST_BYTES, MOST_OF_ANSWERS = 64 * 1024 * 1024, 16 * 1024 * 1024
 
 
 class Recent(Generic[Made]):
-    """What was made of something that never changes, up to a number of bytes.
+    """A cache, limited in bytes, of what is derived from immutable data.
 
-    What was not used for the longest time goes first. Who may read it is decided before, for each request.
+    It drops the least recently used first. Callers check the right to read before every use.
     """
 
     def __init__(self, most_bytes: int = MOST_BYTES) -> None:
@@ -31,13 +31,13 @@ class Recent(Generic[Made]):
         self._bytes = 0
 
     def find(self, key: Hashable) -> Made | None:
-        """What was made, if it is kept."""
+        """The cached object; None if there is none."""
         if key in self._kept:
             self._kept.move_to_end(key)
         return self._kept.get(key)
 
     def keep(self, key: Hashable, made: Made) -> None:
-        """Keep what was made, unless it is too large. The key tells all that it depends on, readers included."""
+        """Cache an object unless it is too large. The key names everything it depends on, readers included."""
         if made.size > self._most_bytes // 2 or self.find(key) is not None:
             return
         self._kept[key] = made

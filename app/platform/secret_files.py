@@ -1,11 +1,11 @@
-"""Secrets that settings name by files."""
+"""Secrets in files that settings name."""
 
 from pathlib import Path
 from urllib.parse import quote, urlsplit
 
 
 def text_in(file: Path, what: str) -> str:
-    """The secret that a file holds, without the end of its line.
+    """The secret in a file, without its line end.
 
     Raises:
         ValueError: the file cannot be read, or is empty.
@@ -13,7 +13,7 @@ def text_in(file: Path, what: str) -> str:
     try:
         secret = file.read_text(encoding="utf-8").strip("\r\n")
     except (OSError, UnicodeDecodeError) as error:
-        message = f"{what} cannot be read from {file}: {getattr(error, 'strerror', None) or 'no UTF-8'}"
+        message = f"{what} cannot be read from {file}: {getattr(error, 'strerror', None) or 'not UTF-8'}"
         raise ValueError(message) from None
     if not secret:
         message = f"the file of {what}, {file}, is empty"
@@ -22,7 +22,7 @@ def text_in(file: Path, what: str) -> str:
 
 
 def with_password(url: str, file: Path) -> str:
-    """The database URL with the password that a file holds, any characters in it escaped.
+    """The database URL with the password in a file, escaped.
 
     Raises:
         ValueError: the file cannot be read, or is empty.

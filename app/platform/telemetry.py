@@ -1,5 +1,4 @@
-"""What operators see of a running process: metrics for Prometheus, and traces by OpenTelemetry if the settings say
-where to send them.
+"""Telemetry of a process: metrics for Prometheus, and OpenTelemetry traces if the settings have an endpoint for them.
 
 No label names a tenant, an entry or anything in it. A span never carries the text of an exception: it could quote a
 count.
@@ -32,10 +31,10 @@ from app.platform.process.child import ChildProcess
 
 _NAME = "aegis"
 
-#: Makes spans that nobody sees.
+#: A tracer whose spans are discarded.
 UNTRACED: Tracer = NoOpTracerProvider().get_tracer(_NAME)
 
-#: Seconds after which sending a batch of spans has failed. At its end, a process waits for four batches at most.
+#: The timeout in seconds for sending a batch of spans. A stopping process waits for at most four batches.
 _SENDING = 2.0
 
 
@@ -57,7 +56,7 @@ def tracer_for(endpoint: str | None, service: str) -> Iterator[Tracer]:
     if endpoint is None:
         yield UNTRACED
         return
-    # These import a client for HTTP and all of protobuf, which a service without traces does not need.
+    # These import an HTTP client and protobuf, which a service without traces does not need.
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter  # noqa: PLC0415
     from opentelemetry.sdk.resources import Resource  # noqa: PLC0415
     from opentelemetry.sdk.trace import TracerProvider  # noqa: PLC0415
@@ -74,7 +73,7 @@ def tracer_for(endpoint: str | None, service: str) -> Iterator[Tracer]:
 
 
 def context_of(traceparent: str | None) -> Context | None:
-    """The context that a W3C `traceparent` names; None if there is none, or it is malformed."""
+    """The context of a W3C `traceparent`; None if it is missing or malformed."""
     carrier = {} if traceparent is None else {"traceparent": traceparent}
     return TraceContextTextMapPropagator().extract(carrier, Context()) or None
 
@@ -83,7 +82,7 @@ def context_of(traceparent: str | None) -> Context | None:
 def span(
     tracer: Tracer, name: str, kind: SpanKind = SpanKind.INTERNAL, parent: Context | None = None
 ) -> Iterator[Span]:
-    """A span during the block, in the current one or in that of `parent`. An exception only marks it as failed."""
+    """A span for the block, below the current one or `parent`. An exception only marks it as failed."""
     with tracer.start_as_current_span(
         name, parent, kind, record_exception=False, set_status_on_exception=False
     ) as current:
@@ -94,12 +93,12 @@ def span(
             raise
 
 
-#: Seconds. The client may wait for 60; most answers take tens of milliseconds.
+#: Seconds. A client may wait for 60; most answers take tens of milliseconds.
 _ADVICE_SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
 
 
 class ApiMetrics:
-    """What the API counts while it answers."""
+    """The metrics of the API."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self._problems = Counter("aegis_problems", "Problems answered, by their code", ("code",), registry=registry)
@@ -115,15 +114,15 @@ class ApiMetrics:
             self._published.labels(kind)
 
     def refused(self, code: str) -> None:
-        """Count a problem that is answered."""
+        """Count a problem in a response."""
         self._problems.labels(code).inc()
 
     def published(self, *, is_first: bool) -> None:
-        """Count a version: the first one of a new entry, or a further one."""
+        """Count a version: the first one of a new entry, or another one."""
         self._published.labels("entry" if is_first else "version").inc()
 
     def advised(self, seconds: float, *, is_final: bool, is_new: bool) -> None:
-        """Record how long a question took: a new one, a known one, or one that is answered later."""
+        """Record the duration of a question: new, known, or answered later."""
         answer = "later" if not is_final else "new" if is_new else "known"
         self._advice.labels(answer).observe(seconds)
 
@@ -132,7 +131,7 @@ _JOB_SECONDS = (0.005, 0.025, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 30.0, 120.0, 600.0
 
 
 class JobMetrics:
-    """What a worker counts while it runs jobs."""
+    """The metrics of a worker's jobs."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         labels = ("task", "lane")
@@ -151,11 +150,11 @@ class JobMetrics:
         registry.register(self.residuals)
 
     def waited(self, task: str, lane: str, seconds: float) -> None:
-        """Record how many seconds a job has waited."""
+        """Record a job's waiting time in seconds."""
         self._waited.labels(task, lane).observe(seconds)
 
     def ended(self, task: str, lane: str, outcome: str, ran: float) -> None:
-        """Record how a try ended, and how many seconds it ran."""
+        """Record the outcome of a try and its duration in seconds."""
         self._ended.labels(task, lane, outcome).inc()
         self._ran.labels(task, lane).observe(ran)
 
@@ -173,7 +172,7 @@ class Residuals(Collector):
         self._numbers = [0] * len(self._BOUNDS)
 
     def observe(self, residual: float) -> None:
-        """Count a residual; one that is not a number is above all bounds."""
+        """Observe a residual; NaN counts in the +Inf bucket."""
         place = len(self._BOUNDS) - 1 if math.isnan(residual) else bisect_left(self._BOUNDS, residual)
         self._numbers[place] += 1
 
@@ -187,12 +186,12 @@ class Residuals(Collector):
         )
 
 
-#: How an attempt ends: taken, answered with another status, or without an answer.
+#: The outcome of an attempt: accepted, another status, or no response.
 OUTCOMES = ("delivered", "refused", "timeout", "unreachable", "address_refused")
 
 
 class WebhookMetrics:
-    """What a worker counts while it delivers events. No tenant and no URL is named."""
+    """The metrics of a worker's webhook attempts, without tenants and URLs."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self._attempts = Counter(
@@ -207,7 +206,7 @@ class WebhookMetrics:
 
 
 class BuildCollector(Collector):
-    """Which build the process is of."""
+    """The build of the process."""
 
     def collect(self) -> Iterator[Metric]:
         """The version, as a label of 1."""
@@ -215,13 +214,13 @@ class BuildCollector(Collector):
 
 
 class PoolCollector(Collector):
-    """The connections of a pool, and who waits for one."""
+    """The connections of a pool, and the transactions that wait for one."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def collect(self) -> Iterator[Metric]:
-        """The pool as it is now."""
+        """The current use of the pool."""
         usage = self._database.usage
         yield GaugeMetricFamily("aegis_database_pool_size", "Most connections of the pool", value=usage.size)
         yield GaugeMetricFamily("aegis_database_pool_in_use", "Connections in a transaction", value=usage.in_use)
@@ -229,13 +228,13 @@ class PoolCollector(Collector):
 
 
 class ChildrenCollector(Collector):
-    """The child processes, by what they do."""
+    """The child processes by their work."""
 
     def __init__(self, children: Mapping[str, ChildProcess]) -> None:
         self._children = children
 
     def collect(self) -> Iterator[Metric]:
-        """The children as they are now."""
+        """The current state of the children."""
         alive = GaugeMetricFamily("aegis_child_up", "Whether the child process lives", labels=("child",))
         busy = GaugeMetricFamily("aegis_child_busy", "Functions that run in child processes", labels=("child",))
         waiting = GaugeMetricFamily("aegis_child_waiting", "Calls that wait for their turn", labels=("child",))
@@ -250,13 +249,13 @@ class ChildrenCollector(Collector):
 
 
 class DatabaseCollector(Collector):
-    """The database and its queue, as a probe has read them last."""
+    """The database and its queue, from the last reading of a probe."""
 
     def __init__(self, probe: Probe) -> None:
         self._probe = probe
 
     def collect(self) -> Iterator[Metric]:
-        """What was read; nothing but `aegis_database_up` if the database did not answer."""
+        """The metrics; only `aegis_database_up` if the database did not respond."""
         reading = self._probe.last
         is_up = reading.pulse is not None
         yield GaugeMetricFamily("aegis_database_up", "Whether the database answers", value=is_up)
@@ -268,7 +267,7 @@ class DatabaseCollector(Collector):
 
 
 def _queue(reading: ProbeReading) -> Iterator[Metric]:
-    """The queue by lane, and by how many jobs the tenants have that wait there."""
+    """The queue by lane, and by the number of a tenant's waiting jobs."""
     if reading.queue is None:
         return
     labels = ("lane", "backlog")

@@ -125,7 +125,7 @@ async def test_a_log_of_which_nothing_is_signed_passes_only_if_that_is_accepted(
 
 async def test_a_file_without_an_end_is_no_log(run, exported):
     code, out, err = run("verify", "/dev/zero", "--keys", exported / "keys.json")
-    assert (code, out, err) == (1, "", "aegis-server: a line has more than 1048576 bytes, so this is no log\n")
+    assert (code, out, err) == (1, "", "aegis-server: a line has more than 1048576 bytes, so this is not a log\n")
     code, out, err = run("verify", "/dev/null", "--keys", "/dev/zero")
     assert (code, out, err.count("\n")) == (1, "", 1)
 
@@ -151,8 +151,8 @@ async def test_what_an_operator_does_at_the_command_is_recorded(run, database_ur
     ("name", "settings", "told"),
     [
         ("api", {"audit_key_file": "/none/audit-key.pem"}, "the audit key cannot be read from /none/"),
-        ("worker", {"audit_key_file": "/dev/null"}, "what is in /dev/null is no private key of Ed25519"),
-        ("serve", {"audit_key": "secret"}, "the audit key is no private key of Ed25519"),
+        ("worker", {"audit_key_file": "/dev/null"}, "what is in /dev/null is not an Ed25519 private key"),
+        ("serve", {"audit_key": "secret"}, "the audit key is not an Ed25519 private key"),
         ("migrate", {"audit_key_file": "/dev/none/audit-key.pem"}, "the audit key cannot be written to /dev/none/"),
     ],
 )

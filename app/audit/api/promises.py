@@ -1,4 +1,4 @@
-"""What signed heads and receipts promise of the audit log, and what of it they cover."""
+"""The records that signed heads and receipts commit to, and how much of the audit log they cover."""
 
 from collections.abc import Iterable, Mapping
 
@@ -8,7 +8,7 @@ from app.audit.model import Place, PromisedRecord, SigningKey
 
 
 def key_set(keys: Iterable[SigningKey]) -> PublicKeySet:
-    """The keys that check signatures, for everybody."""
+    """The public keys that verify signatures."""
     return PublicKeySet(
         keys=[
             PublicKey(
@@ -27,7 +27,7 @@ def key_set(keys: Iterable[SigningKey]) -> PublicKeySet:
 
 
 def head_promise(jws: str, keys: PublicKeySet) -> PromisedRecord:
-    """What a signed head promises.
+    """The record that a signed head commits to.
 
     Raises:
         ReceiptError: none of the keys has signed it.
@@ -36,7 +36,7 @@ def head_promise(jws: str, keys: PublicKeySet) -> PromisedRecord:
 
 
 def promise_of(claims: Mapping[str, object], what: str, signed_at: str | None = None) -> PromisedRecord:
-    """What the claims of a head or of a receipt promise.
+    """The record that the claims of a head or a receipt commit to.
 
     Raises:
         ReceiptError: they name no record.
@@ -48,12 +48,12 @@ def promise_of(claims: Mapping[str, object], what: str, signed_at: str | None = 
 
 
 def coverage(last: Place, signed: int) -> str:
-    """Up to which record signatures cover the log, and how many records come after that; `signed` is 0 for none."""
+    """The last signed record, and the number of records after it; `signed` is 0 if nothing is signed."""
     if not signed:
         return "nothing is signed"
     return f"signed up to record {signed}, {counted(last.sequence - signed, 'record')} after that not covered"
 
 
 def counted(number: int, what: str) -> str:
-    """So many things, such as `2 records`."""
+    """A number with its noun, such as `2 records`."""
     return f"{number} {what}" if number == 1 else f"{number} {what}s"

@@ -1,4 +1,4 @@
-"""The audit log for operators, receipts for both sides of a request, and the keys that check them for everybody."""
+"""The audit log (operators), receipts (both parties of a data request) and the keys that verify them (public)."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -33,10 +33,10 @@ async def list_audit_records(
     request: Request,
     caller: CallerDependency,
     factory: FactoryDependency,
-    since: Annotated[wire.Moment | None, Query(description="Only from this time on (RFC 3339)")] = None,
-    until: Annotated[wire.Moment | None, Query(description="Only before this time (RFC 3339)")] = None,
-    entry: Annotated[UUID | None, Query(description="Only about the entry with this id")] = None,
-    about: Annotated[UUID | None, Query(alias="request", description="Only about this data request")] = None,
+    since: Annotated[wire.Moment | None, Query(description="Only records from this time on (RFC 3339)")] = None,
+    until: Annotated[wire.Moment | None, Query(description="Only records before this time (RFC 3339)")] = None,
+    entry: Annotated[UUID | None, Query(description="Only records of the entry with this id")] = None,
+    about: Annotated[UUID | None, Query(alias="request", description="Only records of this data request")] = None,
     limit: PageLimit = 50,
     page_token: PageToken = None,
 ) -> Response:
@@ -59,7 +59,7 @@ async def list_audit_heads(
     limit: PageLimit = 50,
     page_token: PageToken = None,
 ) -> Response:
-    """Lists what the audit log ended with on each day, signed, for operators. Keep them where the service is not."""
+    """Lists the daily signed heads of the audit log, for operators. Store them away from the service."""
     heads, token = await factory.audit().heads(caller, limit, page_token)
     items = [
         wire.SignedHead(sequence=one.sequence, kid=one.key_id, signed_at=one.signed_at, jws=one.jws) for one in heads
@@ -76,9 +76,9 @@ async def list_audit_heads(
 async def read_receipt(
     request_id: str, caller: CallerDependency, state: StateDependency, factory: FactoryDependency
 ) -> Response:
-    """Returns what has become of a request, signed, in any state, for whoever may read the request."""
+    """Returns a signed receipt of a request in any state, for anyone who may read the request."""
     claims, jws = await factory.receipts(state.signer).make(caller, request_id)
-    return JsonResponse({"claims": claims, "jws": jws})  # a model would write times in another way than was signed
+    return JsonResponse({"claims": claims, "jws": jws})  # a model would format times unlike the signed text
 
 
 @router.get(
@@ -88,26 +88,26 @@ async def read_receipt(
     | NOT_MODIFIED,
 )
 async def read_keys(factory: FactoryDependency, known: KnownTagsDependency) -> Response:
-    """Returns the public keys (a JWK Set, RFC 7517 and RFC 8037) by which receipts and signed heads are checked."""
+    """Returns the public keys (a JWK Set, RFC 7517 and RFC 8037) that verify receipts and signed heads."""
     body = key_set(await factory.audit().keys()).model_dump_json().encode()
     headers = {"ETag": etag_of(body), "Cache-Control": PUBLIC}
     return known.unchanged(headers["ETag"], headers) or JsonResponse(body, headers=headers)
 
 
-#: How many records are checked at a time.
+#: Records checked at a time.
 PART = 2_000
 
 
 @dataclass(frozen=True, slots=True)
 class CheckedPart:
-    """What the check of a part came to.
+    """The result of checking a part of the log.
 
     Attributes:
-        last: the last record that is in order.
-        signed: the last one of them that a signed head covers; 0 if none does.
+        last: the last intact record.
+        signed: the last intact record that a signed head covers; 0 if there is none.
         length: the number of the last record of the whole log.
-        is_end: whether nothing is left to be checked.
-        fault: what is wrong; empty if all is in order.
+        is_end: whether the whole log has been checked.
+        fault: what is wrong; empty if nothing is.
     """
 
     last: Place
@@ -118,10 +118,10 @@ class CheckedPart:
 
 
 async def check_part(state: State, caller: Caller, after: Place) -> CheckedPart:
-    """Check the records after one that was checked before.
+    """Check the records after the last checked one.
 
     Raises:
-        RoleNotAllowedError: the caller is no operator.
+        RoleNotAllowedError: the caller is not an operator.
     """
     async with state.database.transaction() as session:
         audit = services_of(state, session).audit()

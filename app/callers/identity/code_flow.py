@@ -19,18 +19,18 @@ from app.platform.errors import IssuerUnavailableError, UnknownKeyError
 
 _log = structlog.get_logger(__name__)
 
-_BROKEN: Final = "This sign-in was not begun in this browser, or too long ago. Sign in again."
+_BROKEN: Final = "This sign-in began in another browser or has expired. Sign in again."
 
 
 @dataclass(frozen=True, slots=True)
 class RelyingParty:
-    """What the issuer knows this service as.
+    """This service as a client of the issuer.
 
     Attributes:
         id: its `client_id`.
         secret: its `client_secret`; None for a public client.
-        redirect_uri: where the issuer sends browsers back to.
-        scopes: what it asks for, with blanks between.
+        redirect_uri: where the issuer sends browsers back.
+        scopes: the requested scopes, separated by spaces.
     """
 
     id: str
@@ -41,7 +41,7 @@ class RelyingParty:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the issuer sends back by the browser, as the query of the redirect URI has it."""
+    """The issuer's response in the query of the redirect URI."""
 
     state: str
     code: str | None = None
@@ -50,31 +50,31 @@ class Answer:
 
 
 def draw_pending(path: str) -> str:
-    """A sign-in that begins: a secret that the browser keeps in a cookie until it ends, and the path to go to then.
+    """A new pending sign-in: a secret that the browser stores in a cookie, and the path to open afterwards.
 
-    What the flow needs follows from the whole text: the state, the nonce and the PKCE verifier. So an answer of the
-    issuer is good only in the browser that asked for it, and nobody else can make it go elsewhere.
+    State, nonce and PKCE verifier are derived from the whole text. So the issuer's response is valid only in the
+    browser that asked for it, and nobody can change the path.
     """
     return f"{secrets.token_urlsafe(32)}.{quote(path, safe='/')}"
 
 
 def path_of(pending: str) -> str:
-    """The path to go to."""
+    """The path to open after signing in."""
     return unquote(pending.partition(".")[2])
 
 
 class CodeFlow:
-    """Sends people to the issuer, and reads what it sends back."""
+    """Sends browsers to the issuer and reads its responses."""
 
     def __init__(self, client: RelyingParty, issuer: str, reader: TokenReader) -> None:
         self._client, self._issuer, self._reader = client, issuer, reader
         self._discovery = Discovery(issuer)
 
     async def address(self, pending: str) -> str:
-        """Where a browser goes to sign in.
+        """The address at which a browser signs in.
 
         Raises:
-            IssuerUnavailableError: the issuer does not answer, or cannot do this.
+            IssuerUnavailableError: the issuer does not respond, or has no such address.
         """
         challenge = _encoded(sha256(_derived(pending, "verifier").encode()).digest())
         asked = {
@@ -91,33 +91,33 @@ class CodeFlow:
         return str(httpx.URL(url).copy_merge_params(asked))
 
     async def holder(self, pending: str, code: str) -> Holder:
-        """Who has signed in: the holder of the access token that the issuer gives for a code.
+        """The person who signed in: the holder of the access token that the issuer issues for a code.
 
         Raises:
-            UnknownKeyError: the issuer does not accept the code, or its tokens are not for this sign-in.
+            UnknownKeyError: the issuer rejects the code, or its tokens are not for this sign-in.
             RoleNotAllowedError: the token gives its holder no tenant or no role.
-            IssuerUnavailableError: the issuer does not answer, or not as it must.
+            IssuerUnavailableError: the issuer does not respond, or its response is invalid.
         """
         tokens = await self._tokens(code, _derived(pending, "verifier"))
         await self._check_id_token(str(tokens.get("id_token")), _derived(pending, "nonce"))
         return await self._reader.holder(str(tokens.get("access_token")))
 
     def code(self, pending: str, answer: Answer) -> str:
-        """The code in an answer of the issuer.
+        """The code in the issuer's response.
 
         Raises:
-            UnknownKeyError: it is not the answer to this pending sign-in, or the issuer has refused.
+            UnknownKeyError: the response is not for this pending sign-in, or the issuer has refused.
         """
         if not (_is_pending(pending) and _are_equal(answer.state, _derived(pending, "state"))):
             raise UnknownKeyError(_BROKEN)
         if answer.issuer not in {None, self._issuer}:  # RFC 9207
-            raise UnknownKeyError("This answer is of another issuer. Sign in again.")
+            raise UnknownKeyError("This response is from another issuer. Sign in again.")
         if answer.error is not None or not answer.code:
             raise UnknownKeyError(f"The issuer did not sign you in ({_slug(answer.error)}). Sign in again.")
         return answer.code
 
     async def _tokens(self, code: str, verifier: str) -> Mapping[str, Any]:
-        """What the issuer gives for a code (RFC 6749, section 4.1.3)."""
+        """The tokens that the issuer issues for a code (RFC 6749, section 4.1.3)."""
         form = {"grant_type": "authorization_code", "code": code, "code_verifier": verifier}
         form["redirect_uri"] = self._client.redirect_uri
         document = await self._discovery.document()
@@ -129,14 +129,14 @@ class CodeFlow:
             raise _refusal(error.response) from error
         except (httpx.HTTPError, ValueError, TypeError) as error:
             _log.warning("the issuer gives no token", error=type(error).__name__)
-            raise IssuerUnavailableError("The issuer does not answer. Try again later, or use an API key.") from error
+            raise IssuerUnavailableError("The issuer does not respond. Try again later, or use an API key.") from error
 
     def _authenticated(self, form: Mapping[str, str], document: Mapping[str, Any]) -> dict[str, Any]:
-        """A request for tokens, with what shows that it is this client's (RFC 6749, section 2.3.1)."""
+        """The httpx arguments of a token request, with client authentication (RFC 6749, section 2.3.1)."""
         known = {"client_id": self._client.id}
         if self._client.secret is None:
             return {"data": {**form, **known}}
-        # Without a list, it is the first of these (OpenID Connect Discovery 1.0, section 3).
+        # The default without a list (OpenID Connect Discovery 1.0, section 3).
         possible = document.get("token_endpoint_auth_methods_supported", ["client_secret_basic"])
         if "client_secret_basic" not in possible and "client_secret_post" in possible:
             return {"data": {**form, **known, "client_secret": self._client.secret}}
@@ -149,30 +149,30 @@ class CodeFlow:
         if claims.get("azp", self._client.id) != self._client.id:
             raise UnknownKeyError("This ID token is for another client (azp). Sign in again.")
         if not _are_equal(str(claims.get("nonce")), nonce):
-            raise UnknownKeyError("This ID token is of another sign-in (nonce). Sign in again.")
+            raise UnknownKeyError("This ID token is from another sign-in (nonce). Sign in again.")
 
     def _endpoint(self, document: Mapping[str, Any], name: str) -> str:
         try:
             return endpoint(document, name)
         except (KeyError, ValueError) as error:
             _log.warning("the issuer signs nobody in", missing=name)
-            raise IssuerUnavailableError("The issuer has no address to sign in at. Use an API key.") from error
+            raise IssuerUnavailableError("The issuer publishes no sign-in address. Use an API key.") from error
 
 
 def _refusal(answer: httpx.Response) -> UnknownKeyError | IssuerUnavailableError:
-    """Why the issuer gives no token: the code is not good (any more), or it does not accept this client."""
+    """Why the issuer issues no token: the code is invalid or expired, or it rejects this client."""
     try:
         reason = _slug(answer.json().get("error"))
     except (ValueError, AttributeError):
         reason = "unknown"
     if reason == "invalid_grant":
-        return UnknownKeyError("The issuer does not accept this sign-in any more. Sign in again.")
+        return UnknownKeyError("The issuer no longer accepts this sign-in. Sign in again.")
     _log.warning("the issuer gives no token", status=answer.status_code, reason=reason)
-    return IssuerUnavailableError("The issuer gives this service no token; its log says why. Use an API key.")
+    return IssuerUnavailableError("The issuer issues no token to this service; the log says why. Use an API key.")
 
 
 def _slug(error: object) -> str:
-    """An error code of the issuer (RFC 6749, section 5.2), if it looks like one: it may come from anybody."""
+    """An error code (RFC 6749, section 5.2) if it looks like one; anyone could have sent it."""
     return error if isinstance(error, str) and re.fullmatch(r"[a-z_]{1,40}", error) else "unknown"
 
 
@@ -181,7 +181,7 @@ def _is_pending(text: str) -> bool:
 
 
 def _derived(pending: str, purpose: str) -> str:
-    """43 characters that follow from a pending sign-in; neither it nor the others follow from them."""
+    """43 characters derived one-way from a pending sign-in, different for every purpose."""
     return _encoded(hmac.digest(pending.encode(), purpose.encode(), "sha256"))
 
 

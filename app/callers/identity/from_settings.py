@@ -7,12 +7,12 @@ from app.platform.callers import Role
 from app.platform.secret_files import text_in
 from app.settings import Settings
 
-#: Where the issuer sends browsers back to, after the console's origin.
+#: The path of the redirect URI, at the console's origin.
 CALLBACK_PATH: Final = "/sign-in/callback"
 
 
 def token_reader(settings: Settings) -> TokenReader | None:
-    """What reads tokens of the issuer that the settings trust; None if they trust none.
+    """The reader of the trusted issuer's tokens; None if no issuer is trusted.
 
     Raises:
         ValueError: a setting about tokens is unusable; the message says which and why.
@@ -36,7 +36,7 @@ def token_reader(settings: Settings) -> TokenReader | None:
 
 
 def code_flow(settings: Settings, reader: TokenReader | None) -> CodeFlow | None:
-    """What signs people in at the issuer; None if the issuer does not know this service as a client.
+    """The sign-in flow at the issuer; None if this service is not one of its clients.
 
     Raises:
         ValueError: a setting for it is missing or unusable; the message says which and why.
@@ -61,7 +61,7 @@ def _secret(settings: Settings) -> str | None:
 
 
 def _scopes(settings: Settings) -> str:
-    """The scopes to ask for: those that are set, else `openid`, and the roles if they are scopes."""
+    """The scopes to request: the configured ones, else `openid`, and the roles if they are scopes."""
     if settings.oidc_scopes is not None:
         return settings.oidc_scopes
     roles = [part.rpartition("=")[0] for part in _parts(settings.oidc_roles)]
@@ -83,6 +83,6 @@ def _algorithms(names: list[str]) -> list[str]:
 def _role(part: str) -> tuple[str, Role]:
     name, mark, role = part.rpartition("=")
     if not (mark and name) or role not in list(Role):
-        message = f"oidc_roles: {part!r} is no NAME=ROLE; roles are {', '.join(Role)}"
+        message = f"oidc_roles: {part!r} is not NAME=ROLE; roles are {', '.join(Role)}"
         raise ValueError(message)
     return name, Role(role)

@@ -1,4 +1,4 @@
-"""What an issuer says about itself (OpenID Connect Discovery 1.0), its keys, and how it is called."""
+"""An issuer's discovery document (OpenID Connect Discovery 1.0), its keys, and the HTTP client for both."""
 
 import asyncio
 import ssl
@@ -16,7 +16,7 @@ from app.settings import LOOPBACK
 
 _log = structlog.get_logger(__name__)
 
-#: The document is fetched again after so many seconds, and not again for so many after a failure.
+#: Seconds until the document is fetched again, and until the next attempt after a failure.
 FRESH: Final = 600.0
 WAIT: Final = 5.0
 
@@ -26,7 +26,7 @@ _PLACE: Final = "/.well-known/openid-configuration"
 
 
 class Discovery:
-    """The discovery document of an issuer, fetched when it is needed and kept for a while."""
+    """The discovery document of an issuer, fetched on demand and cached."""
 
     def __init__(self, issuer: str, clock: Callable[[], float] = monotonic) -> None:
         self._issuer, self._clock = issuer, clock
@@ -38,13 +38,13 @@ class Discovery:
         """The document.
 
         Raises:
-            IssuerUnavailableError: the issuer does not answer, or not as it must.
+            IssuerUnavailableError: the issuer does not respond, or its response is invalid.
         """
         async with self._lock:
             if self._clock() >= self._next:
                 await self._refresh()
         if self._document is None:
-            raise IssuerUnavailableError("The issuer of tokens does not answer. Try again later, or use an API key.")
+            raise IssuerUnavailableError("The issuer of tokens does not respond. Try again later, or use an API key.")
         return self._document
 
     async def _refresh(self) -> None:
@@ -59,13 +59,13 @@ class Discovery:
 
 
 def calling() -> httpx.AsyncClient:
-    """What calls an issuer: it waits for seconds only, and goes where it was told to, and nowhere else."""
+    """The HTTP client for an issuer, with a short timeout and without redirects."""
     return httpx.AsyncClient(timeout=_SECONDS, follow_redirects=False, verify=_authorities())
 
 
 @cache
 def _authorities() -> ssl.SSLContext:
-    """The certificates that are trusted; reading them takes a while."""
+    """The trusted certificates; loading them is slow."""
     return httpx.create_ssl_context()
 
 
@@ -73,11 +73,11 @@ async def discovered(client: httpx.AsyncClient, issuer: str) -> dict[str, Any]:
     """The issuer's discovery document (section 4).
 
     Raises:
-        ValueError: it is of another issuer.
+        ValueError: the document is from another issuer.
     """
     document = await answered(client, "GET", issuer.rstrip("/") + _PLACE)
     if document["issuer"] != issuer:
-        message = "the discovery document is of another issuer"
+        message = "the discovery document is from another issuer"
         raise ValueError(message)
     return document
 
@@ -86,7 +86,7 @@ def endpoint(document: Mapping[str, Any], name: str) -> str:
     """An address in a discovery document.
 
     Raises:
-        KeyError: it has none.
+        KeyError: the document has no such address.
         ValueError: the address is not safe.
     """
     url = document[name]
@@ -97,17 +97,17 @@ def endpoint(document: Mapping[str, Any], name: str) -> str:
 
 
 def is_safe(url: str) -> bool:
-    """Whether nobody on the way can change what an address answers: HTTPS, or this machine itself."""
+    """Whether responses cannot be changed on the way: HTTPS, or this machine itself."""
     parts = urlsplit(url)
     return parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in LOOPBACK)
 
 
 async def answered(client: httpx.AsyncClient, method: str, url: str, **request: Any) -> dict[str, Any]:  # noqa: ANN401 -- httpx's
-    """The object that an address answers, if it is not too large.
+    """The JSON object that an address returns, limited in size.
 
     Raises:
-        httpx.HTTPStatusError: it answers an error, whose body can be read.
-        ValueError: it answers no object, or too large a one.
+        httpx.HTTPStatusError: an error response, whose body can be read.
+        ValueError: the response is not an object, or is too large.
     """
     headers = {"Accept": "application/json"}
     async with client.stream(method, url, headers=headers, **request) as answer:
@@ -115,13 +115,13 @@ async def answered(client: httpx.AsyncClient, method: str, url: str, **request: 
         async for part in answer.aiter_bytes():
             body += part
             if len(body) > _MOST_BYTES:
-                message = "the issuer's answer is too large"
+                message = "the issuer's response is too large"
                 raise ValueError(message)
     whole = httpx.Response(answer.status_code, content=body, request=answer.request)
     whole.raise_for_status()
     document = whole.json()
     if not isinstance(document, dict):
-        message = "the issuer answers no object"
+        message = "the issuer's response is not an object"
         raise TypeError(message)
     return document
 
@@ -129,10 +129,10 @@ async def answered(client: httpx.AsyncClient, method: str, url: str, **request: 
 Jwk = Mapping[str, Any]
 Fetch = Callable[[], Awaitable[Mapping[str, Jwk]]]
 
-#: Keys are forgotten after so many seconds if the issuer does not answer.
+#: Seconds after which keys are dropped if the issuer does not respond.
 FORGOTTEN: Final = 3_600.0
 
-#: Seconds between two questions: after an answer, and after the first failure; each further failure doubles that.
+#: Seconds until the next fetch, after a success and after the first failure; further failures double it.
 APART: Final = 10.0
 FIRST_WAIT: Final = 1.0
 LONGEST_WAIT: Final = 60.0
@@ -141,10 +141,10 @@ _MOST_KEYS: Final = 100
 
 
 class IssuerKeys:
-    """The public keys of an issuer by their ids (`kid`), fetched when they are needed.
+    """The public keys of an issuer by their ids (`kid`), fetched on demand.
 
-    An unknown id may be that of a new key, so it makes the keys be fetched again: once, and not before the last time is
-    a while ago. Whoever invents ids can therefore not make this service call the issuer all the time.
+    An unknown id may be that of a new key, so the keys are fetched again, but only some time after the last fetch.
+    Invented ids therefore cannot make this service call the issuer all the time.
     """
 
     def __init__(self, fetch: Fetch, clock: Callable[[], float] = monotonic) -> None:
@@ -159,16 +159,16 @@ class IssuerKeys:
 
         Raises:
             UnknownKeyError: the issuer has no such key.
-            IssuerUnavailableError: no key is known, because the issuer does not answer.
+            IssuerUnavailableError: no key is known, because the issuer does not respond.
         """
         if not self._may_answer(kid):
             async with self._lock:
                 if not self._may_answer(kid) and self._clock() >= self._next:
                     await self._refresh()
         if self._clock() - self._fetched > FORGOTTEN:
-            raise IssuerUnavailableError("The issuer of tokens does not answer. Try again later, or use an API key.")
+            raise IssuerUnavailableError("The issuer of tokens does not respond. Try again later, or use an API key.")
         if kid not in self._keys:
-            raise UnknownKeyError("This token is signed by a key that its issuer does not have.")
+            raise UnknownKeyError("This token is signed with a key that its issuer does not have.")
         return self._keys[kid]
 
     def _may_answer(self, kid: str) -> bool:
@@ -186,7 +186,7 @@ class IssuerKeys:
 
 
 def fetching(issuer: str, jwks_url: str | None) -> Fetch:
-    """What fetches the keys of an issuer: from this address, or from the one that the issuer's discovery names."""
+    """A function that fetches the issuer's keys from `jwks_url`, by default the one in its discovery document."""
 
     async def fetch() -> Mapping[str, Jwk]:
         async with calling() as client:
@@ -197,7 +197,7 @@ def fetching(issuer: str, jwks_url: str | None) -> Fetch:
 
 
 def keys_in(document: Mapping[str, Any]) -> dict[str, Jwk]:
-    """The keys of a JWK Set (RFC 7517) that sign: those of a pair, by their ids."""
+    """The asymmetric signing keys of a JWK Set (RFC 7517) by their ids."""
     listed = [each for each in document["keys"][:_MOST_KEYS] if isinstance(each, dict)]
     signing = [each for each in listed if each.get("use", "sig") == "sig" and each.get("kty") in {"RSA", "EC", "OKP"}]
     return {each["kid"]: each for each in signing if isinstance(each.get("kid"), str)}

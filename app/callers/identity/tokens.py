@@ -9,22 +9,22 @@ from app.callers.identity.issuer import IssuerKeys
 from app.platform.callers import LONGEST_TENANT, Caller, Role, is_tenant_name
 from app.platform.errors import RoleNotAllowedError, UnknownKeyError
 
-#: The algorithms that may be trusted: signatures by a key pair, so that nobody who can check a token can make one.
+#: The algorithms that may be trusted: asymmetric ones, so that verifying a token does not allow making one.
 ALGORITHMS: Final = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
 
 
 @dataclass(frozen=True, slots=True)
 class Trust:
-    """Whose tokens are trusted, and what they say about their holder.
+    """The trusted issuer, and how its tokens describe their holder.
 
     Attributes:
         issuer: the `iss` of trusted tokens.
-        audience: the `aud` that must be among theirs: this service.
-        algorithms: those by which they may be signed.
-        leeway: how many seconds clocks may differ.
-        tenant_claim: where a token has the name of the tenant; a dot leads into an object.
-        roles_claim: where it has names of roles: a list, or a text with blanks between.
-        roles: the role that each name stands for; other names stand for none.
+        audience: the required `aud`: this service.
+        algorithms: the accepted signature algorithms.
+        leeway: the allowed clock difference in seconds.
+        tenant_claim: the claim with the tenant's name; a dot leads into an object.
+        roles_claim: the claim with the names of roles: a list, or a text separated by spaces.
+        roles: the role of each name; other names are ignored.
     """
 
     issuer: str
@@ -48,7 +48,7 @@ class Trust:
 
 
 def _at(claims: Mapping[str, Any], path: str) -> object:
-    """The value at a path of names with dots between; a claim whose own name has dots comes first."""
+    """The value at a dotted path; a claim whose own name has dots comes first."""
     if path in claims:
         return claims[path]
     first, _, rest = path.partition(".")
@@ -56,7 +56,7 @@ def _at(claims: Mapping[str, Any], path: str) -> object:
     return _at(inner, rest) if rest and isinstance(inner, dict) else None
 
 
-#: A longer token is refused unread. Those of large companies have some thousand characters.
+#: A longer token is refused unread. Those of large companies have a few thousand characters.
 MOST_CHARACTERS: Final = 8_192
 
 #: OpenID Connect Core 1.0, section 2: a subject has at most 255 characters.
@@ -69,11 +69,11 @@ _REASONS: Final[Mapping[type[Exception], str]] = {
     jwt.ExpiredSignatureError: "has expired",
     jwt.ImmatureSignatureError: "is not valid yet",
     jwt.InvalidAudienceError: "is not for this service (aud)",
-    jwt.InvalidIssuerError: "is of another issuer (iss)",
-    jwt.InvalidAlgorithmError: "is signed by an algorithm that is not accepted",
+    jwt.InvalidIssuerError: "is from another issuer (iss)",
+    jwt.InvalidAlgorithmError: "is signed with an algorithm that is not accepted",
     jwt.MissingRequiredClaimError: "does not say when it expires (exp), for whom it is (aud), who issued it (iss) or "
     "who holds it (sub)",
-    jwt.InvalidSignatureError: "has a wrong signature: it was changed, cut short, or signed by another key",
+    jwt.InvalidSignatureError: "has a wrong signature: it was changed, cut short, or signed with another key",
 }
 
 
@@ -86,7 +86,7 @@ class Holder:
 
 
 class TokenReader:
-    """Finds out who holds a token, and believes only what the trusted issuer has signed."""
+    """Identifies the holder of a token of the trusted issuer."""
 
     def __init__(self, trust: Trust, keys: IssuerKeys) -> None:
         self._trust = trust
@@ -97,21 +97,21 @@ class TokenReader:
         return (await self.holder(token)).caller
 
     async def holder(self, token: str) -> Holder:
-        """Who holds a token (a JWT, RFC 7519) for this service.
+        """The holder of a token (a JWT, RFC 7519) for this service.
 
         Raises:
-            UnknownKeyError: it is no token, not of the issuer, not for this service, or not valid now.
-            RoleNotAllowedError: it gives its holder no tenant or no role.
+            UnknownKeyError: not a token, not from the issuer, not for this service, or not valid now.
+            RoleNotAllowedError: the token names no tenant or no role.
             IssuerUnavailableError: the issuer's keys are not known.
         """
         claims = await self.claims(token, self._trust.audience)
         return Holder(self._caller(claims), datetime.fromtimestamp(min(int(claims["exp"]), _LAST), UTC))
 
     async def claims(self, token: str, audience: str) -> Mapping[str, Any]:
-        """What a token for an audience says, whose issuer, signature and times have been checked.
+        """The claims of a token for an audience, after checks of issuer, signature and times.
 
         Raises:
-            UnknownKeyError: it is no token, not of the issuer, not for this audience, or not valid now.
+            UnknownKeyError: not a token, not from the issuer, not for this audience, or not valid now.
             IssuerUnavailableError: the issuer's keys are not known.
         """
         if len(token) > MOST_CHARACTERS:
@@ -122,11 +122,11 @@ class TokenReader:
             return self._claims(token, key, audience)
         except (jwt.PyJWTError, ValueError, TypeError, RecursionError) as error:
             known = (reason for kind, reason in _REASONS.items() if isinstance(error, kind))
-            reason = next(known, "cannot be read: it is no JWT, or was cut short")
+            reason = next(known, "cannot be read: it is not a JWT, or was cut short")
             raise UnknownKeyError(f"This token {reason}.") from error
 
     async def _key(self, header: Mapping[str, Any]) -> jwt.PyJWK:
-        """The key that a token says it is signed by, for the algorithm that it says, if both are acceptable."""
+        """The key that a token's header names, for its algorithm, if both are acceptable."""
         algorithm, kid = header.get("alg"), header.get("kid")
         if algorithm not in self._trust.algorithms:
             raise jwt.InvalidAlgorithmError

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-#: Counts rarely repeat in patterns: searching for matches further back takes 1.5 times as long and finds little.
+#: Counts rarely repeat in patterns: a longer search for matches takes 1.5 times as long and finds little.
 _LEVEL, _WINDOW_BITS, _MEMORY = 1, zlib.MAX_WBITS, 8
 
 

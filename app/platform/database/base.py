@@ -1,4 +1,4 @@
-"""What tables and their queries have in common, and the table of the schema's own revisions."""
+"""The base of tables and stores, and the table of compatible revisions."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -24,7 +24,7 @@ class Base(DeclarativeBase):
 
 
 def created_at() -> Mapped[datetime]:
-    """When the row was created, by the database's clock, which all processes share."""
+    """When the row was created, by the database's clock."""
     return mapped_column(DateTime(timezone=True), server_default=func.clock_timestamp())
 
 
@@ -44,7 +44,7 @@ class PackedColumns:
 
 
 class CompatibleRevisionRow(Base):
-    """A revision of the schema whose version of the service works with the schema as it is now."""
+    """A schema revision whose version of the service works with the current schema."""
 
     __tablename__ = "compatible_revision"
 
@@ -52,5 +52,5 @@ class CompatibleRevisionRow(Base):
 
 
 def one_of(column: ColumnElement[Any] | InstrumentedAttribute[Any], numbers: Iterable[int]) -> ColumnElement[bool]:
-    """Whether the column has one of these numbers. They are a single parameter: a statement has 65,535 at most."""
+    """Whether the column is one of these numbers, sent as one parameter, since a statement has at most 65,535."""
     return column == any_(literal(list(numbers), ARRAY(Integer)))

@@ -1,4 +1,4 @@
-"""The catalogue's migrations, which run beside a service that goes on."""
+"""The catalogue's migrations, which run while a service is in use."""
 
 import time
 from typing import Final
@@ -17,25 +17,25 @@ from app.platform.errors import DatabaseUnavailableError, OperatorError, SchemaM
 
 _log = structlog.get_logger(__name__)
 
-#: How often a migration is tried that cannot have a table to itself, and seconds between two tries, in which those who
-#: queued up behind it go on.
+#: Attempts of a migration that cannot lock a table, and seconds between them, in which the transactions queued behind
+#: it proceed.
 TRIES: Final = 20
 PAUSE: Final = 3.0
 
-#: Seconds for which a server that still starts is waited for, and between two looks.
+#: Seconds to wait for a starting server, and between two attempts.
 STARTING: Final = 60.0
 LOOK: Final = 0.5
 
 
 def upgrade(urls: DatabaseUrls) -> None:
-    """Bring the database to the newest revision, if it is not there yet, and let the service's role use it.
+    """Bring the database to the newest revision, and grant the service's role its rights.
 
-    Leaves a database alone that a newer version has migrated, if this one works with it.
+    Changes nothing if a newer version has migrated the database and this one works with it.
 
     Raises:
         DatabaseUnavailableError: the database cannot be reached, is too busy, or has no role for the service and none
             can be created.
-        SchemaMismatchError: a newer version has migrated it, and this one does not work with it any more.
+        SchemaMismatchError: a newer version has migrated it, and this one no longer works with it.
     """
     with clear_errors():
         try:
@@ -49,32 +49,32 @@ def upgrade(urls: DatabaseUrls) -> None:
             if not isinstance(error.orig, psycopg.errors.InsufficientPrivilege):
                 raise
             raise DatabaseUnavailableError(
-                "The database must be migrated, but not by this role: set AEGIS_OWNER_DATABASE_URL to its owner's URL."
+                "The database must be migrated by its owner: set AEGIS_OWNER_DATABASE_URL to the owner's URL."
             ) from None
 
 
 def wait_for_server(url: str) -> None:
-    """Wait until the server takes connections, or for a minute; what is wrong then, or cannot pass, `upgrade` says."""
+    """Wait until the server accepts connections, a minute at most. Other errors are left to `upgrade`."""
     deadline, is_told = time.monotonic() + STARTING, False
     while True:
         try:
             return psycopg.connect(url, **REACHABLE).close()
-        except psycopg.OperationalError as error:  # whatever it is: how a server starts is told in words alone
+        except psycopg.OperationalError as error:  # only the text says that a server is starting
             if time.monotonic() >= deadline:
                 return None
             if not is_told:
                 _log.warning("waiting for the database", seconds=STARTING, reason=str(error).partition("\n")[0])
                 is_told = True
-        except psycopg.Error:  # no URL
+        except psycopg.Error:  # not a URL
             return None
         time.sleep(LOOK)
 
 
 def _upgrade(url: str) -> None:
-    """Run what is missing. Each revision is committed, so that a new try goes on where the last one gave up.
+    """Run the missing revisions. Each is committed, so that another attempt continues where the last one gave up.
 
     Raises:
-        DatabaseUnavailableError: other transactions have not left a table to it, at any try.
+        DatabaseUnavailableError: other transactions kept a table locked during all attempts.
     """
     for left in reversed(range(TRIES)):
         try:
@@ -87,12 +87,12 @@ def _upgrade(url: str) -> None:
         else:
             return
     raise DatabaseUnavailableError(
-        "The database could not be migrated: long transactions use its tables. Let them end, and try again."
+        "The database could not be migrated: long transactions lock its tables. Wait for their end and try again."
     )
 
 
 def wait(url: str, seconds: float) -> None:
-    """Wait until another process has migrated the database, so many seconds at most.
+    """Wait until another process has migrated the database, at most `seconds`.
 
     Raises:
         DatabaseUnavailableError: the database cannot be reached.
@@ -109,10 +109,10 @@ def wait(url: str, seconds: float) -> None:
 
 
 def draft(database_url: str, message: str) -> None:
-    """Write a revision file from the difference between the tables and the database.
+    """Write a revision from the difference between the tables and the database.
 
     Raises:
-        OperatorError: the revisions are those of an installed package.
+        OperatorError: this is an installed package, not a checkout.
     """
     if not is_checkout():
         raise OperatorError(

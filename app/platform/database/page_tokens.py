@@ -1,4 +1,4 @@
-"""Tokens that name a place in a listing by time and id."""
+"""Page tokens: a place in a listing by time and id."""
 
 import base64
 import binascii
@@ -9,7 +9,7 @@ from app.platform.errors import Fault, InvalidDocumentError
 
 
 def write_token(time: datetime, row_id: uuid.UUID, order: str = "") -> str:
-    """The token of a place, in a listing that has several orders with the name of its order."""
+    """The token of a place, with the name of the order if the listing has several."""
     return base64.urlsafe_b64encode("|".join(filter(None, (time.isoformat(), str(row_id), order))).encode()).decode()
 
 
@@ -17,7 +17,7 @@ def read_token(token: str, order: str = "") -> tuple[datetime, uuid.UUID]:
     """The place of a token.
 
     Raises:
-        InvalidDocumentError: it is no token, or one of another order.
+        InvalidDocumentError: not a token, or one of another order.
     """
     try:
         text = base64.urlsafe_b64decode(token.encode()).decode()

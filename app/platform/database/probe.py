@@ -1,4 +1,4 @@
-"""A look at the database and its queue, over a connection of its own, that never waits long."""
+"""Health checks of the database and its queue, on a separate connection and with short timeouts."""
 
 import asyncio
 import time
@@ -13,13 +13,13 @@ from app.platform.database.schema import BEHIND, SCHEMA, mismatch
 from app.platform.database.session import REACHABLE
 from app.platform.queue.lane import Lane
 
-#: Seconds that a look takes at most, and after which what was read is read again for metrics.
+#: The timeout of a check in seconds, and the age at which metrics are read again.
 PATIENCE, RECENT = 1.5, 5.0
 
-#: Seconds for which a worker counts as alive after its heartbeat; there is one in each second.
+#: Seconds after a heartbeat in which a worker counts as alive; heartbeats come every second.
 HEARD_WITHIN = 5
 
-#: A tenant with as many waiting jobs or more has many; with fewer, but more than one, it has a few.
+#: The least number of a tenant's waiting jobs that counts as many; from two on they are a few.
 MANY = 10
 
 #: The name of the connection in `pg_stat_activity`.
@@ -58,11 +58,11 @@ FROM delivery WHERE status = 'pending'
 
 @dataclass(frozen=True, slots=True)
 class Pulse:
-    """A sign of life of the database.
+    """The result of a health check of the database.
 
     Attributes:
         seconds: the time of a statement.
-        workers: how many workers were heard of in the last seconds.
+        workers: the number of workers with a heartbeat in the last seconds.
         mismatch: why this version of the service does not work with the schema; None if it does.
     """
 
@@ -73,13 +73,13 @@ class Pulse:
 
 @dataclass(frozen=True, slots=True)
 class HeardLane:
-    """One lane of a worker.
+    """A lane of a worker.
 
     Attributes:
         id: its number, new with each start.
-        heard_seconds: how long ago it was last heard of.
-        lane: of the job that it runs; None if it runs none.
-        task: what this job does.
+        heard_seconds: seconds since its last heartbeat.
+        lane: the lane of its job; None without one.
+        task: the task of this job.
     """
 
     id: int
@@ -89,18 +89,17 @@ class HeardLane:
 
     @property
     def is_alive(self) -> bool:
-        """Whether it was heard of lately."""
+        """Whether its last heartbeat is recent."""
         return self.heard_seconds < HEARD_WITHIN
 
 
 @dataclass(frozen=True, slots=True)
 class Backlog:
-    """Waiting jobs of a lane, of the tenants that have so many there.
+    """Waiting jobs of a lane, by the number of jobs that a tenant has there.
 
     Attributes:
-        lane: the lane.
-        size: how many jobs of one tenant wait: `one`, `few` or `many`.
-        jobs: how many jobs of these tenants wait, together.
+        size: how many jobs of a tenant wait: `one`, `few` or `many`.
+        jobs: the number of waiting jobs of all tenants of this size.
         oldest_seconds: the age of the oldest one.
     """
 
@@ -112,12 +111,12 @@ class Backlog:
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """The queue: what waits, and how many jobs of each lane run.
+    """The waiting and running jobs.
 
     Attributes:
         backlogs: waiting jobs.
         running: running jobs by lane.
-        events: how many events wait for their webhooks.
+        events: the number of pending webhook events.
         oldest_event_seconds: the age of the oldest of them.
     """
 
@@ -129,17 +128,17 @@ class Queue:
 
 @dataclass(frozen=True, slots=True)
 class ProbeReading:
-    """What was read last: no pulse if the database did not answer, no queue if it was not read in time."""
+    """The last reading: no pulse if the database did not respond, no queue if it was not read in time."""
 
     pulse: Pulse | None = None
     queue: Queue | None = None
 
 
 class Probe:
-    """Looks at the database. Looks at the same thing at the same time share one statement.
+    """Checks the database. Concurrent checks of the same thing share one statement.
 
-    A server that is stopped takes statements and never answers. Then a look ends without a result, and its statement
-    goes on: to cancel it would take longer.
+    A suspended server accepts statements and never responds. Then a check ends without a result, but its statement
+    goes on, since cancelling it would take longer.
     """
 
     def __init__(self, url: str) -> None:
@@ -151,18 +150,18 @@ class Probe:
         self.last = ProbeReading()
 
     async def pulse(self) -> Pulse | None:
-        """A sign of life, or None if the database does not answer within `PATIENCE`."""
+        """A health check; None if the database does not respond within `PATIENCE`."""
         answer = await self._ask(_HEARD)
         if answer is None:
             return None
         if not answer.rows:
             return Pulse(answer.seconds, 0, BEHIND)
         [(compatible, revision, heard)] = answer.rows
-        # A worker has a heartbeat for each of its lanes.
+        # Every lane of a worker has its own heartbeat.
         return Pulse(answer.seconds, -(-heard // len(Lane)), mismatch(compatible, revision))
 
     async def read(self) -> ProbeReading:
-        """What was read in the last `RECENT` seconds, or what is read now."""
+        """The last reading, repeated if it is older than `RECENT` seconds."""
         if time.monotonic() - self._read_at >= RECENT:
             pulse = await self.pulse()
             answer = None if pulse is None else await self._ask(_QUEUE)
@@ -171,12 +170,12 @@ class Probe:
         return self.last
 
     async def workers(self) -> tuple[HeardLane, ...]:
-        """The lanes of workers, those first that were heard of last; none if the database does not answer in time."""
+        """The lanes of workers, the latest heartbeat first; none if the database does not respond in time."""
         answer = await self._ask(_WORKERS)
         return () if answer is None else tuple(HeardLane(*row) for row in answer.rows)
 
     async def close(self) -> None:
-        """End the looks and the connection."""
+        """Cancel the checks and close the connection."""
         for look in self._looks.values():
             look.cancel()
         if self._looks:
@@ -224,14 +223,14 @@ class Probe:
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """The rows of a statement, and how many seconds it took."""
+    """The rows of a statement and its duration in seconds."""
 
     rows: list[TupleRow]
     seconds: float
 
 
 def _queue_of(rows: list[TupleRow]) -> Queue:
-    """The queue from its rows. What has none is 0, so that every lane always has a value."""
+    """The queue from its rows; missing rows count as 0, so that every lane has a value."""
     waiting = {(lane, size): (jobs, oldest) for kind, lane, size, jobs, oldest in rows if kind == "waiting"}
     running = {lane: jobs for kind, lane, _, jobs, _ in rows if kind == "running"}
     backlogs = tuple(

@@ -1,7 +1,7 @@
-"""The two roles of the database: the owner migrates it, and the service reads and writes, but cannot change its past.
+"""The two database roles: the owner migrates, the service reads and writes but cannot change the audit log.
 
-The service's role may add to the audit log and read it. It is not the owner, so it can neither change the log's tables
-nor stop the trigger that chains the records.
+The service's role may read the audit log and add to it. It is not the owner, so it can neither change the log's tables
+nor disable the trigger that chains the records.
 """
 
 from dataclasses import dataclass
@@ -15,11 +15,11 @@ from psycopg.types.json import Jsonb
 
 from app.platform.errors import DatabaseUnavailableError
 
-#: The advisory lock (an arbitrary number) of whoever migrates or grants.
+#: The advisory lock (an arbitrary number) for migrations and grants.
 MIGRATION_LOCK: Final = 6_120_901
 
-#: The columns that the service's role may fill when it adds a row. The database fills the others itself: which record
-#: it is, when it was made, its salt, and its place in the chain.
+#: The columns that the service's role may set in a new row. The database sets the others: id, time, salt and place in
+#: the chain.
 _ADDED: Final = {
     "audit_record": (
         *("action", "tenant", "subject", "side", "entry_id", "version", "digest", "terms", "request_id", "state"),
@@ -32,8 +32,8 @@ _ADDED: Final = {
     "compatible_revision": (),
 }
 
-#: Whether the role has its rights, and no more to change the log: of tables, of the columns of append-only ones, and of
-#: sequences.
+#: Whether the role has its rights, and no others by which it could change the log: on tables, on the columns of
+#: append-only ones, and on sequences.
 _IS_GRANTED = """
 SELECT has_schema_privilege(%(role)s, current_schema(), 'USAGE') AND NOT EXISTS (
     SELECT FROM pg_class, unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE', 'TRUNCATE', 'TRIGGER']) AS one
@@ -68,16 +68,16 @@ _ADD = "GRANT INSERT ({columns}) ON {table} TO {role}"
 
 @dataclass(frozen=True, slots=True)
 class DatabaseUrls:
-    """Where the database is, for its owner, who migrates it, and for the service; the same if it has one role."""
+    """The database URLs of the owner, who migrates, and of the service; equal if there is one role."""
 
     owner: str
     service: str
 
 
 def grant(urls: DatabaseUrls) -> None:
-    """Give the service's role what it needs of a migrated database, and no more; create the role if it is missing.
+    """Grant the service's role exactly the rights it needs; create the role if it is missing.
 
-    Does nothing if both have the same role, or if the service's has what it needs already.
+    Does nothing if both roles are the same, or if the service's role has its rights already.
 
     Raises:
         DatabaseUnavailableError: the role is missing, and the owner may not create it.
@@ -95,7 +95,7 @@ def grant(urls: DatabaseUrls) -> None:
 
 
 def _create(connection: psycopg.Connection[TupleRow], role: str, password: object) -> None:
-    """Create the role, with the password of its URL if that has one, of which the server sees only a hash."""
+    """Create the role, with the password of its URL if there is one; only its hash is sent to the server."""
     statement = sql.SQL("CREATE ROLE {} LOGIN").format(sql.Identifier(role))
     if password is not None:
         hashed = connection.pgconn.encrypt_password(str(password).encode(), role.encode(), b"scram-sha-256")
@@ -104,8 +104,8 @@ def _create(connection: psycopg.Connection[TupleRow], role: str, password: objec
         connection.execute(statement)
     except psycopg.errors.InsufficientPrivilege:
         raise DatabaseUnavailableError(
-            f"The role {role} does not exist, and {connection.info.user} may not create it: let an administrator of "
-            "the database do so."
+            f"The role {role} does not exist, and {connection.info.user} may not create it: ask an administrator of "
+            "the database to do so."
         ) from None
 
 

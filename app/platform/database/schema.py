@@ -1,7 +1,7 @@
-"""The revisions of the schema, and whether this version of the service works with the one that the database has.
+"""The revisions of the schema, and whether this version of the service works with the database's.
 
-While a service is upgraded, versions run side by side on one schema. The database has a list of the revisions whose
-versions work with it: a migration adds its own and keeps those before it, unless it takes away what they need.
+During an upgrade, versions run side by side on one schema. The database lists the revisions whose versions work with
+it: a migration adds its own revision, and removes older ones if it takes away what they need.
 """
 
 from collections.abc import Collection
@@ -18,17 +18,17 @@ from app.platform.database.session import REACHABLE
 from app.platform.errors import DatabaseUnavailableError, SchemaMismatchError
 
 _HERE = Path(__file__).resolve()
-#: A wheel has the revisions inside the package; a checkout has them in its root directory.
+#: In a wheel, the revisions are inside the package; in a checkout, in the root directory.
 _LOCATIONS = (_HERE.parents[2] / "migrations", _HERE.parents[3] / "migrations")
 
 
 def is_checkout() -> bool:
-    """Whether the revisions are those of a checkout, to which one can be added."""
+    """Whether this is a checkout, to which revisions can be added."""
     return not _LOCATIONS[0].is_dir()
 
 
 def configuration(database_url: str) -> Config:
-    """Alembic's configuration for one database."""
+    """Alembic's configuration for a database."""
     config = Config(_HERE.parents[3] / "alembic.ini")
     config.set_main_option("script_location", str(next(place for place in _LOCATIONS if place.is_dir())))
     config.attributes["database_url"] = database_url
@@ -48,22 +48,22 @@ def known_revisions() -> frozenset[str]:
     return frozenset(one.revision for one in script.walk_revisions())
 
 
-#: The list, and the revision that the database has.
+#: The compatible revisions, and the database's own.
 SCHEMA = "SELECT array(SELECT revision FROM compatible_revision), (SELECT version_num FROM alembic_version)"
 
 BEHIND = "The database's schema is older than this version of the service: run `aegis-server migrate` of this version."
 AHEAD = (
-    "A newer version has changed this database so that this one does not work with it any more: install the newer "
+    "A newer version has changed this database, and this one no longer works with it: install the newer "
     "version, or restore the backup from before."
 )
 
 
 def mismatch(compatible: Collection[str], revision: str | None) -> str | None:
-    """Why this version does not work with a schema, and what helps; None if it works.
+    """Why this version does not work with a schema, and the remedy; None if it works.
 
     Args:
-        compatible: the list of the database.
-        revision: the one that it has; None if it has none.
+        compatible: the compatible revisions that the database lists.
+        revision: the database's own; None if it has none.
     """
     if newest_revision() in compatible:
         return None
@@ -71,10 +71,10 @@ def mismatch(compatible: Collection[str], revision: str | None) -> str | None:
 
 
 def refuse_mismatch(url: str) -> None:
-    """Look whether this version works with a database.
+    """Refuse a database that this version does not work with.
 
     Raises:
-        SchemaMismatchError: it does not.
+        SchemaMismatchError: this version does not work with it.
         DatabaseUnavailableError: the database cannot be reached.
     """
     try:
@@ -97,7 +97,7 @@ class SchemaStore(Store):
     """The schema of the database."""
 
     async def revision(self) -> str | None:
-        """The revision that the database has."""
+        """The database's revision."""
         return (await self._session.execute(_REVISION)).scalar()
 
     async def mismatch(self) -> str | None:

@@ -1,4 +1,4 @@
-"""Database sessions for the rest of the service, and one error for all failures to reach the database."""
+"""Database sessions, and one error for all failures to reach the database."""
 
 import asyncio
 import select
@@ -27,8 +27,8 @@ from app.platform.errors import DatabaseUnavailableError, OverloadedError, Schem
 
 _log = structlog.get_logger(__name__)
 
-#: For every connection over TCP. A host that is cut off must not keep one for a quarter of an hour: the limit tells
-#: while something is sent, the other three while an answer is awaited. Other systems than Linux ignore the limit.
+#: For every TCP connection. Without them, an unreachable host would block one for a quarter of an hour: the limit
+#: applies while data are sent, the other three while a response is awaited. Only Linux has the limit.
 REACHABLE: Mapping[str, Any] = {
     "connect_timeout": 5,
     "tcp_user_timeout": 10_000,
@@ -37,16 +37,16 @@ REACHABLE: Mapping[str, Any] = {
     "keepalives_count": 3,
 }
 
-#: The most requests that may wait for a connection, and the seconds that one of them waits. At 10 ms for each request,
-#: the last one of so many waits some four seconds; clients give up after longer waits.
+#: The most requests that may wait for a connection, and their timeout in seconds. At 10 ms per request, the last one
+#: waits some four seconds; clients give up after longer waits.
 MOST_WAITING, LONGEST_WAIT = 400, 20.0
 
-#: For sessions that may lose their last commits when the database server crashes. It loses them in order.
+#: For sessions that may lose their last commits, in order, when the database server crashes.
 COMMIT_SOON = "SET synchronous_commit TO off"
 
 _COMMIT_NOW = text("SET LOCAL synchronous_commit TO on")
 
-#: What statements meet on a schema that is older than they are.
+#: The errors of statements on an older schema.
 _MISSING = (psycopg.errors.UndefinedColumn, psycopg.errors.UndefinedFunction, psycopg.errors.UndefinedTable)
 
 _AWAY = (OperationalError, InterfaceError, psycopg.OperationalError)
@@ -65,7 +65,7 @@ def dialect_url(url: str) -> str:
 
 
 class StatementFailedError(Exception):
-    """A statement failed. The driver's message is left out: it quotes the row, and logs must not contain rows."""
+    """A statement failed. The driver's message is omitted: it quotes the row, which must not be logged."""
 
     def __init__(self, error: DBAPIError) -> None:
         cause = error.orig
@@ -76,7 +76,7 @@ class StatementFailedError(Exception):
 
 @contextmanager
 def clear_errors() -> Iterator[None]:
-    """Turn errors of reaching the database into DatabaseUnavailableError, all others into StatementFailedError."""
+    """Turn connection errors into DatabaseUnavailableError, and all others into StatementFailedError."""
     try:
         yield
     except _AWAY as error:
@@ -88,21 +88,21 @@ def clear_errors() -> Iterator[None]:
 
 
 async def commit_now(session: AsyncSession) -> None:
-    """Let a transaction last, also in a session that may lose commits, and with it all that was committed before."""
+    """Make a transaction and all earlier commits durable, also in a session that may lose commits."""
     await session.execute(_COMMIT_NOW)
 
 
 async def driver_connection(session: AsyncSession) -> psycopg.AsyncConnection[Any]:
-    """The psycopg connection of a session, in its transaction, for features that SQLAlchemy does not have."""
+    """The psycopg connection of a session, in its transaction, for features that SQLAlchemy lacks."""
     connection = await (await session.connection()).get_raw_connection()
     return cast("psycopg.AsyncConnection[Any]", connection.driver_connection)
 
 
 def _refuse_closed(_: object, record: ConnectionPoolEntry, *__: object) -> None:
-    """Let the pool replace a connection that the server has closed.
+    """Have the pool replace a connection that the server has closed.
 
-    An idle server sends nothing but its goodbye, so a look at the socket is enough. A ping would cost every transaction
-    a round trip.
+    An idle server sends only its termination message, so it is enough to check the socket. A ping would cost every
+    transaction a round trip.
 
     Raises:
         DisconnectionError: the connection is closed, or the server has sent something.
@@ -122,7 +122,7 @@ def _commit_soon(connection: DBAPIConnection, _: object) -> None:
 
 @dataclass(frozen=True, slots=True)
 class PoolUsage:
-    """How many connections a pool has at most, how many are in use, and how many transactions wait for one."""
+    """The size of a pool, its connections in use, and the transactions that wait for one."""
 
     size: int
     in_use: int
@@ -133,10 +133,9 @@ class Database:
     """A pool of connections to one PostgreSQL database.
 
     Args:
-        url: where the database is.
-        pool_size: how many connections there are at most.
-        can_lose_commits: whether commits need not wait for the disk: a crash of the database server may undo the last
-            ones, so what they stored must be computed again by itself.
+        pool_size: the most connections.
+        can_lose_commits: whether commits need not wait for the disk. A crash of the database server may undo the last
+            ones, so their results must be recomputed automatically.
     """
 
     def __init__(self, url: str, *, pool_size: int = 10, can_lose_commits: bool = False) -> None:
@@ -145,7 +144,7 @@ class Database:
             connect_args=dict(REACHABLE),
             pool_size=pool_size,
             max_overflow=0,
-            # A logged error has its statement, but not the parameters, which may be counts or the hash of a key.
+            # Logged errors have the statement without its parameters, which may be counts or the hash of a key.
             hide_parameters=True,
         )
         event.listen(self._engine.sync_engine, "checkout", _refuse_closed)
@@ -159,7 +158,7 @@ class Database:
 
     @property
     def usage(self) -> PoolUsage:
-        """How the pool is used now."""
+        """The current use of the pool."""
         return PoolUsage(self._size, self._in_use, self._waiting)
 
     @asynccontextmanager
@@ -167,7 +166,7 @@ class Database:
         """A session in a transaction, which is committed when the block ends and rolled back if it raises.
 
         Raises:
-            OverloadedError: too many wait for a connection, or one has waited too long.
+            OverloadedError: too many transactions wait for a connection, or this one waited too long.
             DatabaseUnavailableError: the database cannot be reached.
             SchemaMismatchError: the database has not been migrated to this version.
             StatementFailedError: the database refuses a statement.
@@ -187,7 +186,7 @@ class Database:
 
     @asynccontextmanager
     async def _connection(self) -> AsyncIterator[None]:
-        """Wait for a free connection, first come, first served; refuse at once what would wait too long."""
+        """Wait for a free connection, first come, first served; refuse at once if the queue is too long."""
         if self._connections.locked() and self._waiting >= MOST_WAITING:
             raise OverloadedError("Too many requests wait for the database. Try again after Retry-After.")
         self._waiting += 1

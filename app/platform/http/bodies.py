@@ -1,4 +1,4 @@
-"""Request bodies: reads them up to a limit, inflates them, and parses and validates small ones.
+"""Request bodies: size-limited reading, inflating, and parsing and validating small ones.
 
 `app.entries.api.uploads` parses entries.
 """
@@ -30,23 +30,23 @@ from app.platform.http.request_scope import answer_headers
 #: The most bytes of a question or a change of visibility.
 SMALL_BODY = 256 * 1024
 
-#: Bodies with more bytes are parsed in a thread, so that others are served meanwhile.
+#: Larger bodies are parsed in a thread, so that other requests are served meanwhile.
 TINY_BODY = 4 * 1024
 
-#: The most characters of a content type; the time to parse one grows with the square of its parameters.
+#: The most characters of a content type; parsing takes quadratic time in its parameters.
 LONGEST_TYPE = 200
 
-#: Seconds for which the next part of a body is waited for.
+#: The timeout for the next part of a body, in seconds.
 BODY_SECONDS = 20.0
 
-#: Of a body that is waited for longer in all, so many bytes must come in each second of waiting, on average.
+#: The least average rate, in bytes per second of waiting, of a body that is waited for longer in all.
 BYTES_PER_SECOND = 1_000
 
 AnyModel = TypeVar("AnyModel", bound=BaseModel)
 
 
 class BodyBudget:
-    """The bytes of bodies that all requests together may hold in memory.
+    """The memory for the bodies of all requests together, in bytes.
 
     Args:
         limit: the most bytes.
@@ -57,9 +57,9 @@ class BodyBudget:
 
     @contextmanager
     def share(self) -> Iterator[Callable[[int], None]]:
-        """A function that takes so many bytes more; they are free again when the block ends.
+        """A function that reserves bytes until the block ends.
 
-        It raises OverloadedError if there are not so many.
+        It raises OverloadedError if too few are free.
         """
         taken = 0
 
@@ -77,7 +77,7 @@ class BodyBudget:
 
 
 def _free_of_charge(_: int) -> None:
-    """Small bodies do not count."""
+    """Reserve nothing for small bodies."""
 
 
 async def read_body(
@@ -88,21 +88,21 @@ async def read_body(
     *,
     may_be_empty: bool = False,
 ) -> bytes:
-    """Read the whole body of a request, and inflate it if it is compressed.
+    """Read the whole body of a request, inflated if it is compressed.
 
-    An empty one is a form, but no JSON, which is refused unless it `may_be_empty`.
+    An empty body is a valid form but not JSON; it is refused unless it `may_be_empty`.
 
     Raises:
-        MediaTypeError: the body is not declared as plain JSON by one of the media types, or its coding is unknown.
-        BodyTooLargeError: the body has more than `limit` bytes, inflated or not; reading stops there.
-        MalformedRequestError: it is empty, a part, or not what its coding says, or the client closed the connection
+        MediaTypeError: the body does not have one of the media types in UTF-8, or its coding is unknown.
+        BodyTooLargeError: the body exceeds `limit` bytes, inflated or not; reading stops there.
+        MalformedRequestError: it is empty, partial or not in its declared coding, or the client closed the connection
             before its end.
         SlowBodyError: it arrives too slowly.
         OverloadedError: `take`, which is called with the size of each part, refuses it.
     """
     if not _is_plain_json(request, types):
         raise MediaTypeError(f"Send the body as {' or '.join(types)} in UTF-8.")
-    if "content-range" in request.headers:  # RFC 9110, section 14.5: it must not be taken for the whole
+    if "content-range" in request.headers:  # RFC 9110, section 14.5: a part is not the whole
         raise MalformedRequestError("Send the whole body, without Content-Range.")
     is_packed = _is_packed(request)
     sent = arriving(request, limit)
@@ -125,7 +125,7 @@ async def arriving(request: Request, limit: int) -> AsyncIterator[bytes]:
     """The parts of a body as they are sent.
 
     Raises:
-        BodyTooLargeError: it has more than `limit` bytes; reading stops there.
+        BodyTooLargeError: it exceeds `limit` bytes; reading stops there.
         MalformedRequestError: the client closed the connection before its end.
         SlowBodyError: it arrives too slowly.
         UnknownKeyError: the sender's key has ended meanwhile.
@@ -140,7 +140,7 @@ async def arriving(request: Request, limit: int) -> AsyncIterator[bytes]:
             if size > limit:
                 raise BodyTooLargeError(f"The body has more than {limit} bytes, the most that are accepted.")
             yield chunk
-    except SlowBodyError:  # RFC 9110, section 15.5.9: what still arrives is not waited for
+    except SlowBodyError:  # RFC 9110, section 15.5.9: the rest is not read
         answer_headers(request).append(("Connection", "close"))
         raise
     except ClientDisconnect:
@@ -149,10 +149,10 @@ async def arriving(request: Request, limit: int) -> AsyncIterator[bytes]:
 
 
 async def _in_time(sent: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    """The parts of a body, as long as they come in time. Only time in which the service waits for them counts.
+    """The parts of a body while they arrive in time. Only the time that the service waits for them counts.
 
     Raises:
-        SlowBodyError: they do not.
+        SlowBodyError: they arrive too slowly.
     """
     size, waited = 0, 0.0
     while True:
@@ -171,14 +171,14 @@ async def _in_time(sent: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
 
 
 async def _inflated(sent: AsyncIterator[bytes], limit: int) -> AsyncIterator[bytes]:
-    """The parts of a compressed body, inflated. A thread inflates each, so that others are served meanwhile."""
+    """The inflated parts of a compressed body. A thread inflates them, so that others are served meanwhile."""
     inflater = Inflater(limit)
     try:
         async for chunk in sent:
             for piece in await to_thread.run_sync(inflater.feed, chunk):
                 yield piece
     except InflatedSizeError:
-        most = f"at most {limit} bytes, and beyond {BOMB_BYTES} at most {BOMB_RATIO} times those that were sent"
+        most = f"at most {limit} bytes, and beyond {BOMB_BYTES} at most {BOMB_RATIO} times the compressed size"
         raise BodyTooLargeError(f"The inflated body is too large: {most}, are accepted.") from None
     except CodingError:
         raise MalformedRequestError("The body is not gzip, as Content-Encoding says.") from None
@@ -190,7 +190,7 @@ def _is_packed(request: Request) -> bool:
     """Whether a body is compressed by gzip.
 
     Raises:
-        ContentCodingError: by something else, or several times.
+        ContentCodingError: the coding is another one, or applied twice.
     """
     coding = ", ".join(request.headers.getlist("content-encoding")).strip().lower().removeprefix("x-")
     if coding not in {"", "identity", "gzip"}:
@@ -210,7 +210,7 @@ def _is_plain_json(request: Request, types: Collection[str]) -> bool:
 
 
 async def validated(model: type[AnyModel], body: bytes) -> AnyModel:
-    """Parse and validate a small body as `model`; none is the same as `{}`.
+    """Parse and validate a small body as `model`; an empty one counts as `{}`.
 
     Raises:
         MalformedRequestError: the body is not JSON.
@@ -234,6 +234,6 @@ def _parsed(model: type[AnyModel], body: bytes) -> AnyModel:
 
 
 def invalid_document(error: ValidationError) -> InvalidDocumentError:
-    """The error for a document that breaks rules of the contract, with the place of each fault."""
+    """The error for a document that breaks rules of the contract, with all faults and their places."""
     faults = tuple(Fault(fault.pointer, fault.detail) for fault in faults_of(error))
     return InvalidDocumentError("The document breaks rules of the contract.", faults)

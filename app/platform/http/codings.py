@@ -1,32 +1,32 @@
-"""Bodies that are compressed by gzip (RFC 1952), the one content coding that is read and sent (RFC 9110, 8.4.1)."""
+"""Inflating gzip (RFC 1952), the only supported content coding (RFC 9110, section 8.4.1)."""
 
 import zlib
 from collections.abc import Iterator
 
-#: A body that grows more than so many times is a bomb, once it has more than these bytes. Counts that are mostly zeros
-#: grow up to 300 times; gzip can make it 1,030.
+#: A body above this size that inflates by more than this factor is a bomb. Counts that are mostly zeros inflate up to
+#: 300 times; gzip's limit is 1,030.
 BOMB_RATIO, BOMB_BYTES = 500, 4 * 2**20
 
-#: The most members of a body, each of which costs time even if it is empty.
+#: The most gzip members of a body; even an empty one costs time.
 MOST_MEMBERS = 2_000
 
-#: Bytes that are inflated and that come out at a time, so that little is held that the limits do not allow.
+#: Bytes that go in and come out at a time, so that little exceeds the limits before it is refused.
 _IN, _OUT = 16 * 1024, 256 * 1024
 
 
 class CodingError(Exception):
-    """The bytes are not what their coding says."""
+    """The bytes are not valid in their declared coding."""
 
 
 class InflatedSizeError(Exception):
-    """What comes out is too large, for the limit or for what went in."""
+    """The inflated body exceeds the limit or the ratio."""
 
 
 class Inflater:
-    """Inflates a body that arrives in pieces.
+    """Inflates a body in pieces.
 
     Args:
-        limit: the most bytes that may come out.
+        limit: the most inflated bytes.
     """
 
     def __init__(self, limit: int) -> None:
@@ -34,14 +34,14 @@ class Inflater:
         self._member = zlib.decompressobj(zlib.MAX_WBITS | 16)
         self._members = self._taken = self._given = 0
         self.is_complete = False
-        """Whether the body may end here: something has come, and nothing is left unfinished."""
+        """Whether the body may end here: it is not empty, and its last member is complete."""
 
     def feed(self, data: bytes) -> list[bytes]:
-        """Inflate the next piece. Slow: a large piece takes a thread.
+        """Inflate the next piece. Slow: run large pieces in a thread.
 
         Raises:
-            CodingError: it is not gzip, or has too many members.
-            InflatedSizeError: too much comes out.
+            CodingError: not gzip, or too many members.
+            InflatedSizeError: the inflated body is too large.
         """
         slices = (data[start : start + _IN] for start in range(0, len(data), _IN))
         return [out for piece in slices for out in self._inflated(piece)]

@@ -1,7 +1,7 @@
 """Conditional requests (RFC 9110, section 13): entity tags, `If-Match` before changes, `If-None-Match` before reads.
 
-A tag names a state of a resource. What comes after a `+` in it says which representation of this state was sent: what
-was known of its verdict and sign-off, and its content coding. A change depends on the state alone.
+A tag names the state of a resource. The part after a `+` names the representation: the verdict and sign-off it shows,
+and its content coding. Changes compare the state alone.
 """
 
 import re
@@ -13,15 +13,15 @@ from fastapi import Depends, Header, Request, Response
 
 from app.platform.http.refusals import MalformedRequestError
 
-#: For what may be kept by its reader, who asks each time whether it has changed.
+#: For a response that its reader may store but must revalidate.
 REVALIDATED = "private, no-cache"
 
-#: The same for what is no secret.
+#: The same for public content.
 PUBLIC = "public, no-cache"
 
 _TAG = re.compile(r'[ \t]*(?:((?:W/)?"[\x21\x23-\x7e\x80-\xff]*")[ \t]*)?(?:,|\Z)')
 
-#: What `If-Match` and `If-None-Match` may be, for the OpenAPI document: `*`, or a list, which may have empty elements.
+#: The form of `If-Match` and `If-None-Match` for the OpenAPI document: `*`, or a list, which may have empty elements.
 _TAG_PATTERN = r'(W/)?"[!#-~\x80-\xff]*"[ \t]*'
 
 _TAGS_PATTERN = rf"^[ \t]*(\*[ \t]*|(,[ \t]*)*{_TAG_PATTERN}(,[ \t]*({_TAG_PATTERN})?)*)$"
@@ -30,12 +30,12 @@ _CODED = re.compile(r'\+gzip"\Z')
 
 
 def etag_of(body: bytes) -> str:
-    """The tag of an answer that is the same for everybody."""
+    """The tag of a response that does not depend on its reader."""
     return f'"{hex_digits(body, 32)}"'
 
 
 class KnownTags:
-    """The tags in `If-None-Match`: the caller keeps what they belong to. None of the header: it keeps nothing."""
+    """The tags of what the caller has stored, from `If-None-Match`; none without the header."""
 
     def __init__(self, header: str | None) -> None:
         tags = () if header is None else entity_tags("If-None-Match", header)
@@ -43,7 +43,7 @@ class KnownTags:
         self._known = {_CODED.sub('"', tag.removeprefix("W/")): tag for tag in tags or ()}
 
     def unchanged(self, tag: str, headers: Mapping[str, str]) -> Response | None:
-        """The answer 304, with the caller's own tag, if it keeps what the answer 200 with these headers would be."""
+        """The response 304, with the caller's own tag, if it has stored the response 200 with these headers."""
         kept = tag if self._any else self._known.get(tag)
         return None if kept is None else Response(status_code=304, headers={**headers, "ETag": kept})
 
@@ -51,7 +51,7 @@ class KnownTags:
 _IfNoneMatch = Annotated[
     str | None,
     Header(
-        description="Tags of what the caller keeps; if one is still true, the answer is 304",
+        description="Tags of what the caller has stored; if one is current, the response is 304",
         json_schema_extra={"pattern": _TAGS_PATTERN},
     ),
 ]
@@ -59,7 +59,7 @@ _IfNoneMatch = Annotated[
 IfMatch = Annotated[
     str | None,
     Header(
-        description="Tag of what the caller has seen; if it has changed since, the answer is 412",
+        description="Tag of what the caller has seen; if it has changed since, the response is 412",
         json_schema_extra={"pattern": _TAGS_PATTERN},
     ),
 ]
@@ -72,8 +72,8 @@ async def get_known_tags(request: Request, if_none_match: _IfNoneMatch = None) -
 
 KnownTagsDependency = Annotated[KnownTags, Depends(get_known_tags)]
 
-#: The answer of conditional reads, for the OpenAPI document.
-NOT_MODIFIED: dict[int | str, dict[str, Any]] = {304: {"description": "The caller keeps it already, as `ETag` says"}}
+#: The response of conditional reads, for the OpenAPI document.
+NOT_MODIFIED: dict[int | str, dict[str, Any]] = {304: {"description": "The caller's stored copy is current"}}
 
 
 def header_lines(request: Request, name: str) -> str:
@@ -85,7 +85,7 @@ def entity_tags(name: str, header: str) -> tuple[str, ...] | None:
     """The tags of a list; None for `*`.
 
     Raises:
-        MalformedRequestError: it is neither.
+        MalformedRequestError: the header is neither.
     """
     if header.strip(" \t") == "*":
         return None
@@ -111,5 +111,5 @@ def _malformed(name: str) -> MalformedRequestError:
 
 
 def hex_digits(content: bytes, number: int) -> str:
-    """The first digits of the SHA-256 of some content."""
+    """The first hexadecimal digits of the SHA-256 of `content`."""
     return sha256(content).hexdigest()[:number]

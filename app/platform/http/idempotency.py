@@ -1,4 +1,4 @@
-"""Requests that are carried out once, however often they are sent (`Idempotency-Key`)."""
+"""The store of idempotency keys: requests that are executed once, and their responses."""
 
 import secrets
 import uuid
@@ -21,8 +21,8 @@ from app.platform.errors import InFlightError, KeyReusedError
 class IdempotencyKeyRow(Base):
     """A request with an idempotency key, by a hash of the caller and the key.
 
-    `answer` is encrypted with the key itself, which is not stored: an answer can have a secret. It is NULL while the
-    request is carried out; `created_at` is then when its process was last heard of.
+    `answer` is encrypted with the key itself, which is not stored, since it may contain a secret. It is NULL while the
+    request is executed; `created_at` is then the last sign of life of its process.
     """
 
     __tablename__ = "idempotency_key"
@@ -35,11 +35,11 @@ class IdempotencyKeyRow(Base):
     created_at: Mapped[datetime] = created_at()
 
 
-#: How long an answer is kept.
+#: How long a response is stored.
 KEPT: Final = timedelta(hours=24)
 
-#: Whoever carries a request out says so every three seconds, and counts as dead after so long a silence. That may be
-#: wrong (a process was stopped, or the database was away), but nothing is done twice: the silent one cannot commit.
+#: A process renews its claims every three seconds, and counts as dead after so long a silence. That may be wrong (it
+#: was suspended, or the database was away), but nothing is done twice: the silent process cannot commit.
 BEAT: Final = 3.0
 LAPSED: Final = timedelta(seconds=15)
 
@@ -48,13 +48,12 @@ _NONCE: Final = 12
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """The right to carry a request out.
+    """The right to execute a request.
 
     Attributes:
-        name: a hash of the caller and its idempotency key, by which the request is stored.
-        cipher: encrypts the answer. Its key comes from the idempotency key, which is not stored: whoever reads the
-            database does not learn the secrets that an answer has.
-        number: of this claim.
+        name: a hash of the caller and its idempotency key, the key of the row.
+        cipher: encrypts the response. Its key is derived from the idempotency key, which is not stored, so readers of
+            the database do not learn the secrets in a response.
     """
 
     name: bytes
@@ -63,25 +62,24 @@ class Claim:
 
 
 class IdempotencyService:
-    """Claims requests and keeps their answers."""
+    """Claims requests and stores their responses."""
 
     def __init__(self, session: AsyncSession) -> None:
         self._session = session
 
     async def claim(self, caller: Caller, key: str, fingerprint: bytes) -> Claim | bytes:
-        """Claim a request; if it has been carried out already, return its answer.
+        """Claim a request, or return its response if it has already been executed.
 
-        A key is free again after a day, and without an answer if nobody has held it for 15 seconds: who claimed it has
-        died.
+        A key is free again after a day, or without a response after 15 seconds without renewal: its process has died.
 
         Args:
-            caller: who sends it. Two callers may use the same key.
+            caller: two callers may use the same key.
             key: the idempotency key.
-            fingerprint: a hash of everything that says what is asked.
+            fingerprint: a hash of the whole request.
 
         Raises:
             KeyReusedError: the caller has used the key for another request.
-            InFlightError: the request is being carried out.
+            InFlightError: the request is being executed.
         """
         name, cipher = _hash(b"name", caller, key), AESGCM(_hash(b"answer", caller, key))
         row = IdempotencyKeyRow
@@ -102,11 +100,11 @@ class IdempotencyService:
         if known is not None and known.fingerprint != fingerprint:
             raise KeyReusedError("This Idempotency-Key was used for another request. Use a new one for each request.")
         if known is None or known.answer is None:
-            raise InFlightError("The same request is being carried out. Ask again for its answer after Retry-After.", 1)
+            raise InFlightError("The same request is being executed. Ask again for its response after Retry-After.", 1)
         return cipher.decrypt(known.answer[:_NONCE], known.answer[_NONCE:], name)
 
     async def hold(self, claim: Claim) -> None:
-        """Say that a request is still being carried out. Who stores its answer at the same time is not waited for."""
+        """Renew a claim, without waiting for a transaction that stores the response."""
         row = IdempotencyKeyRow
         held = select(row.name).where(row.name == claim.name, row.claim == claim.number, row.answer.is_(None))
         await self._session.execute(
@@ -117,10 +115,10 @@ class IdempotencyService:
         )
 
     async def keep(self, claim: Claim, answer: bytes) -> None:
-        """Keep the answer. In the transaction of what the request changes, both are stored or neither is.
+        """Store the response, in the transaction of the request's changes: both are stored or neither.
 
         Raises:
-            InFlightError: it was silent for so long that somebody else carries the request out.
+            InFlightError: the claim expired, and another process executes the request.
         """
         nonce = secrets.token_bytes(_NONCE)
         kept = await self._session.execute(
@@ -130,27 +128,27 @@ class IdempotencyService:
             .returning(IdempotencyKeyRow.name)
         )
         if kept.first() is None:
-            raise InFlightError("This took so long that the same request is being carried out again.", 1)
+            raise InFlightError("This took so long that the same request is being executed again.", 1)
 
     async def release(self, claim: Claim) -> None:
-        """Give a claim up: the request has changed nothing, and may be sent again.
+        """Give up a claim: the request has changed nothing and may be sent again.
 
-        An answer that is stored stays: whoever gives the claim up may not know of it.
+        A stored response stays, since the caller may not know of it.
         """
         row = IdempotencyKeyRow
         given_up = delete(row).where(row.name == claim.name, row.claim == claim.number, row.answer.is_(None))
         await self._session.execute(given_up)
 
     async def forget(self, part: int) -> int:
-        """Delete some answers that have been kept long enough; how many they were."""
+        """Delete some expired responses; return their number."""
         old = select(IdempotencyKeyRow.name).where(IdempotencyKeyRow.created_at < func.now() - KEPT).limit(part)
-        # An array is looked up by the index; a subquery may be joined to the whole table.
+        # An array is looked up by the index; a subquery could be joined to the whole table.
         is_old = IdempotencyKeyRow.name == any_(func.array(old.scalar_subquery()))
         deleted = await self._session.execute(delete(IdempotencyKeyRow).where(is_old).returning(IdempotencyKeyRow.name))
         return len(deleted.all())
 
 
 def _hash(purpose: bytes, caller: Caller, key: str) -> bytes:
-    """A hash of 32 bytes for one purpose; of it, nobody finds those for others, nor the key."""
+    """A hash (32 bytes) for one purpose, from which neither the key nor the other hashes can be derived."""
     parts = (purpose, caller.tenant.encode(), (caller.subject or "").encode(), key.encode())
     return sha256(b"".join(len(part).to_bytes(4, "big") + part for part in parts)).digest()

@@ -1,4 +1,4 @@
-"""Answers as JSON."""
+"""JSON responses."""
 
 from typing import Any
 
@@ -8,12 +8,12 @@ from pydantic import BaseModel
 
 
 class JsonResponse(Response):
-    """JSON answers: models, or what orjson writes; the standard library takes 0.3 s for 10^5 ranked configurations."""
+    """JSON by orjson, since the standard library takes 0.3 s for 10^5 ranked configurations."""
 
     media_type = "application/json"
 
     def render(self, content: Any) -> bytes:  # noqa: ANN401 -- a model of the contract, or any JSON value
-        """Return the body. A model's members are sent if they were given, also as null; bytes are JSON already."""
+        """The body. A model sends the members that were set, also null; bytes are already JSON."""
         if isinstance(content, BaseModel):
             return content.model_dump_json(exclude_unset=True).encode()
         return content if isinstance(content, bytes) else orjson.dumps(content)

@@ -1,4 +1,4 @@
-"""OPTIONS, which every path has, the list of a path's methods in `Allow` (RFC 9110), and how methods are called."""
+"""OPTIONS, which every path has, `Allow` (RFC 9110), and the names of methods in metrics and logs."""
 
 from collections.abc import Iterable
 from http import HTTPMethod
@@ -8,16 +8,16 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Match
 from starlette.types import Scope
 
-#: The types that `PATCH` accepts. A change of visibility means the same as a merge patch (RFC 7396).
+#: The media types of `PATCH`. A change of visibility means the same as a merge patch (RFC 7396).
 PATCH_TYPES = ("application/json", "application/merge-patch+json")
 
 _NAMED = frozenset(HTTPMethod)
 
 
 def named_method(scope: Scope) -> str:
-    """How metrics, spans and the log name a request's method: callers can invent any number of them.
+    """A request's method for metrics, spans and the log, which callers must not fill with invented ones.
 
-    Those that nobody knows are called as OpenTelemetry's conventions of HTTP have it.
+    Unknown methods get the name of OpenTelemetry's HTTP conventions.
     """
     method: str = scope["method"]
     return method if method in _NAMED else "_OTHER"
@@ -33,11 +33,11 @@ def allowed_methods(routes: Iterable[BaseRoute], request: Request) -> list[str]:
 
 
 def options(methods: Iterable[str]) -> Response:
-    """The answer to OPTIONS."""
+    """The response to OPTIONS."""
     return Response(status_code=204, headers=method_headers(methods))
 
 
 def method_headers(methods: Iterable[str]) -> dict[str, str]:
-    """`Allow`, and `Accept-Patch` where there is something to patch (RFC 5789)."""
+    """`Allow`, and `Accept-Patch` if the path has PATCH (RFC 5789)."""
     patch = {"Accept-Patch": ", ".join(PATCH_TYPES)} if "PATCH" in methods else {}
     return {"Allow": ", ".join(methods)} | patch

@@ -1,4 +1,4 @@
-"""The middlewares of the application; `middlewares` says why they have their order."""
+"""The middlewares of the application; `middlewares` explains their order."""
 
 import asyncio
 import re
@@ -31,24 +31,24 @@ from app.settings import Settings
 
 
 class HttpMiddleware(ABC):
-    """An ASGI middleware for HTTP requests. All else, such as the start of the application, passes it by."""
+    """An ASGI middleware for HTTP requests. Other events, such as the application's start, pass through."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, or pass on what is none."""
+        """Respond to a request, or pass on any other event."""
         await (self.answer if scope["type"] == "http" else self._app)(scope, receive, send)
 
     @abstractmethod
     async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, most often by passing it on."""
+        """Respond to a request, most often by passing it on."""
 
 
 REQUEST_ID_HEADER = "X-Request-ID"
 
-#: Headers of every answer that has no others of these names. Answers are data: no browser may run, frame or embed them
-#: (Content Security Policy Level 3; Fetch, section 3.7), and unless an answer says how long it holds, none is kept.
+#: The default headers of every response. Responses are data: no browser may run, frame or embed them (Content Security
+#: Policy Level 3; Fetch, section 3.7), and by default none is cached.
 SAFE_HEADERS = {
     "Cache-Control": "no-store",
     "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
@@ -61,10 +61,10 @@ _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,128}")
 
 
 class AnswerHeaders(HttpMiddleware):
-    """Sends what was appended to `answer_headers(request)` until the answer begins."""
+    """Sends the headers that were appended to `answer_headers(request)` before the response begins."""
 
     async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on."""
+        """Pass on the request."""
         further = answer_headers(HTTPConnection(scope))
 
         async def send_with_headers(message: Message) -> None:
@@ -78,11 +78,11 @@ class AnswerHeaders(HttpMiddleware):
 
 
 class RequestIds(HttpMiddleware):
-    """Gives each request an id, its client's or a drawn one, for its answer and every line that is logged meanwhile."""
+    """Gives a request its id, the client's or a random one, for its response and all log lines."""
 
     async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on."""
-        # An id comes back in headers and stands in the log, so it must be one that needs no quotes there.
+        """Pass on the request."""
+        # An id is returned in a header and logged, so it must need no quoting.
         given = Headers(scope=scope).getlist(REQUEST_ID_HEADER)
         is_fit = len(given) == 1 and _REQUEST_ID.fullmatch(given[0]) is not None
         scope[REQUEST_ID] = given[0] if is_fit else uuid4().hex
@@ -95,7 +95,7 @@ _SERVER_ERROR = 500
 
 
 class RequestSpan(HttpMiddleware):
-    """Makes a span of each request, in the trace that the client's `traceparent` names.
+    """Makes a span for every request, in the trace of the client's `traceparent`.
 
     OpenTelemetry's own instrumentation would put paths, query strings and addresses of clients into the span.
     """
@@ -105,7 +105,7 @@ class RequestSpan(HttpMiddleware):
         self._tracer = tracer
 
     async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on within its span."""
+        """Pass on the request within its span."""
         method, parent = named_method(scope), context_of(Headers(scope=scope).get("traceparent"))
         with span(self._tracer, method, SpanKind.SERVER, parent) as current:
 
@@ -118,7 +118,7 @@ class RequestSpan(HttpMiddleware):
 
 
 def _note(current: Span, method: str, scope: Scope, status: int) -> None:
-    """Name the span after the route, and give it OpenTelemetry's attributes of requests that say nothing else."""
+    """Name the span after the route, with those OpenTelemetry attributes that reveal nothing else."""
     attributes: dict[str, str | int] = {"http.request.method": method, "http.response.status_code": status}
     route = getattr(scope.get("route"), "path", None)
     if route is not None:
@@ -131,15 +131,15 @@ def _note(current: Span, method: str, scope: Scope, status: int) -> None:
 
 _log = structlog.get_logger(__name__)
 
-#: What operators' programs ask every few seconds is logged only at the level DEBUG.
+#: Routes that operators' programs call every few seconds are logged at level DEBUG.
 _PROBES = frozenset({"/healthz", "/readyz", "/metrics"})
 
 
 class AccessLog(HttpMiddleware):
-    """Logs how each request ended: its route, never its path or query, and nothing of callers."""
+    """Logs the outcome of every request with its route, never its path, its query or its caller."""
 
     async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on and log how it ended."""
+        """Pass on the request and log its outcome."""
         seen = _Seen(scope, receive, send)
         try:
             await self._app(scope, seen.receive, seen.send)
@@ -148,7 +148,7 @@ class AccessLog(HttpMiddleware):
 
 
 class _Seen:
-    """A request as it is seen from outside."""
+    """A request as the client sees it."""
 
     def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
         self._scope, self._receive, self._send = scope, receive, send
@@ -169,7 +169,7 @@ class _Seen:
         await self._send(message)
 
     def log(self) -> None:
-        # Paths that match no route share one name: they could contain anything.
+        # Paths without a route share one name, since they could contain anything.
         route = getattr(self._scope.get("route"), "path", "unmatched")
         (_log.debug if route in _PROBES else _log.info)(
             "request",
@@ -183,11 +183,11 @@ class _Seen:
 
 
 class SafeHeaders:
-    """Adds the headers that every answer has, unless a route has set its own.
+    """Adds the default headers, unless a route has set its own.
 
     Args:
         app: the application.
-        hsts_seconds: for how long browsers use HTTPS alone (RFC 6797); None does not say so.
+        hsts_seconds: how long browsers must use HTTPS only (RFC 6797); None omits the header.
     """
 
     def __init__(self, app: ASGIApp, hsts_seconds: int | None = None) -> None:
@@ -196,7 +196,7 @@ class SafeHeaders:
         self._headers = SAFE_HEADERS | hsts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on."""
+        """Pass on the request."""
 
         async def send_safely(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -209,24 +209,24 @@ class SafeHeaders:
 
 
 class HeadMethod(HttpMiddleware):
-    """Answers HEAD as GET, without the body."""
+    """Responds to HEAD as to GET, without the body."""
 
     async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on, HEAD as GET."""
+        """Pass on the request, HEAD as GET."""
         if scope["method"] != "HEAD":
             await self._app(scope, receive, send)
             return
 
         async def send_without_body(message: Message) -> None:
-            scope["method"] = "HEAD"  # by then the route is found; the server wants a body as long as it says after GET
+            scope["method"] = "HEAD"  # the route is known; for GET, the server would expect the declared body
             await send({**message, "body": b""} if message["type"] == "http.response.body" else message)
 
-        scope["method"] = "GET"  # in place, so that those outside learn the route that is found
+        scope["method"] = "GET"  # in place, so that the outer middlewares see the route
         await self._app(scope, receive, send_without_body)
 
 
 class Metrics(HttpMiddleware):
-    """ASGI middleware that counts and times requests by the template of their route."""
+    """Counts and times requests by the template of their route."""
 
     def __init__(self, app: ASGIApp, registry: CollectorRegistry) -> None:
         super().__init__(app)
@@ -235,7 +235,7 @@ class Metrics(HttpMiddleware):
         self._seconds = Histogram("aegis_http_request_seconds", "Time to answer", labels[:2], registry=registry)
 
     async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on and record its outcome."""
+        """Pass on the request and record its outcome."""
         status = 500
         start = time.perf_counter()
 
@@ -248,7 +248,7 @@ class Metrics(HttpMiddleware):
         try:
             await self._app(scope, receive, note_status)
         finally:
-            # Paths that match no route share one name, since callers can invent any number of them.
+            # Paths without a route share one name, since callers can invent any number.
             route = getattr(scope.get("route"), "path", "unmatched")
             method = named_method(scope)
             self._requests.labels(method, route, str(status)).inc()
@@ -257,13 +257,13 @@ class Metrics(HttpMiddleware):
 
 _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 
-#: Headers that a page may send, besides those that every page may send.
+#: Headers that a page may send, besides the safelisted ones.
 _SENT = (
     *("Authorization", "Content-Encoding", "Content-Type", "Idempotency-Key", "If-Match", "If-None-Match", "Prefer"),
     REQUEST_ID_HEADER,
 )
 
-#: Headers of an answer that a page may read, besides those that every page may read.
+#: Response headers that a page may read, besides the safelisted ones.
 _READ = (
     *("Aegis-Key-Expires", "ETag", "Idempotency-Replayed", "Link", "Location", "Preference-Applied"),
     *("RateLimit", "RateLimit-Policy", "Retry-After", "WWW-Authenticate", REQUEST_ID_HEADER),
@@ -271,10 +271,10 @@ _READ = (
 
 
 class CrossOrigin(CORSMiddleware):
-    """Lets pages of the named origins call the API, with a key in `Authorization` and never with cookies.
+    """Lets pages of the given origins call the API, with a key in `Authorization` and never with cookies.
 
-    What a page may not do is missing in the answer to its preflight, and its browser refuses it. That answer has no
-    body, as has that to any other OPTIONS.
+    The response to a preflight omits what a page may not do, so its browser refuses it. It has no body, like that to
+    any other OPTIONS.
 
     Args:
         app: the application.
@@ -285,20 +285,20 @@ class CrossOrigin(CORSMiddleware):
         super().__init__(app, origins, allow_methods=_METHODS, allow_headers=_SENT, expose_headers=_READ)
 
     def preflight_response(self, request_headers: Headers) -> Response:
-        """The answer to a preflight."""
+        """The response to a preflight."""
         answer = super().preflight_response(request_headers)
         about_origin = {name: value for name, value in answer.headers.items() if not name.startswith("content-")}
         return Response(status_code=NO_CONTENT, headers=about_origin)
 
 
 class Failures(HttpMiddleware):
-    """Answers a request whose answer fails before it has begun.
+    """Responds to a request that fails before its response has begun.
 
-    The framework would answer a defect outside of all middlewares, so that this answer alone had none of their headers.
+    The framework would respond outside all middlewares, without their headers.
     """
 
     async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on."""
+        """Pass on the request."""
         has_begun = False
 
         async def note_begin(message: Message) -> None:
@@ -319,10 +319,10 @@ class Failures(HttpMiddleware):
 
 
 class MetricsPort(HttpMiddleware):
-    """Answers `/metrics`, and nothing else, at the port that the application's state names."""
+    """Serves `/metrics` and nothing else on the metrics port of the application's state."""
 
     async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on if it came to the right port; otherwise there is no such path."""
+        """Pass on the request if it came to the right port; otherwise respond 404."""
         came_there = scope["server"][1] == scope["app"].state.metrics_port
         if came_there == (scope["path"] == "/metrics"):
             await self._app(scope, receive, send)
@@ -330,24 +330,24 @@ class MetricsPort(HttpMiddleware):
             await refused_by_framework(Request(scope), HTTPException(NOT_FOUND))(scope, receive, send)
 
 
-#: Shorter answers are hardly any shorter when they are compressed.
+#: Compression hardly shortens smaller responses.
 SHORTEST = 1_000
 
-# Of long answers, the next levels save a few percent and take twice as long.
+# Higher levels save a few percent of long responses and take twice as long.
 _LEVEL = 2
 
 
 class Compression(HttpMiddleware):
-    """Compresses answers as Starlette does, if that is what the client prefers, and names what was sent in its tag.
+    """Compresses responses with Starlette if the client prefers that, and marks the coding in the entity tag.
 
-    Compression can tell what is secret in an answer to whoever sees its length and has a part of it repeat their
-    guesses (the BREACH attack). Programs send keys, which no page can make a browser do. Browsers send the console's
-    cookie when a page elsewhere leads to it, so the token of its forms is masked anew each time, and a new key is shown
-    only in the answer to such a form.
+    The length of a compressed response can disclose a secret in it to an observer whose guesses it repeats (the BREACH
+    attack). Programs send keys, which no page can make a browser do. Browsers send the console's cookie when a foreign
+    page links to it, so the token of its forms is masked differently every time, and a new key is shown only in the
+    response to such a form.
     """
 
     async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on."""
+        """Pass on the request."""
 
         async def send_tagged(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -358,7 +358,7 @@ class Compression(HttpMiddleware):
                     headers["ETag"] = f'{headers["ETag"][:-1]}+gzip"'
             await send(message)
 
-        # Starlette's own middleware takes `gzip;q=0` for a wish.
+        # Starlette's own middleware reads `gzip;q=0` as acceptance.
         accepted = Headers(scope=scope).get("accept-encoding")
         if preferred(accepted, ("gzip", "identity")) == "gzip":
             await GZipResponder(self._app, SHORTEST, _LEVEL)(scope, receive, send_tagged)
@@ -367,20 +367,20 @@ class Compression(HttpMiddleware):
 
 
 def middlewares(settings: Settings, registry: CollectorRegistry, tracer: Tracer) -> list[Middleware]:
-    """All of them, the outermost first.
+    """All middlewares, the outermost first.
 
-    * `AnswerHeaders` is outside of all that append to them.
-    * `RequestIds` is outside of all that log.
-    * `RequestSpan` covers all that is done for a request.
-    * `AccessLog` logs what the client is sent, with the request's id.
-    * `SafeHeaders` sees every answer as it is sent, but for what `AnswerHeaders` adds.
-    * `HeadMethod` is outside of `Metrics`, which needs the route that was found for the request as GET.
-    * `Metrics` counts every answer, problems included.
-    * `CrossOrigin` lets a page read problems, too. Without origins it is left out, and a preflight is answered as any
-      other OPTIONS.
-    * `Failures` is inside of all of these, so that its problems have their headers and are counted.
-    * `MetricsPort`, for metrics that have a port of their own, is inside of `Metrics`, which counts what it refuses.
-    * `Compression` is inside of `Failures`, as all that may fail or take long.
+    * * `AnswerHeaders` is outside all that append to them.
+    * * `RequestIds` is outside all that log.
+    * * `RequestSpan` covers all work for a request.
+    * * `AccessLog` logs what the client receives, with the request's id.
+    * * `SafeHeaders` sees every response as it is sent, except what `AnswerHeaders` adds.
+    * * `HeadMethod` is outside `Metrics`, which needs the route of the request as GET.
+    * * `Metrics` counts every response, problems included.
+    * * `CrossOrigin` lets a page read problems, too. It is omitted without origins; a preflight is then like any other
+      OPTIONS.
+    * * `Failures` is inside all of these, so that its problems have their headers and are counted.
+    * * `MetricsPort`, for metrics on a port of their own, is inside `Metrics`, which counts what it refuses.
+    * * `Compression` is inside `Failures`, like everything that may fail or take long.
     """
     origins = settings.cors_origins
     return [

@@ -1,16 +1,16 @@
-"""What a client prefers of what can be sent (RFC 9110, section 12): media types and content codings."""
+"""Content negotiation (RFC 9110, section 12): media types and content codings."""
 
 import re
 from collections.abc import Mapping, Sequence
 
-#: Headers with more characters than browsers and tools send express no preference.
+#: Longer headers than browsers and tools send are ignored.
 LONGEST_HEADER = 2_000
 
 _QUALITY = re.compile(r"\s*q\s*=\s*(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)\s*", re.IGNORECASE)
 
 
 def qualities(header: str | None) -> Mapping[str, float]:
-    """How much a client likes each thing that it names, from 0 (not at all) to 1. What cannot be read is left out."""
+    """The quality values in a header by name, from 0 (not acceptable) to 1, without malformed ones."""
     named = {}
     for element in header.split(",") if header and len(header) <= LONGEST_HEADER else ():
         name, *parameters = element.split(";")
@@ -22,13 +22,13 @@ def qualities(header: str | None) -> Mapping[str, float]:
 
 
 def quality(named: Mapping[str, float], offer: str) -> float | None:
-    """How much a client likes an offer, by the most specific name for it; None if no name is about it."""
+    """The quality value of an offer by its most specific name; None if no name matches."""
     names = (offer, f"{offer.partition('/')[0]}/*", "*/*", "*")
     return next((named[name] for name in names if name in named), None)
 
 
 def preferred(header: str | None, offers: Sequence[str]) -> str | None:
-    """The offer that a client likes best, of equal ones the first; None if it likes none."""
+    """The client's preferred offer, the first of equal ones; None if none is acceptable."""
     named = qualities(header)
     liked = {offer: quality(named, offer) or 0.0 for offer in offers}
     best = max(offers, key=liked.__getitem__)

@@ -1,4 +1,4 @@
-"""How operations describe their bodies, answers and problems in the OpenAPI document: by reference."""
+"""The bodies, responses and problems of operations in the OpenAPI document, by reference."""
 
 from typing import Any
 
@@ -9,20 +9,20 @@ from app.platform.http.refusals import STATUS
 
 TEMPLATE = "#/components/schemas/{model}"
 
-#: Our own titles: the standard library's phrases differ between versions of Python.
+#: Own titles, since the standard library's phrases differ between versions of Python.
 _TITLES = dict(STATUS.values())
 
-#: Problems that any operation under /v1 may answer with.
+#: Problems of any operation under /v1.
 _ALWAYS = (400, 401, 403, 422, 429, 503)
 
-#: Problems that an operation may answer with that needs no key.
+#: Problems of operations that need no key.
 _WITHOUT_KEY = (400, 503)
 
 
 def body(model: type[BaseModel], *, replaces: bool = False) -> dict[str, Any]:
     """The `openapi_extra` of an operation whose body is a `model`.
 
-    It may be left out if all its members may, unless it `replaces` what there is, and would reset it.
+    The body is optional if all its members are, unless it `replaces` a resource, which an empty one would reset.
     """
     required = replaces or any(field.is_required() for field in model.model_fields.values())
     return {"requestBody": {"required": required, "content": {"application/json": {"schema": Reference(model)}}}}
@@ -36,7 +36,7 @@ def answers(
     headers: tuple[str, ...] = (),
     needs_key: bool = True,
 ) -> dict[int | str, dict[str, Any]]:
-    """The `responses` of an operation: its answer, and its problems besides those that all operations share."""
+    """The `responses` of an operation: its result, and its problems besides the common ones."""
     content = {} if model is None else {"content": {"application/json": {"schema": Reference(model)}}}
     success: dict[str, Any] = {"description": description, **content}
     if headers:
@@ -46,7 +46,7 @@ def answers(
 
 
 def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """The `responses` of an operation for the problems that it may answer with."""
+    """The `responses` of an operation for its problems."""
     return {status: _problem(status) for status in sorted(set(statuses))}
 
 
@@ -56,7 +56,7 @@ def _problem(status: int) -> dict[str, Any]:
 
 
 class Reference(dict[str, str]):
-    """A reference to the schema of a model. It keeps the model, so that its schema can be added to the document."""
+    """A reference to the schema of a model, with the model, whose schema is added to the document later."""
 
     def __init__(self, model: type[BaseModel]) -> None:
         super().__init__({"$ref": TEMPLATE.format(model=model.__name__)})

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-#: Seconds to wait for an answer without a preference, and at most.
+#: Seconds to wait for an answer: by default, and at most.
 DEFAULT_WAIT = 10.0
 LONGEST_WAIT = 60.0
 
@@ -18,14 +18,14 @@ class Waiting:
 
     Attributes:
         seconds: the longest time to wait.
-        preference: the caller's preference that says so, as it is honoured; None if there is none.
+        preference: the caller's preference as it is honoured; None without one.
     """
 
     seconds: float
     preference: str | None = None
 
     def headers(self, *, is_answered: bool) -> dict[str, str]:
-        """`Preference-Applied`, if a preference was. An answer at once is not what `respond-async` asks for."""
+        """`Preference-Applied` if a preference was honoured; `respond-async` is not by an immediate answer."""
         if self.preference is None or (is_answered and self.preference == _ASYNCHRONOUS):
             return {}
         return {"Preference-Applied": self.preference}
@@ -34,7 +34,7 @@ class Waiting:
 def waiting(prefer: str | None) -> Waiting:
     """How long to wait: 10 seconds by default, at most 60, and 0 with `respond-async`.
 
-    What is no preference is ignored.
+    Malformed preferences are ignored.
     """
     preferences = re.split("[,;]", prefer or "")
     if any(preference.strip().lower() == _ASYNCHRONOUS for preference in preferences):

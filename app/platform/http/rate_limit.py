@@ -1,4 +1,4 @@
-"""How many requests a tenant may send, and how many wrong keys an address, before it is not answered for a while."""
+"""Rate limits: requests by tenant, and wrong keys by address."""
 
 import hashlib
 import ipaddress
@@ -16,15 +16,15 @@ from app.platform.rates import Rate, Standing
 
 _log = structlog.get_logger(__name__)
 
-#: So many keys are remembered as right, so that nobody is locked out by others behind the same address.
+#: The number of right keys remembered, so that others behind the same address cannot lock their holders out.
 MOST_KNOWN = 10_000
 
-#: All addresses with this prefix can be one client's (RFC 6177).
+#: The length of an IPv6 prefix whose addresses can all belong to one client (RFC 6177).
 _SITE_BITS = 64
 
 
 class Guesses:
-    """Wrong keys by address. `rate` says how many an address may send."""
+    """Wrong keys by address, limited by `rate`."""
 
     def __init__(self, rate: Rate) -> None:
         self._rate = rate
@@ -33,10 +33,10 @@ class Guesses:
 
     @contextmanager
     def attempt(self, address: str, key: str) -> Iterator[None]:
-        """Look a key up in the block, which raises `UnknownKeyError` if it is wrong.
+        """Guard a block that looks up a key and raises `UnknownKeyError` for a wrong one.
 
         Raises:
-            TooManyGuessesError: too many wrong keys came from the address, and this one is not known to be right.
+            TooManyGuessesError: too many wrong keys came from the address, and this key is not known to be right.
         """
         site, known = _site(address), hashlib.sha256(key.encode()).digest()
         standing = self._rate.look(site)
@@ -61,7 +61,7 @@ class Guesses:
 
 
 def _site(address: str) -> str:
-    """Whom an address belongs to: itself, or of IPv6 its site."""
+    """An IPv4 address, or the site prefix of an IPv6 address."""
     try:
         parsed = ipaddress.ip_address(address)
     except ValueError:
@@ -69,15 +69,15 @@ def _site(address: str) -> str:
     if isinstance(parsed, ipaddress.IPv6Address):
         if parsed.ipv4_mapped is None:
             return str(ipaddress.ip_network((parsed, _SITE_BITS), strict=False))
-        parsed = parsed.ipv4_mapped  # as a server that listens on all addresses sees IPv4
+        parsed = parsed.ipv4_mapped  # the form of IPv4 at a server that listens on all addresses
     return str(parsed)
 
 
 def take_turn(request: Request, rate: Rate, tenant: str) -> None:
-    """Count a request of a tenant, and have its answer say how many are left.
+    """Count a request of a tenant, and add the rate limit headers to its response.
 
     Raises:
-        RateExceededError: the tenant sends too many.
+        RateExceededError: the tenant sends too many requests.
     """
     standing = rate.take(tenant)
     answer_headers(request).extend(
@@ -90,10 +90,10 @@ def take_turn(request: Request, rate: Rate, tenant: str) -> None:
 
 
 def refuse_beyond(rate: Rate, tenant: str, what: str) -> None:
-    """Count what a tenant sends.
+    """Count a request of a tenant; `what` names its kind.
 
     Raises:
-        RateExceededError: it is too much.
+        RateExceededError: the rate is exceeded.
     """
     _refuse(rate.take(tenant), rate, what)
 

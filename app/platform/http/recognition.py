@@ -1,4 +1,4 @@
-"""Under which names a service without keys answers, and whether a sender is still known when its body has arrived."""
+"""The host names of a service without keys, and re-authentication after slow uploads."""
 
 import time
 from collections.abc import Awaitable, Callable
@@ -12,15 +12,15 @@ from app.settings import LOOPBACK
 
 
 def refuse_other_name(host: str) -> None:
-    """Refuse a request without a key under a name that others own: a web page may have made it lead here."""
+    """Refuse a request without a key to a foreign host name, which a web page may have pointed here."""
     name = host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]
     if name.lower() not in LOOPBACK:
         raise RoleNotAllowedError(
-            "This service has no keys and answers this machine only: call it http://127.0.0.1 or http://localhost."
+            "This service has no keys and serves this machine only: use http://127.0.0.1 or http://localhost."
         )
 
 
-#: Seconds for which nobody is recognised anew. Most bodies arrive within them.
+#: Seconds in which a sender is not recognised again. Most bodies arrive within them.
 RECENT: Final = 1.0
 
 
@@ -31,12 +31,12 @@ class _Known:
 
 
 def note_known(request: Request, again: Callable[[], Awaitable[object]]) -> None:
-    """Note that the sender is known now; `again` recognises it anew, and raises UnknownKeyError if it cannot."""
+    """Record that the sender is known now; `again` recognises it again or raises UnknownKeyError."""
     request.state.known = _Known(time.monotonic(), again)
 
 
 async def refuse_ended(request: Request) -> None:
-    """Recognise the sender anew, unless that was done a moment ago.
+    """Recognise the sender again after a slow upload, so that a revoked key has no effect.
 
     Raises:
         UnknownKeyError: its key or session has ended.

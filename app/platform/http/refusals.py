@@ -1,4 +1,4 @@
-"""Refusals: the only table from error to status, and their answers as `application/problem+json` (RFC 9457)."""
+"""The only table from errors to statuses, and the responses as `application/problem+json` (RFC 9457)."""
 
 from collections.abc import Mapping, Sequence
 from http.client import INTERNAL_SERVER_ERROR, METHOD_NOT_ALLOWED
@@ -57,7 +57,7 @@ class MalformedRequestError(RefusalError):
 
 
 class UnknownParameterError(InvalidDocumentError):
-    """The query has a parameter that the path does not know, so that a filter would be left out without a word."""
+    """The query has an unknown parameter, such as a mistyped filter, which must not be ignored silently."""
 
     def __init__(self, unknown: Sequence[str], known: Sequence[str]) -> None:
         there = f"It has: {', '.join(known)}." if known else "It has none."
@@ -90,10 +90,10 @@ class MediaTypeError(RefusalError):
 
 
 class ContentCodingError(MediaTypeError):
-    """The body is compressed in a way that the service cannot undo."""
+    """The body has an unsupported content coding."""
 
 
-#: The status and title of each error. The last title of a status is the one in the OpenAPI document.
+#: Status and title by error. The last title of a status is the one in the OpenAPI document.
 STATUS: Mapping[type[RefusalError], tuple[int, str]] = {
     MalformedRequestError: (400, "Malformed request"),
     UnknownKeyError: (401, "Not authenticated"),
@@ -133,17 +133,17 @@ def status_and_title(error: RefusalError) -> tuple[int, str]:
 
 
 def note_defect(request: Request, error: Exception) -> None:
-    """Log a defect by its class and its path, without the message, which could contain a count."""
+    """Log a defect by its class and route, without the message, which could contain a count."""
     _log.error("unexpected error", error=type(error).__name__, path=request.url.path, exc_info=error)
 
 
-#: Headers that a client needs besides the problem itself, by status.
+#: The headers of problems by status.
 _HEADERS: Mapping[int, Mapping[str, str]] = {401: {"WWW-Authenticate": "Bearer"}, 503: {"Retry-After": "1"}}
 
-#: The challenge to who has sent a key or a token: without an error, RFC 6750 (section 3.1) has none been sent.
+#: The challenge for an invalid key or token; RFC 6750 (section 3.1) omits the error only if none was sent.
 _WRONG_KEY = 'Bearer error="invalid_token"'
 
-#: Codes of the refusals that the framework makes, by status.
+#: The codes of the framework's refusals by status.
 _FRAMEWORK_CODES = {404: "not_found", 405: "method_not_allowed"}
 
 
@@ -157,12 +157,12 @@ def problem(
     faults: Sequence[Fault] = (),
     **members: Any,  # noqa: ANN401 -- extension members
 ) -> JSONResponse:
-    """Return a problem as an answer, with at most the first hundred faults, and count it."""
+    """Count a problem and return its response, with at most the first hundred faults."""
     request.app.state.metrics.refused(code)
     errors = [{"pointer": fault.pointer, "detail": fault.detail} for fault in faults[:FAULTS_SHOWN]]
     body = {"type": "about:blank", "title": title, "status": status, "detail": detail}
     body |= {"instance": request.url.path, "code": code, "errors": errors, **members}
-    if status >= INTERNAL_SERVER_ERROR:  # whoever reports a failure finds it in the body
+    if status >= INTERNAL_SERVER_ERROR:  # so that reports of a failure can quote it from the body
         body["request_id"] = request_id(request)
     return JSONResponse(body, status, _HEADERS.get(status), media_type="application/problem+json")
 
@@ -184,7 +184,7 @@ def _refused(request: Request, error: Exception) -> JSONResponse:
 
 
 def _members(error: RefusalError) -> dict[str, Any]:
-    """The members that only problems of this kind have."""
+    """The additional members of this kind of problem."""
     if isinstance(error, NameTakenError):
         return {"entry": error.entry_id}
     return {"possible": error.possible} if isinstance(error, ActionNotPossibleError) else {}
@@ -197,7 +197,7 @@ def _invalid_parameter(request: Request, error: Exception) -> JSONResponse:
 
 
 def refused_by_framework(request: Request, error: Exception) -> Response:
-    """The answer to a request for a path or a method that there is not."""
+    """The response to an unknown path or method."""
     assert isinstance(error, HTTPException)  # noqa: S101 -- registered for this class only
     methods = allowed_methods(request.app.state.routes, request) if error.status_code == METHOD_NOT_ALLOWED else []
     if methods and request.method == "OPTIONS":
@@ -206,25 +206,25 @@ def refused_by_framework(request: Request, error: Exception) -> Response:
     answer = problem(
         request, error.status_code, error.detail, code, f"{request.method} {request.url.path}: {error.detail}"
     )
-    # The framework lists the methods of one route only; a path has several.
+    # The framework lists the methods of one route; a path can have several.
     answer.headers.update(method_headers(methods) if methods else error.headers or {})
     return answer
 
 
 def interrupted(request: Request) -> JSONResponse:
-    """The answer to a request that the server cancels because it stops."""
-    detail = "The service stops before this is done. Try again after Retry-After."
+    """The response to a request that the stopping server cancels."""
+    detail = "The service is stopping. Try again after Retry-After."
     return problem(request, *STATUS[InterruptedWorkError], InterruptedWorkError.code, detail)
 
 
 def failed(request: Request, error: Exception) -> JSONResponse:
-    """The answer to a request that meets a defect, which is logged."""
+    """The response to a request that meets a defect, which is logged."""
     note_defect(request, error)
     return problem(request, 500, *INTERNAL, "The service failed; see its log.")
 
 
 def register(app: FastAPI) -> None:
-    """Have the application answer every error with a problem."""
+    """Have the application respond to every error with a problem."""
     app.add_exception_handler(RefusalError, _refused)
     app.add_exception_handler(RequestValidationError, _invalid_parameter)
     app.add_exception_handler(HTTPException, refused_by_framework)

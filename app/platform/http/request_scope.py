@@ -1,5 +1,5 @@
-"""What middlewares and routes share about a request, in its ASGI scope. Routes return answers themselves, so FastAPI's
-own parameter for the answer does not reach these.
+"""Data of a request that middlewares and routes share in its ASGI scope. Routes return their own responses, which
+FastAPI's response parameter does not affect.
 """
 
 from starlette.requests import HTTPConnection
@@ -9,11 +9,11 @@ REQUEST_ID = "aegis.request_id"
 
 
 def answer_headers(request: HTTPConnection) -> list[tuple[str, str]]:
-    """Headers that the request's answer will have besides its own, problems included. Append to this list."""
+    """Additional headers of the response, also of a problem. Append to this list."""
     headers: list[tuple[str, str]] = request.scope.setdefault(ANSWER_HEADERS, [])
     return headers
 
 
 def request_id(request: HTTPConnection) -> str | None:
-    """The request's id; None outside of the middleware that gives it one."""
+    """The request's id; None outside the middleware that sets it."""
     return request.scope.get(REQUEST_ID)

@@ -1,4 +1,4 @@
-"""The HTTP server, what it limits itself, and how it ends. A proxy in front limits the rest."""
+"""The HTTP server, its limits and its shutdown. A proxy in front enforces all other limits."""
 
 import socket
 import time
@@ -10,23 +10,23 @@ from starlette.types import ASGIApp
 
 from app.settings import Settings
 
-#: Seconds for requests under way once the API stops.
+#: Seconds for open requests when the API stops.
 ANSWER_SECONDS: Final = 5
 
-#: From so many connections on, requests are refused (503): fewer than the 1,024 files that a process may usually open.
+#: The number of connections from which requests are refused (503): below the usual limit of 1,024 open files.
 CONNECTIONS: Final = 800
 
-#: Seconds after which a client is disconnected that reads nothing of its answers.
+#: Seconds until a client that reads nothing is disconnected.
 READ_SECONDS: Final = 30
 
 
 def server_config(settings: Settings, app: ASGIApp) -> uvicorn.Config:
-    """How an application is served."""
+    """The server's configuration for an application."""
     return uvicorn.Config(
         app,
         host=settings.host,
         port=settings.port,
-        http="h11",  # it limits headers to 64 kB, and httptools to nothing
+        http="h11",  # limits headers to 64 kB; httptools has no limit
         ws="none",
         log_config=None,
         access_log=False,
@@ -34,17 +34,17 @@ def server_config(settings: Settings, app: ASGIApp) -> uvicorn.Config:
         proxy_headers=bool(settings.trusted_proxies),
         forwarded_allow_ips=settings.trusted_proxies or "",
         limit_concurrency=CONNECTIONS,
-        # Longer than clients keep idle connections (httpx: 5 s), so that they are not closed as a request is sent.
+        # Longer than clients keep idle connections (httpx: 5 s), so that none is closed while a request is sent.
         timeout_keep_alive=15,
         timeout_graceful_shutdown=ANSWER_SECONDS,
     )
 
 
 def listening_on(config: uvicorn.Config) -> socket.socket:
-    """A socket that listens, whose connections the kernel ends if their clients do not read.
+    """A listening socket, whose connections the kernel closes if their clients do not read.
 
-    uvicorn would wait for ever. Connections inherit the option (RFC 5482), which also counts the time in which clients
-    take nothing. Only Linux has it.
+    uvicorn would wait without end. Connections inherit the option (RFC 5482), which also counts the time
+    in which clients read nothing. Only Linux has it.
     """
     listening = config.bind_socket()
     if hasattr(socket, "TCP_USER_TIMEOUT"):
@@ -54,8 +54,8 @@ def listening_on(config: uvicorn.Config) -> socket.socket:
 
 
 class Server(uvicorn.Server):
-    """The server. When it is asked to end, it is not ready any more, and goes on for the seconds that load balancers
-    need to notice. When it stops, it tells at once whoever waits for an answer that there is none yet.
+    """The server. Asked to stop, it reports that it is not ready, but serves on until load balancers have noticed. When
+    it stops, it responds at once to those who wait for an answer.
     """
 
     def __init__(self, config: uvicorn.Config, app: Starlette, drain_seconds: float) -> None:
@@ -65,7 +65,7 @@ class Server(uvicorn.Server):
         self._stops_at: float | None = None
 
     async def on_tick(self, counter: int) -> bool:
-        """Whether to stop now; asked ten times in a second."""
+        """Whether to stop now; called ten times per second."""
         is_asked = await super().on_tick(counter)
         if not is_asked or self.force_exit:
             return is_asked
@@ -75,6 +75,6 @@ class Server(uvicorn.Server):
         return time.monotonic() >= self._stops_at
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Stop accepting connections, and give requests a few seconds to end."""
+        """Stop accepting connections, and give open requests a few seconds to finish."""
         self._aegis.state.aegis.announcements.end()
         await super().shutdown(sockets)

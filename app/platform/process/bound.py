@@ -53,7 +53,7 @@ def _become(uid: int, gid: int) -> None:
 
 
 def main(parent: str, death_signal: str, uid: str, gid: str, *argv: str) -> None:
-    """Become `argv`, unless the parent ended before the death signal was in place."""
+    """Become `argv`, unless the parent ended before the death signal was set."""
     _become(int(uid), int(gid))
     # This comes after the change of account, because Linux clears the death signal when the account changes.
     die_with_parent(signal.Signals(int(death_signal)))

@@ -27,17 +27,17 @@ from app.platform.process.turns import Turns
 Given = TypeVarTuple("Given")
 Result = TypeVar("Result")
 
-#: How far children stand back when there is more to do than there are cores (0 to 19).
+#: The niceness of child processes (0 to 19).
 NICENESS = 10
 
-#: Seconds until processes that may be needed later start, so that they do not delay the start of the service.
+#: The delay in seconds of processes that may be needed later, so that they do not slow down the service's start.
 SOON = 3.0
 
-#: What computations load when they first need it: every process has it in advance, since threads can be limited only in
-#: libraries that are loaded.
+#: Modules that computations load on demand. Every process loads them in advance, since threads can be limited only in
+#: loaded libraries.
 COMPUTING = ("scipy.linalg", "scipy.optimize", "scipy.sparse.csgraph", "scipy.special")
 
-#: Seconds between two uses of each process.
+#: Seconds between two calls that keep a process from ending when idle.
 BEFORE_IDLE_PROCESSES_END = 120.0
 
 
@@ -46,10 +46,10 @@ class ChildState:
     """The state of a child process, or of several for the same kind of work.
 
     Attributes:
-        is_alive: whether the process that started last still lives.
-        busy: how many functions run, or have a process started for them.
-        waiting: how many callers wait for their turn.
-        deaths: in how many calls the process died.
+        is_alive: whether the last started process still lives.
+        busy: the number of functions that run, or whose process is starting.
+        waiting: the number of callers that wait for their turn.
+        deaths: the number of calls in which the process died.
     """
 
     is_alive: bool
@@ -59,16 +59,16 @@ class ChildState:
 
 
 class ChildProcess:
-    """Runs functions, by default one at a time, each in a separate process, which is started again if it dies.
+    """Runs functions in separate processes, by default one at a time; a process that dies is started again.
 
-    All objects of this class in an event loop share their processes; there are as many as functions run at a time.
+    All objects of this class in an event loop share their processes, as many as functions run at a time.
 
     Args:
         module: the module with the functions, imported in advance.
-        deadline: seconds after which a function is stopped by killing the process; some input would take for ever.
-        most_waiting: how many callers may wait for their turn.
-        at_once: how many functions may run at the same time.
-        room: how large their input may be together, in bytes; a larger one runs alone.
+        deadline: seconds after which the process is killed, since some input would never finish.
+        most_waiting: the most callers that wait for their turn.
+        at_once: the most functions that run at the same time.
+        room: the total size of their input in bytes; a larger input runs alone.
     """
 
     def __init__(
@@ -89,12 +89,12 @@ class ChildProcess:
         self._deaths = 0
 
     def state(self) -> ChildState:
-        """The state at this moment; callable from any thread."""
+        """The current state; callable from any thread."""
         alive = self._process_id is not None and _lives(self._process_id)
         return ChildState(alive, self._busy, self._turns.waiting, self._deaths)
 
     async def warm(self, on_behalf_of: str = "", patience: float = math.inf) -> None:
-        """Start the process, however long that takes, so that the first call does not wait for its imports.
+        """Start the process without a deadline, so that the first call does not wait for its imports.
 
         Raises:
             TimeoutError: its turn did not come within `patience` seconds.
@@ -107,7 +107,7 @@ class ChildProcess:
             await self._start()
 
     async def _start(self) -> None:
-        """Start a process unless one is ready: its imports must not count as time of the function."""
+        """Start a process unless one is ready, so that its imports do not count as time of the function."""
         with self._death_noticed():
             self._process_id = await to_process.run_sync(
                 _prepare, self._module, cancellable=True, limiter=self._limiter
@@ -116,9 +116,9 @@ class ChildProcess:
     async def run(
         self, function: Callable[[Unpack[Given]], Result], *given: *Given, on_behalf_of: str = "", size: int = 0
     ) -> Result:
-        """Run `function` in the process and return its result. If the caller is cancelled, the process is killed.
+        """Run `function` in the process and return its result; kill the process if the caller is cancelled.
 
-        Those on whose behalf it runs take turns. `size` is that of the input, in bytes.
+        The names in `on_behalf_of` take turns. `size` is that of the input in bytes.
 
         Raises:
             TimeoutError: the function takes longer than the deadline; waiting and the start of a process do not count.
@@ -147,19 +147,19 @@ class ChildProcess:
 
 
 async def keep_warm(children: Collection[ChildProcess]) -> None:
-    """Keep a process ready for each of the children, for ever. Idle ones would end after five minutes."""
+    """Keep a process ready for every child. Idle processes would end after five minutes."""
     pause = SOON
     while True:
         await sleep(pause)
         pause = BEFORE_IDLE_PROCESSES_END
-        # All at once: one after the other would be the same process each time.
+        # All at once: successive calls would reach the same process.
         await gather(*(child.warm() for child in children), return_exceptions=True)
 
 
 def _lives(process_id: int) -> bool:
     try:
         os.kill(process_id, 0)
-    except OSError:  # there is none, or the number belongs to somebody else's by now
+    except OSError:  # no such process, or the number belongs to another user's by now
         return False
     return True
 
@@ -171,17 +171,17 @@ def _prepared(module: str, function: Callable[[*Given], Result], *given: *Given)
 
 @cache
 def _prepare(module: str) -> int:
-    """Make this process ready for a module, once, and return its id."""
+    """Prepare this process for a module, once, and return its id."""
     # A computation must not outlive a worker that is killed.
     die_with_parent(signal.SIGKILL)
-    # A document is millions of lists and no garbage; at the usual threshold, collection takes a tenth of the time.
+    # A document is millions of lists and no garbage; with the default threshold, collection takes a tenth of the time.
     gc.set_threshold(100_000, 20, 100)
     with loading():
         for name in (module, *COMPUTING):
             import_module(name)
-    # Workers already use all cores, so threads of linear algebra within them would compete. The limit applies only to
-    # libraries that are loaded, so it comes after the import.
+    # Workers already use all cores, so threads of linear algebra would compete. The limit applies only to loaded
+    # libraries, so it follows the import.
     threadpool_limits(1)
-    # The processes that answer requests come first.
+    # The processes that serve requests have priority.
     os.nice(NICENESS)
     return os.getpid()

@@ -1,4 +1,4 @@
-"""The disk of the database: whether it has room for more."""
+"""The free space on the disk of the database."""
 
 import shutil
 from collections.abc import Callable
@@ -10,17 +10,17 @@ import structlog
 
 _log = structlog.get_logger(__name__)
 
-#: Seconds for which a look counts.
+#: Seconds for which a check is valid.
 _FRESH: Final = 1.0
 
 
 class Disk:
-    """A disk that must keep some room: PostgreSQL stops for everybody when it has none.
+    """A disk with a reserve of free space, since PostgreSQL stops completely on a full disk.
 
     Args:
         directory: a directory on it.
         reserve: the bytes that must stay free.
-        clock: tells the time, in seconds.
+        clock: the time in seconds.
     """
 
     def __init__(self, directory: Path, reserve: int, clock: Callable[[], float] = monotonic) -> None:
@@ -36,7 +36,7 @@ class Disk:
         try:
             has_room = shutil.disk_usage(self._directory).free >= self._reserve
         except OSError as error:
-            _log.warning("the disk cannot be looked at", error=type(error).__name__)
+            _log.warning("the disk cannot be checked", error=type(error).__name__)
             has_room = True
         if has_room != self._has_room:
             _log.warning("the disk has room again" if has_room else "the disk is almost full: nothing more is stored")

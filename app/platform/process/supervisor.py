@@ -1,4 +1,4 @@
-"""Runs the processes of `aegis-server serve` as one group that starts and stops together, and brings back what dies."""
+"""Runs the processes of `aegis-server serve` as one group: starts and stops them together, and restarts dead ones."""
 
 import contextlib
 import logging
@@ -21,11 +21,11 @@ _log = logging.getLogger(__name__)
 
 _STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
-#: A process works once it has run for so many seconds. One that ends by itself before will not work the next time,
-#: either: a setting is wrong, say.
+#: Seconds after which a process counts as working. One that ends earlier would fail again, because of a wrong setting,
+#: for example.
 WORKS_AFTER_SECONDS = 10.0
 
-#: Seconds before a process is started again: they double with each failure, until it works.
+#: Seconds before a restart; they double with every failure until the process works.
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 10.0
 
 
@@ -54,7 +54,7 @@ class GroupMember:
 
 
 class ServerProcess(Protocol):
-    """A process that runs before the group and after it, on which the group depends. `log` says why it ended."""
+    """A process on which the group depends, and which outlives it. `log` says why it ended."""
 
     name: str
     log: Path
@@ -65,15 +65,15 @@ class ServerProcess(Protocol):
 
 
 class Supervisor:
-    """Starts the children in order, starts again what dies, and stops all children at the same time.
+    """Starts the children in order, restarts dead ones, and stops all at the same time.
 
-    Each child leads its own session, so that a terminal's Ctrl-C reaches only the supervisor. On Linux, a child is
-    killed if the supervisor is killed. To stop, the children get SIGTERM, and SIGKILL after `grace` seconds, which also
-    goes to the processes that a child leaves in its session.
+    Every child leads its own session, so that a terminal's Ctrl-C reaches only the supervisor. On Linux, a child is
+    killed if the supervisor is killed. To stop, the children get SIGTERM and, after `grace` seconds, SIGKILL, also for
+    other processes in a child's session.
 
     Args:
         children: the group.
-        server: is started again, too, if it dies; whoever has started it stops it.
+        server: also restarted if it dies, but stopped by the process that started it.
         grace: seconds.
     """
 
@@ -87,7 +87,7 @@ class Supervisor:
         self._grace = grace
 
     def run(self) -> int:
-        """Run until SIGTERM or SIGINT (returns 0), or until a child ends that has never worked (1).
+        """Run until SIGTERM or SIGINT (returns 0), or until a child ends that never worked (1).
 
         A second signal kills all processes that still run. Call this from the main thread.
         """
@@ -119,12 +119,12 @@ class Supervisor:
 
 
 class _Member:
-    """The current process of a member, and when its previous ones failed.
+    """The current process of a member, and its previous failures.
 
     Args:
         name: its name in the log.
         begin: starts a process.
-        process: one that runs already, and works.
+        process: a running, working process.
         log: its own log, if it has one.
     """
 
@@ -154,11 +154,11 @@ class _Member:
         return self._process is not None and self._process.poll() is None
 
     def keep_running(self) -> bool:
-        """Start the process again if it ended, after a pause; False if it has never worked."""
+        """Restart the process after a pause if it ended; False if it never worked."""
         if self.due is not None and self.due <= time.monotonic():
             try:
                 self.start()
-            except OSError as error:  # no process, memory or file is free, which may pass
+            except OSError as error:  # out of processes, memory or files, which may pass
                 self._fail(f"could not be started ({error.strerror})")
         if self.due is not None or self.runs():
             return True
@@ -167,14 +167,14 @@ class _Member:
         worked = ran >= WORKS_AFTER_SECONDS
         self._has_worked |= worked
         if status >= 0 and not self._has_worked:
-            _log.error("%s ended with status %d before it has worked, so the others stop too", self._name, status)
+            _log.error("%s ended with status %d before it worked, so the others stop, too", self._name, status)
             return False
         self._failures = 0 if worked else self._failures
         self._fail(f"ended ({_cause(status)})")
         return True
 
     def _fail(self, how: str) -> None:
-        """Count a failure, and plan the next start."""
+        """Count a failure and schedule the restart."""
         self._failures += 1
         pause = min(_LONGEST_PAUSE, _FIRST_PAUSE * 2 ** (self._failures - 1))
         self.due = time.monotonic() + pause
@@ -187,7 +187,7 @@ class _Member:
             self._process.terminate()
 
     def kill(self) -> int | None:
-        """Kill the rest of the process and of its session; return the exit status, None without a process."""
+        """Kill the process and the rest of its session; return the exit status, None without a process."""
         process, self._process = self._process, None
         if process is None:
             return None

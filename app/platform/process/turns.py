@@ -1,4 +1,4 @@
-"""Places whose waiters take turns, so that whoever asks often does not hold up whoever asks once."""
+"""A fair semaphore: names take turns, so that a name with many calls does not delay one with few."""
 
 import asyncio
 import math
@@ -10,15 +10,15 @@ from app.platform.errors import OverloadedError
 
 
 class Turns:
-    """Some places. Each name has a line of its own, and the lines are served in turn.
+    """A number of places. Every name has its own queue, and the queues are served in turn.
 
-    With one place, this is a lock. Nobody overtakes whoever is next: a large one gets its room, however many small
-    ones ask.
+    With one place, this is a lock. Nobody overtakes the next in turn, so a large call gets its room even among many
+    small ones.
 
     Args:
-        most_waiting: how many may wait in all lines together; None for any number.
-        places: how many may hold a place at the same time.
-        room: how much those who hold one may take together; one alone may take more.
+        most_waiting: the most calls that wait in all queues together; None for no limit.
+        places: the most places taken at the same time.
+        room: the most size of all taken places together; a single one may be larger.
     """
 
     def __init__(self, most_waiting: int | None = None, places: int = 1, room: float = math.inf) -> None:
@@ -31,20 +31,20 @@ class Turns:
 
     @property
     def taken(self) -> int:
-        """How many hold a place."""
+        """The number of taken places."""
         return len(self._taken)
 
     @property
     def waiting(self) -> int:
-        """How many wait in all lines together."""
+        """The number of calls that wait in all queues together."""
         return self._waiting
 
     @asynccontextmanager
     async def turn(self, name: str, size: float = 0) -> AsyncIterator[None]:
-        """Hold a place during the block, when it is this name's turn, and take so much of the room.
+        """Wait for this name's turn, and take a place and `size` of the room during the block.
 
         Raises:
-            OverloadedError: too many wait already.
+            OverloadedError: too many calls wait already.
         """
         if self._lines or not self._fits(size):
             await self._wait(name, size)
@@ -57,7 +57,7 @@ class Turns:
 
     async def _wait(self, name: str, size: float) -> None:
         if self._most_waiting is not None and self._waiting >= self._most_waiting:
-            raise OverloadedError("Too many requests wait for the same work already.")
+            raise OverloadedError("Queue full; try again later.")
         called = asyncio.get_running_loop().create_future()
         self._lines.setdefault(name, deque()).append((called, size))
         self._waiting += 1
@@ -65,9 +65,9 @@ class Turns:
             await called
         except asyncio.CancelledError:
             if called.cancelled():
-                self._admit_next()  # it was perhaps the next, and those behind it need less
+                self._admit_next()  # it may have been the next, and those behind it need less
             else:
-                self._leave(size)  # it was called, but does not come
+                self._leave(size)  # it was admitted, but is cancelled
             raise
         finally:
             self._waiting -= 1
@@ -82,10 +82,10 @@ class Turns:
         self._admit_next()
 
     def _admit_next(self) -> None:
-        """Admit the first of the next line, which then goes to the end, as often as there is a place."""
+        """Admit the first of the next queue, which then goes to the end, while there are places."""
         while self._lines:
             name, line = next(iter(self._lines.items()))
-            while line and line[0][0].done():  # those that were cancelled have left
+            while line and line[0][0].done():  # cancelled ones have left
                 line.popleft()
             if line:
                 called, size = line[0]

@@ -1,10 +1,10 @@
-"""Lanes of the workers: small jobs have one of their own, so that they never wait for large ones."""
+"""The lanes of workers: small jobs have their own, so that they never wait for large ones."""
 
 from enum import StrEnum
 
 
 class Lane(StrEnum):
-    """A lane. Every worker has a child process for each."""
+    """A lane. Every worker has a child process per lane."""
 
     LIGHT = "light"
     HEAVY = "heavy"

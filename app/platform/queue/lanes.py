@@ -1,4 +1,4 @@
-"""The two lanes of a worker: each takes the jobs of its queue, one at a time, and is registered as a worker."""
+"""The two lanes of a worker: each runs the jobs of its queue one at a time, and is registered as a worker."""
 
 import asyncio
 import os
@@ -21,24 +21,22 @@ from app.platform.queue.presence import Presence
 
 _log = structlog.get_logger(__name__)
 
-#: Seconds between the heartbeats of a worker, and between two looks for jobs.
+#: Seconds between two heartbeats of a worker, and between two polls for jobs.
 HEARTBEAT: Final = 1.0
 POLLING: Final = 0.5
 
-#: How often the end of a job is stored again, at the pace of heartbeats, while the database is away.
+#: Attempts to store the end of a job while the database is unreachable, one per heartbeat.
 _PATIENCE: Final = 20
 
-#: Seconds between two looks whether a worker is registered, or can no longer end well.
+#: Seconds between two checks whether a worker is registered, or can no longer stop gracefully.
 _LOOK: Final = 0.1
 
-#: Years: Procrastinate has only heartbeats to tell slow workers from dead ones, so it must neither send nor judge them.
+#: Years: Procrastinate cannot distinguish slow workers from dead ones, so it must neither send nor judge heartbeats.
 _NEVER: Final = 10 * 365 * 86_400.0
 
 
 class PresentJobs(JobManager):
-    """Procrastinate's access to jobs, for workers that take none while they could not keep it, and that give back what
-    they could not finish before they end.
-    """
+    """Procrastinate's access to jobs, for workers that fetch none without a lock, and give unfinished ones back."""
 
     def __init__(self, queue: App, presence: Presence) -> None:
         super().__init__(queue.connector)
@@ -46,7 +44,7 @@ class PresentJobs(JobManager):
         self.unfinished: dict[int, int | None] = {}  # with their workers
 
     async def fetch_job(self, queues: Iterable[str] | None, worker_id: int) -> Job | None:
-        """The next job; none before the worker has its lock, nor if its row is gone or the database is away."""
+        """The next job; none while the worker has no lock or no row, or the database is unreachable."""
         if not self._presence.holds(worker_id):
             return None
         try:
@@ -57,7 +55,7 @@ class PresentJobs(JobManager):
             raise
 
     async def finish_job(self, job: Job, status: Status, delete_job: bool) -> None:  # noqa: FBT001 -- Procrastinate's
-        """End a job; once the database is back if it is away, since the job would be done again otherwise."""
+        """End a job, once the database is reachable, since the job would otherwise be repeated."""
         for _ in range(_PATIENCE):
             try:
                 return await super().finish_job(job, status, delete_job)
@@ -75,24 +73,24 @@ class PresentJobs(JobManager):
         queue: str | None = None,
         lock: str | None = None,
     ) -> None:
-        """Have a job tried again: later if it failed, at once and by another worker if this one ends."""
+        """Retry a job: later if it failed, at once by another worker if this one stops."""
         if job.id is not None and job.id in self.unfinished:
             await self._presence.give_back(job.id, self.unfinished.pop(job.id))
             return
         try:
             await super().retry_job(job, retry_at, priority, queue, lock)
-        except UniqueViolation:  # somebody has asked again meanwhile, and that job has the claim
+        except UniqueViolation:  # another job was enqueued meanwhile and has the claim
             await self._presence.give_back(job.id or 0, job.worker_id)
 
 
 class LaneWorker(Worker):
-    """Procrastinate's worker for a lane, which knows what it runs.
+    """Procrastinate's worker for a lane, which knows its running jobs.
 
     Args:
         queue: the queue.
         lane: the lane.
-        jobs: gives back what it could not finish.
-        stop_seconds: seconds after which it gives back its job when it is asked to end.
+        jobs: gives back unfinished jobs.
+        stop_seconds: seconds after which it gives back its job when it must stop.
     """
 
     def __init__(self, queue: App, lane: Lane, jobs: PresentJobs, stop_seconds: float) -> None:
@@ -120,16 +118,16 @@ class LaneWorker(Worker):
 
     @property
     def is_present(self) -> bool:
-        """Whether it should be heard of: one that ends without a job takes its row away itself."""
+        """Whether it needs heartbeats: one that stops without a job removes its row itself."""
         return self.worker_id is not None and not (self._is_ending and not self._running)
 
     def stop(self) -> None:
-        """End after the current job, or once it is given back."""
+        """Stop after the current job, or once it is given back."""
         self._is_ending = True
         super().stop()  # type: ignore[no-untyped-call]
 
     async def run(self) -> None:
-        """Work until this is cancelled; the current job is finished first, or given back."""
+        """Work until cancelled; the current job is finished first, or given back."""
         await super().run()  # type: ignore[no-untyped-call]
 
     async def _noted(self, run: Callable[[], Awaitable[Any]], context: JobContext, _: Worker) -> Any:  # noqa: ANN401
@@ -145,7 +143,7 @@ class LaneWorker(Worker):
 
 
 async def keep_present(presence: Presence, workers: Sequence[LaneWorker]) -> None:
-    """Have workers heard of, and return the jobs of dead ones to the queue, for ever."""
+    """Send the heartbeats of workers, and return the jobs of dead ones to the queue, until cancelled."""
     while True:
         is_complete = all(worker.worker_id for worker in workers)
         try:
@@ -160,10 +158,10 @@ async def keep_present(presence: Presence, workers: Sequence[LaneWorker]) -> Non
 
 
 async def end_without_database(presence: Presence, children: Collection[ChildProcess]) -> None:
-    """End this process once the database is away and nothing is computed any more.
+    """End this process once the database is unreachable and nothing is being computed.
 
-    Whoever waits for the database to say goodbye is killed at the end of the supervisor's patience, and Procrastinate
-    waits half a minute for a connection. Nothing is lost: others remove what is left of this worker.
+    A process that waited for the database to unregister would be killed by the supervisor, since Procrastinate waits
+    half a minute for a connection. Nothing is lost: other workers remove this one's rows.
     """
     while not presence.is_away or any(child.state().busy for child in children):  # noqa: ASYNC110 -- no event tells
         await asyncio.sleep(_LOOK)

@@ -3,7 +3,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Why a job, and what it was for, failed: a stable slug and a sentence."""
+    """Why a job failed: a stable slug and a sentence."""
 
     code: str
     detail: str
@@ -11,11 +11,11 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a job has ended.
+    """The outcome of a job.
 
     Attributes:
-        problem: why it has failed for good; None if it has not.
-        is_heavy: whether it has to begin again in the heavy lane.
+        problem: why it failed for good; None if it did not.
+        is_heavy: whether it must be repeated in the heavy lane.
     """
 
     problem: Problem | None = None

@@ -1,8 +1,8 @@
-"""Which workers live.
+"""Liveness of workers.
 
-A heartbeat alone cannot tell slow from dead. So each worker also holds an advisory lock for each of its rows, on a
-connection of its own: the kernel closes the connection of a process that ends, and PostgreSQL frees its locks at once.
-A process that is only slow keeps them.
+A heartbeat alone does not distinguish slow from dead. So a worker also takes an advisory lock for each of its rows,
+on a separate connection: the kernel closes the connection of a process that ends, and PostgreSQL frees its locks at
+once. A slow process still has them.
 """
 
 import asyncio
@@ -16,17 +16,17 @@ from psycopg.rows import TupleRow
 from app.platform.database.session import COMMIT_SOON, REACHABLE
 from app.platform.queue.recovery import LOCK_CLASS, STALLED_AFTER, RecoveredJob, Recovery, Registered, give_back
 
-#: Seconds of steady heartbeats before a worker takes anything from others. After a restart of the database all locks
-#: are free; by then, those that live have theirs again.
+#: Seconds of steady heartbeats before a worker takes jobs from others. After a restart of the database all locks are
+#: free; by then, living workers have theirs again.
 SETTLED_AFTER = 4.0
 
-#: Seconds without an answer, much more than between two heartbeats, after which the database is away.
+#: Seconds without a response, many heartbeats long, after which the database counts as unreachable.
 AWAY_AFTER = 3.0
 
 #: The name of the connection in `pg_stat_activity`.
 APPLICATION = "aegis-worker"
 
-#: The server, too, must notice a machine that is cut off, and free its locks.
+#: The server must also notice an unreachable machine and free its locks.
 _SERVER_SIDE = "SET tcp_keepalives_idle = 5; SET tcp_keepalives_interval = 2; SET tcp_keepalives_count = 3; "
 
 _BEAT = """
@@ -45,13 +45,13 @@ WHERE id = ANY(%(jobs)s::bigint[]) AND status = 'doing' AND (worker_id IS NULL O
 
 
 class Presence:
-    """Shows that a process lives, over a connection of its own, and looks for others that do not.
+    """Shows on a separate connection that a process lives, and looks for dead ones.
 
-    A server that is stopped takes statements and never answers. Then a heartbeat waits for it, and its locks stay.
+    A suspended server accepts statements and never responds. Then a heartbeat waits for it, and its locks remain.
 
     Args:
-        url: where the database is.
-        settled_after: seconds of steady heartbeats before `recover_jobs` takes anything.
+        url: the database.
+        settled_after: seconds of steady heartbeats before `recover_jobs` takes jobs.
     """
 
     def __init__(self, url: str, settled_after: float = SETTLED_AFTER) -> None:
@@ -66,23 +66,23 @@ class Presence:
 
     @property
     def is_away(self) -> bool:
-        """Whether the database has not answered for some time."""
+        """Whether the database has not responded for some time."""
         return time.monotonic() - self._answered_at > AWAY_AFTER
 
     def holds(self, worker_id: int) -> bool:
-        """Whether this worker may take jobs: without its lock, it would lose them if it were slow."""
+        """Whether this worker has its lock and may take jobs: without the lock, it would lose them if it were slow."""
         return worker_id in self._locked
 
     async def beat(self, workers: Sequence[Registered]) -> list[int]:
-        """Send a heartbeat of each, which is registered anew if its row or its lock is gone.
+        """Send the heartbeats of workers; register those again whose row or lock is gone.
 
         A crash of the server may undo the registration, and an operator may delete it.
 
         Returns:
-            The new ids of those that were registered anew.
+            The new ids of those that were registered again.
 
         Raises:
-            psycopg.Error: the database does not answer.
+            psycopg.Error: the database does not respond.
         """
         for was_open in (self._connection is not None, False):
             try:
@@ -103,7 +103,7 @@ class Presence:
         ids = [worker.worker_id for worker in workers if worker.worker_id is not None]
         row = await (await connection.execute(_BEAT, {"ids": ids})).fetchone()
         now, heard = row or (0.0, [])
-        # A gap (the machine slept, say) is as a new connection: others may not have had time to be heard, either.
+        # A gap (after a suspend, for example) is like a new connection: other workers may have missed heartbeats, too.
         if now - self._beat_at > STALLED_AFTER:
             self._steady_since = now
         self._beat_at = now
@@ -115,7 +115,7 @@ class Presence:
         return [await self._register(worker) for worker in gone]
 
     async def _lock(self, worker_id: int) -> bool:
-        """Hold the lock of a row; False if another process does, which got the same number after a crash."""
+        """Take the lock of a row; False if another process has it, which got the same number after a crash."""
         if worker_id not in self._locked:
             cursor = await (await self._connected()).execute(_LOCK, [LOCK_CLASS, worker_id])
             if await cursor.fetchone() != (True,):
@@ -124,7 +124,7 @@ class Presence:
         return True
 
     async def _register(self, worker: Registered) -> int:
-        """Register a worker anew, with the jobs that it runs."""
+        """Register a worker again, with its running jobs."""
         connection, old = await self._connected(), worker.worker_id
         async with connection.transaction():
             row = await (await connection.execute(_REGISTER)).fetchone()
@@ -135,13 +135,13 @@ class Presence:
         return new
 
     async def recover_jobs(self, workers: Sequence[Registered] = ()) -> list[RecoveredJob]:
-        """Return jobs to the queue that nobody runs (see `Recovery`).
+        """Return abandoned jobs to the queue (see `Recovery`).
 
         Args:
-            workers: those of this process.
+            workers: the workers of this process.
 
         Raises:
-            psycopg.Error: the database does not answer.
+            psycopg.Error: the database does not respond.
         """
         async with self._turn:
             if self._connection is None or self._beat_at - self._steady_since < self._settled_after:
@@ -149,10 +149,10 @@ class Presence:
             return await self._recovery.recover_jobs(self._connection, workers)
 
     async def give_back(self, job_id: int, worker_id: int | None) -> None:
-        """Return a running job to the queue because its worker ends; this counts as no failure.
+        """Return a running job to the queue because its worker stops; this does not count as a failure.
 
         Raises:
-            psycopg.Error: the database does not answer.
+            psycopg.Error: the database does not respond.
         """
         async with self._turn:
             await give_back(await self._connected(), job_id, worker_id)

@@ -1,8 +1,8 @@
 """The job queue: Procrastinate on the catalogue's database, so that one transaction stores data and adds its job.
 
-Procrastinate takes jobs in the order in which they came. So that no tenant has to wait for all jobs of another, each
-has a few jobs in the queue at most, and its others wait in a line of its own. Whenever one of its jobs ends, its next
-one joins the end of the queue: tenants take turns.
+Procrastinate runs jobs in the order of arrival. So that no tenant waits for all jobs of another, a tenant has only a
+few jobs in the queue, and its others wait in its own line. When one of its jobs ends, its next one joins the end of
+the queue: tenants take turns.
 """
 
 import time
@@ -30,18 +30,18 @@ REFERENCE_TASK = "reference"
 ADVICE_TASK = "advice"
 VERDICT_TASK = "verdict"
 
-#: Seconds of attempts, ever more rare, to reach the database again, after which they begin anew.
+#: Seconds of reconnection attempts with growing pauses, after which these start over.
 RECONNECT_TIMEOUT = 1.0
 
-#: Verdicts come after everything that somebody may wait for.
+#: Verdicts come after all jobs whose result a caller may wait for.
 _LAST = 1_000_000
 
-#: How many jobs of a tenant run at the same time at most, in each lane.
+#: A tenant's most concurrent jobs per lane.
 CEILING = 4
 
 
 class WaitingJobRow(Base):
-    """A job that waits until its tenant's turn comes; then it moves to the queue of the workers."""
+    """A job in its tenant's line; in its turn, it moves to the queue of the workers."""
 
     __tablename__ = "waiting_job"
     __table_args__ = (
@@ -66,7 +66,7 @@ _CLAIMED = text(
 )
 _GIVE_UP = text("UPDATE procrastinate_jobs SET queueing_lock = NULL WHERE queueing_lock = :claim")
 
-# Whoever lets a tenant's jobs go on holds this lock until the commit, so that together they keep to the ceiling.
+# The lock for moving a tenant's jobs, until the commit, so that concurrent transactions respect the ceiling.
 _LOCK = text("SELECT pg_advisory_xact_lock(hashtextextended('turns of ' || :tenant, 0))")
 _NEXT = text(
     "WITH running AS (SELECT count(*) AS jobs FROM procrastinate_jobs WHERE status IN ('todo', 'doing') "
@@ -77,7 +77,7 @@ _NEXT = text(
     "DELETE FROM waiting_job AS line USING head, running WHERE line.id = head.id "
     "RETURNING line.id, line.task, line.arguments, line.claim, line.rank, running.jobs AS running"
 )
-# A job that ended otherwise than by success has not done what it claims.
+# A job that did not succeed has not done what it claims.
 _FAILED = text(
     "UPDATE procrastinate_jobs AS job SET queueing_lock = NULL FROM procrastinate_jobs AS failed "
     "WHERE job.id = failed.id AND job.id = ANY(ARRAY(SELECT id FROM procrastinate_jobs "
@@ -85,7 +85,7 @@ _FAILED = text(
     "ORDER BY id LIMIT :part FOR UPDATE SKIP LOCKED)) "
     "RETURNING job.task_name AS task, job.queue_name AS lane, job.args AS arguments, failed.queueing_lock AS claim"
 )
-# One look at each tenant's line, since a line may be long.
+# One row of every tenant's line, since a line may be long.
 _STALLED = text(
     "SELECT name AS tenant, lane FROM tenant CROSS JOIN unnest(CAST(:lanes AS text[])) AS lane "
     "CROSS JOIN LATERAL (SELECT FROM waiting_job WHERE tenant = name AND waiting_job.lane = lane.lane LIMIT 1) AS head "
@@ -96,13 +96,13 @@ _LINE_UP = insert(Base.metadata.tables[WaitingJobRow.__tablename__]).on_conflict
 
 
 def queue_app(database_url: str) -> App:
-    """Procrastinate on `database_url`. Only workers open it, since enqueueing uses the session's connection."""
+    """Procrastinate on `database_url`. Only workers open it; enqueueing uses the session's connection."""
     return App(
         connector=PsycopgConnector(
             conninfo=database_url,
             kwargs=dict(REACHABLE),
             configure=_without_delay,
-            # After an outage, jobs go on as soon as the database is back: by default, the pool tries ever more rarely.
+            # After an outage, jobs resume soon: by default, the pool's pauses between attempts keep growing.
             reconnect_timeout=RECONNECT_TIMEOUT,
             reconnect_failed=AsyncConnectionPool.check,
             min_size=1,
@@ -112,7 +112,7 @@ def queue_app(database_url: str) -> App:
 
 
 async def _without_delay(connection: AsyncConnection[Any]) -> None:
-    """Procrastinate sends single statements, which need no transaction; a lost commit only repeats a job."""
+    """Commit every statement without waiting for the disk, since a lost commit only repeats a job."""
     await connection.set_autocommit(True)
     await connection.execute(COMMIT_SOON)
 
@@ -123,8 +123,8 @@ class Job:
 
     Attributes:
         task: the task that does it.
-        arguments: the task's arguments, besides the tenant.
-        claim: what only one job at a time should do.
+        arguments: the task's arguments besides the tenant.
+        claim: names the work that only one job at a time should do.
         rank: jobs of a tenant with a lower rank come first.
     """
 
@@ -147,8 +147,8 @@ class JobQueue:
     ) -> None:
         """Enqueue jobs that compute the references of a version, one for each chunk of attributes.
 
-        Each job claims its attributes until it ends or gives them up. Of a tenant's jobs, answers are computed first,
-        then versions with few chunks, so that small requests do not wait for large ones.
+        A job claims its attributes until it ends or gives them up. Among a tenant's jobs, answers come first, then
+        versions with few chunks, so that small requests do not wait for large ones.
         """
         for lane in Lane:
             jobs = [
@@ -164,7 +164,7 @@ class JobQueue:
             await self.enqueue(tenant, lane, jobs)
 
     async def claimed(self, tenant: str, version_id: int, model_version: str) -> frozenset[int]:
-        """The attributes of a version whose references are being computed, or will be when it is the tenant's turn."""
+        """The attributes of a version whose references are being computed, or wait in the tenant's line."""
         parameters = {"claims": _claims(version_id, model_version), "tenant": tenant}
         return frozenset((await self._session.execute(_CLAIMED, parameters)).scalars())
 
@@ -173,18 +173,18 @@ class JobQueue:
         await self._session.execute(_GIVE_UP, {"claim": _claim(version_id, model_version, chunk)})
 
     async def advise(self, tenant: str, advice_id: str) -> None:
-        """Enqueue the job that answers an advice. It changes to the heavy lane if it turns out to be heavy."""
+        """Enqueue the job that answers an advice. It moves to the heavy lane if it turns out to be heavy."""
         await self.enqueue(tenant, Lane.LIGHT, [Job(ADVICE_TASK, {"advice_id": advice_id}, f"advice {advice_id}")])
 
     async def judge(self, tenant: str, version_id: int) -> None:
-        """Enqueue the job that judges a version. It is in the heavy lane, so that no answer has to wait for it."""
+        """Enqueue the job that judges a version, in the heavy lane, so that no answer waits for it."""
         job = Job(VERDICT_TASK, {"version_id": version_id}, f"verdict on version {version_id}", rank=_LAST)
         await self.enqueue(tenant, Lane.HEAVY, [job])
 
     async def enqueue(self, tenant: str, lane: Lane, jobs: Iterable[Job]) -> None:
-        """Add jobs to the tenant's line, but those whose claim is there already, and let it go on.
+        """Add jobs to the tenant's line unless their claim exists, and move the line on.
 
-        Each carries the id of the request that is being worked on, so that the worker's log names it, too.
+        A job carries the id of the current request for the worker's log.
         """
         waiting = [{"tenant": tenant, "lane": lane.value} | asdict(_caused(job)) for job in jobs]
         if waiting:
@@ -192,12 +192,12 @@ class JobQueue:
             await self.go_on(tenant, lane)
 
     async def redo_failed(self, part: int) -> int:
-        """Enqueue some jobs again that failed for good; how many.
+        """Enqueue some jobs again that failed for good; return their number.
 
-        Nobody else does what they have left undone: an answer or a verdict would stay away for ever.
+        Nothing else would complete their work, such as an answer or a verdict.
         """
         failed = (await self._session.execute(_FAILED, {"part": part})).all()
-        # In the order of tenants, since each one's line is locked.
+        # In the order of tenants, since their lines are locked.
         for row in sorted(failed, key=lambda row: row.arguments["tenant"]):
             arguments = dict(row.arguments)
             tenant = arguments.pop("tenant")
@@ -206,7 +206,7 @@ class JobQueue:
         return len(failed)
 
     async def go_on_stalled(self) -> None:
-        """Let lines go on whose tenants have no job in the queue that would do it when it ends."""
+        """Move on the lines of tenants that have no job in the queue, whose end would do so."""
         for row in (await self._session.execute(_STALLED, {"lanes": [lane.value for lane in Lane]})).all():
             await self.go_on(row.tenant, Lane(row.lane))
 
@@ -214,18 +214,17 @@ class JobQueue:
         """Move the tenant's next jobs to the queue, up to the ceiling. `ended` is a job that has just ended."""
         await self._session.execute(_LOCK, {"tenant": tenant})
         parameters = {"tenant": tenant, "lane": lane.value, "ended": ended, "ceiling": self._ceiling}
-        # A job that is there already leaves its place to the next: with none of its own in the queue, a tenant would
-        # have nobody to let the rest of its line go on.
+        # A duplicate gives its place to the next job: without a job in the queue, nothing would move the line on.
         joined = False
         while not joined:
             taken, joined = (await self._session.execute(_NEXT, parameters)).all(), True
             for place, row in enumerate(sorted(taken, key=lambda row: (row.rank, row.id))):
-                # A tenant's first job goes before the second one of any other.
+                # A tenant's first job precedes the second one of any other.
                 job = Job(row.task, row.arguments, row.claim, row.rank)
                 joined &= await self._defer(tenant, lane, job, priority=-(row.running + place))
 
     async def _defer(self, tenant: str, lane: Lane, job: Job, priority: int) -> bool:
-        """Add a job to the queue; False if it is there already."""
+        """Add a job to the queue; False if its claim is there already."""
         connection = await driver_connection(self._session)
         deferrer = self._app.configure_task(
             job.task, queue=lane.value, priority=priority, queueing_lock=job.claim, connection=connection
@@ -235,14 +234,14 @@ class JobQueue:
             async with connection.transaction():
                 await deferrer.defer_async(tenant=tenant, **job.arguments)
         except AlreadyEnqueued:
-            return False  # another tenant needs the same, and its turn came first
+            return False  # another tenant's job does the same, and came first
         except ConnectorException as error:
-            raise error.__cause__ or error from None  # as the session's own, of a database that is away, for example
+            raise error.__cause__ or error from None  # like the session's own errors, such as a lost connection
         return True
 
 
 def _caused(job: Job) -> Job:
-    """The job with what causes it: its time, the trace (W3C `traceparent`), and the request's id unless it has one."""
+    """The job with its time, the trace (W3C `traceparent`), and the request's id unless it has one."""
     added: dict[str, Any] = {"enqueued_at": time.time()}
     TraceContextTextMapPropagator().inject(added)
     added.pop("tracestate", None)

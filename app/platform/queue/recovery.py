@@ -1,4 +1,4 @@
-"""What becomes of jobs that nobody runs any more: they return to the queue."""
+"""Recovery of abandoned jobs: they return to the queue."""
 
 import time
 from collections.abc import Collection, Sequence
@@ -8,20 +8,20 @@ from typing import Any, Protocol
 import psycopg
 from psycopg.rows import TupleRow
 
-#: Seconds without a heartbeat after which a worker without its lock is dead, and after which any worker is: it may be
-#: frozen, or on a machine that is cut off. Slow workers come nowhere near the latter.
+#: Seconds without a heartbeat after which a worker counts as dead: without its lock, and in any case, since it may be
+#: frozen or on an unreachable machine. Slow workers never come near the latter.
 STALLED_AFTER, LOST_AFTER = 3.0, 60.0
 
-#: Seconds after which a worker gives back a job that is its own by the database, and that it does not run: the answer
-#: to its fetch was lost with its connection. Ending a job, which a worker does not run any more, takes less.
+#: Seconds after which a worker gives back a job that is assigned to it but that it does not run, because the response
+#: to its fetch was lost with the connection. Ending a finished job takes less.
 UNKNOWN_AFTER = 10.0
 
-#: Tries of a job that fail by themselves, and tries that its workers did not survive. The former are the job's fault.
-#: The latter hardly ever are: machines restart, and one job's end takes the other lane's along. But a job that kills
-#: its worker each time (the system is out of memory, say) must end, too.
+#: The most failed tries of a job, and the most tries that its workers did not survive. The latter are rarely the job's
+#: fault: machines restart, and one job's crash takes the other lane's job along. But a job that kills its worker every
+#: time (out of memory, for example) must end, too.
 ATTEMPTS, INTERRUPTIONS = 3, 10
 
-#: The class of the locks by which workers show that they live (an arbitrary number).
+#: The class of the workers' advisory locks (an arbitrary number).
 LOCK_CLASS = 6_120_902
 
 _DEAD = """
@@ -39,8 +39,8 @@ SELECT id, worker_id FROM procrastinate_jobs
 WHERE status = 'doing' AND (worker_id IS NULL OR worker_id = ANY(%(dead)s::bigint[])
     OR (worker_id = ANY(%(own)s::bigint[]) AND id <> ALL(%(running)s::bigint[]))) ORDER BY id
 """
-# Each try is an event. Procrastinate's own way to retry a job would count an interruption as a failure. If another job
-# with the same claim waits already (this one has just moved to the other lane, say), this one gives the claim up.
+# Every try is an event. Procrastinate's own retry would count an interruption as a failure. If another job with the
+# same claim waits already (after a move to the other lane, for example), this one gives up the claim.
 _TAKE = """
 UPDATE procrastinate_jobs AS job SET worker_id = NULL,
     status = (CASE WHEN abort_requested THEN 'failed' ELSE 'todo' END)::procrastinate_job_status,
@@ -73,7 +73,7 @@ WHERE id = ANY(%(dead)s::bigint[]) AND last_heartbeat < now() - make_interval(se
 
 
 class Registered(Protocol):
-    """What is registered as a worker.
+    """A registered worker.
 
     Attributes:
         worker_id: the id of its row; None if it has none.
@@ -91,10 +91,8 @@ class RecoveredJob:
     """A job that was returned to the queue because its worker died.
 
     Attributes:
-        id: its number.
-        task: what it does.
         request_id: the request that caused it, if known.
-        interruptions: how many of its tries a worker did not survive.
+        interruptions: the number of its tries that a worker did not survive.
     """
 
     id: int
@@ -104,7 +102,7 @@ class RecoveredJob:
 
 
 class Recovery:
-    """Finds jobs that nobody runs any more. One object for each process, since some get time to come back."""
+    """Finds abandoned jobs. One object per process, since it remembers which jobs still have time to be claimed."""
 
     def __init__(self) -> None:
         self._orphans: dict[int, float] = {}
@@ -112,9 +110,9 @@ class Recovery:
     async def recover_jobs(
         self, connection: psycopg.AsyncConnection[TupleRow], workers: Sequence[Registered]
     ) -> list[RecoveredJob]:
-        """Return the jobs of dead workers to the queue, and remove these workers. Any number may do this at a time.
+        """Return the jobs of dead workers to the queue and remove these workers. Safe to run concurrently.
 
-        Jobs that the database gives to the workers of this process, but that these do not run, are returned, too.
+        Jobs that are assigned to workers of this process but that they do not run are returned, too.
 
         Raises:
             psycopg.Error: the database does not answer.
@@ -126,7 +124,7 @@ class Recovery:
         asked = {"dead": dead, "own": list(own), "running": running}
         abandoned = await (await connection.execute(_ABANDONED, asked)).fetchall()
         taken = []
-        for job_id, worker_id in self._due(abandoned, own):  # one by one: two of them may have the same claim
+        for job_id, worker_id in self._due(abandoned, own):  # one by one, since two may have the same claim
             taken += await (await connection.execute(_TAKE, _known(job_id, worker_id))).fetchall()
         if dead:
             await connection.execute(_REMOVE, {"dead": dead, "stalled": STALLED_AFTER})
@@ -135,8 +133,8 @@ class Recovery:
     def _due(self, abandoned: Sequence[TupleRow], own: Collection[int]) -> list[tuple[Any, ...]]:
         """The jobs to return now.
 
-        A dead worker's at once; one without a worker once that has had time to register anew; one of this process once
-        it has had time to end.
+        A dead worker's job at once; a job without a worker after time for the worker to register again; one of this
+        process after time for the job to end.
         """
         now, due = time.monotonic(), []
         self._orphans = {
@@ -150,7 +148,7 @@ class Recovery:
 
 
 async def give_back(connection: psycopg.AsyncConnection[TupleRow], job_id: int, worker_id: int | None) -> None:
-    """Return a job that a worker runs to the queue, as if that had not begun it; not if another one has it by now.
+    """Return a worker's job to the queue as if it had not begun, unless another worker has it by now.
 
     Raises:
         psycopg.Error: the database does not answer.

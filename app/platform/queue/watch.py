@@ -1,4 +1,4 @@
-"""What is seen of jobs: a line in the log, metrics and a span for each try, and never what a job is about."""
+"""Observation of jobs: a log line, metrics and a span per try, without the contents of a job."""
 
 import asyncio
 import time
@@ -20,13 +20,13 @@ _log = structlog.get_logger(__name__)
 
 Task = Callable[..., Awaitable[Outcome]]
 
-#: The first number of a try, and the words for a try that failed with another one to come, and for one that was given
-#: back because its worker ends.
+#: The number of the first try, and the words for a failed try with another to come, and for one given back because its
+#: worker stops.
 _FIRST, _RETRIED, _GIVEN_BACK = 1, "retried", "given_back"
 
 
 class JobWatch:
-    """Watches jobs.
+    """Observes jobs.
 
     Args:
         metrics: counts them.
@@ -38,7 +38,7 @@ class JobWatch:
         self._tracer = tracer
 
     def watched(self, task: Task) -> Callable[..., Awaitable[None]]:
-        """The task as the queue calls it: with arguments that say what caused the job."""
+        """The task for the queue, with additional arguments for the cause of the job."""
 
         async def run(
             context: JobContext,
@@ -65,7 +65,7 @@ class JobWatch:
         return run
 
     def step(self, name: str) -> AbstractContextManager[Span]:
-        """A span for a step of the job that runs."""
+        """A span for a step of the current job."""
         return span(self._tracer, name)
 
     def _note(self, one: "_Try", word: str, problem: Problem | None, current: Span) -> None:
@@ -84,11 +84,9 @@ class _Try:
     """A try of a job.
 
     Attributes:
-        task: the name of the task.
-        lane: the lane.
-        number: which try it is, from 1.
+        number: the number of the try, from 1.
         waited: seconds since the job was enqueued.
-        start: when it began, by the clock of `time.perf_counter`.
+        start: when it began, by `time.perf_counter`.
     """
 
     task: str

@@ -61,7 +61,7 @@ def test_a_changed_record_is_named():
         changed = [*LOG]
         changed[3] = LOG[3] | {member: 999 if member == "sequence" else "other"}
         number = 999 if member == "sequence" else 4
-        assert fault(changed) == f"record {number} was changed: its hash is not that of what it says"
+        assert fault(changed) == f"record {number} was changed: its hash does not match its content"
 
 
 def test_a_changed_record_with_a_new_hash_is_found_at_the_next_one():

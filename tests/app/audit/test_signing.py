@@ -78,7 +78,7 @@ NO_KEYS = [
 
 @for_each("text", NO_KEYS)
 def test_what_is_no_key_is_refused_without_being_quoted(text):
-    with pytest.raises(ValueError, match="the audit key is no private key of Ed25519") as refused:
+    with pytest.raises(ValueError, match="the audit key is not an Ed25519 private key") as refused:
         signer_of(SecretStr(text))
     assert not text or text not in str(refused.value)
 

@@ -166,7 +166,7 @@ WRONG = {
     "issued in the future": (lambda issuer: issuer.token(iat=time.time() + 120), "is not valid yet"),
     "never expires": (lambda issuer: issuer.token(exp=None), "does not say when it expires"),
     "another audience": (lambda issuer: issuer.token(aud="other"), "is not for this service (aud)"),
-    "another issuer": (lambda issuer: issuer.token(iss="https://other.example"), "is of another issuer (iss)"),
+    "another issuer": (lambda issuer: issuer.token(iss="https://other.example"), "is from another issuer (iss)"),
     "unsigned": (unsigned, "algorithm that is not accepted"),
     "HMAC with the public key": (signed_with_the_public_key, "algorithm that is not accepted"),
     "another algorithm": (lambda issuer: issuer.token(algorithm="PS256"), "algorithm that is not accepted"),
@@ -301,7 +301,7 @@ TOO_OPEN = [
     (
         "OIDC_ROLES",
         "admin=root",
-        "oidc_roles: 'admin=root' is no NAME=ROLE; roles are consumer, provider, reviewer",
+        "oidc_roles: 'admin=root' is not NAME=ROLE; roles are consumer, provider, reviewer",
     ),
     ("OIDC_ROLES", "operator", "oidc_roles: 'operator' is no NAME=ROLE"),
 ]

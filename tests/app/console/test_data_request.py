@@ -103,7 +103,7 @@ async def test_a_limit_that_is_reached_is_said_and_the_form_keeps_it(shared_api,
 
 WRONG_DECISIONS = [
     ("approve", {"limit-requests": "some"}, "requests: give a whole number"),
-    ("approve", {"limit-requests": "1", "limit-days": "0"}, "days: give a number from 1 on"),
+    ("approve", {"limit-requests": "1", "limit-days": "0"}, "days: give at least 1"),
     ("approve", {"reason": "x" * 2_001}, "reason: "),
     ("decline", {}, "reason: "),
     ("end", {"reason": " "}, "reason: "),

@@ -146,10 +146,10 @@ async def test_a_form_changes_nothing_unless_an_own_page_of_the_session_has_sent
     before = stored(guarded_url)
     for csrf in ("", "x", foreign, own[:-1], own.swapcase(), stage.people["operator"].cookies[SESSION]):
         answer = await stage.send("operator", route, path, fields | {"csrf": csrf})
-        assert (answer.status_code, "This form is too old" in answer.text) == (403, True)
+        assert (answer.status_code, "This form has expired" in answer.text) == (403, True)
     for origin in ("https://evil.example", "null", "http://aegis.example.org", "https://aegis.example.org:444", ""):
         answer = await stage.send("operator", route, path, fields | {"csrf": own}, Origin=origin)
-        assert (answer.status_code, "must be sent from a page of" in answer.text) == (403, True)
+        assert (answer.status_code, "must come from a page of" in answer.text) == (403, True)
     assert stored(guarded_url) == before
 
 

@@ -45,7 +45,7 @@ async def test_forms_of_other_pages_are_refused_before_anything_else(shared_cons
         request.headers.update({name: value for name, value in headers.items() if value is not None})
         answer = await other.client.send(request)
         assert (answer.status_code, set_cookies(answer)) == (403, {}), headers
-        assert f"must be sent from a page of {ORIGIN}" in answer.text, headers
+        assert f"must come from a page of {ORIGIN}" in answer.text, headers
         assert await is_signed_in(other), headers
 
 
@@ -70,7 +70,7 @@ async def test_a_form_without_a_token_of_its_session_changes_nothing(shared_cons
     for csrf in ("", "x", foreign, csrf_in(await mine.get("/session"))[:-1], mine.cookies[SESSION]):
         answer = await mine.post("/sign-out", csrf=csrf)
         assert answer.status_code == 403
-        assert "This form is too old" in answer.text
+        assert "This form has expired" in answer.text
     assert (await mine.post("/sign-out")).status_code == 403
     assert await is_signed_in(mine)
 

@@ -88,7 +88,7 @@ async def test_nobody_is_signed_in_as_somebody_else_by_a_link(browser):
         await browser.get("/sign-in/oidc")  # the second one has begun to sign in, too
         answer = await victim.get(link)
         assert (answer.status_code, SESSION in victim.cookies) == (401, False)
-        assert "not begun in this browser" in answer.text
+        assert "began in another browser" in answer.text
     assert (await attacker.get(link)).status_code == 303
 
 
@@ -101,14 +101,14 @@ async def test_an_answer_of_the_issuer_signs_in_once(browser):
     thief.client.cookies.set(PENDING, pending, domain="aegis.example.org")
     answer = await thief.get(place)
     assert (answer.status_code, SESSION in thief.cookies) == (401, False)
-    assert "does not accept this sign-in any more" in answer.text
+    assert "no longer accepts this sign-in" in answer.text
 
 
 async def test_a_token_of_another_sign_in_is_refused(browser, issuer):
     issuer.identified["nonce"] = "another"
     answer = await browser.get(await at_issuer(browser, "/glossary"))
     assert (answer.status_code, browser.cookies) == (401, {})
-    assert "of another sign-in (nonce)" in answer.text
+    assert "from another sign-in (nonce)" in answer.text
     assert 'next=%2Fglossary"' in answer.text  # the way to try again
 
 
@@ -161,7 +161,7 @@ async def test_keys_still_sign_in_beside_an_issuer_that_is_away(shared_database_
     async with browsing(shared_database_url, **settings) as browser:
         away = await browser.get("/sign-in/oidc")
         assert (away.status_code, browser.cookies) == (503, {})
-        assert "The issuer of tokens does not answer" in away.text
+        assert "The issuer of tokens does not respond" in away.text
         assert (await browser.sign_in(key)).status_code == 303
         assert await is_signed_in(browser)
 

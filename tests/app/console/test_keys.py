@@ -51,7 +51,7 @@ async def test_a_new_key_is_shown_once_and_the_same_form_creates_no_second_one(a
     other = await send_form(api, form, KEYS, tenant="hospital", role="consumer")  # by Back, and changed
     assert other.status_code == 422
     fresh = Html(other.text)
-    assert "was sent before with other fields" in fresh.text
+    assert "was already sent with other fields" in fresh.text
     assert key_in(await send_form(api, fresh, KEYS, tenant="hospital", role="consumer")) != text
 
 

@@ -13,7 +13,7 @@ async def test_the_overview_says_whether_all_is_well_and_what_waits(api):
     await publish(api)
     text = (await look(api, "/operator")).text
     assert "Database Fine" in text
-    assert "Workers Look at it None was heard of in the last seconds" in text
+    assert "Workers Look at it No heartbeat in the last seconds" in text
     assert "Migrations Fine" in text
     assert "light 0" in text
     assert "No worker was heard of" in text
@@ -26,7 +26,7 @@ async def test_workers_are_listed_with_their_last_heartbeat_and_what_they_run(ap
             "INSERT INTO procrastinate_workers (last_heartbeat) VALUES (now()), (now() - interval '3 hours')"
         )
     text = (await look(api, "/operator/health")).text
-    assert "1 heard of in the last seconds" in text
+    assert "1 with a heartbeat in the last seconds" in text
     assert "3 h ago Silent nothing" in text
 
 

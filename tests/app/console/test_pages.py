@@ -104,7 +104,7 @@ async def test_a_form_of_another_page_changes_nothing(shared_api, headers):
     entry = UNKNOWN
     answer = await shared_api.post(f"/entries/{entry}/ask", data={"measure": "g3"}, headers=headers)
     assert answer.status_code == 403
-    assert "must be sent from a page of http://127.0.0.1" in answer.text
+    assert "must come from a page of http://127.0.0.1" in answer.text
 
 
 async def test_the_service_answers_only_under_its_own_names_in_development(shared_api):

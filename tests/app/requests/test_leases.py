@@ -38,7 +38,7 @@ async def test_only_its_holder_delivers_until_it_ends(guarded, keys, head, appro
         await delivered(guarded, keys, head, approved, lease=str(uuid4())),
     ):
         assert (other.status_code, other.json()["code"]) == (409, "leased")
-        assert "has it to itself until 20" in other.json()["detail"]
+        assert "has its lease until 20" in other.json()["detail"]
     answer = await delivered(guarded, keys, head, approved, lease=first.json()["lease"])
     assert (answer.status_code, answer.json()["state"]) == (200, "delivered")
 

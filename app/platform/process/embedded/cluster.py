@@ -78,13 +78,13 @@ def _copy(site: Path, target: Path) -> None:
         _open_to_all(draft)
         try:
             draft.rename(target)
-        except OSError:  # another launcher was faster, and its copy is as good
+        except OSError:  # another launcher was faster; its copy is equivalent
             if not target.exists():
                 raise
 
 
 def _open_to_all(tree: Path) -> None:
-    """Let everybody read and run the files but only this account write, whatever the umask and the wheel's modes."""
+    """Let everyone read and run the files and only this account write, regardless of umask and the wheel's modes."""
     for directory, _, files in os.walk(tree):
         Path(directory).chmod(0o755)
         for name in files:
@@ -93,7 +93,7 @@ def _open_to_all(tree: Path) -> None:
                 path.chmod(0o755 if path.stat().st_mode & 0o100 else 0o644)
 
 
-_KEPT = ("DYLD_LIBRARY_PATH", "LD_LIBRARY_PATH")  # some Python builds find their own library only by these
+_KEPT = ("DYLD_LIBRARY_PATH", "LD_LIBRARY_PATH")  # some Python builds need these to find their own library
 
 _ROLE = "postgres"
 _MAP = "aegis"
@@ -108,12 +108,12 @@ def server_environment() -> dict[str, str]:
 def make_cluster(cluster: Path, binaries: Binaries, account: Account, *, durable: bool) -> None:
     """Make a new cluster (UTF-8, builtin locale C.UTF-8) under another name, then rename it when it is complete.
 
-    Its `pg_hba.conf` trusts everybody who can open its socket; servers use the rules of `write_access` instead.
+    Its `pg_hba.conf` trusts everyone who can open its socket; servers use the rules of `write_access` instead.
 
     Args:
         cluster: the directory of the cluster.
         binaries: the programs that make it.
-        account: the account that will own it.
+        account: its future owner.
         durable: whether to sync the files to disk.
 
     Raises:
@@ -162,14 +162,14 @@ def _initdb(draft: Path, binaries: Binaries, account: Account, *, durable: bool)
 
 
 def write_access(home: Path) -> dict[str, str]:
-    """Write who may connect: the account of this process, and root, by the kernel's word (`peer`).
+    """Write the access rules: only the account of this process and root may connect, identified by the kernel (`peer`).
 
-    Root's server runs as `nobody`. Other processes of that account can open the socket, too, and could change the
-    rules in the cluster. So these are in `home`, which belongs to this process, and are written at each start, whatever
+    Root's server runs as `nobody`. Other processes of that account can also open the socket, and could change rules in
+    the cluster. So the rules are in `home`, which belongs to this account, and are rewritten at every start, whatever
     version made the cluster.
 
     Returns:
-        The settings with which the server uses them.
+        The server settings that apply the rules.
 
     Raises:
         EmbeddedPostgresError: the account of this process has no name.

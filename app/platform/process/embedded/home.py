@@ -1,5 +1,5 @@
-"""The account that the server runs as, where its files are, and the lock that allows one launcher for each of these
-directories; the server inherits it.
+"""The account of the server, the directory of its files, and the lock that allows one launcher per directory; the
+server inherits it.
 """
 
 import contextlib
@@ -25,7 +25,7 @@ _READ_AND_ENTER = 0o5
 
 
 class EmbeddedPostgresError(OperatorError):
-    """The embedded server cannot be used. The first line says what, where and what to do; a log may follow."""
+    """The embedded server cannot be used. The first line names fault, place and remedy; a log may follow."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ def home_of(data_dir: Path, account: Account, shared_root: Path = SHARED_ROOT) -
     data_dir = data_dir.absolute().resolve()
     existing = next(step for step in (data_dir, *data_dir.parents) if step.exists())
     if not existing.is_dir():
-        raise EmbeddedPostgresError(f"{existing} is no directory: choose another data directory than {data_dir}")
+        raise EmbeddedPostgresError(f"{existing} is not a directory: choose another data directory than {data_dir}")
     if account.may_enter(existing):
         return data_dir
     digest = hashlib.sha256(os.fsencode(data_dir)).hexdigest()[:12]
@@ -121,7 +121,7 @@ def make_home(home: Path, account: Account) -> None:
             "run as that user, or choose another data directory"
         )
     if account.foreign:
-        home.chmod(stat.S_IMODE(home.stat().st_mode) & ~0o022)  # what root writes in it, nobody else may replace
+        home.chmod(stat.S_IMODE(home.stat().st_mode) & ~0o022)  # nobody else may replace root's files
 
 
 _NAME = "launcher.lock"
@@ -139,12 +139,12 @@ class Launch:
 class LauncherLock:
     """The exclusive right to run a server in `home`.
 
-    Every process of the server inherits the locked file. The lock is therefore free exactly when launcher and server
-    have both ended, in whatever way, and does not depend on process ids.
+    Every process of the server inherits the locked file. So the lock is free exactly when both launcher and
+    server have ended, in any way, and does not depend on process ids.
 
     Args:
         home: the directory of the server's files.
-        patience: seconds that a server may take to stop when asked.
+        patience: seconds that a server may take to stop.
         evict: asks a server without a launcher to stop.
     """
 
@@ -156,7 +156,7 @@ class LauncherLock:
         self._file = -1
 
     def __enter__(self) -> Self:
-        """Take the lock; then `previous` is what a launcher left if it did not stop properly, otherwise None."""
+        """Take the lock; `previous` is then the lock's content if a launcher did not stop properly, otherwise None."""
         self._file = os.open(self.home / _NAME, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
         try:
             self._acquire()
@@ -170,7 +170,7 @@ class LauncherLock:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Free the lock. The file stays: if it were removed, two launchers could lock two files of the same name."""
+        """Free the lock, but keep the file: otherwise two launchers could lock two files of the same name."""
         os.ftruncate(self._file, 0)
         os.close(self._file)
 
@@ -179,7 +179,7 @@ class LauncherLock:
         return self._file
 
     def tell(self, launch: Launch) -> None:
-        """Replace the content of the lock, which others read."""
+        """Write the content of the lock, which others read."""
         content = json.dumps(asdict(launch)).encode()
         os.ftruncate(self._file, 0)
         os.pwrite(self._file, content, 0)
@@ -196,7 +196,7 @@ class LauncherLock:
                 )
             if time.monotonic() > deadline:
                 raise EmbeddedPostgresError(
-                    f"the database in {self.home} is held by a server whose launcher has ended: "
+                    f"the database in {self.home} is in use by a server whose launcher has ended: "
                     f"stop the postgres process in {self.home / 'cluster' / 'postmaster.pid'}"
                 )
             self._evict()
@@ -204,7 +204,7 @@ class LauncherLock:
 
 
 def current_launch(home: Path) -> Launch | None:
-    """What the launcher that holds the lock of `home` wrote in it, None if the lock is free."""
+    """The content of the lock of `home`; None if the lock is free."""
     try:
         file = os.open(home / _NAME, os.O_RDONLY | os.O_NOFOLLOW)
     except FileNotFoundError:
@@ -219,7 +219,7 @@ def program_of(pid: int) -> str:
     """The file name of the program that a process was started with; empty if no process runs under this id.
 
     A zombie does not run, although `kill(pid, 0)` succeeds for it. In many containers nothing reaps orphans, so zombies
-    stay for ever.
+    never disappear.
     """
     if sys.platform == "linux":
         with contextlib.suppress(OSError):
@@ -242,5 +242,5 @@ def _try_lock(file: int, kind: int) -> bool:
 def _read(file: int) -> Launch | None:
     try:
         return Launch(**json.loads(os.pread(file, 4096, 0)))
-    except ValueError:  # empty, or being written now
+    except ValueError:  # empty, or being written
         return None

@@ -53,7 +53,7 @@ _START_SECONDS: Final = 60.0  # including recovery after a crash
 _POLL_SECONDS: Final = 0.01
 _LOG_TAIL_LINES: Final = 12
 
-#: A log with more bytes is moved away; so many seconds pass between two looks at it.
+#: The size in bytes from which the log is rotated, and seconds between two checks.
 LARGEST_LOG: Final = 10_000_000
 LOG_PAUSE: Final = 60.0
 
@@ -65,11 +65,11 @@ class EmbeddedPostgres:
 
     Args:
         data_dir: the directory for its files. If root starts the server and `nobody` cannot reach the directory, the
-            files are in one named after it below /var/lib/aegis.
+            files are in a directory named after it below /var/lib/aegis.
         settings: server settings by name, which override the defaults.
 
     Attributes:
-        home: the directory that has the files.
+        home: the directory with the files.
 
     Raises:
         EmbeddedPostgresError: the server cannot be used.
@@ -157,7 +157,7 @@ class EmbeddedPostgres:
 
 
 def running_urls(data_dir: Path) -> DatabaseUrls | None:
-    """The libpq URLs of the server that another `aegis-server` runs on `data_dir` now, None if there is none."""
+    """The libpq URLs of the server that another `aegis-server` runs on `data_dir`; None if there is none."""
     with _clear_errors(data_dir):
         launch = current_launch(home_of(data_dir, server_account()))
         if launch is None or launch.socket is None:
@@ -221,13 +221,13 @@ class Postmaster:
 
     Args:
         command: its command line.
-        home: the directory of the server's files, which has its log.
-        lock: the file of the lock that the server holds by inheriting it.
+        home: the directory of the server's files and its log.
+        lock: the lock file, which the server inherits.
 
     Attributes:
-        name: what it is called in the log.
+        name: its name in the log.
         log: its own log.
-        process: the one that was started last.
+        process: the last started process.
     """
 
     name = "postgresql"
@@ -246,7 +246,7 @@ class Postmaster:
             refusal: why the server does not accept connections yet; None if it does.
 
         Raises:
-            EmbeddedPostgresError: it never does; the error has the end of its log.
+            EmbeddedPostgresError: it does not start; the error has the end of its log.
         """
         start = self.log.stat().st_size if self.log.exists() else 0
         self.start()
@@ -260,8 +260,8 @@ class Postmaster:
     def start(self) -> subprocess.Popen[bytes]:
         """Start the process, for the first time or again.
 
-        Processes of a server that died may live a little longer. PostgreSQL knows them by the memory that they share,
-        and ends until they are gone.
+        Processes of a dead server may live a little longer. PostgreSQL recognises them by their shared memory, and
+        refuses to start until they are gone.
         """
         log = os.open(self.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600)
         try:
@@ -303,12 +303,11 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
 
 
 def rotate(log: Path) -> None:
-    """Move what the log has to `postgres.log.1`, if it is large.
+    """Move the content of the log to `postgres.log.1` if it is large.
 
-    The server keeps the file open and appends to it, so it is copied and emptied. A line that is written meanwhile can
-    be lost.
+    The server has the file open for appending, so it is copied and truncated. A line written meanwhile can be lost.
     """
-    with suppress(OSError):  # the disk may be full; the log is looked at again
+    with suppress(OSError):  # the disk may be full; the next check tries again
         if log.stat().st_size > LARGEST_LOG:
             shutil.copyfile(log, log.with_name(f"{log.name}.1"))
             log.with_name(f"{log.name}.1").chmod(0o600)
@@ -317,7 +316,7 @@ def rotate(log: Path) -> None:
 
 @contextmanager
 def kept_small(log: Path) -> Iterator[None]:
-    """Rotate the log during the block, now and then."""
+    """Check and rotate the log regularly during the block."""
     over = threading.Event()
 
     def look() -> None:

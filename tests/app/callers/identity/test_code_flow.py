@@ -110,7 +110,7 @@ async def test_an_answer_is_good_in_the_browser_that_asked_for_it_only(issuer):
     flow, mine, attacker = flow_of(issuer), draw_pending("/"), draw_pending("/")
     theirs = await answered(flow, attacker)
     for pending in (mine, "", ".", attacker.partition(".")[0], f"{attacker}x", "ä", "x" * 43):
-        with pytest.raises(UnknownKeyError, match="not begun in this browser"):
+        with pytest.raises(UnknownKeyError, match="began in another browser"):
             flow.code(pending, theirs)
     assert issuer.exchanges == []
     assert (await flow.holder(attacker, flow.code(attacker, theirs))).caller.subject == "ann"
@@ -119,7 +119,7 @@ async def test_an_answer_is_good_in_the_browser_that_asked_for_it_only(issuer):
 async def test_the_path_to_go_to_cannot_be_exchanged(issuer):
     flow, pending = flow_of(issuer), draw_pending("/requests")
     answer = await answered(flow, pending)
-    with pytest.raises(UnknownKeyError, match="not begun in this browser"):
+    with pytest.raises(UnknownKeyError, match="began in another browser"):
         flow.code(pending.replace("/requests", "/operator"), answer)
 
 
@@ -127,7 +127,7 @@ async def test_a_code_of_another_sign_in_is_of_no_use(issuer):
     flow, mine, stolen = flow_of(issuer), draw_pending("/"), draw_pending("/")
     code = (await answered(flow, stolen)).code
     answer = await answered(flow, mine)
-    with pytest.raises(UnknownKeyError, match="does not accept this sign-in"):  # by PKCE
+    with pytest.raises(UnknownKeyError, match="no longer accepts this sign-in"):  # by PKCE
         await flow.holder(mine, flow.code(mine, Answer(answer.state, code)))
 
 
@@ -135,19 +135,19 @@ async def test_an_answer_is_good_once(issuer):
     flow, pending = flow_of(issuer), draw_pending("/")
     answer = await answered(flow, pending)
     await flow.holder(pending, flow.code(pending, answer))
-    with pytest.raises(UnknownKeyError, match="does not accept this sign-in"):
+    with pytest.raises(UnknownKeyError, match="no longer accepts this sign-in"):
         await flow.holder(pending, flow.code(pending, answer))
 
 
 @pytest.mark.parametrize(
     ("claims", "told"),
     [
-        ({"nonce": "another"}, "of another sign-in (nonce)"),
-        ({"nonce": None}, "of another sign-in (nonce)"),
-        ({"nonce": ["a"]}, "of another sign-in (nonce)"),
+        ({"nonce": "another"}, "from another sign-in (nonce)"),
+        ({"nonce": None}, "from another sign-in (nonce)"),
+        ({"nonce": ["a"]}, "from another sign-in (nonce)"),
         ({"aud": "other"}, "is not for this service (aud)"),
         ({"aud": ["console", "other"], "azp": "other"}, "for another client (azp)"),
-        ({"iss": "https://other.example"}, "is of another issuer (iss)"),
+        ({"iss": "https://other.example"}, "is from another issuer (iss)"),
         ({"exp": 1}, "has expired"),
     ],
     ids=lambda value: None if isinstance(value, str) else "-".join(value),
@@ -193,7 +193,7 @@ async def test_a_refusal_of_the_issuer_is_told_without_its_words(issuer):
     for error, told in (("access_denied", r"\(access_denied\)"), ("<b>", r"\(unknown\)"), (None, r"\(unknown\)")):
         with pytest.raises(UnknownKeyError, match=told):
             flow.code(pending, Answer(answer.state, error=error))
-    with pytest.raises(UnknownKeyError, match="not begun in this browser"):
+    with pytest.raises(UnknownKeyError, match="began in another browser"):
         flow.code(pending, Answer("forged", error="access_denied"))
 
 
@@ -206,7 +206,7 @@ async def test_an_answer_that_names_another_issuer_is_refused(issuer):
         if named == issuer.url:
             await flow.holder(pending, flow.code(pending, answer))
         else:
-            with pytest.raises(UnknownKeyError, match="of another issuer"):
+            with pytest.raises(UnknownKeyError, match="from another issuer"):
                 await flow.holder(pending, flow.code(pending, answer))
 
 

@@ -38,7 +38,7 @@ def test_a_limit_that_is_none_is_refused_in_plain_words(typed, said):
     assert [(fault.pointer, fault.detail) for fault in refused.value.faults] == [("/entries", said)]
 
 
-@pytest.mark.parametrize(("typed", "said"), [("many", "give a number, such as 10"), ("-1", "give a number from 0 on")])
+@pytest.mark.parametrize(("typed", "said"), [("many", "give a number, such as 10"), ("-1", "give at least 0")])
 def test_privacy_that_is_no_number_is_refused_in_plain_words(typed, said):
     with pytest.raises(InvalidDocumentError) as refused:
         validated_as(wire.PolicyDocument, {"require": {"k": number(typed)}, "sign_off": False})
